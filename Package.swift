@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "timerd",
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "timerd",
+            dependencies: [
+                "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(name: "TimerAPI", dependencies: ["TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform"]),
+        .target(name: "TimerService", dependencies: ["TimerLog", "TimerCore", "Platform"]),
+        .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "CSQLite"]),
+        .target(name: "HTTPServer", dependencies: ["Platform", "CMicroHTTPD"]),
+        .target(name: "WireJSON"),
+        .target(name: "TimerCore"),
+        .target(name: "Platform", dependencies: ["CLinux"]),
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+        .testTarget(name: "TimerCoreTests", dependencies: ["TimerCore"]),
+        .testTarget(name: "WireJSONTests", dependencies: ["WireJSON"]),
+        .testTarget(name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite"]),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform"]),
+        .testTarget(name: "TimerServiceTests", dependencies: ["TimerService", "TimerLog", "TimerCore", "Platform"]),
+        .testTarget(name: "TimerAPITests", dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer"]),
+        .testTarget(name: "TidyTests"),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// One place sets how every Swift target is compiled. C targets take no Swift settings.
+for target in package.targets where target.type != .system && target.name != "CLinux" {
+    target.swiftSettings = [
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ]
+}

@@ -1,0 +1,29 @@
+// What Swift's Glibc module lacks of Linux: variadic calls, epoll, eventfd, timerfd, CRC-32C.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+/// One result of an epoll wait: the tag given at registration and the ready events.
+struct clinux_event {
+  uint64_t tag;
+  uint32_t events;
+};
+
+/// CRC-32C (Castagnoli), continuing from `crc` (0 to start).
+uint32_t clinux_crc32c(uint32_t crc, const void *bytes, size_t count);
+
+/// Adds (or, where `modify` is set, changes) `fd` in `epoll`. Returns 0 or -1 with errno.
+int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int modify);
+/// Waits; returns how many events were written, or -1 with errno. `capacity` is at most 256.
+int clinux_epoll_wait(int epoll, struct clinux_event *events, int capacity, int timeout_ms);
+
+/// Arms an absolute timerfd at `ns`; 0 disarms. `cancel_on_set` also ends the wait when the clock is stepped.
+int clinux_timerfd_set(int fd, int64_t ns, int cancel_on_set);
+
+/// Names the calling thread, at most 15 bytes.
+void clinux_name_thread(const char *name);
+/// Tells the kernel how late it may wake the calling thread, in nanoseconds.
+void clinux_timer_slack(unsigned long ns);

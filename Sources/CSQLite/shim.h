@@ -1,0 +1,3 @@
+// SQLite as it is, and its variadic configuration calls as plain functions.
+#pragma once
+#include <sqlite3.h>

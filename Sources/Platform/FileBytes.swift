@@ -1,0 +1,23 @@
+import Glibc
+
+/// Small files read whole: `/proc` entries, token files.
+public enum FileBytes {
+    /// The first `limit` bytes of the file at `path`, or nil when it can't be read.
+    public static func read(_ path: String, limit: Int) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var count = 0
+        while count < limit {
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe Glibc.read(descriptor, buffer.baseAddress! + count, limit - count)
+            }
+            if got == 0 { break }
+            guard got > 0 else { return nil }
+            count += got
+        }
+        bytes.removeSubrange(count...)
+        return bytes
+    }
+}
