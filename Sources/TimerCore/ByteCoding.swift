@@ -1,0 +1,53 @@
+/// Integers of variable length (LEB128, seven bits a byte, low bits first) and their signed form (zigzag): the coding
+/// of definitions and of log records.
+public enum ByteCoding {
+    /// Appends `value` in one to ten bytes.
+    @inlinable
+    public static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// Appends `value` so that small magnitudes of either sign are short.
+    @inlinable
+    public static func append(signed value: Int64, to bytes: inout [UInt8]) {
+        append(UInt64(bitPattern: (value << 1) ^ (value >> 63)), to: &bytes)
+    }
+
+    /// Reads what `append` wrote at `offset` and moves it on; nil when it is cut short or over 64 bits.
+    @inlinable
+    public static func read(_ bytes: Span<UInt8>, _ offset: inout Int) -> UInt64? {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while offset < bytes.count && shift < 70 {
+            let byte = bytes[offset]
+            offset += 1
+            if shift == 63 && byte > 1 { return nil }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+        return nil
+    }
+
+    /// Reads what `append(signed:)` wrote.
+    @inlinable
+    public static func readSigned(_ bytes: Span<UInt8>, _ offset: inout Int) -> Int64? {
+        guard let value = read(bytes, &offset) else { return nil }
+        return Int64(bitPattern: (value >> 1) ^ (0 &- (value & 1)))
+    }
+
+    /// Reads `count` bytes as one little-endian number.
+    @inlinable
+    public static func readFixed(_ bytes: Span<UInt8>, _ offset: inout Int, count: Int) -> UInt64? {
+        guard offset + count <= bytes.count else { return nil }
+        var value: UInt64 = 0
+        for index in 0..<count { value |= UInt64(bytes[offset + index]) << UInt64(8 * index) }
+        offset += count
+        return value
+    }
+}

@@ -1,0 +1,195 @@
+/// A timer as its client set it, in one run of bytes: the form it has in memory and in the log.
+///
+/// ```
+/// namespace   varint, 0 is `default`           ┐
+/// id          0xFF and 16 bytes, or length and bytes │ the prefix: what every event shows
+/// labels      varint length, then (length, key, length, value) … ┘
+/// createdAt   6 bytes, wall milliseconds
+/// flags, plan one byte each
+/// numbers     of the schedule, then maxFires, until, retain where the flags say so (varints)
+/// payload     the rest, JSON as given, where the flags say so
+/// ```
+public enum Definition {
+    /// Where the parts of an encoded definition lie, and its numbers decoded.
+    public struct Layout: Sendable, Equatable {
+        /// The id in its kept form.
+        var id: Range<Int>
+        /// The label pairs.
+        public var labels: Range<Int>
+        /// Up to here it says what every event shows: namespace, id, labels.
+        public var prefixCount: Int
+        /// Wall milliseconds.
+        public var createdAt: Int64
+        /// How the timer behaves.
+        public var rules: TimerRules
+        /// The JSON of the payload, nil for none.
+        public var payload: Range<Int>?
+    }
+
+    private static let createdAtCount = 6
+    private static let manualFlag: UInt8 = 1
+    private static let restartableFlag: UInt8 = 2
+    private static let maxFiresFlag: UInt8 = 4
+    private static let untilFlag: UInt8 = 8
+    private static let retainFlag: UInt8 = 16
+    private static let payloadFlag: UInt8 = 32
+
+    /// Encodes a definition; `createdAt` is 0 until the timer is made.
+    ///
+    /// - Parameters:
+    ///   - id: a valid `TimerID`.
+    ///   - labels: the encoded pairs, as `appendLabel` wrote them.
+    ///   - payload: compact JSON, empty for none.
+    public static func encode(
+        id: Span<UInt8>, labels: Span<UInt8>, rules: TimerRules, payload: Span<UInt8>
+    ) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(id.count + labels.count + payload.count + 48)
+        bytes.append(0)
+        TimerID.appendKept(id, to: &bytes)
+        ByteCoding.append(UInt64(labels.count), to: &bytes)
+        append(labels, to: &bytes)
+        for _ in 0..<createdAtCount { bytes.append(0) }
+        append(rules, hasPayload: !payload.isEmpty, to: &bytes)
+        append(payload, to: &bytes)
+        return bytes
+    }
+
+    /// Appends one label to an encoded run of them. Both are at most 255 bytes.
+    public static func appendLabel(key: Span<UInt8>, value: Span<UInt8>, to labels: inout [UInt8]) {
+        labels.append(UInt8(key.count))
+        append(key, to: &labels)
+        labels.append(UInt8(value.count))
+        append(value, to: &labels)
+    }
+
+    private static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
+        unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    private static func append(_ rules: TimerRules, hasPayload: Bool, to bytes: inout [UInt8]) {
+        var flags: UInt8 = hasPayload ? payloadFlag : 0
+        if rules.start == .manual { flags |= manualFlag }
+        if rules.restartable { flags |= restartableFlag }
+        if rules.maxFires != nil { flags |= maxFiresFlag }
+        if rules.until != nil { flags |= untilFlag }
+        if rules.retain != TimerRules.defaultRetain { flags |= retainFlag }
+        bytes.append(flags)
+        let shape: UInt8
+        let numbers: (Int64, Int64?)
+        switch rules.schedule {
+        case .after(let delay): (shape, numbers) = (0, (delay, nil))
+        case .at(let instant): (shape, numbers) = (1, (instant, nil))
+        case .every(let period, first: .period): (shape, numbers) = (2, (period, nil))
+        case .every(let period, first: .after(let delay)): (shape, numbers) = (3, (period, delay))
+        case .every(let period, first: .at(let instant)): (shape, numbers) = (4, (period, instant))
+        }
+        bytes.append(shape | rules.clock.rawValue << 3 | rules.mode.rawValue << 5 | rules.onResume.rawValue << 6)
+        ByteCoding.append(signed: numbers.0, to: &bytes)
+        if let second = numbers.1 { ByteCoding.append(signed: second, to: &bytes) }
+        if let maxFires = rules.maxFires { ByteCoding.append(signed: maxFires, to: &bytes) }
+        if let until = rules.until { ByteCoding.append(signed: until, to: &bytes) }
+        if rules.retain != TimerRules.defaultRetain { ByteCoding.append(signed: rules.retain, to: &bytes) }
+    }
+
+    /// Writes the instant a timer was made into its encoded definition.
+    static func setCreatedAt(_ wall: Int64, in bytes: inout [UInt8]) {
+        guard let offset = prefixCount(bytes.span) else { return }
+        for index in 0..<createdAtCount {
+            bytes[offset + index] = UInt8(truncatingIfNeeded: wall >> Int64(8 * index))
+        }
+    }
+
+    /// How many bytes namespace, id and labels take; nil when `bytes` are no definition.
+    public static func prefixCount(_ bytes: Span<UInt8>) -> Int? {
+        guard bytes.count > 2, bytes[0] == 0, let idCount = TimerID.keptCount(bytes, at: 1) else { return nil }
+        var offset = 1 + idCount
+        guard let labels = ByteCoding.read(bytes, &offset), labels <= UInt64(bytes.count - offset) else { return nil }
+        return offset + Int(labels)
+    }
+
+    /// Decodes; nil when `bytes` are no whole definition.
+    public static func layout(_ bytes: Span<UInt8>) -> Layout? {
+        guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { return nil }
+        var offset = 1 + idCount
+        guard ByteCoding.read(bytes, &offset) != nil else { return nil }
+        let labels = offset..<prefix
+        offset = prefix
+        guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount),
+            let flags = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
+            let rules = rules(bytes, &offset, flags: flags)
+        else { return nil }
+        let payload = flags & payloadFlag == 0 ? nil : offset..<bytes.count
+        return Layout(
+            id: 1..<1 + idCount, labels: labels, prefixCount: prefix, createdAt: Int64(createdAt), rules: rules,
+            payload: payload)
+    }
+
+    private static func rules(_ bytes: Span<UInt8>, _ offset: inout Int, flags: UInt8) -> TimerRules? {
+        guard let plan = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
+            let first = ByteCoding.readSigned(bytes, &offset),
+            let clock = TimerClock(rawValue: plan >> 3 & 3), let mode = RepeatMode(rawValue: plan >> 5 & 1),
+            let onResume = ResumePolicy(rawValue: plan >> 6)
+        else { return nil }
+        let schedule: Schedule
+        switch plan & 7 {
+        case 0: schedule = .after(first)
+        case 1: schedule = .at(first)
+        case 2 where first > 0: schedule = .every(first, first: .period)
+        case 3 where first > 0:
+            guard let delay = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            schedule = .every(first, first: .after(delay))
+        case 4 where first > 0:
+            guard let instant = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            schedule = .every(first, first: .at(instant))
+        default: return nil
+        }
+        var rules = TimerRules(schedule)
+        rules.clock = clock
+        rules.mode = mode
+        rules.onResume = onResume
+        rules.start = flags & manualFlag != 0 ? .manual : .now
+        rules.restartable = flags & restartableFlag != 0
+        if flags & maxFiresFlag != 0 {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            rules.maxFires = value
+        }
+        if flags & untilFlag != 0 {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            rules.until = value
+        }
+        if flags & retainFlag != 0 {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            rules.retain = value
+        }
+        return rules
+    }
+
+    /// Appends the id, as clients write it, of the definition (or prefix of one) `bytes`.
+    public static func appendID(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
+        guard let count = TimerID.keptCount(bytes, at: 1) else { return }
+        TimerID.appendText(kept: bytes.extracting(1..<1 + count), to: &text)
+    }
+
+    /// The label run of the definition (or prefix of one) `bytes`.
+    public static func labels(_ bytes: Span<UInt8>) -> Range<Int> {
+        guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { return 0..<0 }
+        var offset = 1 + idCount
+        guard ByteCoding.read(bytes, &offset) != nil else { return 0..<0 }
+        return offset..<prefix
+    }
+
+    /// The key and value ranges of the label that starts at `offset` within the label run that ends at `end`; moves
+    /// `offset` behind it. Nil at the end.
+    public static func nextLabel(
+        _ bytes: Span<UInt8>, _ offset: inout Int, end: Int
+    ) -> (key: Range<Int>, value: Range<Int>)? {
+        guard offset < end else { return nil }
+        let key = offset + 1..<offset + 1 + Int(bytes[offset])
+        guard key.upperBound < end else { return nil }
+        let value = key.upperBound + 1..<key.upperBound + 1 + Int(bytes[key.upperBound])
+        guard value.upperBound <= end else { return nil }
+        offset = value.upperBound
+        return (key, value)
+    }
+}

@@ -1,0 +1,120 @@
+/// What happened to a timer, as its streams tell it.
+public enum EventType: UInt8, Sendable, CaseIterable {
+    case created = 1
+    case activated = 2
+    case suspended = 3
+    case resumed = 4
+    case rescheduled = 5
+    case updated = 6
+    case fired = 7
+    case recovered = 8
+    case cancelled = 9
+    case completed = 10
+    case deleted = 11
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .created: "created"
+        case .activated: "activated"
+        case .suspended: "suspended"
+        case .resumed: "resumed"
+        case .rescheduled: "rescheduled"
+        case .updated: "updated"
+        case .fired: "fired"
+        case .recovered: "recovered"
+        case .cancelled: "cancelled"
+        case .completed: "completed"
+        case .deleted: "deleted"
+        }
+    }
+
+    /// Whether its event shows the payload.
+    public var showsPayload: Bool { self == .created || self == .updated || self == .fired }
+}
+
+/// Why a timer fired or was deleted.
+public enum EventReason: UInt8, Sendable, CaseIterable {
+    case none = 0
+    /// fired: its due instant came.
+    case due = 1
+    /// fired: the `fire` command.
+    case manual = 2
+    /// fired: a watchdog was not kicked.
+    case stalled = 3
+    /// fired: due instants passed while the fire loop stood still.
+    case misfire = 4
+    /// fired: due instants fell into a pause.
+    case resumed = 5
+    /// deleted: a client asked.
+    case request = 6
+    /// deleted: kept for its `retain` after it ended.
+    case expired = 7
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .none: ""
+        case .due: "due"
+        case .manual: "manual"
+        case .stalled: "stalled"
+        case .misfire: "misfire"
+        case .resumed: "resumed"
+        case .request: "request"
+        case .expired: "expired"
+        }
+    }
+}
+
+/// What a fire says beside the timer itself.
+public struct FireDetail: Sendable, Equatable {
+    /// Nominal due instant, wall milliseconds.
+    public var scheduledAt: Int64
+    /// Microseconds from the nominal due instant to the fire.
+    public var latenessUs: Int64
+    /// Due instants this fire also stands for.
+    public var missed: Int64
+
+    /// Makes a detail; see the members.
+    public init(scheduledAt: Int64, latenessUs: Int64, missed: Int64) {
+        self.scheduledAt = scheduledAt
+        self.latenessUs = latenessUs
+        self.missed = missed
+    }
+}
+
+/// One event a step brought about. The step's caller records it before the next step, then calls `finishStep`.
+public struct Effect: Sendable, Equatable {
+    /// What happened.
+    public var type: EventType
+    /// Why, for `fired` and `deleted`.
+    public var reason: EventReason = .none
+    /// Wall milliseconds of the step.
+    public var at: Int64
+    /// The timer, as an index into the table; a deleted one stays readable until `finishStep`.
+    public var slot: SlotIndex
+    /// The timer's progress right after this event.
+    public var progress: TimerProgress
+    /// Set for `fired`.
+    public var fire: FireDetail?
+}
+
+/// Why a command was refused. A refused command changed nothing.
+public enum TimerRefusal: Error, Sendable, Equatable {
+    /// No such timer.
+    case notFound
+    /// The id of a new timer is taken.
+    case exists
+    /// The table has no such step from this state.
+    case illegalTransition(TimerCommand, state: TimerState, restartable: Bool)
+    /// Only DELETE and changes of other fields are legal on an ended timer.
+    case illegalChange(state: TimerState, restartable: Bool)
+    /// `kick` is for watchdogs.
+    case notAWatchdog(state: TimerState, restartable: Bool)
+    /// The condition on the version does not hold; nil where there is no timer.
+    case versionMismatch(current: Int64?)
+    /// The schedule can never fire, or not within `until`; `pointer` names the field.
+    case invalidSchedule(pointer: String, reason: String)
+    /// As many timers as the server may hold.
+    case timerLimit(Int)
+}

@@ -1,0 +1,107 @@
+/// A map from 32-bit hashes to 32-bit values that keeps its entries in hash order: an extendible hash table
+/// (Fagin, Nievergelt, Pippenger and Strong, "Extendible hashing") whose pages are sorted.
+///
+/// The top bits of a hash choose the page; a full page splits in two. So no step moves more than a page, growth never
+/// rehashes the rest, and walking in hash order, which list cursors rely on, is reading the pages in turn.
+/// Several entries may share a hash. Hashes are keyed, so they spread.
+struct HashOrderedIndex {
+    /// Most entries a page holds before it splits.
+    static let pageCapacity = 64
+
+    private struct Page {
+        var depth: UInt8
+        var entries: [UInt64]
+    }
+
+    private var directory: [UInt32] = [0]
+    private var depth: UInt8 = 0
+    private var pages: [Page] = [Page(depth: 0, entries: [])]
+    /// How many entries there are.
+    private(set) var count = 0
+
+    private static func entry(_ hash: UInt32, _ value: UInt32) -> UInt64 { UInt64(hash) << 32 | UInt64(value) }
+
+    private func directoryIndex(_ hash: UInt32) -> Int { depth == 0 ? 0 : Int(hash >> (32 - UInt32(depth))) }
+
+    /// Index in a page of the first entry not below `entry`.
+    private static func lowerBound(_ entries: [UInt64], _ entry: UInt64) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) >> 1
+            if entries[middle] < entry { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Adds an entry; the pair is not there yet.
+    mutating func insert(hash: UInt32, value: UInt32) {
+        var page = Int(directory[directoryIndex(hash)])
+        while pages[page].entries.count >= Self.pageCapacity && pages[page].depth < 32 {
+            split(page, hash)
+            page = Int(directory[directoryIndex(hash)])
+        }
+        let entry = Self.entry(hash, value)
+        pages[page].entries.insert(entry, at: Self.lowerBound(pages[page].entries, entry))
+        count += 1
+    }
+
+    private mutating func split(_ page: Int, _ hash: UInt32) {
+        let old = pages[page].depth
+        if old == depth {
+            directory = directory.flatMap { [$0, $0] }
+            depth += 1
+        }
+        let bit = UInt32(1) << (31 - UInt32(old))
+        let boundary = Self.lowerBound(pages[page].entries, UInt64((hash & ~(bit - 1)) | bit) << 32)
+        var upper: [UInt64] = []
+        upper.reserveCapacity(Self.pageCapacity)
+        upper.append(contentsOf: pages[page].entries[boundary...])
+        pages[page].entries.removeSubrange(boundary...)
+        pages[page].depth = old + 1
+        pages.append(Page(depth: old + 1, entries: upper))
+        // The page's directory entries are one run; its upper half now belongs to the new page.
+        let run = 1 << Int(depth - old)
+        let start = directoryIndex(hash) & ~(run - 1)
+        for index in start + run / 2..<start + run { directory[index] = UInt32(pages.count - 1) }
+    }
+
+    /// Removes an entry. Returns whether it was there.
+    @discardableResult
+    mutating func remove(hash: UInt32, value: UInt32) -> Bool {
+        let page = Int(directory[directoryIndex(hash)])
+        let entry = Self.entry(hash, value)
+        let index = Self.lowerBound(pages[page].entries, entry)
+        guard index < pages[page].entries.count, pages[page].entries[index] == entry else { return false }
+        pages[page].entries.remove(at: index)
+        count -= 1
+        return true
+    }
+
+    /// The first value under `hash` that `matches`.
+    func find(hash: UInt32, where matches: (UInt32) -> Bool) -> UInt32? {
+        let page = Int(directory[directoryIndex(hash)])
+        let entries = pages[page].entries
+        var index = Self.lowerBound(entries, Self.entry(hash, 0))
+        while index < entries.count, UInt32(truncatingIfNeeded: entries[index] >> 32) == hash {
+            let value = UInt32(truncatingIfNeeded: entries[index])
+            if matches(value) { return value }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Hands the entries from `hash` on to `body`, in hash order, until it returns false.
+    func walk(from hash: UInt32, _ body: (_ hash: UInt32, _ value: UInt32) -> Bool) {
+        var index = directoryIndex(hash)
+        let first = Self.entry(hash, 0)
+        while index < directory.count {
+            let page = pages[Int(directory[index])]
+            for entry in page.entries[Self.lowerBound(page.entries, first)...] {
+                guard body(UInt32(truncatingIfNeeded: entry >> 32), UInt32(truncatingIfNeeded: entry)) else { return }
+            }
+            let run = 1 << Int(depth - page.depth)
+            index = (index & ~(run - 1)) + run
+        }
+    }
+}

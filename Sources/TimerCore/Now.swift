@@ -1,0 +1,62 @@
+/// The instant a step is taken at, on both clocks that timers count by.
+///
+/// Time is an argument everywhere in this module: nothing here reads a clock. The elapsed clock never steps; the wall
+/// clock is the elapsed clock plus an offset of whole milliseconds, which changes only when the calendar is set. So a
+/// whole millisecond on one is a whole millisecond on the other, and a due instant looks the same on both.
+public struct Now: Sendable, Equatable {
+    /// Nanoseconds on the elapsed clock.
+    public var elapsed: Int64
+    /// Milliseconds to add to the elapsed clock for the wall clock (since 1970, UTC).
+    public var wallOffset: Int64
+
+    /// Makes an instant; see the members.
+    public init(elapsed: Int64, wallOffset: Int64) {
+        self.elapsed = elapsed
+        self.wallOffset = wallOffset
+    }
+
+    /// Whole milliseconds since 1970 that have begun.
+    public var wall: Int64 { milliseconds(on: .wall) }
+
+    /// Nanoseconds on `clock`.
+    func nanoseconds(on clock: TimerClock) -> Int64 {
+        clock == .wall ? elapsed + wallOffset * nanosecondsPerMillisecond : elapsed
+    }
+
+    /// Whole milliseconds on `clock` that have begun: what is due at or before them is due.
+    public func milliseconds(on clock: TimerClock) -> Int64 {
+        floorDivide(nanoseconds(on: clock), nanosecondsPerMillisecond)
+    }
+
+    /// The first whole millisecond on `clock` that has not begun before this instant: rounding up keeps fires from
+    /// being early.
+    func ceiling(on clock: TimerClock) -> Int64 {
+        -floorDivide(-nanoseconds(on: clock), nanosecondsPerMillisecond)
+    }
+
+    /// The wall instant, in milliseconds, of `due` on `clock`.
+    public func wall(of due: Int64, on clock: TimerClock) -> Int64 {
+        clock == .wall ? due : due + wallOffset
+    }
+
+    /// The instant on `clock`, in milliseconds, that the wall instant `wall` falls on.
+    func due(ofWall wall: Int64, on clock: TimerClock) -> Int64 {
+        clock == .wall ? wall : wall - wallOffset
+    }
+}
+
+/// The clock a timer counts by.
+public enum TimerClock: UInt8, Sendable, CaseIterable {
+    /// Elapsed time; steps of the calendar do not move it, sleep and downtime count.
+    case continuous = 0
+    /// The calendar; follows its steps.
+    case wall = 1
+}
+
+let nanosecondsPerMillisecond: Int64 = 1_000_000
+
+/// Division that rounds toward negative infinity. `divisor` is positive.
+func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+    let quotient = value / divisor
+    return value % divisor < 0 ? quotient - 1 : quotient
+}

@@ -1,0 +1,234 @@
+/// Where a timer is kept: an index into the table's slab.
+public typealias SlotIndex = UInt32
+
+/// A timer's name with its keyed hash, made before the lock is taken.
+public struct TimerKey: Sendable {
+    /// Namespace and id in their kept form, as a definition begins.
+    let bytes: [UInt8]
+    /// The keyed hash that places it in lists.
+    public let hash: UInt64
+
+    /// The key of the timer that `id` (a valid `TimerID`) names in the default namespace.
+    public init(id: Span<UInt8>, siphash: SipHash) {
+        var bytes: [UInt8] = [0]
+        bytes.reserveCapacity(id.count + 2)
+        TimerID.appendKept(id, to: &bytes)
+        self.bytes = bytes
+        hash = siphash.hash(bytes.span)
+    }
+
+    /// The key at the start of the definition, or prefix of one, `definition`.
+    public init(definition: Span<UInt8>, siphash: SipHash) {
+        let end = 1 + (TimerID.keptCount(definition, at: 1) ?? 0)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(end)
+        for index in 0..<min(end, definition.count) { bytes.append(definition[index]) }
+        self.bytes = bytes
+        hash = siphash.hash(bytes.span)
+    }
+}
+
+/// What the table keeps of a timer.
+struct TimerSlot: BitwiseCopyable {
+    /// The encoded definition.
+    var definition = Blob.empty
+    /// The part that changes.
+    var progress = TimerProgress()
+    /// Position of the newest record about it: an answer that shows it waits until that is durable.
+    var lastRecord: Int64 = 0
+    /// Position of its newest event.
+    var lastEvent: Int64 = 0
+    /// Position of its newest record that holds its definition: rows from there on are needed to rebuild it.
+    var base: Int64 = 0
+    /// Top half of the keyed hash of its id.
+    var hash: UInt32 = 0
+    /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
+    var generation: UInt32 = 0
+    /// Whether a timer is here.
+    var inUse = false
+    /// Whether the timer is in a wheel, and in which.
+    var armed = Armed.no
+
+    enum Armed: UInt8, BitwiseCopyable {
+        case no, continuous, wall
+    }
+}
+
+/// Every timer: a slab of fixed slots, an index from id that is also the order of lists, and one from labels.
+struct TimerTable: ~Copyable {
+    private var slots = PagedStorage<TimerSlot>(pageShift: 12, fill: TimerSlot())
+    private var free: [SlotIndex] = []
+    private var byID = HashOrderedIndex()
+    private var byLabel = LabelIndex()
+    /// Hashes ids and labels.
+    let siphash: SipHash
+    /// Bytes of every definition held.
+    private(set) var definitionBytes = 0
+    private var countByState = [Int](repeating: 0, count: TimerState.allCases.count)
+
+    init(secret: [UInt8]) { siphash = SipHash(secret: secret) }
+
+    deinit {
+        for index in 0..<slots.count {
+            var definition = slots[index].definition
+            definition.free()
+        }
+    }
+
+    /// How many timers there are.
+    var count: Int { byID.count }
+
+    /// How many timers are in `state`.
+    func count(in state: TimerState) -> Int { countByState[Int(state.rawValue)] }
+
+    /// How many slots there are, in use or not: indices are below.
+    var slotCount: Int { slots.count }
+
+    subscript(slot: SlotIndex) -> TimerSlot {
+        _read { yield slots[Int(slot)] }
+    }
+
+    /// Where the timer named `key` is.
+    func find(_ key: borrowing TimerKey) -> SlotIndex? {
+        let bytes = key.bytes
+        return byID.find(hash: UInt32(truncatingIfNeeded: key.hash >> 32)) { slot in
+            slots[Int(slot)].definition.withSpan { definition in
+                guard definition.count >= bytes.count else { return false }
+                for index in bytes.indices where definition[index] != bytes[index] { return false }
+                return true
+            }
+        }
+    }
+
+    /// Adds a timer; `key` is not there yet.
+    mutating func insert(_ key: borrowing TimerKey, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
+        let slot = free.popLast() ?? SlotIndex(slots.grow(by: 1))
+        let generation = slots[Int(slot)].generation
+        var fresh = TimerSlot()
+        fresh.definition = Blob(copying: definition)
+        fresh.progress = progress
+        fresh.hash = UInt32(truncatingIfNeeded: key.hash >> 32)
+        fresh.generation = generation &+ 1
+        fresh.inUse = true
+        slots[Int(slot)] = fresh
+        definitionBytes += definition.count
+        countByState[Int(progress.state.rawValue)] += 1
+        byID.insert(hash: fresh.hash, value: slot)
+        indexLabels(slot, fresh.definition, adding: true)
+        return slot
+    }
+
+    /// Takes a timer out of every index. Its slot stays readable until `release`.
+    mutating func unlink(_ slot: SlotIndex) {
+        let entry = slots[Int(slot)]
+        byID.remove(hash: entry.hash, value: slot)
+        indexLabels(slot, entry.definition, adding: false)
+        countByState[Int(entry.progress.state.rawValue)] -= 1
+        slots[Int(slot)].inUse = false
+        disarm(slot)
+    }
+
+    /// Gives an unlinked timer's slot and memory back.
+    mutating func release(_ slot: SlotIndex) {
+        definitionBytes -= slots[Int(slot)].definition.count
+        slots[Int(slot)].definition.free()
+        free.append(slot)
+    }
+
+    /// Replaces what the client set.
+    mutating func redefine(_ slot: SlotIndex, _ definition: Span<UInt8>) {
+        var old = slots[Int(slot)].definition
+        indexLabels(slot, old, adding: false)
+        let fresh = Blob(copying: definition)
+        slots[Int(slot)].definition = fresh
+        indexLabels(slot, fresh, adding: true)
+        definitionBytes += fresh.count - old.count
+        old.free()
+    }
+
+    /// Replaces what its life changes.
+    mutating func setProgress(_ slot: SlotIndex, _ progress: TimerProgress) {
+        countByState[Int(slots[Int(slot)].progress.state.rawValue)] -= 1
+        countByState[Int(progress.state.rawValue)] += 1
+        slots[Int(slot)].progress = progress
+    }
+
+    /// Notes the position of a new record about a timer. Returns the position of its event before.
+    mutating func stamp(_ slot: SlotIndex, position: Int64, isBase: Bool, isEvent: Bool) -> Int64 {
+        let previous = slots[Int(slot)].lastEvent
+        slots[Int(slot)].lastRecord = position
+        if isEvent { slots[Int(slot)].lastEvent = position }
+        if isBase { slots[Int(slot)].base = position }
+        return previous
+    }
+
+    /// Restores a timer's newest event where a record says it without being one.
+    mutating func setLastEvent(_ slot: SlotIndex, _ position: Int64) { slots[Int(slot)].lastEvent = position }
+
+    /// Marks a timer as armed in a wheel; the entry to put there.
+    mutating func arm(_ slot: SlotIndex, _ wheel: TimerSlot.Armed) -> TimerWheel.Entry {
+        slots[Int(slot)].generation &+= 1
+        slots[Int(slot)].armed = wheel
+        return TimerWheel.Entry(
+            due: slots[Int(slot)].progress.due, slot: slot, generation: slots[Int(slot)].generation)
+    }
+
+    /// Marks a timer as in no wheel.
+    mutating func disarm(_ slot: SlotIndex) {
+        slots[Int(slot)].generation &+= 1
+        slots[Int(slot)].armed = .no
+    }
+
+    private mutating func indexLabels(_ slot: SlotIndex, _ definition: Blob, adding: Bool) {
+        let hash = slots[Int(slot)].hash
+        var labels: [[UInt8]] = []
+        definition.withSpan { bytes in
+            let run = Definition.labels(bytes)
+            var offset = run.lowerBound
+            var start = offset
+            while Definition.nextLabel(bytes, &offset, end: run.upperBound) != nil {
+                labels.append((start..<offset).map { bytes[$0] })
+                start = offset
+            }
+        }
+        for label in labels {
+            let labelHash = labelHash(label)
+            if adding {
+                byLabel.insert(label, labelHash: labelHash, hash: hash, slot: slot)
+            } else {
+                byLabel.remove(label, labelHash: labelHash, hash: hash, slot: slot)
+            }
+        }
+    }
+
+    private func labelHash(_ label: [UInt8]) -> UInt32 {
+        UInt32(truncatingIfNeeded: siphash.hash(label.span, tweak: 1) >> 32)
+    }
+}
+
+extension TimerTable {
+    /// The whole keyed hash of a timer's name: its place in lists.
+    func order(of slot: SlotIndex) -> UInt64 {
+        self[slot].definition.withSpan { TimerKey(definition: $0, siphash: siphash).hash }
+    }
+
+    /// How many timers carry `label`, given in its encoded form.
+    func count(labelled label: [UInt8]) -> Int { byLabel.count(label, labelHash: labelHash(label)) }
+
+    /// Hands timers from the hash `hash` on, in hash order, to `body`, until it returns false: all, or those that
+    /// carry `label`.
+    func walk(from hash: UInt32, label: [UInt8]?, _ body: (_ hash: UInt32, SlotIndex) -> Bool) {
+        if let label {
+            byLabel.walk(label, labelHash: labelHash(label), from: hash, body)
+        } else {
+            byID.walk(from: hash, body)
+        }
+    }
+}
+
+extension TimerTable: ArmedTimers {
+    func isArmed(with entry: TimerWheel.Entry) -> Bool {
+        let slot = slots[Int(entry.slot)]
+        return slot.armed != .no && slot.generation == entry.generation && slot.progress.due == entry.due
+    }
+}

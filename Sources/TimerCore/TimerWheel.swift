@@ -1,0 +1,215 @@
+/// A hierarchical timing wheel (Varghese and Lauck, "Hashed and hierarchical timing wheels", scheme 7) of one-millisecond
+/// ticks: eight levels of 64 slots reach past the year 9999.
+///
+/// A slot is a chain of chunks of plain entries. Cancelling is lazy: an entry whose timer is no longer armed with its
+/// generation is dropped when it is next touched, and a sweep touches them once they outnumber the live. Every call
+/// touches at most the number of entries it is given, however many share a slot: a slot that is being emptied waits
+/// "in transit" between calls.
+struct TimerWheel: ~Copyable {
+    /// One arming of one timer.
+    struct Entry: BitwiseCopyable, Equatable {
+        /// Milliseconds on the wheel's clock.
+        var due: Int64
+        var slot: SlotIndex
+        var generation: UInt32
+    }
+
+    private struct Chunk: BitwiseCopyable {
+        var next: Int32
+        var count: Int32
+    }
+
+    private static let levels = 8
+    private static let slotsPerLevel = 64
+    private static let chunkCapacity = 256
+    private static let none: Int32 = -1
+    /// Garbage below this is not worth a sweep.
+    private static let sweepThreshold = 4096
+
+    private var entries = PagedStorage<Entry>(pageShift: 14, fill: Entry(due: 0, slot: 0, generation: 0))
+    private var chunks = PagedStorage<Chunk>(pageShift: 10, fill: Chunk(next: -1, count: 0))
+    private var freeChunk = TimerWheel.none
+    private var heads = [Int32](repeating: TimerWheel.none, count: TimerWheel.levels * TimerWheel.slotsPerLevel)
+    private var earliest = [Int64](repeating: .max, count: TimerWheel.levels * TimerWheel.slotsPerLevel)
+    private var occupied = [UInt64](repeating: 0, count: TimerWheel.levels)
+    private var transit = TimerWheel.none
+    private var transitTaken: Int32 = 0
+    private var sweepSlot = 0
+    /// Everything due before this has been handed out.
+    private(set) var position: Int64
+    /// Entries held, live or not.
+    private(set) var count = 0
+    /// Timers armed here.
+    private(set) var live = 0
+
+    /// Makes an empty wheel that stands at `position` milliseconds.
+    init(position: Int64) { self.position = position }
+
+    /// Arms a timer for `due`; one in the past is due at once.
+    mutating func insert(_ entry: Entry) {
+        live += 1
+        place(entry)
+    }
+
+    /// Notes that an armed timer is armed no longer; its entry is dropped when it is touched.
+    mutating func cancel() { live -= 1 }
+
+    private mutating func place(_ entry: Entry) {
+        let due = max(entry.due, position)
+        let distance = UInt64(bitPattern: due ^ position) | 63
+        let level = (63 - distance.leadingZeroBitCount) / 6
+        let slot = Int(truncatingIfNeeded: due >> Int64(6 * level)) & 63
+        let index = level * Self.slotsPerLevel + slot
+        var chunk = heads[index]
+        if chunk == Self.none || chunks[Int(chunk)].count == Int32(Self.chunkCapacity) {
+            let fresh = takeChunk()
+            chunks[Int(fresh)] = Chunk(next: chunk, count: 0)
+            heads[index] = fresh
+            chunk = fresh
+            occupied[level] |= 1 << UInt64(slot)
+        }
+        let place = Int(chunks[Int(chunk)].count)
+        entries[Int(chunk) * Self.chunkCapacity + place] = entry
+        chunks[Int(chunk)].count += 1
+        if entry.due < earliest[index] { earliest[index] = entry.due }
+        count += 1
+    }
+
+    private mutating func takeChunk() -> Int32 {
+        if freeChunk != Self.none {
+            let chunk = freeChunk
+            freeChunk = chunks[Int(chunk)].next
+            return chunk
+        }
+        _ = entries.grow(by: Self.chunkCapacity)
+        return Int32(chunks.grow(by: 1))
+    }
+
+    /// An instant not after the next due one: exact once its slot has been cascaded. Nil when nothing is held.
+    var nextWake: Int64? {
+        if transit != Self.none { return position }
+        for level in 0..<Self.levels where occupied[level] != 0 {
+            return earliest[level * Self.slotsPerLevel + occupied[level].trailingZeroBitCount]
+        }
+        return nil
+    }
+
+    /// Hands out what is due at or before `now`, in due order, and moves there.
+    ///
+    /// - Parameters:
+    ///   - limit: most entries to touch.
+    ///   - due: live entries that are due are appended, sorted by due instant and slot within each slot's piece.
+    ///   - armed: tells whether an entry's timer is still armed with it.
+    /// - Returns: whether everything due was handed out.
+    mutating func expire<Armed>(
+        _ now: Int64, limit: Int, into due: inout [Entry], armed: borrowing Armed
+    ) -> Bool where Armed: ArmedTimers & ~Copyable {
+        var budget = limit
+        sweepIfNeeded()
+        while true {
+            let start = due.count
+            let emptied = drainTransit(&budget, into: &due, armed: armed)
+            due[start...].sort { ($0.due, $0.slot) < ($1.due, $1.slot) }
+            guard emptied else { return false }
+            guard let next = nextOccupied(), next.start <= now else { break }
+            position = max(position, next.start)
+            detach(next.index)
+        }
+        position = max(position, now)
+        return true
+    }
+
+    private func nextOccupied() -> (index: Int, start: Int64)? {
+        for level in 0..<Self.levels where occupied[level] != 0 {
+            let slot = occupied[level].trailingZeroBitCount
+            let shift = Int64(6 * level)
+            let base = (position >> (shift + 6)) << (shift + 6)
+            return (level * Self.slotsPerLevel + slot, base + (Int64(slot) << shift))
+        }
+        return nil
+    }
+
+    private mutating func detach(_ index: Int) {
+        transit = heads[index]
+        transitTaken = 0
+        heads[index] = Self.none
+        earliest[index] = .max
+        occupied[index / Self.slotsPerLevel] &= ~(1 << UInt64(index % Self.slotsPerLevel))
+    }
+
+    /// Deals the entries in transit out again: due ones to `due`, later ones to their slot, dead ones nowhere.
+    private mutating func drainTransit<Armed>(
+        _ budget: inout Int, into due: inout [Entry], armed: borrowing Armed
+    ) -> Bool where Armed: ArmedTimers & ~Copyable {
+        while transit != Self.none {
+            let chunk = Int(transit)
+            while transitTaken < chunks[chunk].count {
+                guard budget > 0 else { return false }
+                budget -= 1
+                let entry = entries[chunk * Self.chunkCapacity + Int(transitTaken)]
+                transitTaken += 1
+                count -= 1
+                guard armed.isArmed(with: entry) else { continue }
+                if entry.due <= position {
+                    live -= 1
+                    due.append(entry)
+                } else {
+                    place(entry)
+                }
+            }
+            transit = chunks[chunk].next
+            transitTaken = 0
+            chunks[chunk].next = freeChunk
+            freeChunk = Int32(chunk)
+        }
+        return true
+    }
+
+    /// Puts one slot in transit when dead entries outnumber the live, so that the next drain drops its dead ones.
+    private mutating func sweepIfNeeded() {
+        guard transit == Self.none, count - live > live + Self.sweepThreshold else { return }
+        for _ in 0..<heads.count {
+            sweepSlot = (sweepSlot + 1) % heads.count
+            if heads[sweepSlot] != Self.none {
+                detach(sweepSlot)
+                return
+            }
+        }
+    }
+
+    /// Whether dead entries outnumber the live so far that `expire` should be called to sweep.
+    var wantsSweep: Bool { count - live > live + Self.sweepThreshold }
+
+    /// Hands every entry to `body`, slot by slot in time order; before each slot `goOn` is asked with the instant the
+    /// slot begins at. Entries in transit come first.
+    func walk(_ goOn: (_ slotStart: Int64) -> Bool, _ body: (Entry) -> Void) {
+        var skip = Int(transitTaken)
+        walkChain(transit, &skip, body)
+        for level in 0..<Self.levels {
+            var rest = occupied[level]
+            while rest != 0 {
+                let slot = rest.trailingZeroBitCount
+                rest &= rest - 1
+                let index = level * Self.slotsPerLevel + slot
+                guard goOn(earliest[index]) else { return }
+                var none = 0
+                walkChain(heads[index], &none, body)
+            }
+        }
+    }
+
+    private func walkChain(_ head: Int32, _ skip: inout Int, _ body: (Entry) -> Void) {
+        var chunk = head
+        while chunk != Self.none {
+            for place in skip..<Int(chunks[Int(chunk)].count) { body(entries[Int(chunk) * Self.chunkCapacity + place]) }
+            skip = 0
+            chunk = chunks[Int(chunk)].next
+        }
+    }
+}
+
+/// Tells live wheel entries from dead ones.
+protocol ArmedTimers: ~Copyable {
+    /// Whether the entry's timer is armed, with that generation and for that instant.
+    func isArmed(with entry: TimerWheel.Entry) -> Bool
+}

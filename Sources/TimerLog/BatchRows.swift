@@ -1,0 +1,79 @@
+/// Cuts a batch of records into rows, and reads the records of a row.
+public enum BatchRows {
+    /// Most bytes of a row, unless one record alone is larger.
+    public static let maximumRowBytes = 256 * 1024
+
+    /// Makes the rows of a batch: checksums filled in, each row with its header and its link to the one before.
+    ///
+    /// - Parameters:
+    ///   - records: as `RecordCodec` wrote them, one after the other.
+    ///   - first: position of the first record; the rest follow without gaps.
+    ///   - previous: position of the last record of the log before.
+    public static func make(
+        records: [UInt8], first: Int64, previous: Int64, epoch: Int64, base: TimeBase
+    ) -> [LogRow] {
+        var rows: [LogRow] = []
+        var offset = 0
+        var position = first
+        var previous = previous
+        while offset < records.count {
+            var count = 0
+            var end = offset
+            while let body = RecordCodec.body(records.span, at: end),
+                count == 0 || body.upperBound - offset <= maximumRowBytes - BatchHeader.count
+            {
+                end = body.upperBound
+                count += 1
+            }
+            precondition(count > 0, "a batch is a run of whole records")
+            var data: [UInt8] = []
+            data.reserveCapacity(BatchHeader.count + end - offset)
+            BatchHeader(base: base, records: count).append(to: &data)
+            data.append(contentsOf: records[offset..<end])
+            fillChecksums(&data)
+            rows.append(
+                LogRow(first: position, last: position + Int64(count) - 1, previous: previous, epoch: epoch, data: data))
+            previous = position + Int64(count) - 1
+            position += Int64(count)
+            offset = end
+        }
+        return rows
+    }
+
+    private static func fillChecksums(_ data: inout [UInt8]) {
+        var offset = BatchHeader.count
+        while let body = RecordCodec.body(data.span, at: offset) {
+            let checksum = RecordCodec.checksum(data.span, body)
+            for index in 0..<4 {
+                data[body.lowerBound - 4 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index))
+            }
+            offset = body.upperBound
+        }
+    }
+
+    /// Hands the records of a row to `body`, in order, until it returns false.
+    ///
+    /// - Throws: `damaged` when a checksum, a length or the count of records is wrong.
+    @discardableResult
+    public static func read(
+        _ row: LogRow, _ body: (LogRecord) throws(StoreError) -> Bool
+    ) throws(StoreError) -> BatchHeader {
+        let bytes = row.data.span
+        guard let header = BatchHeader(bytes), Int64(header.records) == row.last - row.first + 1 else {
+            throw StoreError(.damaged, "the row at position \(row.first) has a damaged or newer head")
+        }
+        var offset = BatchHeader.count
+        for index in 0..<header.records {
+            let position = row.first + Int64(index)
+            guard let range = RecordCodec.body(bytes, at: offset),
+                let record = RecordCodec.decode(bytes, range, position: position)
+            else { throw StoreError(.damaged, "the record at position \(position) is damaged") }
+            guard try body(record) else { return header }
+            offset = range.upperBound
+        }
+        guard offset == bytes.count else {
+            throw StoreError(.damaged, "the row at position \(row.first) has bytes behind its last record")
+        }
+        return header
+    }
+}

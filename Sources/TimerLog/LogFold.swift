@@ -1,0 +1,94 @@
+public import TimerCore
+
+/// Rebuilds what was live from the rows of a log, in order.
+public struct LogFold: ~Copyable {
+    /// Where an answer to a request with an idempotency key stands.
+    public struct AnswerPlace: Sendable, Equatable {
+        /// Hash of key, method and target.
+        public var key: Hash128
+        /// Hash of the request's body.
+        public var fingerprint: Hash128
+        /// Wall milliseconds of the first answer.
+        public var answeredAt: Int64
+        /// Position of its record.
+        public var position: Int64
+
+        /// Makes a place; see the members.
+        public init(key: Hash128, fingerprint: Hash128, answeredAt: Int64, position: Int64) {
+            self.key = key
+            self.fingerprint = fingerprint
+            self.answeredAt = answeredAt
+            self.position = position
+        }
+    }
+
+    private var scheduler: Scheduler
+    private var chain = ChainVerifier()
+    /// Answers found so far, in log order; a later one of the same key replaces an earlier.
+    public private(set) var answers: [AnswerPlace] = []
+    /// The time base of the newest row.
+    public private(set) var lastBase: TimeBase?
+    /// Position of the newest record.
+    public private(set) var head: Int64 = 0
+    /// Position before which rows were deleted: the first row's link.
+    public private(set) var deletedThrough: Int64?
+    /// Bytes of row data.
+    public private(set) var bytes = 0
+    /// How many records were folded.
+    public private(set) var records = 0
+
+    /// Begins with nothing; the arguments are those of `Scheduler.init`.
+    public init(secret: [UInt8], maximumTimers: Int = .max) {
+        scheduler = Scheduler(secret: secret, maximumTimers: maximumTimers)
+    }
+
+    /// Takes the next row over.
+    ///
+    /// - Throws: `damaged` when the row, a record or the chain is; the rows before stay folded.
+    public mutating func fold(_ row: LogRow) throws(StoreError) {
+        try chain.verify(row)
+        if deletedThrough == nil { deletedThrough = row.previous }
+        var orphan: Int64?
+        let header = try BatchRows.read(row) { record in
+            if !apply(record, row) { orphan = record.position }
+            return orphan == nil
+        }
+        if let orphan {
+            throw StoreError(.damaged, "the record at position \(orphan) is about a timer that no record defines")
+        }
+        lastBase = header.base
+        head = row.last
+        bytes += row.data.count
+        records += header.records
+    }
+
+    private mutating func apply(_ record: LogRecord, _ row: LogRow) -> Bool {
+        let definition = row.data.span.extracting(record.definition)
+        switch record.content {
+        case .event(.deleted, _, _):
+            scheduler.foldDeletion(prefix: definition, version: record.progress.version)
+            return true
+        case .event:
+            // Without its base the timer was deleted later on: rows go only when nothing live needs them.
+            return scheduler.fold(
+                definition: definition, isWhole: record.isWhole, progress: record.progress,
+                position: record.position, lastEvent: record.position) || record.previous != 0
+        case .snapshot(let lastEvent):
+            return scheduler.fold(
+                definition: definition, isWhole: true, progress: record.progress, position: record.position,
+                lastEvent: lastEvent)
+        case .answer(let answer):
+            answers.append(
+                AnswerPlace(
+                    key: answer.key, fingerprint: answer.fingerprint, answeredAt: answer.answeredAt,
+                    position: record.position))
+            return true
+        case .versionFloor(let floor):
+            scheduler.foldVersionFloor(floor)
+            return true
+        }
+    }
+
+    /// What was live at the newest row; nothing is armed yet.
+    public consuming func finish() -> Scheduler { scheduler }
+}

@@ -1,0 +1,77 @@
+public import TimerCore
+
+/// One record of the log, decoded. Records are results, never commands: folding them decides nothing.
+public struct LogRecord: Sendable, Equatable {
+    /// What a record says.
+    public enum Content: Sendable, Equatable {
+        /// Something happened to a timer.
+        case event(EventType, EventReason, FireDetail?)
+        /// A timer as it is, written anew so that older rows can go; `lastEvent` is the position of its newest event.
+        case snapshot(lastEvent: Int64)
+        /// The answer to a request with an idempotency key.
+        case answer(StoredAnswer)
+        /// The versions of deleted timers end here: new timers start above.
+        case versionFloor(Int64)
+    }
+
+    /// Where it stands in the log; also the id of its event.
+    public var position: Int64
+    /// Position of the same timer's event before, 0 for none.
+    public var previous: Int64 = 0
+    /// Wall milliseconds at which it was decided.
+    public var at: Int64
+    /// What it says.
+    public var content: Content
+    /// The timer's progress right after, for events and snapshots.
+    public var progress = TimerProgress()
+    /// Where in the row's data the definition lies: whole, or its prefix.
+    public var definition: Range<Int> = 0..<0
+    /// Whether `definition` is the whole of it.
+    public var isWhole = false
+
+    /// Whether clients see it in streams.
+    public var isEvent: Bool {
+        if case .event = content { return true }
+        return false
+    }
+}
+
+/// A first answer, kept for requests that repeat its idempotency key.
+public struct StoredAnswer: Sendable, Equatable {
+    /// Hash of key, method and target.
+    public var key: Hash128
+    /// Hash of the request's body.
+    public var fingerprint: Hash128
+    /// Wall milliseconds of the first answer; the key is forgotten 24 hours later.
+    public var answeredAt: Int64
+    /// The answer, as its writer encoded it.
+    public var answer: [UInt8]
+
+    /// Makes an answer; see the members.
+    public init(key: Hash128, fingerprint: Hash128, answeredAt: Int64, answer: [UInt8]) {
+        self.key = key
+        self.fingerprint = fingerprint
+        self.answeredAt = answeredAt
+        self.answer = answer
+    }
+}
+
+/// 128 bits of a keyed hash.
+public struct Hash128: Sendable, Hashable {
+    /// One half.
+    public var high: UInt64
+    /// The other.
+    public var low: UInt64
+
+    /// Makes a hash of two halves.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// The hash of `bytes` under the key of `siphash`.
+    public init(_ bytes: Span<UInt8>, siphash: SipHash, tweak: UInt64) {
+        high = siphash.hash(bytes, tweak: tweak)
+        low = siphash.hash(bytes, tweak: ~tweak)
+    }
+}

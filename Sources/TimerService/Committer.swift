@@ -1,0 +1,242 @@
+import Platform
+import TimerCore
+import TimerLog
+
+/// The thread that makes changes durable: it takes the engine's batch, appends it, and lets go what waited.
+///
+/// The append under way is the batching window: whatever arrives meanwhile shares the next one. A failed append is not
+/// a refusal: the log is folded anew, and what the disk holds decides.
+final class Committer: @unchecked Sendable {  // unchecked: every `var` is guarded by engine.lock; `epoch` and `logHead` change on its own thread alone
+    private let engine: Engine
+    private let store: any LogStore
+    private let hub: EventHub
+    private let secret: [UInt8]
+    private let report: @Sendable (ServiceEvent) -> Void
+    private var epoch: Int64
+    private var logHead: Int64
+    private var deleteThrough: Int64 = 0
+    private var deletedThrough: Int64
+    /// Bytes of row data in the log.
+    private var dataBytes: Int
+    private var stopping = false
+
+    /// Pause between attempts while storage fails, in nanoseconds.
+    private static let retryPause: Int64 = 250_000_000
+
+    init(
+        _ engine: Engine, _ store: any LogStore, _ hub: EventHub, head: StoreHead, deletedThrough: Int64, dataBytes: Int,
+        report: @escaping @Sendable (ServiceEvent) -> Void
+    ) {
+        self.engine = engine
+        self.store = store
+        self.hub = hub
+        self.report = report
+        self.deletedThrough = deletedThrough
+        self.dataBytes = dataBytes
+        secret = head.secret
+        epoch = head.epoch
+        logHead = head.last
+    }
+
+    /// Asks for the deletion of rows up to `position`; nothing live rests on them any more.
+    func delete(through position: Int64) {
+        engine.lock.withLock {
+            deleteThrough = max(deleteThrough, position)
+            engine.lock.signal()
+        }
+    }
+
+    /// Position up to which rows are gone, or going.
+    var horizon: Int64 { engine.lock.withLock { max(deleteThrough, deletedThrough) } }
+
+    /// Bytes of row data in the log.
+    var logDataBytes: Int { engine.lock.withLock { dataBytes } }
+
+    /// Ends `run` once everything is committed.
+    func stop() {
+        engine.lock.withLock {
+            stopping = true
+            engine.lock.signal()
+        }
+    }
+
+    private struct Work {
+        var records: [UInt8] = []
+        var first: Int64 = 0
+        var last: Int64 = 0
+        var base: TimeBase?
+        var deletion: Int64?
+    }
+
+    /// Commits until `stop`. The body of the committer's thread.
+    func run() {
+        while let work = next() {
+            if let base = work.base {
+                let rows = BatchRows.make(
+                    records: work.records, first: work.first, previous: logHead, epoch: epoch, base: base)
+                append(rows)
+            }
+            if let through = work.deletion { deleteRows(through) }
+            if case .interval(let nanoseconds) = engine.configuration.durability { pause(nanoseconds) }
+        }
+    }
+
+    private func next() -> Work? {
+        engine.lock.withLock {
+            while engine.batch.isEmpty && deleteThrough <= deletedThrough && !stopping { engine.lock.wait() }
+            var work = Work()
+            if !engine.batch.isEmpty {
+                swap(&work.records, &engine.batch)
+                engine.batch.reserveCapacity(min(work.records.count, 1 << 20))
+                work.first = engine.batchFirst
+                work.last = engine.nextPosition - 1
+                work.base = engine.clock.base()
+            } else if deleteThrough > deletedThrough {
+                work.deletion = deleteThrough
+            } else {
+                return nil
+            }
+            return work
+        }
+    }
+
+    private func pause(_ nanoseconds: Int64) {
+        engine.lock.withLock {
+            let end = Clocks.monotonic() + nanoseconds
+            while !stopping {
+                let left = end - Clocks.monotonic()
+                if left <= 0 { return }
+                _ = engine.lock.wait(nanoseconds: left)
+            }
+        }
+    }
+
+    private func append(_ rows: [LogRow]) {
+        guard let last = rows.last?.last, let first = rows.first?.first else { return }
+        let started = Clocks.monotonic()
+        let outcome = store.append(rows, expecting: logHead, epoch: epoch)
+        guard outcome == .durable else {
+            recover(outcome, rows)
+            return
+        }
+        let seconds = Double(Clocks.monotonic() - started) / 1e9
+        engine.lock.withLock {
+            logHead = last
+            dataBytes += rows.reduce(0) { $0 + $1.data.count }
+            engine.counters.commitSeconds.observe(seconds)
+            engine.counters.commitRecords.observe(Double(last - first + 1))
+        }
+        hub.publish(rows)
+        engine.setDurable(last)
+        hub.notify()
+    }
+
+    /// Finds out what the disk holds, begins anew from there, and waits until it takes writes again.
+    private func recover(_ outcome: AppendOutcome, _ rows: [LogRow]) {
+        engine.lock.withLock { engine.availability = .storageUnavailable }
+        report(.appendFailed(outcome))
+        var isKnown = false
+        if case .absent = outcome { isKnown = true }
+        while !refold(reopening: !isKnown, rows) {
+            guard pauseUnlessStopping() else { return }
+        }
+        hub.notify()
+        while !probe() {
+            guard pauseUnlessStopping() else { return }
+        }
+        report(.storageRecovered)
+        hub.notify()
+        engine.alarm.ring()
+    }
+
+    private func pauseUnlessStopping() -> Bool {
+        engine.lock.withLock {
+            if !stopping { _ = engine.lock.wait(nanoseconds: Self.retryPause) }
+            return !stopping
+        }
+    }
+
+    private func refold(reopening: Bool, _ rows: [LogRow]) -> Bool {
+        do {
+            if reopening {
+                let head = try store.open()
+                engine.lock.withLock { epoch = head.epoch }
+            }
+            var fold = LogFold(secret: secret, maximumTimers: engine.configuration.maximumTimers)
+            try Self.fold(&fold, store)
+            let head = fold.head
+            // What landed after all is shown like any commit.
+            let landed = rows.filter { $0.last <= head }
+            engine.lock.lock()
+            logHead = head
+            engine.restart(fold)
+            engine.lock.unlock()
+            hub.publish(landed)
+            return true
+        } catch {
+            report(.storageStillFailing(error))
+            return false
+        }
+    }
+
+    static func fold(_ fold: inout LogFold, _ store: any LogStore) throws(StoreError) {
+        let reader = try store.makeReader()
+        var failure: StoreError?
+        try reader.read(from: 0) { row in
+            do throws(StoreError) {
+                try fold.fold(row)
+                return true
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Writes a record that says nothing new; when it lands, changes are taken again.
+    private func probe() -> Bool {
+        let (rows, last) = engine.lock.withLock {
+            engine.recordVersionFloor()
+            var records: [UInt8] = []
+            swap(&records, &engine.batch)
+            let rows = BatchRows.make(
+                records: records, first: engine.batchFirst, previous: logHead, epoch: epoch,
+                base: engine.clock.base())
+            return (rows, engine.nextPosition - 1)
+        }
+        switch store.append(rows, expecting: logHead, epoch: epoch) {
+        case .durable:
+            hub.publish(rows)
+            engine.lock.withLock {
+                logHead = last
+                engine.setDurable(last)
+                engine.availability = stopping ? .stopping : .open
+            }
+            return true
+        case .absent:
+            // The position stays unused; nobody is to wait for it.
+            engine.lock.withLock { engine.head = logHead }
+            return false
+        case .unknown, .fenced:
+            // What the disk holds must be found out again before the next attempt.
+            while !refold(reopening: true, rows) {
+                guard pauseUnlessStopping() else { return false }
+            }
+            return false
+        }
+    }
+
+    private func deleteRows(_ through: Int64) {
+        do {
+            let bytes = try store.delete(upTo: through)
+            engine.lock.withLock {
+                dataBytes -= bytes
+                if bytes == 0 { deletedThrough = max(deletedThrough, through) }
+            }
+        } catch {
+            report(.storageStillFailing(error))
+            engine.lock.withLock { deleteThrough = deletedThrough }
+        }
+    }
+}

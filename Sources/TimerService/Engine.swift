@@ -1,0 +1,214 @@
+import Platform
+import Synchronization
+public import TimerCore
+import TimerLog
+
+/// The one place where timers change: a scheduler under one lock, and the batch of records that will make its changes
+/// durable.
+///
+/// Threads that bring commands take a `turn`; the fire loop calls `advance`; the committer takes the batch, appends it
+/// to the log and resolves what waited for it. Under the lock is only deciding and copying: the JSON, the hashing, the
+/// checksums and the disk are outside.
+public final class Engine: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`, but for the atomics
+    /// Whether changes are taken.
+    enum Availability {
+        case open, storageUnavailable, stopping
+    }
+
+    let lock = Lock()
+    let configuration: EngineConfiguration
+    let alarm: any Alarm
+    private let timeSource: any TimeSource
+
+    var scheduler: Scheduler
+    var clock: ServiceClock
+    var idempotency: IdempotencyTable
+    var counters = EngineCounters()
+    var effects: [Effect] = []
+    /// Records that wait for the committer.
+    var batch: [UInt8] = []
+    var batchFirst: Int64 = 0
+    /// The position the next record gets.
+    var nextPosition: Int64 = 0
+    /// The newest position given out, or found on disk.
+    var head: Int64 = 0
+    /// Positions that were given out and lost, newest last.
+    var lost: [ClosedRange<Int64>] = []
+    var availability = Availability.open
+    /// Elapsed nanoseconds the alarm is armed for.
+    var armedFor = Int64.max
+    /// Whether the fire loop is between two steps of one waking.
+    private var isAdvancing = false
+    /// Elapsed nanoseconds of the fire loop's last sign of life.
+    var lastBeat: Int64 = 0
+    private let durable = Atomic<Int64>(0)
+    private let hasLost = Atomic<Bool>(false)
+
+    /// A stand-still of the fire loop over this, in nanoseconds, makes misfires of what came due in it.
+    private static let stallThreshold: Int64 = 1_000_000_000
+    /// Positions of one second of wall time: each open of the log begins a new range.
+    private static let positionsPerSecond: Int64 = 1 << 30
+    private static let lostRangesKept = 64
+
+    /// Takes a folded log over.
+    init(
+        _ fold: consuming LogFold, configuration: EngineConfiguration, alarm: any Alarm, timeSource: any TimeSource
+    ) {
+        self.configuration = configuration
+        self.alarm = alarm
+        self.timeSource = timeSource
+        idempotency = IdempotencyTable(maximum: configuration.maximumIdempotencyKeys)
+        clock = ServiceClock(timeSource, after: fold.lastBase)
+        let answers = fold.answers
+        let head = fold.head
+        scheduler = fold.finish()
+        take(answers: answers, head: head)
+    }
+
+    /// Begins anew from what the log holds, after a failed append. Called under the lock.
+    func restart(_ fold: consuming LogFold) {
+        if head > fold.head {
+            lost.append(fold.head + 1...head)
+            if lost.count > Self.lostRangesKept { lost.removeFirst() }
+            hasLost.store(true, ordering: .releasing)
+        }
+        idempotency = IdempotencyTable(maximum: configuration.maximumIdempotencyKeys)
+        let answers = fold.answers
+        let head = fold.head
+        scheduler = fold.finish()
+        batch.removeAll(keepingCapacity: true)
+        take(answers: answers, head: head)
+    }
+
+    private func take(answers: [LogFold.AnswerPlace], head: Int64) {
+        for place in answers.sorted(by: { $0.answeredAt < $1.answeredAt }) { idempotency.complete(place) }
+        let now = clock.now()
+        scheduler.armAll(now)
+        nextPosition = max(nextPosition, head + 1, max(0, now.wall / 1000) * Self.positionsPerSecond)
+        batchFirst = nextPosition
+        self.head = head
+        durable.store(head, ordering: .releasing)
+        armedFor = scheduler.nextWake(now) ?? .max
+        lastBeat = 0
+    }
+
+    /// Position of the newest record that is on disk.
+    public var durableHead: Int64 { durable.load(ordering: .acquiring) }
+
+    /// Notes that everything up to `position` is on disk.
+    func setDurable(_ position: Int64) { durable.store(position, ordering: .releasing) }
+
+    /// What became of the record at `position`, for an answer that rests on it.
+    public func fate(of position: Int64) -> Fate {
+        if configuration.durability != .commit { return .durable }
+        let head = durableHead
+        if hasLost.load(ordering: .acquiring) {
+            let isLost = lock.withLock { lost.contains { $0.contains(position) } }
+            if isLost { return .lost }
+        }
+        return position <= head ? .durable : .pending
+    }
+
+    /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
+    public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        let now = instant()
+        let result = body(Turn(engine: self, now: now))
+        afterChanges(now)
+        return result
+    }
+
+    /// The current instant; a step of the calendar is followed at once.
+    func instant() -> Now {
+        let offset = clock.lastOffset
+        let now = clock.now()
+        if now.wallOffset != offset { followStep(from: offset, now) }
+        return now
+    }
+
+    private func followStep(from offset: Int64, _ now: Now) {
+        if now.wallOffset < offset {
+            scheduler.rebuildWallWheel(now)
+        } else if (now.wallOffset - offset) * 1_000_000 > Self.stallThreshold {
+            scheduler.noteWallStep(to: now)
+        }
+        armedFor = .max
+    }
+
+    /// Wakes the committer when there are records, and plans the next waking.
+    func afterChanges(_ now: Now) {
+        if !batch.isEmpty { lock.signal() }
+        let wake = availability == .open ? scheduler.nextWake(now) ?? .max : .max
+        if wake < armedFor {
+            armedFor = wake
+            alarm.arm(boottime: clock.boottime(ofElapsed: wake))
+        }
+    }
+
+    /// Gives the step's effects their positions and writes their records.
+    func record() {
+        for effect in effects {
+            let position = takePosition()
+            let previous = scheduler.stamp(
+                effect.slot, position: position, isBase: RecordCodec.holdsDefinition(effect.type), isEvent: true)
+            counters.count(effect)
+            scheduler.withDefinition(effect.slot) { definition in
+                RecordCodec.append(
+                    effect, distance: previous == 0 ? 0 : position - previous, definition: definition, to: &batch)
+            }
+        }
+        effects.removeAll(keepingCapacity: true)
+        scheduler.finishStep()
+    }
+
+    func takePosition() -> Int64 {
+        if batch.isEmpty { batchFirst = nextPosition }
+        head = nextPosition
+        nextPosition += 1
+        return head
+    }
+
+    /// What a step of the fire loop came to.
+    public enum Advance: Sendable {
+        /// Nothing more is due now.
+        case done
+        /// More is due: call again.
+        case more
+        /// Too many records wait for the disk: call again soon.
+        case held
+    }
+
+    /// Fires what is due, one bounded step.
+    public func advance() -> Advance {
+        lock.lock()
+        defer { lock.unlock() }
+        let now = instant()
+        guard availability == .open else { return .done }
+        let planned = max(armedFor, lastBeat)
+        if planned != .max && now.elapsed - planned > Self.stallThreshold { scheduler.noteStall(until: now) }
+        guard batch.count <= EngineConfiguration.maximumBatchBytes else { return .held }
+        let done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
+        if !effects.isEmpty && !isAdvancing { counters.wakeups += 1 }
+        isAdvancing = !done
+        record()
+        lastBeat = now.elapsed
+        // A plan that is not done yet stays due now; else the next one is made.
+        armedFor = done ? .max : now.elapsed
+        afterChanges(now)
+        return done ? .done : .more
+    }
+
+    /// What was counted, now.
+    public func snapshotCounters() -> EngineCounters {
+        lock.withLock {
+            var counters = counters
+            for state in TimerState.allCases { counters.timers[Int(state.rawValue)] = scheduler.count(in: state) }
+            counters.idempotencyKeys = idempotency.count
+            return counters
+        }
+    }
+
+    /// Hashes for keys made outside of the lock; fixed for the life of the log.
+    public var siphash: SipHash { lock.withLock { scheduler.siphash } }
+}

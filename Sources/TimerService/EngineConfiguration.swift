@@ -1,0 +1,29 @@
+/// When an answer may leave.
+public enum Durability: Sendable, Equatable {
+    /// When every change it rests on is on disk.
+    case commit
+    /// At once; changes reach the disk at most that many nanoseconds later, and a crash may lose them.
+    case interval(Int64)
+}
+
+/// The bounds and policies of an `Engine`.
+public struct EngineConfiguration: Sendable {
+    /// When an answer may leave.
+    public var durability = Durability.commit
+    /// Most timers; further creates are refused.
+    public var maximumTimers = 20_000_000
+    /// Most idempotency keys kept.
+    public var maximumIdempotencyKeys = 1_000_000
+    /// How long events are kept, in milliseconds.
+    public var retainMilliseconds: Int64 = 86_400_000
+    /// How many bytes of log are kept for events.
+    public var retainBytes = 1 << 30
+
+    /// Every default.
+    public init() {}
+
+    /// Bytes of records that may wait for the disk; above, commands are refused as overload.
+    static let maximumBatchBytes = 64 << 20
+    /// Most timers a step fires or moves before it lets others have the lock.
+    static let stepLimit = 512
+}

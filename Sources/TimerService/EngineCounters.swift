@@ -1,0 +1,52 @@
+import TimerCore
+
+/// What the engine has counted since it started; a snapshot.
+public struct EngineCounters: Sendable {
+    /// Fires by reason, indexed by `EventReason`.
+    public var fires = [Int](repeating: 0, count: EventReason.allCases.count)
+    /// Events by type, indexed by `EventType.rawValue`.
+    public var events = [Int](repeating: 0, count: 32)
+    /// How late fires were, in seconds.
+    public var lateness = Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 60])
+    /// How long commits took, in seconds.
+    public var commitSeconds = Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
+    /// How many records a commit held.
+    public var commitRecords = Histogram(bounds: [1, 10, 100, 1000, 10_000, 100_000])
+    /// How often the fire loop woke because something was due.
+    public var wakeups = 0
+    /// Timers by state, indexed by `TimerState.rawValue`.
+    public var timers = [Int](repeating: 0, count: TimerState.allCases.count)
+    /// Idempotency keys held.
+    public var idempotencyKeys = 0
+    /// Bytes on the device.
+    public var logBytes = 0
+
+    mutating func count(_ effect: Effect) {
+        events[Int(effect.type.rawValue)] += 1
+        guard effect.type == .fired, let fire = effect.fire else { return }
+        fires[Int(effect.reason.rawValue)] += 1
+        lateness.observe(Double(fire.latenessUs) / 1_000_000)
+    }
+}
+
+/// A histogram with fixed bounds, as Prometheus has it.
+public struct Histogram: Sendable {
+    /// Upper bounds of the buckets, rising; one more without a bound follows.
+    public let bounds: [Double]
+    /// Observations a bucket, not cumulated.
+    public private(set) var counts: [Int]
+    /// Sum of what was observed.
+    public private(set) var sum = 0.0
+
+    /// Makes an empty one.
+    public init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = [Int](repeating: 0, count: bounds.count + 1)
+    }
+
+    /// Adds an observation.
+    public mutating func observe(_ value: Double) {
+        counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
+        sum += value
+    }
+}

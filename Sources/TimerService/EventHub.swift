@@ -1,0 +1,85 @@
+import Platform
+public import TimerLog
+
+/// The newest rows of the log in memory, for streams that follow live; older ones are replayed from the store.
+///
+/// Rows come in log order, only once they are durable, so nothing is shown that could vanish.
+public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
+    /// Rows are kept up to this many bytes of data.
+    static let capacityBytes = 16 << 20
+
+    private let lock = Lock()
+    private var rows: [LogRow] = []
+    private var first = 0
+    private var bytes = 0
+    /// Position after which every row is held.
+    private var heldAfter: Int64
+    private var newest: Int64
+    private var observers: [@Sendable () -> Void] = []
+
+    /// Begins with nothing held after `head`.
+    init(head: Int64) {
+        heldAfter = head
+        newest = head
+    }
+
+    /// Calls `observer` after each publication and whenever waiting answers may have been resolved. Any thread.
+    public func observe(_ observer: @escaping @Sendable () -> Void) { lock.withLock { observers.append(observer) } }
+
+    /// Adds durable rows.
+    func publish(_ added: [LogRow]) {
+        lock.withLock {
+            for row in added {
+                rows.append(row)
+                bytes += row.data.count
+                newest = row.last
+            }
+            while bytes > Self.capacityBytes && first < rows.count - 1 {
+                bytes -= rows[first].data.count
+                heldAfter = rows[first].last
+                first += 1
+            }
+            // The dropped head of the array is cut off once it is the larger half.
+            if first > rows.count / 2 && first > 64 {
+                rows.removeFirst(first)
+                first = 0
+            }
+        }
+    }
+
+    /// Tells every observer.
+    func notify() {
+        for observer in lock.withLock({ observers }) { observer() }
+    }
+
+    /// Begins anew at `head`, after the log was opened again.
+    func reset(head: Int64) {
+        lock.withLock {
+            // What was published is on disk whatever happened since; only the end may have moved.
+            newest = max(newest, head)
+            if rows.last?.last ?? heldAfter < head {
+                rows.removeAll()
+                first = 0
+                bytes = 0
+                heldAfter = head
+            }
+        }
+    }
+
+    /// Position of the newest row published.
+    public var head: Int64 { lock.withLock { newest } }
+
+    /// The rows that hold positions after `position`, or nil when some of them are no longer in memory.
+    public func rows(after position: Int64) -> [LogRow]? {
+        lock.withLock {
+            guard position >= heldAfter else { return nil }
+            var low = first
+            var high = rows.count
+            while low < high {
+                let middle = (low + high) / 2
+                if rows[middle].last <= position { low = middle + 1 } else { high = middle }
+            }
+            return Array(rows[low...])
+        }
+    }
+}

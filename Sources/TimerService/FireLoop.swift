@@ -1,0 +1,35 @@
+import Platform
+import Synchronization
+
+/// The thread that fires what is due: it advances the engine in bounded steps, then sleeps until the alarm.
+final class FireLoop: Sendable {
+    private let engine: Engine
+    private let heart: Heartbeat
+    private let stopping = Atomic<Bool>(false)
+    /// The longest sleep, in milliseconds: the loop proves that it moves even when nothing is due.
+    private static let longestSleep: Int32 = 1000
+    /// Sleep while too many records wait for the disk.
+    private static let backpressureSleep: Int32 = 1
+
+    init(_ engine: Engine, heart: Heartbeat) {
+        self.engine = engine
+        self.heart = heart
+    }
+
+    /// Fires until `stop`. The body of its thread.
+    func run() {
+        while !stopping.load(ordering: .acquiring) {
+            heart.beat()
+            switch engine.advance() {
+            case .done: engine.alarm.wait(milliseconds: Self.longestSleep)
+            case .more: continue
+            case .held: engine.alarm.wait(milliseconds: Self.backpressureSleep)
+            }
+        }
+    }
+
+    func stop() {
+        stopping.store(true, ordering: .releasing)
+        engine.alarm.ring()
+    }
+}

@@ -1,0 +1,134 @@
+import Platform
+import TimerCore
+public import TimerLog
+
+/// Reads old rows from the store for streams and repeated requests, on threads and connections of its own, so that
+/// neither the I/O loops nor the committer wait for it. A row is read at a time; whoever wants more asks again.
+public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
+    typealias Job = @Sendable (any LogReader) -> Void
+
+    private let lock = Lock()
+    private var jobs: [Job] = []
+    private var stopping = false
+    private let store: any LogStore
+
+    /// Threads that replay.
+    static let threadCount = 2
+
+    init(_ store: any LogStore) { self.store = store }
+
+    /// Works until `stop`. The body of its threads.
+    func run() {
+        var reader: (any LogReader)?
+        while let job = next() {
+            if reader == nil { reader = try? store.makeReader() }
+            if let reader { job(reader) } else { job(UnreadableLog()) }
+        }
+    }
+
+    private func next() -> Job? {
+        lock.withLock {
+            while jobs.isEmpty && !stopping { lock.wait() }
+            return jobs.isEmpty ? nil : jobs.removeFirst()
+        }
+    }
+
+    private func enqueue(_ job: @escaping Job) {
+        lock.withLock {
+            jobs.append(job)
+            lock.signal()
+        }
+    }
+
+    func stop() {
+        lock.withLock {
+            stopping = true
+            lock.signal()
+        }
+    }
+
+    /// Finds the first row that holds positions after `position`; `reply` gets nil at the log's end.
+    public func row(
+        after position: Int64, reply: @escaping @Sendable (Result<LogRow?, StoreError>) -> Void
+    ) {
+        enqueue { reader in
+            var found: LogRow?
+            do throws(StoreError) {
+                try reader.read(from: position + 1) { row in
+                    found = row
+                    return false
+                }
+                reply(.success(found))
+            } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+
+    /// Finds the row that holds `position`; `reply` gets nil when it is gone.
+    public func row(
+        holding position: Int64, reply: @escaping @Sendable (Result<LogRow?, StoreError>) -> Void
+    ) {
+        enqueue { reader in
+            do throws(StoreError) { reply(.success(try reader.row(holding: position))) } catch { reply(.failure(error)) }
+        }
+    }
+
+    /// What a walk along a timer's events came to.
+    public enum History: Sendable {
+        /// Their positions, oldest first.
+        case positions([Int64])
+        /// Some of them are gone; the oldest that is kept, if any.
+        case expired(oldest: Int64?)
+        /// The store could not be read.
+        case failed(StoreError)
+    }
+
+    /// Most events of one timer a walk collects; a stream asks again for the rest.
+    public static let historyLimit = 100_000
+
+    /// Follows a timer's events back from the one at `newest` to those after `since`.
+    ///
+    /// - Parameter keepsAll: whether a part that is gone is an error; else the walk ends there.
+    public func history(
+        newest: Int64, since: Int64, keepsAll: Bool, reply: @escaping @Sendable (History) -> Void
+    ) {
+        enqueue { reader in
+            var positions: [Int64] = []
+            var next = newest
+            var row: LogRow?
+            do throws(StoreError) {
+                while next > since && positions.count < Self.historyLimit {
+                    if row.map({ next < $0.first || next > $0.last }) ?? true { row = try reader.row(holding: next) }
+                    guard let held = row else {
+                        if keepsAll { return reply(.expired(oldest: positions.last)) }
+                        break
+                    }
+                    positions.append(next)
+                    next = try Self.previous(of: next, in: held)
+                }
+                reply(.positions(positions.reversed()))
+            } catch {
+                reply(.failed(error))
+            }
+        }
+    }
+
+    private static func previous(of position: Int64, in row: LogRow) throws(StoreError) -> Int64 {
+        var previous: Int64 = 0
+        try BatchRows.read(row) { record in
+            if record.position == position { previous = record.previous }
+            return record.position < position
+        }
+        return previous
+    }
+}
+
+/// Stands in where no reader could be made: every read fails.
+private final class UnreadableLog: LogReader {
+    private static let error = StoreError(.io, "the log can't be opened for reading")
+
+    func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) { throw Self.error }
+
+    func row(holding position: Int64) throws(StoreError) -> LogRow? { throw Self.error }
+}

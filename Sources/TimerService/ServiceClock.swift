@@ -1,0 +1,96 @@
+import Platform
+import TimerCore
+public import TimerLog
+
+/// Where the service reads the time; a manual one in tests.
+public protocol TimeSource: Sendable {
+    /// Nanoseconds since boot, sleep included.
+    func boottime() -> Int64
+    /// Nanoseconds since 1970.
+    func realtime() -> Int64
+    /// Which boot `boottime` counts from.
+    func boot() -> Hash128
+}
+
+/// The kernel's clocks.
+public struct SystemTime: TimeSource {
+    /// The kernel's clocks.
+    public init() {}
+    /// `CLOCK_BOOTTIME`.
+    public func boottime() -> Int64 { Clocks.boottime() }
+    /// `CLOCK_REALTIME`.
+    public func realtime() -> Int64 { Clocks.realtime() }
+    /// The kernel's boot id.
+    public func boot() -> Hash128 {
+        let text = Array(Clocks.bootIdentity().utf8)
+        return Hash128(text.span, siphash: SipHash(secret: []), tweak: 0)
+    }
+}
+
+/// The scheduler's time: an elapsed clock that goes on over restarts, and the offset of the calendar from it.
+///
+/// Both kernel clocks are disciplined alike, so their difference changes only when the calendar is set. The elapsed
+/// clock is shifted once, when a log is new, so that the difference is a whole number of milliseconds.
+struct ServiceClock {
+    private let source: any TimeSource
+    private let boot: Hash128
+    /// Elapsed = boottime + shift.
+    private let shift: Int64
+    private var last: Now
+
+    /// A difference up to this is jitter of reading two clocks in turn, not a step of one.
+    private static let jitter: Int64 = 1_000_000
+    /// A reading that took longer than this proves nothing about a step.
+    private static let longestReading: Int64 = 50_000
+
+    /// Continues from the newest row's time base; without one the elapsed clock begins as the calendar.
+    init(_ source: any TimeSource, after base: TimeBase?) {
+        self.source = source
+        boot = source.boot()
+        let boottime = source.boottime()
+        let realtime = source.realtime()
+        guard let base else {
+            shift = realtime - boottime
+            last = Now(elapsed: realtime, wallOffset: 0)
+            return
+        }
+        if base.boot == boot {
+            shift = base.now.elapsed - base.boottime
+        } else {
+            // Another boot: what elapsed meanwhile is what the calendar says, never less than nothing.
+            let offset = base.now.wallOffset * 1_000_000
+            shift = max(base.now.elapsed, realtime - offset) - boottime
+        }
+        last = Now(elapsed: max(base.now.elapsed, boottime + shift), wallOffset: base.now.wallOffset)
+    }
+
+    /// The current instant; never before an earlier one on the elapsed clock. A step of the calendar shows as a
+    /// changed offset.
+    mutating func now() -> Now {
+        for _ in 0..<3 {
+            let before = source.boottime()
+            let realtime = source.realtime()
+            let difference = realtime - (before + shift)
+            last.elapsed = max(last.elapsed, before + shift)
+            if abs(difference - last.wallOffset * 1_000_000) < Self.jitter { break }
+            guard source.boottime() - before <= Self.longestReading else { continue }
+            last.wallOffset = difference >= 0 ? difference / 1_000_000 : (difference - 999_999) / 1_000_000
+            break
+        }
+        return last
+    }
+
+    /// The offset of the calendar as last read, milliseconds.
+    var lastOffset: Int64 { last.wallOffset }
+
+    /// The instant and the clocks it was read from, for a row.
+    mutating func base() -> TimeBase {
+        let now = now()
+        return TimeBase(now: now, boottime: now.elapsed - shift, suspending: now.elapsed, boot: boot)
+    }
+
+    /// The boottime reading, in nanoseconds, at which the elapsed clock shows `elapsed`.
+    func boottime(ofElapsed elapsed: Int64) -> Int64 {
+        elapsed.subtractingReportingOverflow(shift).overflow ? .max : elapsed - shift
+    }
+}

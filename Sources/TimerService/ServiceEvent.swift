@@ -1,0 +1,17 @@
+public import TimerLog
+
+/// What an operator should hear of, for the log.
+public enum ServiceEvent: Sendable {
+    /// The log was folded at start.
+    case recovered(timers: Int, records: Int, seconds: Double)
+    /// An append failed; changes are refused until storage works again.
+    case appendFailed(AppendOutcome)
+    /// Storage failed again while it was being brought back.
+    case storageStillFailing(StoreError)
+    /// Changes are taken again.
+    case storageRecovered
+    /// A loop stood still for that many seconds.
+    case loopStalled(name: String, seconds: Double)
+    /// Old rows could not be compacted.
+    case compactionFailed(StoreError)
+}

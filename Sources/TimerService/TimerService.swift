@@ -1,0 +1,87 @@
+import Platform
+public import TimerLog
+
+/// The service without its network face: the log opened and folded, and the threads that fire, commit, replay, compact
+/// and watch.
+public final class TimerService: @unchecked Sendable {  // unchecked: `threads` is touched by `start` and `stop` alone
+    /// Where timers change.
+    public let engine: Engine
+    /// The newest rows, for live streams.
+    public let hub: EventHub
+    /// Older rows.
+    public let replayer: Replayer
+    /// Watches the loops.
+    public let watchdog: LoopWatchdog
+    private let store: any LogStore
+    private let committer: Committer
+    private let compactor: Compactor
+    private let fireLoop: FireLoop
+    private var threads: [Thread] = []
+    private var committerThread: Thread?
+
+    /// Opens `store` and folds what it holds.
+    ///
+    /// - Parameter report: hears what an operator should; any thread.
+    /// - Throws: when the store can't be used, or what it holds is damaged.
+    public init(
+        store: any LogStore, configuration: EngineConfiguration, alarm: any Alarm = TimerFDAlarm(),
+        timeSource: any TimeSource = SystemTime(), report: @escaping @Sendable (ServiceEvent) -> Void
+    ) throws(StoreError) {
+        let started = Clocks.monotonic()
+        let head = try store.open()
+        var fold = LogFold(secret: head.secret, maximumTimers: configuration.maximumTimers)
+        try Committer.fold(&fold, store)
+        let deletedThrough = fold.deletedThrough ?? 0
+        let records = fold.records
+        let dataBytes = fold.bytes
+        engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: timeSource)
+        hub = EventHub(head: head.last)
+        self.store = store
+        replayer = Replayer(store)
+        watchdog = LoopWatchdog(report: report)
+        committer = Committer(
+            engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: dataBytes, report: report)
+        compactor = Compactor(engine, store, committer, report: report)
+        let heart = Heartbeat(name: "fire")
+        watchdog.watch(heart)
+        fireLoop = FireLoop(engine, heart: heart)
+        let timers = engine.turn { $0.count }
+        report(.recovered(timers: timers, records: records, seconds: Double(Clocks.monotonic() - started) / 1e9))
+    }
+
+    /// Starts the threads.
+    public func start() {
+        committerThread = Thread(name: "commit") { [committer] in committer.run() }
+        threads = [
+            Thread(name: "fire") { [fireLoop] in fireLoop.run() },
+            Thread(name: "compact") { [compactor] in compactor.run() },
+            Thread(name: "watchdog") { [watchdog] in watchdog.run() },
+        ]
+        for _ in 0..<Replayer.threadCount { threads.append(Thread(name: "replay") { [replayer] in replayer.run() }) }
+    }
+
+    /// Refuses further changes; what was taken is still committed.
+    public func refuseChanges() { engine.lock.withLock { engine.availability = .stopping } }
+
+    /// Stops the threads, the committer last: everything taken is on disk afterwards.
+    public func stop() {
+        refuseChanges()
+        fireLoop.stop()
+        compactor.stop()
+        replayer.stop()
+        watchdog.stop()
+        for thread in threads { thread.join() }
+        committer.stop()
+        committerThread?.join()
+        store.close()
+    }
+
+    /// Whether storage takes changes.
+    public var isWritable: Bool { engine.lock.withLock { engine.availability == .open } }
+
+    /// Position up to which events are no longer kept.
+    public var horizon: Int64 { committer.horizon }
+
+    /// Bytes on the device.
+    public var logBytes: Int { store.bytesOnDisk() }
+}

@@ -1,0 +1,159 @@
+public import TimerCore
+public import TimerLog
+
+/// A hold of the engine's lock, at one instant, in which commands are applied. Each is one atomic step.
+///
+/// Changes are recorded before the call returns; what they rest on is told by `head` right after.
+@safe public struct Turn: ~Copyable {
+    private let engine: Engine
+    /// The instant of every step in this turn.
+    public let now: Now
+
+    init(engine: Engine, now: Now) {
+        self.engine = engine
+        self.now = now
+    }
+
+    /// Position of the newest record given out: an answer that speaks of everything waits until it is durable.
+    public var head: Int64 { engine.head }
+
+    /// Position of the newest record on disk.
+    public var durableHead: Int64 { engine.durableHead }
+
+    /// How many timers there are.
+    public var count: Int { engine.scheduler.count }
+
+    private func checkAvailable() throws(ServiceError) {
+        switch engine.availability {
+        case .open: break
+        case .storageUnavailable: throw .storageUnavailable
+        case .stopping: throw .shuttingDown
+        }
+        if engine.batch.count > EngineConfiguration.maximumBatchBytes { throw .overloaded }
+    }
+
+    private func change<Result>(
+        _ body: (inout Scheduler, inout [Effect]) throws(TimerRefusal) -> Result
+    ) throws(ServiceError) -> Result {
+        try checkAvailable()
+        do {
+            let result = try body(&engine.scheduler, &engine.effects)
+            engine.record()
+            return result
+        } catch {
+            engine.effects.removeAll(keepingCapacity: true)
+            throw .refused(error)
+        }
+    }
+
+    private func found(_ key: borrowing TimerKey) throws(ServiceError) -> SlotIndex {
+        guard let slot = engine.scheduler.find(key) else { throw .refused(.notFound) }
+        return slot
+    }
+
+    /// Where the timer named `key` is.
+    public func find(_ key: borrowing TimerKey) -> SlotIndex? { engine.scheduler.find(key) }
+
+    /// Copies a timer out.
+    public func copy(_ slot: SlotIndex, into view: inout TimerView) {
+        view.progress = engine.scheduler.progress(slot)
+        view.now = now
+        view.position = engine.scheduler.lastRecord(slot)
+        view.eventID = max(view.position, engine.durableHead)
+        view.definition.removeAll(keepingCapacity: true)
+        engine.scheduler.withDefinition(slot) { definition in
+            unsafe definition.withUnsafeBufferPointer { unsafe view.definition.append(contentsOf: $0) }
+        }
+    }
+
+    /// Makes a timer. `definition` is encoded, of the same id.
+    public func create(
+        _ key: borrowing TimerKey, definition: inout [UInt8]
+    ) throws(ServiceError) -> SlotIndex {
+        try change { (scheduler, effects) throws(TimerRefusal) in
+            try scheduler.create(key, definition: &definition, now, &effects)
+        }
+    }
+
+    /// Makes a timer, or replaces it and starts it afresh.
+    ///
+    /// - Parameter createOnly: a timer that exists is left as it is, and refused.
+    /// - Returns: where it is, and whether it is new.
+    public func put(
+        _ key: borrowing TimerKey, definition: inout [UInt8], if condition: VersionCondition, createOnly: Bool
+    ) throws(ServiceError) -> (slot: SlotIndex, isNew: Bool) {
+        guard let slot = engine.scheduler.find(key) else {
+            if condition != .none { throw .refused(.versionMismatch(current: nil)) }
+            return (try create(key, definition: &definition), true)
+        }
+        if createOnly { throw .refused(.versionMismatch(current: engine.scheduler.progress(slot).version)) }
+        try change { (scheduler, effects) throws(TimerRefusal) in
+            try scheduler.replace(slot, definition: &definition, now, if: condition, &effects)
+        }
+        return (slot, false)
+    }
+
+    /// Changes a timer's definition in place, provided its version is still `basis`.
+    ///
+    /// - Returns: nil when the version moved on since `basis` was read: read again.
+    public func amend(
+        _ key: borrowing TimerKey, basis: Int64, definition: inout [UInt8], if condition: VersionCondition
+    ) throws(ServiceError) -> SlotIndex? {
+        let slot = try found(key)
+        guard engine.scheduler.progress(slot).version == basis else { return nil }
+        _ = try change { (scheduler, effects) throws(TimerRefusal) in
+            try scheduler.amend(slot, definition: &definition, now, if: condition, &effects)
+        }
+        return slot
+    }
+
+    /// Applies a command.
+    public func apply(
+        _ command: TimerCommand, _ key: borrowing TimerKey, target: RescheduleTarget? = nil,
+        if condition: VersionCondition
+    ) throws(ServiceError) -> SlotIndex {
+        let slot = try found(key)
+        try apply(command, slot, target: target, if: condition)
+        return slot
+    }
+
+    /// Applies a command to the timer at `slot`.
+    public func apply(
+        _ command: TimerCommand, _ slot: SlotIndex, target: RescheduleTarget? = nil, if condition: VersionCondition
+    ) throws(ServiceError) {
+        try change { (scheduler, effects) throws(TimerRefusal) in
+            try scheduler.apply(command, slot, target: target, now, if: condition, &effects)
+        }
+    }
+
+    /// Deletes a timer.
+    public func delete(_ key: borrowing TimerKey, if condition: VersionCondition) throws(ServiceError) {
+        let slot = try found(key)
+        try delete(slot, if: condition)
+    }
+
+    /// Deletes the timer at `slot`.
+    public func delete(_ slot: SlotIndex, if condition: VersionCondition) throws(ServiceError) {
+        try change { (scheduler, effects) throws(TimerRefusal) in
+            try scheduler.delete(slot, now, if: condition, &effects)
+        }
+    }
+
+    /// Reads the scheduler: lists, previews.
+    public func read<Result>(_ body: (borrowing Scheduler) -> Result) -> Result { body(engine.scheduler) }
+
+    /// Judges a request with an idempotency key; a fresh one is under way until `answer` or `abandon`.
+    public func begin(_ key: Hash128, fingerprint: Hash128) throws(ServiceError) -> IdempotencyVerdict {
+        try checkAvailable()
+        return engine.idempotency.begin(key, fingerprint: fingerprint, at: now.wall)
+    }
+
+    /// Records the 2xx answer of a request with an idempotency key, in the batch of its changes.
+    public func answer(_ key: Hash128, fingerprint: Hash128, _ bytes: [UInt8]) {
+        let stored = StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: now.wall, answer: bytes)
+        engine.record(stored)
+    }
+
+    /// Frees an idempotency key whose request got no 2xx answer.
+    public func abandon(_ key: Hash128) { engine.idempotency.abandon(key) }
+}
