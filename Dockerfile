@@ -1,0 +1,39 @@
+# syntax=docker/dockerfile:1
+
+FROM swift:6.3-bookworm AS build
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends libmicrohttpd-dev libsqlite3-dev pkg-config \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /src
+
+# The dependencies are a layer of their own, which a change of sources leaves alone. The package names its test
+# targets, so their folders must exist; empty ones do, and a change of tests builds nothing anew.
+COPY Package.* ./
+RUN sed -n 's/.*\.testTarget(name: "\([A-Za-z]*\)".*/Tests\/\1/p' Package.swift | xargs mkdir -p \
+    && swift package resolve
+
+COPY openapi.yaml ./
+COPY Sources Sources
+RUN swift build -c release --static-swift-stdlib --product timerd -Xlinker -s \
+    && install -D "$(swift build -c release --show-bin-path)/timerd" /out/timerd
+
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends libmicrohttpd12 libsqlite3-0 libstdc++6 \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --gid 10001 timerd \
+    && useradd --uid 10001 --gid timerd --home-dir /data --no-create-home --shell /usr/sbin/nologin timerd \
+    && install -d -o timerd -g timerd -m 0750 /data
+COPY --from=build /out/timerd /usr/local/bin/timerd
+
+# Inside a container all addresses are the container's own; what is reachable from outside is what is published.
+ENV TIMERD_LISTEN=0.0.0.0:8080 \
+    TIMERD_DATA=/data
+USER 10001:10001
+VOLUME /data
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["timerd", "health"]
+ENTRYPOINT ["timerd"]
+CMD ["serve"]

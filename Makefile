@@ -1,0 +1,45 @@
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# The server's arguments for `make run`: make run ARGS='--listen 127.0.0.1:9090'
+ARGS ?=
+SWIFT_FILES := Sources Tests Package.swift
+
+.PHONY: help run build test bench lint format sanitize clean setup setup-tests
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: setup ## Install what is missing, build release, serve on 127.0.0.1:8080 with data in ./timerd-data
+	swift build -c release --product timerd
+	exec .build/release/timerd serve $(ARGS)
+
+build: setup ## Build everything in debug, tests included
+	swift build --build-tests
+
+test: setup-tests ## Run every test: Swift, then the real binary from outside
+	swift build --build-tests
+	swift test --skip-build --disable-xctest
+	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q Tests/BlackBox
+
+bench: setup ## Measure; writes the figures of docs/PERFORMANCE.md
+	Benchmarks/run.sh
+
+lint: ## Check the format of every Swift file
+	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
+
+format: ## Format every Swift file
+	swift format --in-place --parallel --recursive $(SWIFT_FILES)
+
+sanitize: setup ## Run the Swift tests under ThreadSanitizer, then under AddressSanitizer
+	swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan
+	swift test --disable-xctest --sanitize=address --scratch-path .build-asan
+
+clean: ## Remove what was built (never the data)
+	rm -rf .build .build-tsan .build-asan .venv
+
+setup:
+	@Scripts/setup.sh
+
+setup-tests:
+	@Scripts/setup.sh --tests

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Makes this machine able to build timerd; with --tests also able to run the tests from outside.
+# Installs only what is missing, and says nothing when nothing is.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly SWIFT_MAJOR=6 SWIFT_MINOR=3
+readonly REQUIREMENTS=Tests/BlackBox/requirements.txt
+readonly STAMP=.venv/requirements.installed
+
+fail() {
+    printf 'timerd: %s\n' "$@" >&2
+    exit 1
+}
+
+check_swift() {
+    command -v swift >/dev/null ||
+        fail "Swift $SWIFT_MAJOR.$SWIFT_MINOR or later is needed and there is no swift in PATH." \
+            "Install it from https://www.swift.org/install/linux/, or use the Dockerfile."
+    local version major minor
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1)
+    major=${version%%.*} minor=${version#*.}
+    if [[ -z $version ]] || ((major < SWIFT_MAJOR || (major == SWIFT_MAJOR && minor < SWIFT_MINOR))); then
+        fail "Swift $SWIFT_MAJOR.$SWIFT_MINOR or later is needed, this is ${version:-unknown} ($(command -v swift))." \
+            "Install a newer one from https://www.swift.org/install/linux/, or use the Dockerfile."
+    fi
+}
+
+# Prints the Debian packages that are missing, judged by what they give, so that other systems pass too.
+missing_packages() {
+    command -v curl >/dev/null || echo curl
+    if command -v pkg-config >/dev/null; then
+        pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
+        pkg-config --exists sqlite3 || echo libsqlite3-dev
+    else
+        printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev
+    fi
+    if [[ $1 == tests ]]; then
+        command -v python3 >/dev/null || echo python3
+        python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
+    fi
+}
+
+install_packages() {
+    command -v apt-get >/dev/null ||
+        fail "These are missing and there is no apt here to install them: $*" \
+            "Install what your system calls them, then try again."
+    local as_root=()
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null ||
+            fail "These are missing: $*" "There is no sudo; as root run: apt-get install $*"
+        as_root=(sudo)
+    fi
+    echo "timerd: installing $*" >&2
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# The tests' Python packages, installed again only when their list has changed.
+make_venv() {
+    cmp -s "$REQUIREMENTS" "$STAMP" && .venv/bin/python -c '' 2>/dev/null && return
+    echo "timerd: installing the tests' Python packages into .venv" >&2
+    python3 -m venv --clear .venv
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$REQUIREMENTS"
+    cp "$REQUIREMENTS" "$STAMP"
+}
+
+main() {
+    local purpose=build
+    [[ ${1-} == --tests ]] && purpose=tests
+    check_swift
+    local -a missing
+    mapfile -t missing < <(missing_packages "$purpose")
+    ((${#missing[@]} == 0)) || install_packages "${missing[@]}"
+    if [[ $purpose == tests ]]; then make_venv; fi
+}
+
+main "$@"

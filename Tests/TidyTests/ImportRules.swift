@@ -1,0 +1,81 @@
+import Testing
+
+/// Which module may import which. Arrows point down; nothing points up.
+enum ImportRules {
+    /// What each folder of `Sources` may import, the standard library aside.
+    static let allowed: [String: Set<String>] = [
+        "TimerCore": [],
+        "WireJSON": [],
+        "Platform": ["CLinux", "Glibc"],
+        "HTTPServer": ["Platform", "CMicroHTTPD", "Glibc", "Synchronization"],
+        "TimerLog": ["TimerCore", "Platform", "CSQLite", "Glibc", "Synchronization"],
+        "TimerService": ["TimerLog", "TimerCore", "Platform", "Dispatch", "Synchronization"],
+        "TimerAPI": [
+            "TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform", "Synchronization",
+        ],
+        "timerd": [
+            "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform", "ArgumentParser",
+            "Logging", "Foundation", "FoundationEssentials", "Glibc", "Dispatch", "Synchronization",
+        ],
+    ]
+
+    /// Words by which a program reads its environment.
+    static let environmentReaders = ["getenv", "secure_getenv", "environ", "ProcessInfo"]
+
+    /// The imports of `file` that its module may not have.
+    static func violations(in file: SourceFile) -> [String] {
+        guard let allowed = allowed[file.module] else { return ["\(file.path): no rule for \(file.module)"] }
+        return file.code.compactMap(importedModule).filter { !allowed.contains($0) }.map {
+            "\(file.path): \(file.module) may not import \($0)"
+        }
+    }
+
+    /// The module that a line imports, if it is an import.
+    static func importedModule(_ line: String) -> String? {
+        let words = line.split(separator: " ")
+        guard let place = words.firstIndex(of: "import"), words[..<place].allSatisfy(isImportModifier) else {
+            return nil
+        }
+        let kinds = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"]
+        let name = words[(place + 1)...].first { !kinds.contains(String($0)) }
+        return name?.split(whereSeparator: { $0 == "." || $0 == ";" }).first.map(String.init)
+    }
+
+    private static func isImportModifier(_ word: Substring) -> Bool {
+        word.hasPrefix("@") || ["public", "package", "internal", "fileprivate", "private"].contains(word)
+    }
+}
+
+struct ImportTests {
+    @Test(arguments: SourceFile.sources)
+    func `a module imports only what lies below it`(file: SourceFile) {
+        #expect(ImportRules.violations(in: file) == [])
+    }
+
+    @Test(arguments: SourceFile.sources.filter { $0.module != "timerd" })
+    func `only the executable reads the environment`(file: SourceFile) {
+        #expect(ImportRules.environmentReaders.filter(file.uses) == [])
+    }
+
+    @Test func `every module has sources and a rule`() {
+        #expect(Set(SourceFile.sources.map(\.module)) == Set(ImportRules.allowed.keys))
+    }
+
+    @Test(arguments: ["CLinux": "Platform", "CSQLite": "TimerLog", "CMicroHTTPD": "HTTPServer"])
+    func `a C module has one Swift face`(module: String, face: String) {
+        #expect(ImportRules.allowed.filter { $0.value.contains(module) }.map(\.key) == [face])
+    }
+
+    @Test(arguments: [
+        ("import Glibc", "Glibc"), ("public import TimerCore", "TimerCore"), ("@testable import A", "A"),
+        ("import struct Foundation.Date", "Foundation"), ("@preconcurrency internal import B", "B"),
+    ])
+    func `an import is recognised in all its spellings`(line: String, module: String) {
+        #expect(ImportRules.importedModule(line) == module)
+    }
+
+    @Test func `an import that points up is found`() {
+        let file = SourceFile(path: "Sources/TimerCore/A.swift", text: "import Glibc\n\nlet important = 1\n")
+        #expect(ImportRules.violations(in: file) == ["Sources/TimerCore/A.swift: TimerCore may not import Glibc"])
+    }
+}

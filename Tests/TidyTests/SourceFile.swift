@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// A Swift file as the rules see it: by lines, with and without its comments and texts.
+struct SourceFile: Sendable {
+    /// Path from the package's root, such as `Sources/TimerCore/TimerMachine.swift`.
+    let path: String
+    /// The lines as written.
+    let lines: [String]
+    /// The lines without comments, without what stands in string literals and raw identifiers, and without blanks at
+    /// their ends.
+    let code: [String]
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var scanner = LineScanner()
+        code = lines.map { scanner.code(of: $0) }
+    }
+
+    /// The folder below `Sources` or `Tests`.
+    var module: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
+
+    /// Lines that hold something; a newline at the end of the file makes no line.
+    var lineCount: Int { lines.last == "" ? lines.count - 1 : lines.count }
+
+    /// Whether a line of code holds `word` between characters that can't be part of a name.
+    func uses(_ word: String) -> Bool {
+        code.contains { $0.containsWord(word) }
+    }
+}
+
+extension SourceFile {
+    /// Every Swift file below `Sources`.
+    static let sources = all(below: "Sources")
+    /// Every Swift file below `Tests`.
+    static let tests = all(below: "Tests")
+
+    /// The folder that holds `Package.swift`.
+    private static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func all(below folder: String) -> [SourceFile] {
+        let start = root.appending(path: folder, directoryHint: .isDirectory)
+        let found = FileManager.default.enumerator(at: start, includingPropertiesForKeys: nil)
+        let urls = (found?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
+        return urls.compactMap { url in
+            guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
+            return SourceFile(path: String(url.path.dropFirst(root.path.count).drop { $0 == "/" }), text: text)
+        }
+        .sorted { $0.path < $1.path }
+    }
+}
+
+extension SourceFile: CustomTestStringConvertible {
+    var testDescription: String { path }
+}
+
+extension String {
+    /// Whether `word` stands here between characters that can't be part of a name.
+    func containsWord(_ word: String) -> Bool {
+        var rest = self[...]
+        while let found = rest.range(of: word) {
+            let before = self[..<found.lowerBound].last
+            let after = self[found.upperBound...].first
+            if !(before?.isPartOfName ?? false) && !(after?.isPartOfName ?? false) { return true }
+            rest = self[found.upperBound...]
+        }
+        return false
+    }
+}
+
+extension Character {
+    fileprivate var isPartOfName: Bool { isLetter || isNumber || self == "_" }
+}
