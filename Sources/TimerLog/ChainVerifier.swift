@@ -1,5 +1,53 @@
-/// placeholder until the store lands
-public struct ChainVerifier {
-    public init() {}
-    public mutating func verify(_ row: LogRow) throws(StoreError) {}
+/// Verifies that rows, fed in order, form one unbroken chain.
+///
+/// The first row may name any row before it: older rows are deleted once their state was written anew.
+public struct ChainVerifier: Sendable {
+    /// Position of the last record so far; nil before the first row.
+    public private(set) var last: Int64?
+
+    /// Makes a verifier that has seen nothing or, where `last` is given, the row that ends there.
+    public init(after last: Int64? = nil) {
+        self.last = last
+    }
+
+    /// Takes the next row. Throws `damaged`, naming the row by its first position, when it can't follow.
+    public mutating func check(_ row: LogRow) throws(StoreError) {
+        try check(first: row.first, last: row.last, previous: row.previous, byteCount: row.data.count)
+    }
+
+    /// As `check(_:)`, for a row whose data was not read.
+    mutating func check(first: Int64, last: Int64, previous: Int64, byteCount: Int) throws(StoreError) {
+        let fault: String? =
+            if previous < 0 {
+                "names a previous position \(previous), which is negative"
+            } else if let expected = self.last, previous != expected {
+                "follows position \(previous), but the row before it ends at \(expected)"
+            } else if first <= previous {
+                "starts at or before \(previous), where the row before it ends"
+            } else if first > last {
+                "ends at \(last), before it starts"
+            } else if byteCount == 0 {
+                "is empty"
+            } else {
+                nil
+            }
+        if let fault { throw StoreError(.damaged, "the log is damaged: the row at position \(first) \(fault)") }
+        self.last = last
+    }
+}
+
+/// What every store checks before it writes.
+enum AppendRules {
+    /// Why `rows` must not be written by a store that stands at `head`, or nil when they may.
+    static func refusal(_ rows: [LogRow], expecting: Int64, epoch: Int64, head: StoreHead) -> AppendOutcome? {
+        guard expecting == head.last, epoch == head.epoch else { return .fenced }
+        var verifier = ChainVerifier(after: head.last)
+        do throws(StoreError) {
+            for row in rows { try verifier.check(row) }
+            return nil
+        } catch {
+            // Written, these rows would stop the next start; refused, they cost one batch.
+            return .absent(StoreError(.damaged, "rows to append do not follow the log: \(error)"))
+        }
+    }
 }

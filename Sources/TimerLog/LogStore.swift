@@ -84,7 +84,9 @@ public struct StoreHead: Sendable, Equatable {
 /// Reads rows beside the writer, on a connection of its own. Confined to one thread at a time.
 public protocol LogReader: AnyObject {
     /// Hands the rows that hold positions from `position` on to `body`, in order (the first may start before
-    /// `position`), until `body` returns false or no row is left.
+    /// `position`), until `body` returns false or no row is left. Rows appended or deleted meanwhile may or may not be
+    /// among them: who needs an unbroken run feeds a `ChainVerifier`. A row that `body` does not keep lends its storage
+    /// to later ones.
     func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError)
     /// The row that holds `position`, or nil.
     func row(holding position: Int64) throws(StoreError) -> LogRow?
@@ -95,14 +97,17 @@ public protocol LogReader: AnyObject {
 /// Nothing above knows what is below: SQLite here, memory in tests and with `--store memory`.
 public protocol LogStore: AnyObject, Sendable {
     /// Opens or, after a failed append, opens anew: every connection is closed first, and what is found then is the
-    /// truth. Throws `damaged` when the file or the chain of rows is.
+    /// truth. Readers stay and see what this open found. Throws `damaged` when the file or the chain of its newest rows
+    /// is (the whole chain is for who folds it), `inUse` when another process has it. After a throw nothing is open.
     func open() throws(StoreError) -> StoreHead
-    /// Writes `rows` in one commit after the record `expecting` (the head: `rows[0].previous`).
+    /// Writes `rows` in one commit after the record `expecting` (the head: `rows[0].previous`). Rows that do not form a
+    /// chain from there on are `absent` with `damaged`; another `expecting` or `epoch` than the store's is `fenced`.
     func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome
-    /// Removes the rows whose `last` is at most `position`, oldest first, at most 4 MiB of them. Returns how many
-    /// bytes of row data went; 0 when there was none.
+    /// Removes the rows whose `last` is at most `position`, oldest first, at most 4 MiB of them (or one larger row), and
+    /// never the newest row, which says where the log stands. Returns how many bytes of row data went; 0 when there
+    /// was none. After a throw, open anew.
     func delete(upTo position: Int64) throws(StoreError) -> Int
-    /// Makes a reader that sees what is committed at each of its calls.
+    /// Makes a reader that sees what is committed at each of its calls. Any thread may call.
     func makeReader() throws(StoreError) -> any LogReader
     /// Bytes on the device, everything included.
     func bytesOnDisk() -> Int

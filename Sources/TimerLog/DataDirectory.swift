@@ -1,0 +1,81 @@
+internal import Glibc
+
+/// The directory a log lives in, and the names inside.
+struct DataDirectory {
+    /// The database's file name.
+    static let databaseName = "timers.db"
+
+    /// The directory as it was named to us.
+    let path: String
+    /// The database.
+    var database: String { path + "/" + DataDirectory.databaseName }
+    /// SQLite's write-ahead log of it.
+    var wal: String { database + "-wal" }
+    /// The file whose `flock` says who uses the directory.
+    var lock: String { path + "/lock" }
+
+    /// Makes the directory, for its owner alone, where it is missing (its parent must be there).
+    func create() throws(StoreError) {
+        if unsafe mkdir(path, 0o700) != 0 {
+            guard errno == EEXIST else { throw failure(.unusable, "can't make \(path)") }
+            return
+        }
+        try sync()
+        try DataDirectory(path: parent).sync()
+    }
+
+    /// Makes an empty database file, for its owner alone, where there is none: SQLite would let others read it.
+    func createDatabase() throws(StoreError) {
+        let descriptor = unsafe open(database, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0 {
+            guard errno == EEXIST else { throw failure(.unusable, "can't make \(database)") }
+            return
+        }
+        defer { Glibc.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure(.io, "can't sync \(database)") }
+        try sync()
+        try DataDirectory(path: parent).sync()
+    }
+
+    /// Makes the names in the directory durable.
+    func sync() throws(StoreError) {
+        try syncFile(path, O_RDONLY | O_DIRECTORY)
+    }
+
+    /// Makes what was written to the file at `file` durable.
+    func syncFile(_ file: String, _ flags: Int32 = O_RDWR) throws(StoreError) {
+        let descriptor = unsafe open(file, flags | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(.io, "can't open \(file)") }
+        defer { Glibc.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure(.io, "can't sync \(file)") }
+    }
+
+    /// There is nothing in the directory.
+    func isEmpty() throws(StoreError) -> Bool {
+        guard let stream = unsafe opendir(path) else { throw failure(.unusable, "can't list \(path)") }
+        defer { unsafe closedir(stream) }
+        // Two entries are always there, `.` and `..`.
+        for _ in 0..<3 where unsafe readdir(stream) == nil { return true }
+        return false
+    }
+
+    /// Bytes of the file at `file`, 0 when there is none.
+    func size(_ file: String) -> Int {
+        var status = stat()
+        return unsafe stat(file, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// The directory's parent.
+    var parent: String {
+        var end = path.utf8[...]
+        while end.count > 1, end.last == UInt8(ascii: "/") { end.removeLast() }
+        guard let slash = end.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == end.startIndex ? "/" : String(decoding: end[..<slash], as: UTF8.self)
+    }
+
+    /// An error that ends with what `errno` says.
+    func failure(_ kind: StoreError.Kind, _ what: String) -> StoreError {
+        let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "errno \(errno)"
+        return StoreError(errno == ENOSPC ? .full : kind, "\(what): \(reason)")
+    }
+}

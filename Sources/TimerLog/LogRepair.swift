@@ -1,0 +1,50 @@
+/// Removes the damaged end of a log, for an operator who decided to.
+public enum LogRepair {
+    /// What was removed.
+    public struct Cut: Sendable, Equatable {
+        /// How many rows went.
+        public var rows: Int
+        /// How many bytes of row data.
+        public var bytes: Int
+        /// The first position that went, nil when none did.
+        public var first: Int64?
+        /// The greatest position that went, nil when none did.
+        public var last: Int64?
+    }
+
+    /// Deletes, in one transaction, every row of the log in `directory` that holds a position after `position`. A row
+    /// that also holds positions up to it goes whole.
+    ///
+    /// Takes the `DirectoryLock`: throws `inUse` while a server runs. Throws `unusable` when there is no log, and
+    /// `damaged` when the database itself is, beyond its rows.
+    public static func cut(directory: String, after position: Int64) throws(StoreError) -> Cut {
+        let path = DataDirectory(path: directory).database
+        _ = try RowQueries.openChecked(path)
+        let lock = try DirectoryLock(directory: directory)
+        defer { withExtendedLifetime(lock) {} }
+        return try SQLiteSchema.attempt("cutting the log after position \(position)") { () throws(SQLiteFailure) in
+            let connection = try SQLiteConnection(path: path, .readWrite)
+            connection.setBusyTimeout(milliseconds: RowQueries.busyMilliseconds)
+            try connection.execute("PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; BEGIN IMMEDIATE")
+            // A damaged row may have any `last`, so `first` counts as well.
+            let condition = "WHERE last > ?1 OR first > ?1"
+            let sum = try connection.prepare(
+                """
+                SELECT count(*), ifnull(sum(length(data)), 0), min(first), max(max(first, last)) FROM log \(condition)
+                """)
+            try sum.bind(1, position)
+            var cut = Cut(rows: 0, bytes: 0)
+            if try sum.step(), sum.integer(0) > 0 {
+                cut = Cut(
+                    rows: Int(sum.integer(0)), bytes: Int(sum.integer(1)), first: sum.integer(2), last: sum.integer(3))
+            }
+            sum.reset()
+            let delete = try connection.prepare("DELETE FROM log \(condition)")
+            try delete.bind(1, position)
+            try delete.run()
+            try connection.execute("COMMIT")
+            try connection.checkpoint(.truncate)
+            return cut
+        }
+    }
+}

@@ -1,0 +1,242 @@
+internal import Platform
+
+/// The one connection that writes the log, from an open to the next. Used by one thread at a time.
+final class LogWriter {
+    /// Dirty pages stay in memory up to so many (31 MiB): written before the commit and again in it, some cost twice.
+    /// SQLite takes a multiple of 256 for "never".
+    private static let pagesBeforeSpill = 2000
+    /// Size to which SQLite cuts a WAL that starts over. Above the restart bound, so the file is used again as it is:
+    /// a sync of blocks that are there already is cheaper.
+    private static let walLimitBytes = 80 << 20
+    /// How long an append waits for readers before it puts its checkpoint off.
+    private static let restartWaitMilliseconds: Int32 = 100
+    /// Free pages the file may keep: a fifth of those in use and so many more.
+    private static let freePagesKept = 1024
+    /// Most pages given back to the file system by one delete, in a commit of their own. More than a delete frees.
+    private static let pagesAVacuum = 384
+
+    /// Where the log stands.
+    private(set) var head: StoreHead
+    private let tuning: SQLiteLogStore.Tuning
+    private let connection: SQLiteConnection
+    private let begin: SQLiteStatement
+    private let insert: SQLiteStatement
+    private let commit: SQLiteStatement
+    private let checkpointer: Checkpointer
+    private var restartPages: Int
+    private var failure: StoreError?
+
+    /// How a transaction ended.
+    private enum Ending {
+        case committed
+        case rolledBack(SQLiteFailure)
+        case unknown(SQLiteFailure)
+    }
+
+    /// Opens the database, makes the tables where there are none, decides what the last writer left in the WAL, and
+    /// verifies the newest rows.
+    init(_ directory: DataDirectory, _ tuning: SQLiteLogStore.Tuning) throws(StoreError) {
+        let path = directory.database
+        let connection = try LogWriter.connect(path, tuning)
+        (begin, insert, commit) = try SQLiteSchema.attempt("preparing to write \(path)") { () throws(SQLiteFailure) in
+            (
+                try connection.prepare("BEGIN IMMEDIATE"), try connection.prepare(SQLiteSchema.insertRow),
+                try connection.prepare("COMMIT")
+            )
+        }
+        // What is found from here on is in the database file, synced: no later recovery can find less or more.
+        try SQLiteSchema.attempt("checkpointing \(path)") { () throws(SQLiteFailure) in
+            try connection.checkpoint(.truncate)
+        }
+        let meta = try SQLiteSchema.meta(connection)
+        head = StoreHead(epoch: meta.epoch, last: try LogWriter.verifyNewest(connection), secret: meta.secret)
+        self.connection = connection
+        self.tuning = tuning
+        restartPages = tuning.restartBytes / SQLiteSchema.pageBytes
+        checkpointer = Checkpointer(interval: tuning.passiveBytes / SQLiteSchema.pageBytes) {
+            () throws(SQLiteFailure) in
+            try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
+        }
+    }
+
+    /// Ends the thread that checkpoints. Call once, before letting go.
+    func end() {
+        checkpointer.end()
+    }
+
+    /// See `SQLiteLogStore.append`.
+    func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
+        if let failure { return .absent(failure) }
+        if let refusal = AppendRules.refusal(rows, expecting: expecting, epoch: epoch, head: head) { return refusal }
+        guard let first = rows.first?.first, let last = rows.last?.last else { return .durable }
+        if connection.walPages >= restartPages, let error = restartWAL() { return .absent(error) }
+        let ending = transaction { () throws(SQLiteFailure) in
+            for row in rows { try SQLiteSchema.insert(row, insert) }
+        }
+        switch ending {
+        case .committed:
+            head.last = last
+            return .durable
+        case .rolledBack(let error) where error.isDuplicate:
+            return .fenced
+        case .rolledBack(let error):
+            return .absent(error.storeError("writing positions \(first)…\(last)"))
+        case .unknown(let error):
+            return .unknown(fail(error, "committing positions \(first)…\(last)"))
+        }
+    }
+
+    /// See `SQLiteLogStore.delete`.
+    func delete(upTo position: Int64) throws(StoreError) -> Int {
+        if let failure { throw failure }
+        let activity = "deleting rows up to position \(position)"
+        if connection.walPages >= restartPages, let error = restartWAL() { throw error }
+        let (bytes, edge) = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
+            try oldestRows(upTo: position)
+        }
+        guard let edge else { return 0 }
+        try finish(
+            transaction { () throws(SQLiteFailure) in
+                let delete = try connection.prepare("DELETE FROM log WHERE first <= ?1")
+                try delete.bind(1, edge)
+                try delete.run()
+            }, activity)
+        try shrink()
+        return bytes
+    }
+
+    /// Which rows one delete takes: their bytes, and `first` of the last of them.
+    private func oldestRows(upTo position: Int64) throws(SQLiteFailure) -> (bytes: Int, edge: Int64?) {
+        let oldest = try connection.prepare("SELECT first, last, length(data) FROM log ORDER BY first")
+        var bytes = 0
+        var edge: Int64?
+        while try oldest.step() {
+            let last = oldest.integer(1)
+            let size = Int(oldest.integer(2))
+            guard last <= position, last != head.last else { break }
+            guard edge == nil || bytes + size <= SQLiteLogStore.bytesADelete else { break }
+            bytes += size
+            edge = oldest.integer(0)
+        }
+        return (bytes, edge)
+    }
+
+    /// Gives free pages back once there are many: the file stays near what it holds, and steady use moves nothing.
+    private func shrink() throws(StoreError) {
+        let activity = "shrinking the database"
+        let (all, free) = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
+            (
+                try Int(connection.integer("PRAGMA page_count")), try Int(connection.integer("PRAGMA freelist_count"))
+            )
+        }
+        let excess = free - (all - free) / 5 - LogWriter.freePagesKept
+        guard excess > 0 else { return }
+        try finish(
+            transaction { () throws(SQLiteFailure) in
+                try connection.prepare("PRAGMA incremental_vacuum(\(min(excess, LogWriter.pagesAVacuum)))").run()
+            }, activity)
+    }
+
+    private func transaction(_ body: () throws(SQLiteFailure) -> Void) -> Ending {
+        do throws(SQLiteFailure) {
+            try begin.run()
+            try body()
+        } catch {
+            // Some failures have rolled back already.
+            if connection.inTransaction { try? connection.execute("ROLLBACK") }
+            return connection.inTransaction ? .unknown(error) : .rolledBack(error)
+        }
+        do throws(SQLiteFailure) {
+            try commit.run()
+        } catch {
+            // The commit may be in the WAL, whole and valid, though this connection does not see it.
+            if connection.inTransaction { try? connection.execute("ROLLBACK") }
+            return .unknown(error)
+        }
+        checkpointer.note(pages: connection.walPages)
+        return .committed
+    }
+
+    private func finish(_ ending: Ending, _ activity: String) throws(StoreError) {
+        switch ending {
+        case .committed: return
+        case .rolledBack(let error): throw error.storeError(activity)
+        case .unknown(let error): throw fail(error, activity)
+        }
+    }
+
+    /// Nothing more is written by this writer.
+    private func fail(_ error: SQLiteFailure, _ activity: String) -> StoreError {
+        let error = error.storeError(activity)
+        failure = StoreError(error.kind, "the log must be opened anew after: \(error)")
+        return error
+    }
+
+    /// Copies all of the WAL so that the next commit starts it over. Readers in the way put it off until the WAL has
+    /// grown by as much again; another failure is returned.
+    private func restartWAL() -> StoreError? {
+        connection.setBusyTimeout(milliseconds: LogWriter.restartWaitMilliseconds)
+        defer { connection.setBusyTimeout(milliseconds: tuning.busyMilliseconds) }
+        let interval = tuning.restartBytes / SQLiteSchema.pageBytes
+        do throws(SQLiteFailure) {
+            try connection.checkpoint(.restart)
+            restartPages = interval
+        } catch {
+            guard error.isBusy else { return error.storeError("checkpointing the log") }
+            restartPages = connection.walPages + interval
+        }
+        return nil
+    }
+
+    private static func connect(
+        _ path: String, _ tuning: SQLiteLogStore.Tuning
+    ) throws(StoreError) -> SQLiteConnection {
+        let activity = "opening \(path)"
+        let connection = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
+            let connection = try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
+            connection.setBusyTimeout(milliseconds: tuning.busyMilliseconds)
+            return connection
+        }
+        let isOurs = try SQLiteSchema.recognise(connection, path: path)
+        let meta = isOurs ? nil : SQLiteSchema.Meta.fresh()
+        let mode = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
+            if !isOurs { try connection.execute(SQLiteSchema.fileSettings) }
+            let mode = try connection.text("PRAGMA journal_mode = WAL")
+            try connection.execute(
+                """
+                PRAGMA synchronous = FULL; PRAGMA locking_mode = NORMAL; PRAGMA secure_delete = OFF;
+                PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(walLimitBytes);
+                PRAGMA cache_spill = \(pagesBeforeSpill)
+                """)
+            if let limit = tuning.pageLimit { try connection.execute("PRAGMA max_page_count = \(limit)") }
+            connection.countWAL()
+            if let meta { try SQLiteSchema.create(connection, meta) }
+            return mode
+        }
+        guard mode == "wal" else {
+            throw StoreError(.unusable, "\(path) can't have a write-ahead log on this file system")
+        }
+        return connection
+    }
+
+    /// Verifies the chain of the newest rows, which is cheap; the whole is verified by who folds it. Returns the head.
+    private static func verifyNewest(_ connection: SQLiteConnection) throws(StoreError) -> Int64 {
+        let rows = try SQLiteSchema.attempt("reading the newest rows") { () throws(SQLiteFailure) in
+            let newest = try connection.prepare(
+                """
+                SELECT * FROM (SELECT first, last, previous, length(data) FROM log ORDER BY first DESC
+                LIMIT \(SQLiteLogStore.rowsVerifiedAtOpen)) ORDER BY first
+                """)
+            var rows: [(first: Int64, last: Int64, previous: Int64, bytes: Int)] = []
+            while try newest.step() {
+                rows.append((newest.integer(0), newest.integer(1), newest.integer(2), Int(newest.integer(3))))
+            }
+            return rows
+        }
+        var verifier = ChainVerifier()
+        for row in rows {
+            try verifier.check(first: row.first, last: row.last, previous: row.previous, byteCount: row.bytes)
+        }
+        return verifier.last ?? 0
+    }
+}

@@ -1,0 +1,114 @@
+internal import Platform
+
+/// The log in a SQLite database, `timers.db` in the data directory: each append is one transaction of blob rows.
+///
+/// The database is in WAL mode with `synchronous=FULL`, so a commit is one write and one sync of the WAL. A reader
+/// holds a read transaction for about a MiB of rows at a time and never while somebody works on them.
+public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked: what changes is touched under `turn`
+    /// Bounds that tests make smaller or worse than they are.
+    struct Tuning: Sendable {
+        /// The WAL grows so many bytes between two passive checkpoints.
+        var passiveBytes = 4 << 20
+        /// At so many bytes of WAL an append first copies all of it, and the WAL starts over.
+        var restartBytes = 64 << 20
+        /// How long a lock held elsewhere (an operator's shell) is waited for.
+        var busyMilliseconds: Int32 = 5000
+        /// Most pages of the database file; nil for no limit of ours.
+        var pageLimit: Int?
+        /// SQLite's way to the file system; nil for the usual one.
+        var vfs: String?
+    }
+
+    /// Rows that `open` verifies at the end of the log.
+    static let rowsVerifiedAtOpen = 64
+    /// Most bytes of row data that one `delete` removes, but for a single row that is larger.
+    static let bytesADelete = 4 << 20
+    private let directory: DataDirectory
+    private let tuning: Tuning
+    private let gate = ReaderGate()
+    private let turn = Lock()
+    private var lock: DirectoryLock?
+    private var writer: LogWriter?
+
+    /// Makes a closed store in `directory`, which `open` makes where it is missing (its parent must be there).
+    public convenience init(directory: String) {
+        self.init(directory: directory, tuning: Tuning())
+    }
+
+    init(directory: String, tuning: Tuning) {
+        self.directory = DataDirectory(path: directory)
+        self.tuning = tuning
+    }
+
+    deinit { closeConnections() }
+
+    /// Opens, or opens anew. The first open takes the `DirectoryLock`, which is held until `close`.
+    public func open() throws(StoreError) -> StoreHead {
+        turn.lock()
+        defer { turn.unlock() }
+        closeConnections()
+        try directory.create()
+        if lock == nil { lock = try DirectoryLock(directory: directory.path) }
+        try directory.createDatabase()
+        let opened = try LogWriter(directory, tuning)
+        writer = opened
+        gate.allow()
+        return opened.head
+    }
+
+    /// Writes `rows` in one transaction.
+    ///
+    /// A failure before the commit that rolls back is `absent`; one in the commit is `unknown`, and every append after
+    /// it `absent` until the store is opened anew.
+    public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
+        turn.withLock { writer?.append(rows, expecting: expecting, epoch: epoch) ?? .absent(Self.notOpen) }
+    }
+
+    /// As the protocol says; the newest row always stays, since it says where the log stands. Gives free pages back to
+    /// the file system, a bounded number a call. After a throw, open anew.
+    public func delete(upTo position: Int64) throws(StoreError) -> Int {
+        turn.lock()
+        defer { turn.unlock() }
+        guard let writer else { throw Self.notOpen }
+        return try writer.delete(upTo: position)
+    }
+
+    /// Makes a reader. It opens its connection when it is first used and again after `open`; between a `close` or a
+    /// failed `open` and the next one its reads throw `io`.
+    public func makeReader() throws(StoreError) -> any LogReader {
+        gate.makeReader { [directory, tuning] () throws(StoreError) in
+            try RowQueries(path: directory.database, vfs: tuning.vfs)
+        }
+    }
+
+    /// A reader of the log in `directory` that takes no lock and works beside a running server. Throws `unusable` when
+    /// there is no log.
+    public static func openReader(directory: String) throws(StoreError) -> any LogReader {
+        let path = DataDirectory(path: directory).database
+        let gate = ReaderGate()
+        gate.allow()
+        _ = try RowQueries.openChecked(path)
+        return gate.makeReader { () throws(StoreError) in try RowQueries(path: path) }
+    }
+
+    /// Bytes of the database and its WAL.
+    public func bytesOnDisk() -> Int {
+        directory.size(directory.database) + directory.size(directory.wal)
+    }
+
+    /// Closes every connection and lets the directory go.
+    public func close() {
+        turn.withLock {
+            closeConnections()
+            lock = nil
+        }
+    }
+
+    private func closeConnections() {
+        gate.closeAll()
+        writer?.end()
+        writer = nil
+    }
+
+    private static var notOpen: StoreError { StoreError(.io, "the log is not open") }
+}

@@ -1,0 +1,118 @@
+/// What is in the database file, how it is made, and how a file is recognised.
+enum SQLiteSchema {
+    /// `application_id` of our files: "tmrd".
+    static let applicationID: Int64 = 0x746d_7264
+    /// `user_version`: the version of the tables. A file with a greater one was written by a newer timerd.
+    static let version: Int64 = 1
+    /// Bytes of a page in files we make.
+    static let pageBytes = 16_384
+    /// Bytes of the log's secret.
+    static let secretBytes = 16
+
+    private static let selectColumns = "SELECT first, last, previous, partition, epoch"
+    /// A run of rows from parameter 1 on.
+    static let selectRows = "\(selectColumns), data FROM log WHERE first >= ?1 ORDER BY first"
+    /// The one row that starts at or before parameter 1.
+    static let selectRowBefore = "\(selectColumns), data FROM log WHERE first <= ?1 ORDER BY first DESC LIMIT 1"
+    /// A new row.
+    static let insertRow = """
+        INSERT INTO log(first, last, previous, partition, epoch, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        """
+
+    /// Settings that must precede the first table: the page size, and free pages that can be given back.
+    static let fileSettings = "PRAGMA page_size = \(pageBytes); PRAGMA auto_vacuum = INCREMENTAL"
+
+    private static let tables = """
+        CREATE TABLE log(
+            first INTEGER PRIMARY KEY,
+            last INTEGER NOT NULL,
+            previous INTEGER NOT NULL,
+            partition INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            data BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = \(version)
+        """
+
+    /// What the table `meta` says.
+    struct Meta: Equatable {
+        /// The log's secret.
+        var secret: [UInt8]
+        /// The epoch of the one who writes.
+        var epoch: Int64
+
+        /// Meta of a new log.
+        static func fresh() -> Meta { Meta(secret: newSecret(), epoch: 0) }
+    }
+
+    /// A secret for a new log, from the kernel's generator.
+    static func newSecret() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<secretBytes).map { _ in .random(in: 0...255, using: &generator) }
+    }
+
+    /// Whether the file is ours: true, or false when nothing is in it yet. Throws for somebody else's, or a newer one.
+    static func recognise(_ connection: SQLiteConnection, path: String) throws(StoreError) -> Bool {
+        let (identity, version, tables) = try attempt("reading \(path)") { () throws(SQLiteFailure) in
+            (
+                try connection.integer("PRAGMA application_id"), try connection.integer("PRAGMA user_version"),
+                try connection.integer("SELECT count(*) FROM sqlite_master")
+            )
+        }
+        if identity == 0 && version == 0 && tables == 0 { return false }
+        guard identity == applicationID else {
+            throw StoreError(.unusable, "\(path) is a database of another program")
+        }
+        guard version <= self.version else {
+            throw StoreError(
+                .unusable, "\(path) has format \(version), written by a newer timerd; this one reads \(self.version)")
+        }
+        return true
+    }
+
+    /// Makes the tables in one transaction.
+    static func create(_ connection: SQLiteConnection, _ meta: Meta) throws(SQLiteFailure) {
+        try connection.execute("BEGIN IMMEDIATE; \(tables)")
+        let insert = try connection.prepare("INSERT INTO meta(key, value) VALUES ('epoch', ?1), ('secret', ?2)")
+        try insert.bind(1, meta.epoch)
+        try insert.run(blob: meta.secret, at: 2)
+        try connection.execute("COMMIT")
+    }
+
+    /// Reads the table `meta`.
+    static func meta(_ connection: SQLiteConnection) throws(StoreError) -> Meta {
+        let (secret, epoch) = try attempt("reading the log's secret and epoch") { () throws(SQLiteFailure) in
+            let select = try connection.prepare("SELECT value FROM meta WHERE key = 'secret'")
+            var secret: [UInt8] = []
+            if try select.step() { try select.readBlob(0, into: &secret) }
+            return (secret, try connection.integer("SELECT value FROM meta WHERE key = 'epoch'"))
+        }
+        guard secret.count == secretBytes else {
+            throw StoreError(.damaged, "the log is damaged: its secret is missing")
+        }
+        return Meta(secret: secret, epoch: epoch)
+    }
+
+    /// Adds `row` by `statement`, which was prepared from `insertRow`.
+    static func insert(_ row: LogRow, _ statement: SQLiteStatement) throws(SQLiteFailure) {
+        try statement.bind(1, row.first)
+        try statement.bind(2, row.last)
+        try statement.bind(3, row.previous)
+        try statement.bind(4, Int64(row.partition))
+        try statement.bind(5, row.epoch)
+        try statement.run(blob: row.data, at: 6)
+    }
+
+    /// Runs `body`; what SQLite refuses becomes the log's error. `activity` completes "while …".
+    static func attempt<Result>(
+        _ activity: @autoclosure () -> String, _ body: () throws(SQLiteFailure) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(SQLiteFailure) {
+            return try body()
+        } catch {
+            throw error.storeError(activity())
+        }
+    }
+}

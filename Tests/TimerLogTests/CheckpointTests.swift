@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import TimerLog
+
+struct CheckpointTests {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func walBytes() throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("timers.db-wal"))
+        return try #require(attributes[.size] as? Int)
+    }
+
+    private func store(passive: Int, restart: Int) -> SQLiteLogStore {
+        var tuning = SQLiteLogStore.Tuning()
+        tuning.passiveBytes = passive
+        tuning.restartBytes = restart
+        return SQLiteLogStore(directory: directory.path, tuning: tuning)
+    }
+
+    /// Appends `count` rows of 50 kB, one a commit; returns the largest size of the WAL on the way.
+    private func grow(_ store: SQLiteLogStore, from head: Int64 = 0, count: Int) throws -> Int {
+        var largest = 0
+        for row in chain(after: head, count: count, bytes: 50_000) {
+            #expect(store.append([row], expecting: row.previous, epoch: 0) == .durable)
+            largest = max(largest, try walBytes())
+        }
+        return largest
+    }
+
+    @Test(arguments: [256 << 10, 1 << 30])
+    func `the WAL stays bounded, with and without the thread`(_ passive: Int) throws {
+        let store = store(passive: passive, restart: 1 << 20)
+        _ = try store.open()
+        #expect(try grow(store, count: 300) < 4 << 20)
+        #expect(try rows(of: store) == chain(count: 300, bytes: 50_000))
+    }
+
+    @Test func `without checkpoints it would not`() throws {
+        let store = store(passive: 1 << 30, restart: 1 << 30)
+        _ = try store.open()
+        #expect(try grow(store, count: 300) > 20 << 20)
+    }
+
+    @Test func `a reader that stays puts the restart off and stops nobody`() throws {
+        let store = store(passive: 1 << 30, restart: 1 << 20)
+        _ = try store.open()
+        _ = try grow(store, count: 1)
+        let shell = try SQLiteConnection(path: directory.file("timers.db"), .readWrite)
+        try shell.execute("BEGIN; SELECT count(*) FROM log")
+        let held = try grow(store, from: 10, count: 60)
+        #expect(held > 2 << 20)
+        try shell.execute("COMMIT")
+        #expect(try grow(store, from: 610, count: 200) < held + (3 << 20))
+    }
+
+    @Test func `open leaves nothing in the WAL`() throws {
+        let store = store(passive: 1 << 30, restart: 1 << 30)
+        _ = try store.open()
+        #expect(try grow(store, count: 3) > 100_000)
+        _ = try store.open()
+        #expect((try? walBytes()) ?? 0 == 0)
+        #expect(try rows(of: store).count == 3)
+    }
+}

@@ -1,0 +1,117 @@
+import CSQLite
+import Platform
+
+/// SQLite's usual way to the file system, with writes and syncs that fail on demand.
+///
+/// It opens files as the original does and puts a table of methods with two of ours in the place of the original's.
+enum FaultyVFS {
+    static let name = "faulty"
+
+    /// A call that can fail.
+    enum Call: Hashable, CaseIterable {
+        case walWrite, walSync, databaseWrite, databaseSync
+    }
+
+    /// Makes the VFS known to SQLite, once.
+    static func register() { _ = registration }
+
+    /// Lets `call` succeed `skip` times, then fail once with `code`.
+    static func fail(_ call: Call, with code: Int32, after skip: Int = 0) {
+        plan.lock.withLock { plan.faults[call] = (skip, code) }
+    }
+
+    /// Forgets every failure planned. Returns true when all of them have come to pass.
+    static func settle() -> Bool {
+        plan.lock.withLock {
+            defer { plan.faults = [:] }
+            return plan.faults.isEmpty
+        }
+    }
+
+    fileprivate final class Plan: @unchecked Sendable {  // unchecked: touched only under `lock`
+        let lock = Lock()
+        var faults: [Call: (skip: Int, code: Int32)] = [:]
+
+        func due(_ call: Call) -> Int32? {
+            lock.withLock {
+                guard let fault = faults[call] else { return nil }
+                guard fault.skip == 0 else {
+                    faults[call] = (fault.skip - 1, fault.code)
+                    return nil
+                }
+                faults[call] = nil
+                return fault.code
+            }
+        }
+    }
+
+    fileprivate static let plan = Plan()
+
+    /// A file's methods: the original's, and a copy with ours.
+    @safe fileprivate final class Methods: @unchecked Sendable {  // unchecked: set before the first file is used
+        let lock = Lock()
+        var original: UnsafePointer<sqlite3_io_methods>?
+        var faulty: UnsafeMutablePointer<sqlite3_io_methods>?
+
+        func adopt(_ file: UnsafeMutablePointer<sqlite3_file>, _ change: (inout sqlite3_io_methods) -> Void) {
+            lock.withLock {
+                if unsafe faulty == nil, let methods = unsafe file.pointee.pMethods {
+                    unsafe original = methods
+                    let copy = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+                    unsafe copy.initialize(to: methods.pointee)
+                    unsafe change(&copy.pointee)
+                    unsafe faulty = copy
+                }
+                unsafe file.pointee.pMethods = UnsafePointer(faulty)
+            }
+        }
+    }
+
+    fileprivate static let wal = Methods()
+    fileprivate static let database = Methods()
+
+    private static let registration: Bool = {
+        guard let original = unsafe sqlite3_vfs_find(nil) else { return false }
+        let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+        unsafe copy.initialize(to: original.pointee)
+        let name = UnsafeMutablePointer<CChar>.allocate(capacity: FaultyVFS.name.utf8.count + 1)
+        for (index, byte) in FaultyVFS.name.utf8.enumerated() { unsafe name[index] = CChar(byte) }
+        unsafe name[FaultyVFS.name.utf8.count] = 0
+        unsafe copy.pointee.zName = UnsafePointer(name)
+        unsafe copy.pointee.xOpen = openFile
+        return unsafe sqlite3_vfs_register(copy, 0) == SQLITE_OK
+    }()
+}
+
+private func openFile(
+    _ vfs: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?,
+    _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+) -> Int32 {
+    guard let original = unsafe sqlite3_vfs_find(nil), let file = unsafe file else { return SQLITE_MISUSE }
+    let code = unsafe original.pointee.xOpen(vfs, name, file, flags, outFlags)
+    guard code == SQLITE_OK else { return code }
+    if flags & SQLITE_OPEN_WAL != 0 {
+        unsafe FaultyVFS.wal.adopt(file) { methods in
+            unsafe methods.xWrite = { file, bytes, count, offset in
+                if let code = FaultyVFS.plan.due(.walWrite) { return code }
+                return unsafe FaultyVFS.wal.original?.pointee.xWrite(file, bytes, count, offset) ?? SQLITE_MISUSE
+            }
+            unsafe methods.xSync = { file, flags in
+                if let code = FaultyVFS.plan.due(.walSync) { return code }
+                return unsafe FaultyVFS.wal.original?.pointee.xSync(file, flags) ?? SQLITE_MISUSE
+            }
+        }
+    } else if flags & SQLITE_OPEN_MAIN_DB != 0 {
+        unsafe FaultyVFS.database.adopt(file) { methods in
+            unsafe methods.xWrite = { file, bytes, count, offset in
+                if let code = FaultyVFS.plan.due(.databaseWrite) { return code }
+                return unsafe FaultyVFS.database.original?.pointee.xWrite(file, bytes, count, offset) ?? SQLITE_MISUSE
+            }
+            unsafe methods.xSync = { file, flags in
+                if let code = FaultyVFS.plan.due(.databaseSync) { return code }
+                return unsafe FaultyVFS.database.original?.pointee.xSync(file, flags) ?? SQLITE_MISUSE
+            }
+        }
+    }
+    return code
+}

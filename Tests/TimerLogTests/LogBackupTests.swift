@@ -1,0 +1,134 @@
+import Foundation
+import Platform
+import Testing
+
+@testable import TimerLog
+
+struct LogBackupTests {
+    let directory: TemporaryDirectory
+    let store: SQLiteLogStore
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = SQLiteLogStore(directory: directory.file("data"))
+        _ = try store.open()
+    }
+
+    private var data: String { directory.file("data") }
+    private var target: String { directory.file("copy") }
+
+    @Test func `a copy holds every row and the secret, and can be served`() throws {
+        let written = chain(count: 50, bytes: 60_000)
+        #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
+        let summary = try LogBackup.copy(from: data, to: target)
+        #expect(summary == LogBackup.Summary(rows: 50, bytes: 3_000_000, head: 500))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target) == ["timers.db"])
+        #expect(try rows(of: SQLiteLogStore.openReader(directory: target)) == written)
+        let served = SQLiteLogStore(directory: target)
+        #expect(try served.open() == store.open())
+        #expect(try rows(of: served) == written)
+        #expect(served.append(chain(after: 500, count: 1), expecting: 500, epoch: 0) == .durable)
+    }
+
+    @Test func `an empty log can be copied`() throws {
+        #expect(try LogBackup.copy(from: data, to: target) == LogBackup.Summary(rows: 0, bytes: 0, head: 0))
+        #expect(try SQLiteLogStore(directory: target).open() == store.open())
+    }
+
+    @Test func `a target with something in it is left alone`() throws {
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
+        try directory.write("copy/precious", Data([1]))
+        let error = #expect(throws: StoreError.self) { try LogBackup.copy(from: data, to: target) }
+        #expect(error?.kind == .unusable)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target) == ["precious"])
+    }
+
+    @Test func `what is no log can't be copied`() throws {
+        #expect(throws: StoreError.self) { try LogBackup.copy(from: directory.path, to: target) }
+        #expect(!FileManager.default.fileExists(atPath: target))
+    }
+
+    @Test func `a damaged log is named, and no copy appears`() throws {
+        #expect(store.append(chain(count: 9), expecting: 0, epoch: 0) == .durable)
+        store.close()
+        try SQLiteConnection(path: data + "/timers.db", .readWrite).execute("DELETE FROM log WHERE first = 41")
+        let error = #expect(throws: StoreError.self) { try LogBackup.copy(from: data, to: target) }
+        #expect(error?.kind == .damaged)
+        #expect(error?.description.contains("position 51 ") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target) == [])
+    }
+
+    @Test func `rows deleted behind the copy stay in it, rows appended after its instant do not`() throws {
+        let written = chain(count: 64, bytes: 64 << 10)
+        #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
+        var reads = 0
+        let summary = try LogBackup.copy(from: data, to: target) {
+            reads += 1
+            guard reads == 2 else { return }
+            _ = try? store.delete(upTo: 50)
+            #expect(store.append(chain(after: 640, count: 1), expecting: 640, epoch: 0) == .durable)
+        }
+        #expect(reads > 2)
+        #expect(summary.head == 640)
+        #expect(try rows(of: SQLiteLogStore.openReader(directory: target)) == written)
+    }
+
+    @Test func `rows deleted before the copy reached them start it over with a later instant`() throws {
+        let written = chain(count: 64, bytes: 64 << 10)
+        let later = chain(after: 640, count: 1)
+        #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
+        var reads = 0
+        let summary = try LogBackup.copy(from: data, to: target) {
+            reads += 1
+            guard reads == 1 else { return }
+            _ = try? store.delete(upTo: 400)
+            #expect(store.append(later, expecting: 640, epoch: 0) == .durable)
+        }
+        #expect(summary.head == 650)
+        #expect(summary.rows == 25)
+        #expect(try rows(of: SQLiteLogStore.openReader(directory: target)) == Array(written[40...]) + later)
+    }
+
+    @Test func `a log compacted faster than it is read is given up after a bounded number of tries`() throws {
+        var head: Int64 = 0
+        func replace() {
+            #expect(store.append(chain(after: head, count: 30, bytes: 64 << 10), expecting: head, epoch: 0) == .durable)
+            _ = try? store.delete(upTo: head)
+            head += 300
+        }
+        replace()
+        var reads = 0
+        let error = #expect(throws: StoreError.self) {
+            try LogBackup.copy(from: data, to: target) {
+                reads += 1
+                replace()
+            }
+        }
+        #expect(error?.description.contains("compacted") == true)
+        #expect(reads == 2 * LogBackup.attempts || reads == LogBackup.attempts)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target) == [])
+    }
+
+    @Test func `copies beside a writer that appends and deletes are whole`() throws {
+        #expect(store.append(chain(count: 20, bytes: 50_000), expecting: 0, epoch: 0) == .durable)
+        let store = store
+        let writer = Thread(name: "writer") {
+            for index in Int64(20)..<400 {
+                let row = chain(after: index * 10, count: 1, bytes: 50_000)
+                guard store.append(row, expecting: index * 10, epoch: 0) == .durable else { return }
+                if index % 20 == 0 { _ = try? store.delete(upTo: index * 10 - 1000) }
+            }
+        }
+        for number in 0..<8 {
+            let copy = "\(target)\(number)"
+            let summary = try LogBackup.copy(from: data, to: copy)
+            let found = try rows(of: SQLiteLogStore.openReader(directory: copy))
+            let first = try #require(found.first)
+            #expect(found == chain(after: first.previous, count: found.count, bytes: 50_000))
+            #expect(found.last?.last == summary.head)
+            #expect(found.count == summary.rows)
+        }
+        writer.join()
+        #expect(try store.open().last == 4000)
+    }
+}

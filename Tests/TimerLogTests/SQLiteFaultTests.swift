@@ -1,0 +1,132 @@
+import CSQLite
+import Testing
+
+@testable import TimerLog
+
+/// What becomes of an append when the device fails. Serialized: SQLite knows one faulty way to the file system.
+@Suite(.serialized)
+struct SQLiteFaultTests {
+    static let fsync = SQLITE_IOERR | (4 << 8)
+    static let write = SQLITE_IOERR | (3 << 8)
+    let directory: TemporaryDirectory
+    let store: SQLiteLogStore
+
+    init() throws {
+        FaultyVFS.register()
+        _ = FaultyVFS.settle()
+        directory = try TemporaryDirectory()
+        var tuning = SQLiteLogStore.Tuning()
+        tuning.vfs = FaultyVFS.name
+        // The thread's own writes would meet the failures meant for others.
+        tuning.passiveBytes = 1 << 40
+        tuning.restartBytes = 1 << 20
+        store = SQLiteLogStore(directory: directory.path, tuning: tuning)
+        _ = try store.open()
+        // The first commit after an open also writes and syncs the header of the WAL.
+        #expect(store.append(chain(count: 1), expecting: 0, epoch: 0) == .durable)
+    }
+
+    private let batch = chain(after: 10, count: 2)
+
+    /// Opens anew and goes on, whatever became of `batch`; returns whether it is there.
+    private func goOn(_ store: SQLiteLogStore) throws -> Bool {
+        let head = try store.open().last
+        let isThere = head == 30
+        #expect(try rows(of: store) == chain(count: isThere ? 3 : 1))
+        #expect(store.append(chain(after: head, count: 1), expecting: head, epoch: 0) == .durable)
+        #expect(try store.open().last == head + 10)
+        return isThere
+    }
+
+    @Test func `a commit whose sync fails is unknown, and a crash then brings it back`() throws {
+        FaultyVFS.fail(.walSync, with: Self.fsync)
+        let message = "disk I/O error (SQLITE_IOERR_FSYNC) while committing positions 11…30"
+        #expect(store.append(batch, expecting: 10, epoch: 0) == .unknown(StoreError(.io, message)))
+        #expect(FaultyVFS.settle())
+        // No connection sees the rows, and yet they are in the WAL.
+        #expect(try rows(of: store) == chain(count: 1))
+        let image = try directory.crashImage()
+        #expect(try goOn(SQLiteLogStore(directory: image.path)))
+        _ = try goOn(store)
+    }
+
+    @Test(arguments: [(write, StoreError.Kind.io), (SQLITE_FULL, .full)])
+    func `a commit that can't be written is unknown`(_ code: Int32, _ kind: StoreError.Kind) throws {
+        FaultyVFS.fail(.walWrite, with: code)
+        guard case .unknown(let error) = store.append(batch, expecting: 10, epoch: 0) else {
+            Issue.record("the commit's failure was not told")
+            return
+        }
+        #expect(error.kind == kind)
+        #expect(FaultyVFS.settle())
+        #expect(try goOn(store) == false)
+    }
+
+    @Test func `after an unknown outcome nothing is written before the store is opened anew`() throws {
+        FaultyVFS.fail(.walSync, with: Self.fsync)
+        _ = store.append(batch, expecting: 10, epoch: 0)
+        guard case .absent(let error) = store.append(batch, expecting: 10, epoch: 0) else {
+            Issue.record("a store in doubt took rows")
+            return
+        }
+        #expect(error.description.contains("opened anew"))
+        #expect(throws: StoreError.self) { try store.delete(upTo: 10) }
+        _ = try goOn(store)
+    }
+
+    @Test func `a write that fails before the commit is absent, and the store goes on`() throws {
+        FaultyVFS.fail(.walWrite, with: Self.write)
+        let large = chain(after: 10, count: 40, bytes: 1 << 20)
+        let outcome = store.append(large, expecting: 10, epoch: 0)
+        guard case .absent(let error) = outcome else {
+            Issue.record("\(outcome): rows too many for memory were not written before the commit")
+            return
+        }
+        #expect(error.description.contains("SQLITE_IOERR_WRITE) while writing positions 11…410"))
+        #expect(FaultyVFS.settle())
+        #expect(try rows(of: store) == chain(count: 1))
+        #expect(store.append(batch, expecting: 10, epoch: 0) == .durable)
+        #expect(try store.open().last == 30)
+    }
+
+    @Test(arguments: [FaultyVFS.Call.databaseWrite, .databaseSync])
+    func `an open whose checkpoint fails is refused, the next one finds everything`(_ call: FaultyVFS.Call) throws {
+        // The crash image's open meets the WAL; closing the last connection would have emptied it.
+        let image = try directory.crashImage()
+        var tuning = SQLiteLogStore.Tuning()
+        tuning.vfs = FaultyVFS.name
+        let survivor = SQLiteLogStore(directory: image.path, tuning: tuning)
+        let reader = try survivor.makeReader()
+        FaultyVFS.fail(call, with: call == .databaseSync ? Self.fsync : Self.write)
+        let error = #expect(throws: StoreError.self) { try survivor.open() }
+        #expect(error?.kind == .io)
+        #expect(error?.description.contains("checkpointing") == true)
+        #expect(FaultyVFS.settle())
+        #expect(throws: StoreError.self) { try rows(of: reader) }
+        #expect(try survivor.open().last == 10)
+        #expect(try rows(of: reader) == chain(count: 1))
+    }
+
+    @Test func `an append whose checkpoint fails is absent`() throws {
+        #expect(store.append(chain(after: 10, count: 20, bytes: 100_000), expecting: 10, epoch: 0) == .durable)
+        FaultyVFS.fail(.databaseWrite, with: Self.write)
+        let next = chain(after: 210, count: 1)
+        guard case .absent(let error) = store.append(next, expecting: 210, epoch: 0) else {
+            Issue.record("the checkpoint's failure was not told")
+            return
+        }
+        #expect(error.description.contains("SQLITE_IOERR_WRITE) while checkpointing"))
+        #expect(FaultyVFS.settle())
+        #expect(store.append(next, expecting: 210, epoch: 0) == .durable)
+    }
+
+    @Test func `a delete whose commit fails throws, and nothing is lost but what was to go`() throws {
+        #expect(store.append(batch, expecting: 10, epoch: 0) == .durable)
+        FaultyVFS.fail(.walSync, with: Self.fsync)
+        #expect(throws: StoreError.self) { try store.delete(upTo: 10) }
+        #expect(FaultyVFS.settle())
+        #expect(try store.open().last == 30)
+        let left = try rows(of: store)
+        #expect(left == chain(count: 3) || left == Array(chain(count: 3)[1...]))
+    }
+}
