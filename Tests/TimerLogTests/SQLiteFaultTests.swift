@@ -50,6 +50,24 @@ struct SQLiteFaultTests {
         _ = try goOn(store)
     }
 
+    @Test func `a lost commit stays lost where a connection of another program keeps SQLite from recovering`() throws {
+        let other = try SQLiteConnection(path: directory.file("timers.db"), .readOnly)
+        #expect(try other.integer("SELECT count(*) FROM log") == 1)
+        FaultyVFS.fail(.walSync, with: Self.fsync)
+        guard case .unknown = store.append(batch, expecting: 10, epoch: 0) else {
+            Issue.record("the commit's failure was not told")
+            return
+        }
+        #expect(FaultyVFS.settle())
+        let image = try directory.crashImage()
+        #expect(try goOn(store) == false)
+        #expect(try other.integer("SELECT count(*) FROM log") == 2)
+        // What a crash would have brought back before the open, it does not after.
+        #expect(try goOn(SQLiteLogStore(directory: image.path)))
+        let later = try directory.crashImage()
+        #expect(try SQLiteLogStore(directory: later.path).open().last == 20)
+    }
+
     @Test(arguments: [(write, StoreError.Kind.io), (SQLITE_FULL, .full)])
     func `a commit that can't be written is unknown`(_ code: Int32, _ kind: StoreError.Kind) throws {
         FaultyVFS.fail(.walWrite, with: code)
