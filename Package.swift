@@ -15,7 +15,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(name: "TimerAPI", dependencies: ["TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform"]),
+        .target(
+            name: "TimerAPI",
+            dependencies: ["TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform", "CAssets"]),
         .target(name: "TimerService", dependencies: ["TimerLog", "TimerCore", "Platform"]),
         .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "CSQLite"]),
         .target(name: "HTTPServer", dependencies: ["Platform", "CMicroHTTPD"]),
@@ -23,6 +25,7 @@ let package = Package(
         .target(name: "TimerCore"),
         .target(name: "Platform", dependencies: ["CLinux"]),
         .target(name: "CLinux"),
+        .target(name: "CAssets"),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
@@ -34,11 +37,12 @@ let package = Package(
         .testTarget(name: "TimerAPITests", dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer"]),
         .testTarget(name: "TidyTests"),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu2x
 )
 
 // One place sets how every Swift target is compiled. C targets take no Swift settings.
-for target in package.targets where target.type != .system && target.name != "CLinux" {
+for target in package.targets where target.type != .system && !["CLinux", "CAssets"].contains(target.name) {
     target.swiftSettings = [
         .strictMemorySafety(),
         .treatAllWarnings(as: .error),

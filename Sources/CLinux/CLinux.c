@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <errno.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 
 int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int modify) {
   struct epoll_event event = {.events = events, .data = {.u64 = tag}};
@@ -28,6 +30,15 @@ int clinux_timerfd_set(int fd, int64_t ns, int cancel_on_set) {
 void clinux_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 void clinux_timer_slack(unsigned long ns) { prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }
+
+int clinux_random(void *bytes, size_t count) {
+  for (size_t done = 0; done < count;) {
+    ssize_t got = getrandom((char *)bytes + done, count - done, 0);
+    if (got < 0 && errno != EINTR) return -1;
+    if (got > 0) done += (size_t)got;
+  }
+  return 0;
+}
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>

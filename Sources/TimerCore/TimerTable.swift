@@ -17,6 +17,13 @@ public struct TimerKey: Sendable {
         hash = siphash.hash(bytes.span)
     }
 
+    /// Whether `definition`, whole or a prefix, is this timer's.
+    public func names(_ definition: Span<UInt8>) -> Bool {
+        guard definition.count >= bytes.count else { return false }
+        for index in bytes.indices where definition[index] != bytes[index] { return false }
+        return true
+    }
+
     /// The key at the start of the definition, or prefix of one, `definition`.
     public init(definition: Span<UInt8>, siphash: SipHash) {
         let end = 1 + (TimerID.keptCount(definition, at: 1) ?? 0)
@@ -90,13 +97,9 @@ struct TimerTable: ~Copyable {
 
     /// Where the timer named `key` is.
     func find(_ key: borrowing TimerKey) -> SlotIndex? {
-        let bytes = key.bytes
+        let key = copy key
         return byID.find(hash: UInt32(truncatingIfNeeded: key.hash >> 32)) { slot in
-            slots[Int(slot)].definition.withSpan { definition in
-                guard definition.count >= bytes.count else { return false }
-                for index in bytes.indices where definition[index] != bytes[index] { return false }
-                return true
-            }
+            slots[Int(slot)].definition.withSpan { key.names($0) }
         }
     }
 

@@ -46,7 +46,7 @@ public struct LogFold: ~Copyable {
     ///
     /// - Throws: `damaged` when the row, a record or the chain is; the rows before stay folded.
     public mutating func fold(_ row: LogRow) throws(StoreError) {
-        try chain.verify(row)
+        try chain.check(row)
         if deletedThrough == nil { deletedThrough = row.previous }
         var orphan: Int64?
         let header = try BatchRows.read(row) { record in

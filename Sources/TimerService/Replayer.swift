@@ -80,11 +80,13 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         case positions([Int64])
         /// Some of them are gone; the oldest that is kept, if any.
         case expired(oldest: Int64?)
+        /// There are more than `historyLimit`: scan the log instead.
+        case long
         /// The store could not be read.
         case failed(StoreError)
     }
 
-    /// Most events of one timer a walk collects; a stream asks again for the rest.
+    /// Most events of one timer a walk collects.
     public static let historyLimit = 100_000
 
     /// Follows a timer's events back from the one at `newest` to those after `since`.
@@ -98,7 +100,8 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
             var next = newest
             var row: LogRow?
             do throws(StoreError) {
-                while next > since && positions.count < Self.historyLimit {
+                while next > since {
+                    if positions.count == Self.historyLimit { return reply(.long) }
                     if row.map({ next < $0.first || next > $0.last }) ?? true { row = try reader.row(holding: next) }
                     guard let held = row else {
                         if keepsAll { return reply(.expired(oldest: positions.last)) }

@@ -27,3 +27,6 @@ int clinux_timerfd_set(int fd, int64_t ns, int cancel_on_set);
 void clinux_name_thread(const char *name);
 /// Tells the kernel how late it may wake the calling thread, in nanoseconds.
 void clinux_timer_slack(unsigned long ns);
+
+/// Fills `bytes` with random ones. Returns 0, or -1 with errno.
+int clinux_random(void *bytes, size_t count);

@@ -1,0 +1,84 @@
+/// The duty to answer one request, exactly once. Confined to the exchange's loop.
+///
+/// It may be kept for later; meanwhile the library asks for it on every turn, so keep it for milliseconds, and `park`
+/// what waits longer. Dropped without an answer it answers 500.
+public struct Answer: ~Copyable {
+    /// Request and response.
+    public let exchange: Exchange
+    private let serial: UInt64
+
+    init(_ exchange: Exchange, serial: UInt64) {
+        self.exchange = exchange
+        self.serial = serial
+    }
+
+    deinit {
+        guard exchange.owes(serial) else { return }
+        exchange.loop.noteForgottenAnswer()
+        exchange.response.reset()
+        exchange.loop.handler.renderRefusal(.internalError, into: exchange)
+        exchange.sendResponse()
+    }
+
+    /// True when the client has gone; whatever is sent then is dropped.
+    public var isOrphaned: Bool { !exchange.owes(serial) }
+
+    /// Sends `exchange.response`.
+    public consuming func send() {
+        if exchange.owes(serial) { exchange.sendResponse() }
+    }
+
+    /// Turns the connection into a stream that begins with the head in `exchange.response` (its body is not sent).
+    public consuming func detach() -> DetachResult {
+        guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }
+        guard exchange.method == .get else { return .refused(renewed(), .notGet) }
+        guard let socket = exchange.takeSocketForStream() else { return .refused(renewed(), .limitReached) }
+        let isChunked = exchange.isHTTP11
+        let head = ResponseHead(
+            exchange.response, framing: isChunked ? .chunked : .untilClose, date: exchange.loop.date())
+        let stream = DetachedStream(socket, isChunked: isChunked)
+        socket.owner = .stream(stream)
+        socket.write(head.bytes)
+        return .stream(stream)
+    }
+
+    /// Puts the answer off for as long as it takes, at the price of the connection, which closes with it.
+    public consuming func park() -> ParkResult {
+        guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }
+        guard let socket = exchange.takeSocketForStream() else { return .refused(renewed(), .limitReached) }
+        let parked = ParkedAnswer(socket, isHead: exchange.method == .head)
+        socket.owner = .parked(parked)
+        return .parked(parked)
+    }
+
+    /// The duty in a new token; this one's end then means nothing.
+    private func renewed() -> Answer {
+        Answer(exchange, serial: exchange.owes(serial) ? exchange.renewSerial() : serial)
+    }
+}
+
+/// Why a connection was not detached.
+public enum DetachRefusal: Sendable, Equatable {
+    /// Only GET may become a stream; HEAD has no content.
+    case notGet
+    /// `ServerLimits.streams` is reached, or no descriptor is left.
+    case limitReached
+    /// The client has gone.
+    case clientGone
+}
+
+/// What became of `Answer.detach`.
+public enum DetachResult: ~Copyable {
+    /// The stream; its head is on the way.
+    case stream(DetachedStream)
+    /// The answer is still to be given, in the ordinary way.
+    case refused(Answer, DetachRefusal)
+}
+
+/// What became of `Answer.park`.
+public enum ParkResult: ~Copyable {
+    /// The answer to give later.
+    case parked(ParkedAnswer)
+    /// The answer is still to be given, in the ordinary way.
+    case refused(Answer, DetachRefusal)
+}

@@ -1,0 +1,186 @@
+import Glibc
+import Platform
+
+/// A connection's socket after the library let go of it: written and watched by the loop itself.
+final class DetachedSocket {
+    /// Who writes to it and is told of it.
+    enum Owner {
+        case none
+        case stream(DetachedStream)
+        case parked(ParkedAnswer)
+    }
+
+    private enum Phase {
+        /// Its owner writes.
+        case open
+        /// Its owner is done; what is buffered is written.
+        case flushing
+        /// Everything is written and said so; the peer is to close.
+        case lingering
+        case closed
+    }
+
+    let loop: LoopCore
+    /// Identifies it to the loop's epoll.
+    let tag: UInt64
+    let peer: SocketAddress?
+    var owner = Owner.none
+    private(set) var isStream = false
+    private let descriptor: Int32
+    private var phase = Phase.open
+    private var buffer: [UInt8] = []
+    private var written = 0
+    private var watched = Epoll.Events.peerClosed
+    private var drained = 0
+    /// When it is closed whatever the peer does; only once its owner is done.
+    private var deadline = Int64.max
+
+    init(_ descriptor: Int32, loop: LoopCore, tag: UInt64, peer: SocketAddress?) {
+        self.descriptor = descriptor
+        self.loop = loop
+        self.tag = tag
+        self.peer = peer
+        var on: Int32 = 1
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
+    }
+
+    /// Bytes not yet handed to the kernel.
+    var bufferedBytes: Int { buffer.count - written }
+
+    var isClosed: Bool { phase == .closed }
+
+    /// True until its owner is done with it.
+    var isOpen: Bool { phase == .open }
+
+    /// Begins to watch, or is closed where that is impossible.
+    func watch() {
+        if loop.epoll.add(descriptor, watched, tag: tag) != 0 { close() }
+    }
+
+    /// Counts it as a stream from now on, with a stream's time-outs.
+    func becomeStream() {
+        isStream = true
+        loop.quota.connectionBecameStream()
+        var milliseconds = UInt32(clamping: loop.limits.streamUserTimeoutMs)
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, 4)
+    }
+
+    /// Writes what the kernel takes and buffers the rest. After an error the socket is closed.
+    func write(_ bytes: [UInt8]) {
+        guard phase == .open, !bytes.isEmpty else { return }
+        guard bufferedBytes == 0 else { return append(bytes, from: 0) }
+        let count = unsafe bytes.withUnsafeBytes { bytes in unsafe sendSome(bytes) }
+        guard count >= 0 else { return close() }
+        if count < bytes.count { append(bytes, from: count) }
+    }
+
+    /// As `write`, the bytes being one chunk of a chunked body.
+    func writeChunk(_ bytes: [UInt8]) {
+        guard phase == .open, !bytes.isEmpty else { return }
+        let size = String(bytes.count, radix: 16)
+        var chunk: [UInt8] = []
+        chunk.reserveCapacity(bytes.count + size.utf8.count + 4)
+        chunk.append(contentsOf: size.utf8)
+        chunk.append(contentsOf: [13, 10])
+        chunk.append(contentsOf: bytes)
+        chunk.append(contentsOf: [13, 10])
+        write(chunk)
+    }
+
+    /// Writes what is buffered, says that no more comes, waits a while for the peer to close, and closes.
+    ///
+    /// To close at once would make the kernel answer bytes that still come with a reset, and a reset takes away from
+    /// the peer what it has not read yet.
+    func finish() {
+        guard phase == .open else { return }
+        phase = .flushing
+        deadline = loop.now + Int64(loop.limits.responseSeconds) * 1_000_000_000
+        loop.noteEnding(self)
+        bufferedBytes == 0 ? linger() : watch(for: .writable)
+    }
+
+    /// Closes without a word.
+    func close() {
+        guard phase != .closed else { return }
+        phase = .closed
+        buffer = []
+        written = 0
+        loop.epoll.remove(descriptor)
+        Glibc.close(descriptor)
+        loop.socketClosed(self)
+    }
+
+    /// Closes once the deadline has passed.
+    func checkDeadline() {
+        if loop.now >= deadline { close() }
+    }
+
+    // MARK: From the loop
+
+    func happened(_ events: Epoll.Events) {
+        switch phase {
+        case .open where !events.isDisjoint(with: [.peerClosed, .hungUp, .failed]): close()
+        case .flushing where events.contains(.failed), .lingering where events.contains(.failed): close()
+        case .open, .flushing: if events.contains(.writable) { flush() }
+        case .lingering: drain()
+        case .closed: break
+        }
+    }
+
+    private func flush() {
+        let count = unsafe buffer.withUnsafeBytes { bytes in
+            unsafe sendSome(UnsafeRawBufferPointer(rebasing: bytes[written...]))
+        }
+        guard count >= 0 else { return close() }
+        written += count
+        guard bufferedBytes == 0 else { return }
+        buffer = []
+        written = 0
+        if phase == .flushing { return linger() }
+        watch(for: .peerClosed)
+        if case .stream(let stream) = owner { loop.handler.streamWritable(stream) }
+    }
+
+    private func linger() {
+        phase = .lingering
+        deadline = loop.now + Int64(loop.limits.lingerSeconds) * 1_000_000_000
+        guard shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
+        watch(for: [.readable, .peerClosed])
+    }
+
+    private func drain() {
+        unsafe withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { bytes in
+            let count = unsafe recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
+            if count > 0 { drained += count }
+            let isDone = count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
+            if isDone || drained > loop.limits.drainBodyBytes { close() }
+        }
+    }
+
+    private func append(_ bytes: [UInt8], from start: Int) {
+        // Bytes already written make room before the array grows.
+        if written > 0 {
+            buffer.removeSubrange(..<written)
+            written = 0
+        }
+        buffer.append(contentsOf: bytes[start...])
+        watch(for: phase == .open ? [.writable, .peerClosed] : .writable)
+        if isStream, bufferedBytes > loop.limits.streamBufferBytes * Self.overrun { close() }
+    }
+
+    /// A stream whose sender goes on in spite of a full buffer is cut at this many times the limit.
+    private static let overrun = 8
+
+    private func watch(for events: Epoll.Events) {
+        guard events != watched else { return }
+        watched = events
+        loop.epoll.modify(descriptor, events, tag: tag)
+    }
+
+    /// Returns how many bytes the kernel took, or −1 when the connection is broken.
+    private func sendSome(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+        let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags)
+        return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? 0 : -1
+    }
+}

@@ -1,0 +1,116 @@
+/// A request and its answer. One object a connection serves its requests one after another; confined to its loop.
+public final class Exchange {
+    /// How far the request has come.
+    enum Stage {
+        /// No request is under way.
+        case idle
+        /// The request line is here; the head follows.
+        case head
+        /// Accepted; the body follows.
+        case body
+        /// Refused; the rest of the body is read and forgotten, then the answer follows.
+        case discarding
+        /// With the handler, which owes an answer.
+        case owed
+        /// The library writes the answer.
+        case sending
+        /// The socket was taken over; the library is to drop the connection.
+        case left
+        /// To be dropped without an answer.
+        case broken
+    }
+
+    /// The request's method.
+    public internal(set) var method = HTTPMethod.get
+    /// The method's name where `method` is `other`; else empty.
+    public internal(set) var methodText: [UInt8] = []
+    /// Path and query as they came, undecoded: visible ASCII that begins with `/`, or `*` (only OPTIONS).
+    public internal(set) var target: [UInt8] = []
+    /// False for HTTP/1.0.
+    public internal(set) var isHTTP11 = true
+    /// The header lines.
+    public internal(set) var headers = RequestHeaders()
+    /// The body; complete in `LoopHandler.handle`.
+    public internal(set) var body: [UInt8] = []
+    /// When the loop saw the request line, on the monotonic clock, in nanoseconds.
+    public internal(set) var startedAt: Int64 = 0
+    /// The answer, to be filled before it is sent.
+    public var response = Response()
+    /// The handler's own; lives as long as the connection.
+    public var context: AnyObject?
+    /// The place of the listener in the configuration.
+    public let listenerIndex: Int
+    /// True where the listener is reached from this machine only.
+    public let listenerIsLoopback: Bool
+
+    let loop: LoopCore
+    let peer: SocketAddress?
+    var connection: LibraryConnection?
+    /// Where the loop keeps it among its connections.
+    var place = 0
+    /// The instant from which the stage's deadline counts.
+    var since: Int64
+    private(set) var stage = Stage.idle
+    /// Changes whenever a request ends, so that an answer to an earlier one is told apart.
+    private(set) var serial: UInt64 = 0
+    var bodyLimit = 0
+    var discarded = 0
+    /// Whether a request came on this connection.
+    var hasRequested = false
+    /// Whether the connection is counted in the server's quota; else its detached socket is.
+    var hasSlot = true
+    let acceptedAt: Int64
+    var absoluteAuthority: [UInt8] = []
+    var targetStart: UInt = 0
+    var reply = ReplyBuffer()
+
+    init(loop: LoopCore, daemon: LibraryDaemon, connection: LibraryConnection) {
+        self.loop = loop
+        self.connection = connection
+        listenerIndex = daemon.listenerIndex
+        listenerIsLoopback = daemon.isLoopback
+        peer = connection.peer
+        acceptedAt = loop.now
+        since = loop.now
+    }
+
+    /// The first header line of that name, or nil.
+    public func header(_ name: StaticString) -> HeaderValue? {
+        headers.first(name)
+    }
+
+    /// Host and port that the request is for: those of an absolute target, else the `Host` header.
+    public var authority: HeaderValue? {
+        absoluteAuthority.isEmpty ? headers.first("host") : HeaderValue(absoluteAuthority[...])
+    }
+
+    /// `127.0.0.1:5000`, `[::1]:5000` or `unix`. Made anew at each call.
+    public var peerDescription: String {
+        peer?.description ?? "unix"
+    }
+
+    func enter(_ stage: Stage) {
+        loop.noteStage(from: self.stage, to: stage)
+        self.stage = stage
+        since = loop.now
+    }
+
+    /// Readies it for the connection's next request.
+    func reset() {
+        serial += 1
+        enter(.idle)
+        body.removeAll(keepingCapacity: body.capacity <= Response.keptBytes)
+        reply.release()
+    }
+
+    /// True when the answer that began with `serial` is still to be given.
+    func owes(_ serial: UInt64) -> Bool {
+        stage == .owed && self.serial == serial
+    }
+
+    /// Makes earlier answers to this request void, and returns the serial for the one that replaces them.
+    func renewSerial() -> UInt64 {
+        serial += 1
+        return serial
+    }
+}

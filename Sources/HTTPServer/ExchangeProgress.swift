@@ -1,0 +1,192 @@
+import Glibc
+
+// What the library tells of a connection, in the order in which it happens. Where a function returns a Bool, false has
+// the library drop the connection.
+extension Exchange {
+    func requestLineArrived(target bytes: UnsafeRawBufferPointer) {
+        enter(.head)
+        startedAt = loop.now
+        if !hasRequested {
+            // A first request's time runs from the connection.
+            since = min(since, acceptedAt)
+            hasRequested = true
+        }
+        target.removeAll(keepingCapacity: true)
+        targetStart = UInt(bitPattern: bytes.baseAddress)
+        unsafe target.append(contentsOf: bytes)
+    }
+
+    func headArrived(method name: UnsafePointer<CChar>, version: UnsafePointer<CChar>) -> Bool {
+        guard let connection else { return false }
+        response.reset()
+        unsafe readMethod(name)
+        isHTTP11 = unsafe strcmp(version, "HTTP/1.0") != 0
+        headers.reset()
+        absoluteAuthority.removeAll(keepingCapacity: true)
+        let headSize = connection.headSize
+        var reader = unsafe HeadReader(
+            headers, method: name, target: (targetStart, target.count), version: version, headSize: headSize)
+        headers = RequestHeaders()
+        unsafe withUnsafeMutablePointer(to: &reader) { reader in unsafe connection.readHeaders(into: reader) }
+        reader.finish()
+        headers = reader.headers
+        do throws(Refusal) {
+            guard headSize <= loop.limits.headerBytes, headers.count <= loop.limits.headerCount else {
+                throw .headersTooLarge
+            }
+            guard target.count <= loop.limits.targetBytes else { throw .targetTooLong }
+            guard reader.isWellFormed else { throw .badRequest("the request's head is malformed") }
+            let (authority, origin) = try RequestCheck.target(target, method: method)
+            let facts = try RequestCheck.headers(headers, isHTTP11: isHTTP11)
+            if origin > 0 { reduceTarget(authority: authority, origin: origin) }
+            return admit(facts)
+        } catch {
+            loop.handler.renderRefusal(error, into: self)
+            return answerAndLeave()
+        }
+    }
+
+    func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        loop.noteProgress()
+        if stage == .body {
+            guard body.count + bytes.count > bodyLimit else {
+                unsafe body.append(contentsOf: bytes)
+                return true
+            }
+            body.removeAll(keepingCapacity: false)
+            loop.handler.renderRefusal(.bodyTooLarge(limit: bodyLimit), into: self)
+            enterKeepingTime(.discarding)
+        }
+        guard stage == .discarding else { return stage != .left && stage != .broken }
+        discarded += bytes.count
+        return discarded <= loop.limits.drainBodyBytes || answerAndLeave()
+    }
+
+    func requestIsComplete() -> Bool {
+        switch stage {
+        case .body:
+            loop.noteProgress()
+            enter(.owed)
+            loop.handler.handle(self, Answer(self, serial: serial))
+        case .discarding:
+            loop.noteProgress()
+            enter(.owed)
+            sendResponse()
+        case .idle, .head, .owed, .sending, .left, .broken: break  // called again while the answer is awaited
+        }
+        return stage == .owed || stage == .sending
+    }
+
+    func requestEnded() {
+        loop.noteProgress()
+        reset()
+    }
+
+    func connectionClosed() {
+        if stage != .idle { reset() }
+        connection = nil
+        context = nil
+        loop.connectionClosed(self)
+    }
+
+    // MARK: Answering
+
+    /// Gives `response` to the library, or has the connection dropped where it can't be taken.
+    func sendResponse() {
+        guard stage == .owed, let connection else { return }
+        enter(.sending)
+        let closes = response.closesConnection || loop.isDraining
+        let bytes = unsafe reply.load(response.body)
+        if unsafe !connection.queue(response, body: bytes, closes: closes) { enter(.broken) }
+        loop.noteWork()
+    }
+
+    /// Takes the socket over, answers with `response` and closes it, reading what the client still sends for a while
+    /// so that it is not reset before it has read the answer. Returns false, as the library must drop the connection.
+    func answerAndLeave() -> Bool {
+        let head = ResponseHead(response, framing: .length(response.body.count), date: loop.date())
+        let content = method == .head || ResponseHead.isBodyless(response.status) ? [] : response.body
+        if let socket = takeSocket() {
+            socket.write(head.bytes)
+            socket.write(content)
+            socket.finish()
+        }
+        return false
+    }
+
+    /// The connection's socket, out of the library's hands; nil when no descriptor is left.
+    func takeSocket() -> DetachedSocket? {
+        guard let connection else { return nil }
+        let descriptor = connection.duplicateSocket()
+        guard descriptor >= 0 else { return nil }
+        enter(.left)
+        loop.noteWork()
+        hasSlot = false
+        return loop.adopt(descriptor, peer: peer)
+    }
+
+    /// As above, counted as a stream; nil also where there are too many of these.
+    func takeSocketForStream() -> DetachedSocket? {
+        guard loop.quota.takeStream() else { return nil }
+        guard let socket = takeSocket() else {
+            loop.quota.giveBackStream()
+            return nil
+        }
+        socket.becomeStream()
+        return socket
+    }
+
+    // MARK: Parts of a head
+
+    private func admit(_ facts: RequestCheck.Facts) -> Bool {
+        discarded = 0
+        let limit: Int
+        switch loop.handler.admit(self) {
+        case .refuse: return refuse(facts)
+        case .accept(let bodyLimit): limit = bodyLimit
+        }
+        bodyLimit = limit
+        switch facts.framing {
+        case .length(let length) where length > limit:
+            loop.handler.renderRefusal(.bodyTooLarge(limit: limit), into: self)
+            return refuse(facts)
+        case .length(let length): body.reserveCapacity(length)
+        case .none, .chunked: break
+        }
+        enterKeepingTime(.body)
+        return true
+    }
+
+    /// Answers with the refusal in `response`: after the body where a short one is coming, else now and for the last
+    /// time on this connection.
+    private func refuse(_ facts: RequestCheck.Facts) -> Bool {
+        let isShort =
+            switch facts.framing {
+            case .none: true
+            case .length(let length): length <= loop.limits.drainBodyBytes && !facts.expectsContinue
+            case .chunked: !facts.expectsContinue
+            }
+        guard isShort else { return answerAndLeave() }
+        enterKeepingTime(.discarding)
+        return true
+    }
+
+    /// One deadline holds from the request line to the last byte of the body.
+    private func enterKeepingTime(_ stage: Stage) {
+        let since = since
+        enter(stage)
+        self.since = since
+    }
+
+    private func readMethod(_ name: UnsafePointer<CChar>) {
+        let bytes = unsafe UnsafeRawBufferPointer(start: name, count: strlen(name))
+        method = unsafe HTTPMethod(bytes)
+        methodText = method == .other ? unsafe Array(bytes) : []
+    }
+
+    private func reduceTarget(authority: Range<Int>, origin: Int) {
+        absoluteAuthority.append(contentsOf: target[authority])
+        target.removeSubrange(..<origin)
+        if target.first != UInt8(ascii: "/") { target.insert(UInt8(ascii: "/"), at: 0) }
+    }
+}

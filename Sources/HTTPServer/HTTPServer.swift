@@ -1,0 +1,132 @@
+import Glibc
+import Platform
+
+/// An HTTP/1.1 server: threads of its own, each with an event loop around libmicrohttpd and a handler.
+public final class HTTPServer: Sendable {
+    /// Where it listens, in the order of the configuration.
+    public let boundAddresses: [BoundAddress]
+    private let loops: [LoopCore]
+    private let quota: SocketQuota
+    private let phase = ServerPhase()
+    private let files: [(path: String, identity: ListeningSocket.FileIdentity?)]
+    private let threads = Threads()
+
+    /// Binds every listener; connections wait until `start`.
+    ///
+    /// - Parameters:
+    ///   - configuration: listeners and bounds; at least one listener.
+    ///   - makeHandler: called once for each loop, on the calling thread.
+    /// - Throws: one line that names the address and what is wrong with it.
+    public init(
+        _ configuration: ServerConfiguration, makeHandler: @escaping @Sendable (Loop) -> any LoopHandler
+    ) throws(ListenError) {
+        guard !configuration.listeners.isEmpty else { throw ListenError("no address to listen at") }
+        signal(SIGPIPE, SIG_IGN)
+        let quota = SocketQuota(configuration.limits, descriptors: Self.raiseDescriptorLimit())
+        let phase = phase
+        let loops = (0..<max(1, configuration.loops)).map { index in
+            let loop = Loop(index: index)
+            return LoopCore(
+                loop, limits: configuration.limits, quota: quota, phase: phase, handler: makeHandler(loop))
+        }
+        self.quota = quota
+        self.loops = loops
+        var bound: [BoundAddress] = []
+        var files: [(String, ListeningSocket.FileIdentity?)] = []
+        do throws(ListenError) {
+            for (index, address) in configuration.listeners.enumerated() {
+                let sockets = try ListeningSocket.open(address, index: index, loops: loops.count)
+                bound.append(sockets[0].bound)
+                if case .unix(let path) = address { files.append((path, sockets[0].file)) }
+                try Self.spread(sockets, over: loops, from: index)
+            }
+        } catch {
+            for loop in loops { loop.discard() }
+            for file in files { ListeningSocket.remove(file.0, file.1) }
+            throw error
+        }
+        boundAddresses = bound
+        self.files = files
+    }
+
+    /// Begins to serve. Call once.
+    public func start() {
+        threads.start(loops)
+    }
+
+    /// Takes no new connections; each answer from now on ends its connection. Any thread.
+    public func beginDrain() {
+        guard phase.drain() else { return }
+        for loop in loops { loop.loop.wake() }
+    }
+
+    /// Drains, waits until every request is answered and every stream ended, at most `deadlineSeconds`, and ends.
+    /// Whatever is under way then is cut. Not from a loop's thread; a second call waits for the first.
+    public func stop(deadlineSeconds: Double) {
+        phase.drain()
+        let seconds = min(max(0, deadlineSeconds), 1e6)
+        phase.stop(deadline: Clocks.monotonic() + Int64(seconds * 1e9))
+        for loop in loops { loop.loop.wake() }
+        threads.join(loops)
+        for file in files { ListeningSocket.remove(file.path, file.identity) }
+    }
+
+    /// Connections under HTTP.
+    public var connectionCount: Int { quota.connections }
+
+    /// Detached streams and parked answers.
+    public var streamCount: Int { quota.streams }
+
+    /// Answers that the handler dropped without sending, since the start. Each is a mistake in the handler.
+    public var forgottenAnswers: Int { quota.forgottenAnswers }
+
+    /// Gives each loop a socket that shares the port, or a single socket to one loop.
+    private static func spread(
+        _ sockets: [ListeningSocket], over loops: [LoopCore], from start: Int
+    ) throws(ListenError) {
+        for (offset, socket) in sockets.enumerated() {
+            do throws(ListenError) {
+                try loops[(start + offset) % loops.count].listen(socket)
+            } catch {
+                for later in sockets[(offset + 1)...] { close(later.descriptor) }
+                throw error
+            }
+        }
+    }
+
+    /// Lets the process open as many descriptors as it may. Returns how many that is.
+    private static func raiseDescriptorLimit() -> Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        limit.rlim_cur = limit.rlim_max
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return Int(clamping: limit.rlim_cur)
+    }
+}
+
+/// The loops' threads: started once, joined once.
+private final class Threads: @unchecked Sendable {  // unchecked: the fields are touched inside `lock` only
+    private let lock = Lock()
+    private var running: [Thread] = []
+    private var isStarted = false
+    private var isEnded = false
+
+    func start(_ loops: [LoopCore]) {
+        lock.withLock {
+            guard !isStarted, !isEnded else { return }
+            isStarted = true
+            running = loops.map { loop in Thread(name: "http-\(loop.loop.index)") { loop.run() } }
+        }
+    }
+
+    func join(_ loops: [LoopCore]) {
+        lock.withLock {
+            guard !isEnded else { return }
+            isEnded = true
+            for thread in running { thread.join() }
+            running = []
+            if !isStarted { for loop in loops { loop.discard() } }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import CMicroHTTPD
+import Glibc
+
+/// A connection inside libmicrohttpd. Valid from the library's notice that it started to the notice that it closed,
+/// on its loop's thread.
+@safe struct LibraryConnection {
+    private let pointer: OpaquePointer
+
+    init(_ pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    /// The peer's IP address; nil for a Unix socket's.
+    var peer: SocketAddress? {
+        unsafe SocketAddress(cmhd_peer(pointer))
+    }
+
+    /// Bytes of the request's head, once complete.
+    var headSize: Int {
+        unsafe cmhd_head_size(pointer)
+    }
+
+    /// Hands the answer to the library, which writes it from this turn on.
+    ///
+    /// - Parameters:
+    ///   - body: must stay as it is until the request is completed.
+    ///   - closes: whether the connection ends with this answer.
+    /// - Returns: false when the library can't take it; it then wants the connection dropped.
+    func queue(_ response: borrowing Response, body: UnsafeMutableRawBufferPointer, closes: Bool) -> Bool {
+        guard
+            let reply = unsafe MHD_create_response_from_buffer(body.count, body.baseAddress, .RESPMEM_PERSISTENT)
+        else { return false }
+        if closes { unsafe MHD_add_response_header(reply, "Connection", "close") }
+        unsafe response.head.withUnsafeBytes { head in
+            guard let base = unsafe head.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+            for field in response.fields {
+                unsafe MHD_add_response_header(reply, base + field.nameStart, base + field.valueStart)
+            }
+        }
+        let queued = unsafe MHD_queue_response(pointer, UInt32(response.status), reply)
+        unsafe MHD_destroy_response(reply)
+        return queued == .YES
+    }
+
+    /// A descriptor of ours for the connection's socket, or −1.
+    ///
+    /// When the library is then told to drop the connection it closes its own descriptor without shutting the
+    /// socket down (it runs in "turbo" mode), so the socket lives on, ours alone.
+    func duplicateSocket() -> Int32 {
+        fcntl(unsafe cmhd_socket(pointer), F_DUPFD_CLOEXEC, 0)
+    }
+
+    /// Ends the socket in both directions; the library notices and closes the connection.
+    func shutDown() {
+        shutdown(unsafe cmhd_socket(pointer), Int32(SHUT_RDWR))
+    }
+
+    /// Calls back with each header line of the request, through `receiveHeader`.
+    func readHeaders(into head: UnsafeMutablePointer<HeadReader>) {
+        unsafe MHD_get_connection_values_n(pointer, .HEADER_KIND, receiveHeader, head)
+    }
+}
+
+/// Takes a request's head out of the library's buffer and sees whether it came in the form in which it was taken in.
+///
+/// The library cuts the head into C strings inside its receive buffer, which hides zero bytes, joins folded lines in
+/// a wrong way and forgives surplus spaces. Each piece must therefore begin exactly where the one before it ended.
+@safe struct HeadReader {
+    var headers: RequestHeaders
+    private(set) var isWellFormed = true
+    private var end: UInt
+    private let headEnd: UInt
+
+    /// `target` is where the target was in the buffer, and its length.
+    init(
+        _ headers: consuming RequestHeaders, method: UnsafePointer<CChar>, target: (start: UInt, length: Int),
+        version: UnsafePointer<CChar>, headSize: Int
+    ) {
+        self.headers = headers
+        let start = UInt(bitPattern: method)
+        let versionStart = UInt(bitPattern: version)
+        headEnd = start + UInt(headSize)
+        end = versionStart + UInt(unsafe strlen(version))
+        isWellFormed =
+            target.start == start + UInt(unsafe strlen(method)) + 1
+            && versionStart == target.start + UInt(target.length) + 1
+    }
+
+    mutating func take(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        check(lineStart: UInt(bitPattern: name.baseAddress))
+        unsafe headers.append(name: name.span, value: value.span)
+        end = UInt(bitPattern: value.baseAddress) + UInt(value.count)
+    }
+
+    /// The blank line: after all headers.
+    mutating func finish() {
+        guard headEnd &- end >= 2, headEnd &- end <= 4 else { return isWellFormed = false }
+    }
+
+    /// A line ends in CR LF or, forgiven, in LF alone.
+    private mutating func check(lineStart: UInt) {
+        if lineStart &- end != 2, lineStart &- end != 1 { isWellFormed = false }
+    }
+}
+
+private func receiveHeader(
+    _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameSize: Int,
+    _ value: UnsafePointer<CChar>?, _ valueSize: Int
+) -> MHD_Result {
+    guard let context = unsafe context, let name = unsafe name else { return .NO }
+    let head = unsafe context.assumingMemoryBound(to: HeadReader.self)
+    let nameBytes = unsafe UnsafeRawBufferPointer(start: name, count: nameSize).bindMemory(to: UInt8.self)
+    let valueBytes = unsafe UnsafeRawBufferPointer(start: value, count: valueSize).bindMemory(to: UInt8.self)
+    unsafe head.pointee.take(name: nameBytes, value: valueBytes)
+    return .YES
+}

@@ -1,0 +1,142 @@
+import CMicroHTTPD
+import Glibc
+
+/// One listening socket of one loop inside libmicrohttpd, run by the loop alone.
+@safe final class LibraryDaemon {
+    /// The loop that runs it.
+    unowned let loop: LoopCore
+    /// The place of its address in the configuration.
+    let listenerIndex: Int
+    /// True where only this machine can connect.
+    let isLoopback: Bool
+    private var pointer: OpaquePointer?
+
+    /// Bytes the library keeps for a connection. Cleared after each request, so more costs time (32 KiB: 15 %); an
+    /// 8 KiB head must fit, or the library would refuse it in its own words.
+    private static let memoryBytes = 16 * 1024
+
+    /// Takes over the listening socket, also where it throws.
+    init(_ listener: ListeningSocket, loop: LoopCore) throws(ListenError) {
+        self.loop = loop
+        listenerIndex = listener.index
+        isLoopback = listener.bound.address.isLoopback
+        var calls = unsafe cmhd_callbacks()
+        unsafe calls.context = Unmanaged.passUnretained(self).toOpaque()
+        unsafe calls.accept = acceptConnection
+        unsafe calls.connection = noteConnection
+        unsafe calls.request_line = noteRequestLine
+        unsafe calls.request = handleRequest
+        unsafe calls.completed = noteCompleted
+        // Our own count refuses first; the library's limit is only its bound.
+        let connections = UInt32(clamping: loop.limits.connections + Self.spareConnections)
+        unsafe pointer = cmhd_start(listener.descriptor, connections, Self.memoryBytes, calls)
+        guard unsafe pointer != nil else {
+            close(listener.descriptor)
+            throw ListenError("\(listener.bound): libmicrohttpd could not start")
+        }
+    }
+
+    private static let spareConnections = 64
+
+    /// Readable when `run` has something to do.
+    var pollDescriptor: Int32 {
+        unsafe cmhd_epoll(pointer)
+    }
+
+    /// True when `run` has something to do that its descriptor does not show.
+    var hasWork: Bool {
+        var milliseconds: UInt64 = 0
+        return unsafe MHD_get_timeout(pointer, &milliseconds) == .YES && milliseconds == 0
+    }
+
+    /// Accepts, reads, calls the loop, writes; never waits.
+    ///
+    /// A wait here would lose wake-ups: when one wait returns exactly as many events as the library's array holds it
+    /// waits again, with the whole timeout.
+    func run() {
+        unsafe MHD_run_wait(pointer, 0)
+    }
+
+    /// Accepts no more.
+    func quiesce() {
+        let listener = unsafe MHD_quiesce_daemon(pointer)
+        if listener >= 0 { close(listener) }
+    }
+
+    /// Closes every connection, which tells the loop of each, and ends.
+    func stop() {
+        unsafe MHD_stop_daemon(pointer)
+        unsafe pointer = nil
+    }
+}
+
+// MARK: - What the library calls, always from `run` or `stop`, on the loop's thread
+
+private func daemon(_ context: UnsafeMutableRawPointer?) -> LibraryDaemon? {
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<LibraryDaemon>.fromOpaque(context).takeUnretainedValue()
+}
+
+private func exchange(_ connection: OpaquePointer?) -> Exchange? {
+    guard let connection = unsafe connection, let context = unsafe cmhd_context(connection) else { return nil }
+    return unsafe Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+}
+
+private func acceptConnection(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t
+) -> MHD_Result {
+    guard let daemon = unsafe daemon(context) else { return .NO }
+    return daemon.loop.admits(unsafe SocketAddress(address)) ? .YES : .NO
+}
+
+private func noteConnection(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
+) {
+    guard let daemon = unsafe daemon(context), let connection = unsafe connection, let slot = unsafe slot else { return }
+    if code == .CONNECTION_NOTIFY_STARTED {
+        let exchange = daemon.loop.connectionStarted(unsafe LibraryConnection(connection), on: daemon)
+        unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
+    } else if let context = unsafe slot.pointee {
+        unsafe slot.pointee = nil
+        let exchange = unsafe Unmanaged<Exchange>.fromOpaque(context).takeRetainedValue()
+        exchange.connectionClosed()
+    }
+}
+
+private func noteRequestLine(
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let exchange = unsafe exchange(connection) else { return nil }
+    let bytes = unsafe UnsafeRawBufferPointer(start: target, count: target.map { text in unsafe strlen(text) } ?? 0)
+    unsafe exchange.requestLineArrived(target: bytes)
+    return nil
+}
+
+private func handleRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
+    _ uploadSize: UnsafeMutablePointer<Int>?, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let exchange = unsafe exchange(connection), let method = unsafe method, let version = unsafe version,
+        let uploadSize = unsafe uploadSize
+    else { return .NO }
+    let goesOn: Bool
+    if exchange.stage == .head {
+        goesOn = unsafe exchange.headArrived(method: method, version: version)
+    } else if unsafe uploadSize.pointee > 0 {
+        let bytes = unsafe UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
+        goesOn = unsafe exchange.bodyArrived(bytes)
+        unsafe uploadSize.pointee = 0
+    } else {
+        goesOn = exchange.requestIsComplete()
+    }
+    return goesOn ? .YES : .NO
+}
+
+private func noteCompleted(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
+) {
+    unsafe exchange(connection)?.requestEnded()
+}

@@ -1,0 +1,77 @@
+/// Where to listen, as configured.
+public enum ListenAddress: Sendable, Equatable {
+    /// A TCP port; `host` is an IPv4 or IPv6 literal (without brackets) or `localhost`, which is 127.0.0.1. Port 0
+    /// lets the kernel choose.
+    case tcp(host: String, port: UInt16)
+    /// A Unix socket at `path`, at most 107 bytes; only its owner may connect.
+    case unix(path: String)
+
+    /// The longest path that a Unix socket's address holds.
+    static let longestPath = 107
+
+    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:80` or `unix:/path`.
+    ///
+    /// Throws: `ListenError` naming what is wrong with `text`. Whether the host is an address is seen on binding.
+    public init(parsing text: String) throws(ListenError) {
+        let unixPrefix = "unix:"
+        if text.hasPrefix(unixPrefix) {
+            let path = String(text.dropFirst(unixPrefix.count))
+            guard !path.isEmpty else { throw ListenError("\(text): the path after unix: is missing") }
+            self = .unix(path: path)
+            return
+        }
+        guard let colon = text.lastIndex(of: ":") else {
+            throw ListenError("\(text): expected host:port, [host]:port or unix:/path")
+        }
+        let digits = text[text.index(after: colon)...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
+            throw ListenError("\(text): the port is a number from 0 to 65535")
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            throw ListenError("\(text): an IPv6 address stands in brackets, [::1]:8080")
+        }
+        guard !host.isEmpty else { throw ListenError("\(text): the host is missing; 0.0.0.0 means every address") }
+        self = .tcp(host: String(host), port: port)
+    }
+
+    /// True where only this machine can connect: Unix sockets, 127.0.0.0/8, ::1, `localhost`.
+    public var isLoopback: Bool {
+        switch self {
+        case .unix: true
+        case .tcp(let host, _):
+            host == "localhost" || SocketAddress(host: host, port: 0)?.isLoopback ?? false
+        }
+    }
+}
+
+/// Where the server listens, once bound.
+public struct BoundAddress: Sendable, Equatable, CustomStringConvertible {
+    /// The address with its real port.
+    public let address: ListenAddress
+
+    /// `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.
+    public var description: String {
+        switch address {
+        case .unix(let path): "unix:\(path)"
+        case .tcp(let host, let port): host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+        }
+    }
+
+    /// The TCP port; nil for a Unix socket.
+    public var port: UInt16? {
+        if case .tcp(_, let port) = address { port } else { nil }
+    }
+}
+
+/// Why the server can't listen; one line that names the address.
+public struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The line.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

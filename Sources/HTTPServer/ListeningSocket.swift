@@ -1,0 +1,144 @@
+import Glibc
+
+/// A socket that listens; its taker closes it.
+struct ListeningSocket {
+    /// Not blocking.
+    let descriptor: Int32
+    /// The place of its address in the configuration.
+    let index: Int
+    let bound: BoundAddress
+    /// Which file a Unix socket is, so that only that one is removed at the end.
+    let file: FileIdentity?
+
+    struct FileIdentity: Sendable, Equatable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    /// Connections that wait in the kernel to be accepted.
+    private static let backlog: Int32 = 4096
+
+    /// Binds `address` once for each of `loops` (Unix sockets once) and listens.
+    ///
+    /// Throws: the reason with the address; then nothing stays open.
+    static func open(_ address: ListenAddress, index: Int, loops: Int) throws(ListenError) -> [ListeningSocket] {
+        switch address {
+        case .unix(let path): return [try openUnix(path, index: index)]
+        case .tcp(let host, var port):
+            // Sockets that share a port would also share it with another server of the same user, unnoticed.
+            if loops > 1, port != 0 { close(try bindTCP(host, port: port, sharing: false).descriptor) }
+            var sockets: [ListeningSocket] = []
+            do throws(ListenError) {
+                for _ in 0..<loops {
+                    let (descriptor, bound) = try bindTCP(host, port: port, sharing: loops > 1)
+                    port = bound
+                    let address = BoundAddress(address: .tcp(host: host, port: port))
+                    sockets.append(ListeningSocket(descriptor: descriptor, index: index, bound: address, file: nil))
+                }
+            } catch {
+                for socket in sockets { close(socket.descriptor) }
+                throw error
+            }
+            return sockets
+        }
+    }
+
+    private static func bindTCP(
+        _ host: String, port: UInt16, sharing: Bool
+    ) throws(ListenError) -> (descriptor: Int32, port: UInt16) {
+        let name = BoundAddress(address: .tcp(host: host, port: port)).description
+        guard let address = SocketAddress(host: host, port: port) else {
+            throw ListenError("\(name): \(host) is neither an IP address nor localhost")
+        }
+        let descriptor = try make(address.isIPv6 ? AF_INET6 : AF_INET, name)
+        func set(_ level: Int, _ option: Int32) {
+            var on: Int32 = 1
+            unsafe setsockopt(descriptor, Int32(level), option, &on, 4)
+        }
+        set(Int(SOL_SOCKET), SO_REUSEADDR)
+        if sharing { set(Int(SOL_SOCKET), SO_REUSEPORT) }
+        if address.isIPv6 { set(IPPROTO_IPV6, IPV6_V6ONLY) }
+        var problem = address.bind(descriptor)
+        if problem == 0, listen(descriptor, backlog) != 0 { problem = errno }
+        guard problem == 0, let bound = SocketAddress(boundTo: descriptor) else {
+            close(descriptor)
+            throw ListenError("\(name): \(reason(problem))")
+        }
+        return (descriptor, bound.port)
+    }
+
+    private static func openUnix(_ path: String, index: Int) throws(ListenError) -> ListeningSocket {
+        let name = "unix:\(path)"
+        guard !path.isEmpty, path.utf8.count <= ListenAddress.longestPath else {
+            throw ListenError("\(name): a socket's path has 1 to \(ListenAddress.longestPath) bytes")
+        }
+        guard !path.utf8.contains(0) else { throw ListenError("\(name): the path has a zero byte") }
+        try removeStale(path, name)
+        let descriptor = try make(AF_UNIX, name)
+        // Nobody can connect before it listens, and then only its owner may.
+        var problem = unsafe withAddress(path) { address, length in unsafe bind(descriptor, address, length) }
+        if problem == 0, unsafe chmod(path, 0o600) != 0 { problem = errno }
+        if problem == 0, listen(descriptor, backlog) != 0 { problem = errno }
+        guard problem == 0 else {
+            close(descriptor)
+            throw ListenError("\(name): \(reason(problem))")
+        }
+        return ListeningSocket(
+            descriptor: descriptor, index: index, bound: BoundAddress(address: .unix(path: path)),
+            file: identity(path))
+    }
+
+    /// Removes a socket file that nobody listens at. Throws where somebody does or it is something else.
+    private static func removeStale(_ path: String, _ name: String) throws(ListenError) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw ListenError("\(name): the file exists, no socket") }
+        let probe = try make(AF_UNIX, name)
+        defer { close(probe) }
+        let problem = unsafe withAddress(path) { address, length in unsafe connect(probe, address, length) }
+        guard problem == ECONNREFUSED else {
+            throw ListenError("\(name): \(reason(problem == 0 || problem == EAGAIN ? EADDRINUSE : problem))")
+        }
+        unsafe unlink(path)
+    }
+
+    /// Removes the socket file at `path` if it is still that one.
+    static func remove(_ path: String, _ file: FileIdentity?) {
+        if file != nil, identity(path) == file { unsafe unlink(path) }
+    }
+
+    private static func identity(_ path: String) -> FileIdentity? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    private static func make(_ family: Int32, _ name: String) throws(ListenError) -> Int32 {
+        let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+        let descriptor = socket(family, Int32(kind), 0)
+        guard descriptor >= 0 else { throw ListenError("\(name): \(reason(errno))") }
+        return descriptor
+    }
+
+    /// Calls `body` with the address of the socket at `path`. Returns 0 or the errno.
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in unsafe bytes.copyBytes(from: path.utf8) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        return unsafe withUnsafePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe body(address, length) == 0 ? 0 : errno
+            }
+        }
+    }
+
+    private static func reason(_ code: Int32) -> String {
+        switch code {
+        case EADDRINUSE: "the address is in use"
+        case EACCES: "permission denied"
+        case EADDRNOTAVAIL: "this machine has no such address"
+        default: unsafe String(cString: strerror(code))
+        }
+    }
+}

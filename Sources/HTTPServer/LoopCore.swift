@@ -1,0 +1,244 @@
+import Platform
+
+/// What one I/O thread runs: its daemons, connections and detached sockets.
+///
+/// The library hands requests to `Exchange`; this class decides when the library runs.
+final class LoopCore: @unchecked Sendable {  // unchecked: made before its thread starts, then used by that thread only
+    let loop: Loop
+    let limits: ServerLimits
+    let quota: SocketQuota
+    let phase: ServerPhase
+    let epoll = Epoll()
+    /// The monotonic clock when this turn began.
+    private(set) var now = Clocks.monotonic()
+    private(set) var handler: any LoopHandler
+    private(set) var isDraining = false
+    private var daemons: [LibraryDaemon] = []
+    private var connections: [Exchange] = []
+    private var sockets = SocketTable()
+    private var ending: [DetachedSocket] = []
+    private var closed: [DetachedSocket] = []
+    private var currentDate = HTTPDate()
+    private var nextTick: Int64 = 0
+
+    /// Exchanges with a request under way, and those of them that wait for their answer.
+    private var busy = 0
+    private var owed = 0
+    /// Something was queued for the library outside its run.
+    private var needsRun = false
+    private var isRunning = false
+    /// The library's last run moved something other than a waiting answer.
+    private var progressed = false
+
+    init(_ loop: Loop, limits: ServerLimits, quota: SocketQuota, phase: ServerPhase, handler: any LoopHandler) {
+        self.loop = loop
+        self.limits = limits
+        self.quota = quota
+        self.phase = phase
+        self.handler = handler
+        epoll.add(loop.events.descriptor, .readable, tag: Self.wakeTag)
+    }
+
+    /// Listens there too. Before the thread starts.
+    func listen(_ listener: ListeningSocket) throws(ListenError) {
+        let daemon = try LibraryDaemon(listener, loop: self)
+        daemons.append(daemon)
+        epoll.add(daemon.pollDescriptor, .readable, tag: Self.daemonTag)
+    }
+
+    private static let wakeTag: UInt64 = 0
+    private static let daemonTag: UInt64 = 1
+    private static let tickNs: Int64 = 1_000_000_000
+    /// How often the library runs, in milliseconds, while it can't say whether it has work: an answer is awaited
+    /// (which it takes for work) and another request is under way.
+    private static let unsureMs: Int32 = 1
+    /// The same while all that is under way waits for an answer.
+    private static let waitingMs: Int32 = 50
+    /// Runs of the library in one turn, so that streams get theirs.
+    private static let runsPerTurn = 4
+
+    // MARK: The thread
+
+    func run() {
+        var events: [Epoll.Event] = []
+        nextTick = now + Self.tickNs
+        while true {
+            epoll.wait(&events, milliseconds: timeout())
+            now = Clocks.monotonic()
+            let isWoken = dispatch(events)
+            followPhase()
+            if isWoken { handler.woken() }
+            runLibrary(hasEvents: events.contains { $0.tag == Self.daemonTag })
+            if now >= nextTick { tick() }
+            tellClosed()
+            if phase.isStopping, isDone { break }
+        }
+        tearDown()
+    }
+
+    /// Ends it where its thread never ran.
+    func discard() {
+        tearDown()
+    }
+
+    private func timeout() -> Int32 {
+        if needsRun || !closed.isEmpty { return 0 }
+        let untilTick = Int32(clamping: max(0, (nextTick - now + 999_999) / 1_000_000))
+        if owed == 0 { return daemons.contains { $0.hasWork } ? 0 : untilTick }
+        if progressed { return 0 }
+        return min(untilTick, busy > owed ? Self.unsureMs : Self.waitingMs)
+    }
+
+    /// Returns true when the loop was woken.
+    private func dispatch(_ events: [Epoll.Event]) -> Bool {
+        var isWoken = false
+        for event in events {
+            if event.tag == Self.wakeTag {
+                loop.acknowledge()
+                isWoken = true
+            } else if event.tag != Self.daemonTag {
+                sockets[event.tag]?.happened(event.events)
+            }
+        }
+        return isWoken
+    }
+
+    private func runLibrary(hasEvents: Bool) {
+        guard hasEvents || needsRun || owed > 0 || daemons.contains(where: { $0.hasWork }) else { return }
+        for _ in 0..<Self.runsPerTurn {
+            needsRun = false
+            progressed = false
+            isRunning = true
+            for daemon in daemons { daemon.run() }
+            isRunning = false
+            if progressed { handler.turnEnded() }
+            guard needsRun else { break }
+        }
+    }
+
+    private func tick() {
+        nextTick = now + Self.tickNs
+        for index in connections.indices.reversed() { checkDeadline(of: connections[index]) }
+        for socket in ending { socket.checkDeadline() }
+        ending.removeAll { $0.isClosed }
+        handler.tick(now: now)
+    }
+
+    private func checkDeadline(of exchange: Exchange) {
+        let seconds =
+            switch exchange.stage {
+            case .idle: exchange.hasRequested ? limits.idleSeconds : min(limits.idleSeconds, limits.requestSeconds)
+            case .head, .body, .discarding: limits.requestSeconds
+            case .sending: limits.responseSeconds
+            case .owed, .left, .broken: Int.max / 1_000_000_000
+            }
+        if now - exchange.since > Int64(seconds) * Self.tickNs { exchange.connection?.shutDown() }
+    }
+
+    /// Tells the owners of closed sockets, which may close others meanwhile.
+    private func tellClosed() {
+        while let socket = closed.popLast() {
+            let owner = socket.owner
+            socket.owner = .none
+            switch owner {
+            case .none: break
+            case .stream(let stream):
+                handler.streamClosed(stream)
+                stream.context = nil
+            case .parked(let parked):
+                handler.parkedClosed(parked)
+                parked.context = nil
+            }
+        }
+    }
+
+    // MARK: The end
+
+    private func followPhase() {
+        guard phase.isDraining, !isDraining else { return }
+        isDraining = true
+        // Connections that the kernel has accepted already are not to be reset.
+        runLibrary(hasEvents: true)
+        for daemon in daemons { daemon.quiesce() }
+        handler.drainBegan()
+    }
+
+    private var isDone: Bool {
+        busy == 0 && sockets.isEmpty || now >= phase.deadline
+    }
+
+    private func tearDown() {
+        for daemon in daemons { daemon.stop() }
+        daemons = []
+        for socket in sockets.all { socket.close() }
+        tellClosed()
+        handler = ClosedHandler()
+    }
+
+    // MARK: From the library's callbacks
+
+    func admits(_ peer: SocketAddress?) -> Bool {
+        !phase.isDraining && quota.admits(peer)
+    }
+
+    func connectionStarted(_ connection: LibraryConnection, on daemon: LibraryDaemon) -> Exchange {
+        progressed = true
+        let exchange = Exchange(loop: self, daemon: daemon, connection: connection)
+        quota.connectionCame(exchange.peer)
+        exchange.place = connections.count
+        connections.append(exchange)
+        return exchange
+    }
+
+    func connectionClosed(_ exchange: Exchange) {
+        if exchange.hasSlot { quota.socketWent(exchange.peer, isStream: false) }
+        let last = connections.removeLast()
+        guard last !== exchange else { return }
+        last.place = exchange.place
+        connections[exchange.place] = last
+    }
+
+    func noteStage(from old: Exchange.Stage, to new: Exchange.Stage) {
+        if old == .idle, new != .idle { busy += 1 }
+        if old != .idle, new == .idle { busy -= 1 }
+        if old == .owed { owed -= 1 }
+        if new == .owed { owed += 1 }
+    }
+
+    func noteProgress() {
+        progressed = true
+    }
+
+    /// The library has something to do that it does not know of, unless it is running.
+    func noteWork() {
+        if !isRunning { needsRun = true }
+    }
+
+    func noteForgottenAnswer() {
+        quota.answerWasForgotten()
+    }
+
+    // MARK: Detached sockets
+
+    func adopt(_ descriptor: Int32, peer: SocketAddress?) -> DetachedSocket {
+        let socket = DetachedSocket(descriptor, loop: self, tag: sockets.nextTag, peer: peer)
+        sockets.insert(socket)
+        socket.watch()
+        return socket
+    }
+
+    func noteEnding(_ socket: DetachedSocket) {
+        ending.append(socket)
+    }
+
+    func socketClosed(_ socket: DetachedSocket) {
+        sockets.remove(socket.tag)
+        quota.socketWent(socket.peer, isStream: socket.isStream)
+        closed.append(socket)
+    }
+
+    /// The value of `Date` now.
+    func date() -> [UInt8] {
+        currentDate.bytes(second: Clocks.realtime() / 1_000_000_000)
+    }
+}

@@ -1,0 +1,30 @@
+/// Why the server itself answers a request, without its handler.
+public enum Refusal: Error, Sendable, Equatable {
+    /// The request breaks HTTP's rules; the text says which.
+    case badRequest(String)
+    /// The target is longer than `ServerLimits.targetBytes`.
+    case targetTooLong
+    /// The head has more bytes or lines than the limits allow.
+    case headersTooLarge
+    /// The body is longer than the handler takes.
+    case bodyTooLarge(limit: Int)
+    /// The request asks for what this server has not, as a transfer coding; the text names it.
+    case notImplemented(String)
+    /// `Expect` names something other than `100-continue`.
+    case expectationFailed
+    /// The handler forgot to answer.
+    case internalError
+
+    /// The answer's status code.
+    public var status: Int {
+        switch self {
+        case .badRequest: 400
+        case .targetTooLong: 414
+        case .headersTooLarge: 431
+        case .bodyTooLarge: 413
+        case .notImplemented: 501
+        case .expectationFailed: 417
+        case .internalError: 500
+        }
+    }
+}

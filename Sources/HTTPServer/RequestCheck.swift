@@ -1,0 +1,90 @@
+/// The rules of HTTP/1.1 framing that the library leaves open (RFC 9112, 3, 5 and 6).
+///
+/// Where two readers could cut a connection's bytes differently, or the request can't be what was meant, it is refused
+/// and the connection closed.
+enum RequestCheck {
+    /// How a request's body is delimited.
+    enum Framing: Equatable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    /// What the header lines say about the message.
+    struct Facts: Equatable {
+        var framing = Framing.none
+        var expectsContinue = false
+    }
+
+    /// Checks every header line. Throws the refusal it deserves.
+    static func headers(_ headers: borrowing RequestHeaders, isHTTP11: Bool) throws(Refusal) -> Facts {
+        var facts = Facts()
+        var hosts = 0
+        for index in 0..<headers.count {
+            let name = headers.name(at: index)
+            let value = headers.value(at: index)
+            guard !name.bytes.isEmpty, name.bytes.allSatisfy(ASCII.isToken) else {
+                throw .badRequest("a header name has a character that it may not have")
+            }
+            guard value.bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw .badRequest("a header value has a control character")
+            }
+            switch name.bytes.count {
+            case 4 where name.equalsIgnoringCase("host"):
+                hosts += 1
+                guard value.bytes.allSatisfy(isHostByte) else { throw .badRequest("Host is not a host") }
+            case 6 where name.equalsIgnoringCase("expect"):
+                guard value.equalsIgnoringCase("100-continue") else { throw .expectationFailed }
+                facts.expectsContinue = isHTTP11
+            case 14 where name.equalsIgnoringCase("content-length"):
+                guard facts.framing == .none else { throw .badRequest("the body's length is given twice") }
+                facts.framing = .length(try length(value))
+            case 17 where name.equalsIgnoringCase("transfer-encoding"):
+                guard facts.framing == .none else { throw .badRequest("the body's length is given twice") }
+                guard isHTTP11 else { throw .badRequest("Transfer-Encoding in HTTP/1.0") }
+                guard value.equalsIgnoringCase("chunked") else {
+                    throw .notImplemented("transfer coding \(value.text)")
+                }
+                facts.framing = .chunked
+            default: break
+            }
+        }
+        guard hosts == 1 || hosts == 0 && !isHTTP11 else {
+            throw .badRequest(hosts == 0 ? "Host is missing" : "Host is given twice")
+        }
+        return facts
+    }
+
+    /// Checks a target. Returns where its authority and its origin form are; the authority is empty except in the
+    /// absolute form, `http://host/path`.
+    static func target(_ target: [UInt8], method: HTTPMethod) throws(Refusal) -> (authority: Range<Int>, origin: Int) {
+        guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
+            throw .badRequest("the target has a character that it may not have")
+        }
+        if target.first == UInt8(ascii: "/") { return (0..<0, 0) }
+        if target == [UInt8(ascii: "*")], method == .options { return (0..<0, 0) }
+        let scheme = [7, 8].first { count in
+            target.prefix(count).map(ASCII.lowercase).elementsEqual((count == 7 ? "http://" : "https://").utf8)
+        }
+        guard let scheme else { throw .badRequest("the target is neither a path nor a URL") }
+        let end = target[scheme...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? target.count
+        guard end > scheme, target[scheme..<end].allSatisfy(isHostByte) else {
+            throw .badRequest("the target's host is no host")
+        }
+        return (scheme..<end, end)
+    }
+
+    private static func length(_ value: HeaderValue) throws(Refusal) -> Int {
+        var length = 0
+        for digit in value.bytes {
+            guard digit &- 0x30 < 10, length < Int.max / 100 else { throw .badRequest("Content-Length is no length") }
+            length = length * 10 + Int(digit - 0x30)
+        }
+        guard !value.bytes.isEmpty else { throw .badRequest("Content-Length is no length") }
+        return length
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte < 0x7F && !"/?#@\\,<>\"".utf8.contains(byte)
+    }
+}

@@ -1,0 +1,87 @@
+import CMicroHTTPD
+
+/// An answer's head as bytes, for sockets that the library no longer writes to. Always ends the connection.
+struct ResponseHead {
+    /// How the client finds the end of the content.
+    enum Framing {
+        case length(Int)
+        case chunked
+        case untilClose
+    }
+
+    let bytes: [UInt8]
+
+    /// `date` is the value of `Date`.
+    init(_ response: borrowing Response, framing: Framing, date: [UInt8]) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(192 + response.head.count)
+        bytes.append(contentsOf: "HTTP/1.1 \(response.status) \(Self.reason(response.status))\r\nDate: ".utf8)
+        bytes.append(contentsOf: date)
+        bytes.append(contentsOf: "\r\nConnection: close\r\n".utf8)
+        for field in response.fields {
+            bytes.append(contentsOf: response.head[field.nameStart..<field.valueStart - 1])
+            bytes.append(contentsOf: ": ".utf8)
+            bytes.append(contentsOf: response.head[field.valueStart..<field.end])
+            bytes.append(contentsOf: "\r\n".utf8)
+        }
+        switch framing {
+        case .length where response.status == 204 || response.status == 304: break
+        case .length(let length): bytes.append(contentsOf: "Content-Length: \(length)\r\n".utf8)
+        case .chunked: bytes.append(contentsOf: "Transfer-Encoding: chunked\r\n".utf8)
+        case .untilClose: break
+        }
+        bytes.append(contentsOf: "\r\n".utf8)
+        self.bytes = bytes
+    }
+
+    /// True for answers that have no content.
+    static func isBodyless(_ status: Int) -> Bool {
+        status == 204 || status == 304
+    }
+
+    private static func reason(_ status: Int) -> String {
+        unsafe MHD_get_reason_phrase_for(UInt32(clamping: status)).map { text in unsafe String(cString: text) } ?? ""
+    }
+}
+
+/// The value of `Date` (RFC 9110, 5.6.7), made once a second.
+struct HTTPDate {
+    private var second: Int64 = -1
+    private var text: [UInt8] = []
+
+    /// The value for that second since 1970.
+    mutating func bytes(second: Int64) -> [UInt8] {
+        if second != self.second {
+            self.second = second
+            text = Self.format(second)
+        }
+        return text
+    }
+
+    private static func format(_ second: Int64) -> [UInt8] {
+        let days = second / 86_400
+        let (year, month, day) = civil(days)
+        let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]  // 1970 began on a Thursday
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let time = second % 86_400
+        let date = "\(weekdays[Int(days % 7)]), \(two(day)) \(months[Int(month - 1)]) \(year)"
+        return Array("\(date) \(two(time / 3600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT".utf8)
+    }
+
+    /// Year, month and day of a day since 1970, counted in the 400-year eras that the Gregorian calendar repeats in,
+    /// with years that begin in March so that the leap day is their last.
+    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let fromMarch = (5 * dayOfYear + 2) / 153
+        let month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * fromMarch + 2) / 5 + 1)
+    }
+
+    private static func two(_ number: Int64) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+}

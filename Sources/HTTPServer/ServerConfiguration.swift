@@ -1,0 +1,55 @@
+import Glibc
+
+/// The bounds of a server; what happens at each is said with it.
+public struct ServerLimits: Sendable {
+    /// Bytes of a request's head, request line included; above: 431.
+    public var headerBytes = 8192
+    /// Header lines of a request; above: 431.
+    public var headerCount = 64
+    /// Bytes of a request target; above: 414.
+    public var targetBytes = 4096
+    /// Connections under HTTP in all loops; further ones are closed when they come. Streams have their own bound.
+    public var connections = 10_000
+    /// Connections and streams of one IPv4 address or one IPv6 network of 64 bits; further ones are closed when they
+    /// come. Unix sockets are not counted so.
+    public var connectionsPerAddress = 4096
+    /// Seconds that a connection may stay without a request; then it is closed.
+    public var idleSeconds = 60
+    /// Seconds from the connection, or from the request line of a later request, to the request's last byte; then it
+    /// is closed.
+    public var requestSeconds = 30
+    /// Seconds a client may take to read an answer; then the connection is closed.
+    public var responseSeconds = 60
+    /// Detached streams and parked answers in all loops; above, detaching is refused.
+    public var streams = 10_000
+    /// Bytes a stream may buffer before its sender should pause. At eight times as much it is cut.
+    public var streamBufferBytes = 64 * 1024
+    /// Milliseconds that a stream's bytes may stay unacknowledged; then it is closed.
+    public var streamUserTimeoutMs = 30_000
+    /// Bytes of a refused body that are read, so that the client sees the refusal; a longer one is cut off.
+    public var drainBodyBytes = 1024 * 1024
+    /// Seconds that a socket stays open for its peer to close first, after the last byte was sent.
+    public var lingerSeconds = 1
+    /// Descriptors left to the rest of the process.
+    public var reservedDescriptors = 256
+
+    /// The defaults.
+    public init() {}
+}
+
+/// What a server is made of.
+public struct ServerConfiguration: Sendable {
+    /// Where it listens.
+    public var listeners: [ListenAddress]
+    /// I/O threads, at least 1; one fewer than cores by default.
+    public var loops: Int
+    /// Its bounds.
+    public var limits: ServerLimits
+
+    /// A server that listens at `listeners`.
+    public init(listeners: [ListenAddress], loops: Int? = nil, limits: ServerLimits = ServerLimits()) {
+        self.listeners = listeners
+        self.loops = max(1, loops ?? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1)
+        self.limits = limits
+    }
+}

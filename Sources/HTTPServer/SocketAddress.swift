@@ -1,0 +1,127 @@
+import Glibc
+
+/// An IPv4 or IPv6 address with its port; the kernel's structures stay in here.
+struct SocketAddress: Equatable, Sendable {
+    private enum Bytes: Equatable {
+        case v4(UInt32)  // in network order, as the kernel has it
+        case v6(high: UInt64, low: UInt64, scope: UInt32)
+    }
+
+    private let bytes: Bytes
+    /// In the machine's order.
+    let port: UInt16
+
+    /// Nil unless `host` is `localhost` or an IP literal.
+    init?(host: String, port: UInt16) {
+        self.port = port
+        var v4 = in_addr()
+        var v6 = in6_addr()
+        if unsafe inet_pton(AF_INET, host == "localhost" ? "127.0.0.1" : host, &v4) == 1 {
+            bytes = .v4(v4.s_addr)
+        } else if unsafe inet_pton(AF_INET6, host, &v6) == 1 {
+            let halves = unsafe unsafeBitCast(v6, to: (UInt64, UInt64).self)
+            bytes = .v6(high: halves.0, low: halves.1, scope: 0)
+        } else {
+            return nil
+        }
+    }
+
+    /// Nil where `address` is nil or of another family, as a Unix peer's.
+    init?(_ address: UnsafePointer<sockaddr>?) {
+        guard let address = unsafe address else { return nil }
+        switch Int32(unsafe address.pointee.sa_family) {
+        case AF_INET:
+            let inet = unsafe UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self)
+            bytes = .v4(inet.sin_addr.s_addr)
+            port = UInt16(bigEndian: inet.sin_port)
+        case AF_INET6:
+            let inet = unsafe UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self)
+            let halves = unsafe unsafeBitCast(inet.sin6_addr, to: (UInt64, UInt64).self)
+            bytes = .v6(high: halves.0, low: halves.1, scope: inet.sin6_scope_id)
+            port = UInt16(bigEndian: inet.sin6_port)
+        default: return nil
+        }
+    }
+
+    /// The address that `descriptor` is bound to.
+    init?(boundTo descriptor: Int32) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let made: SocketAddress? = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+            unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe getsockname(descriptor, address, &length) == 0 ? SocketAddress(UnsafePointer(address)) : nil
+            }
+        }
+        guard let made else { return nil }
+        self = made
+    }
+
+    var isIPv6: Bool {
+        if case .v6 = bytes { true } else { false }
+    }
+
+    var isLoopback: Bool {
+        switch bytes {
+        case .v4(let address): UInt32(bigEndian: address) >> 24 == 127
+        case .v6(let high, let low, _): high == 0 && UInt64(bigEndian: low) == 1
+        }
+    }
+
+    /// What limits per address count by: an IPv4 address, or an IPv6 network of 64 bits, since one client owns that.
+    var owner: UInt64 {
+        switch bytes {
+        case .v4(let address): UInt64(address)
+        case .v6(let high, _, _): ~high
+        }
+    }
+
+    /// The address as text, without port and brackets.
+    var host: String {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
+            let size = socklen_t(text.count)
+            switch bytes {
+            case .v4(var address): unsafe inet_ntop(AF_INET, &address, text.baseAddress, size)
+            case .v6(let high, let low, _):
+                var halves = (high, low)
+                unsafe inet_ntop(AF_INET6, &halves, text.baseAddress, size)
+            }
+            let length = unsafe text.firstIndex(of: 0) ?? 0
+            return String(decoding: unsafe text[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+
+    /// Binds `descriptor` here. Returns 0 or the errno.
+    func bind(_ descriptor: Int32) -> Int32 {
+        switch bytes {
+        case .v4(let address):
+            var inet = sockaddr_in()
+            inet.sin_family = sa_family_t(AF_INET)
+            inet.sin_port = port.bigEndian
+            inet.sin_addr.s_addr = address
+            return Self.bind(descriptor, to: &inet)
+        case .v6(let high, let low, let scope):
+            var inet = sockaddr_in6()
+            inet.sin6_family = sa_family_t(AF_INET6)
+            inet.sin6_port = port.bigEndian
+            inet.sin6_scope_id = scope
+            inet.sin6_addr = unsafe unsafeBitCast((high, low), to: in6_addr.self)
+            return Self.bind(descriptor, to: &inet)
+        }
+    }
+
+    private static func bind<Address>(_ descriptor: Int32, to address: inout Address) -> Int32 {
+        let length = socklen_t(MemoryLayout<Address>.size)
+        return unsafe withUnsafePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe Glibc.bind(descriptor, address, length) == 0 ? 0 : errno
+            }
+        }
+    }
+}
+
+extension SocketAddress: CustomStringConvertible {
+    /// `127.0.0.1:5000` or `[::1]:5000`.
+    var description: String {
+        isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}

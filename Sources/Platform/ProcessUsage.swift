@@ -1,0 +1,28 @@
+import Glibc
+
+/// What the process uses of the machine, read from `/proc`.
+public enum ProcessUsage {
+    /// Bytes of memory resident now; 0 when `/proc` can't be read.
+    public static func residentBytes() -> Int {
+        let fields = FileBytes.read("/proc/self/statm", limit: 256)?.split(separator: UInt8(ascii: " ")) ?? []
+        guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
+        return pages * Int(getpagesize())
+    }
+
+    /// Seconds of processor time used, user and system.
+    public static func cpuSeconds() -> Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// How many descriptors are open; 0 when `/proc` can't be read.
+    public static func openDescriptors() -> Int {
+        guard let directory = unsafe opendir("/proc/self/fd") else { return 0 }
+        defer { unsafe closedir(directory) }
+        var count = 0
+        while unsafe readdir(directory) != nil { count += 1 }
+        // `.`, `..` and the descriptor of this very reading are no part of it.
+        return max(0, count - 3)
+    }
+}

@@ -1,0 +1,184 @@
+import TimerCore
+import TimerService
+import WireJSON
+
+/// A batch under way: its lines apply in order, each for itself, a bounded number in one hold of the lock.
+final class BatchRun {
+    private enum Line {
+        case create(TimerKey, id: [UInt8], definition: [UInt8])
+        case command(TimerCommand, TimerKey, id: [UInt8], RescheduleTarget?, VersionCondition)
+        case delete(TimerKey, id: [UInt8], VersionCondition)
+        case problem(Problem)
+    }
+
+    private enum Result {
+        case timer(status: Int, TimerView)
+        case deleted(id: [UInt8])
+        case problem(Problem)
+    }
+
+    private let body: [UInt8]
+    private let ranges: [Range<Int>]
+    private let siphash: SipHash
+    private let isBrief: Bool
+    private let keepsBrief: Bool
+    private var next = 0
+    private var lines: [Line] = []
+    private var results: [Result] = []
+    private var document = JSONDocument()
+    /// The result lines so far.
+    private(set) var output = JSONWriter()
+    /// The result lines so far in their brief form, where they are kept for a repeated request.
+    private(set) var brief = JSONWriter()
+
+    init(_ body: [UInt8], isBrief: Bool, keepsBrief: Bool, siphash: SipHash) throws(Problem) {
+        self.body = body
+        self.isBrief = isBrief
+        self.keepsBrief = keepsBrief
+        self.siphash = siphash
+        var ranges: [Range<Int>] = []
+        var start = 0
+        while start < body.count {
+            let end = body[start...].firstIndex(of: UInt8(ascii: "\n")) ?? body.count
+            if body[start..<end].contains(where: { $0 != 32 && $0 != 9 && $0 != 13 }) {
+                guard ranges.count < APILimits.batchLines else {
+                    throw Problem(.tooLarge, "a batch has at most \(APILimits.batchLines) lines")
+                }
+                ranges.append(start..<end)
+            }
+            start = end + 1
+        }
+        self.ranges = ranges
+    }
+
+    /// Whether every line was applied; the last results are still to be written by `prepare`.
+    var isApplied: Bool { next == ranges.count && lines.isEmpty }
+
+    /// Writes the results of the last step and reads the lines of the next; outside of the lock.
+    func prepare(_ makeID: () -> [UInt8], requestID: [UInt8]) {
+        for result in results { write(result, &output, isBrief: isBrief, requestID) }
+        results.removeAll(keepingCapacity: true)
+        let end = min(ranges.count, next + APILimits.appliedPerStep)
+        for range in ranges[next..<end] {
+            do throws(Problem) { lines.append(try read(range, makeID)) } catch { lines.append(.problem(error)) }
+        }
+        next = end
+    }
+
+    private func read(_ range: Range<Int>, _ makeID: () -> [UInt8]) throws(Problem) -> Line {
+        do throws(JSONError) { try document.parse(body, range) } catch {
+            throw Problem(.invalidRequest, error.message, pointer: error.pointer)
+        }
+        if document.kind(document.root) == .object, let word = document.member(document.root, "command") {
+            return try command(word)
+        }
+        let timer = try TimerBody(document)
+        let id = timer.id ?? makeID()
+        return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: timer.definition(id: id))
+    }
+
+    private func command(_ word: JSONNode) throws(Problem) -> Line {
+        guard document.kind(word) == .string else {
+            throw Problem(.invalidRequest, "`command` must be a word", pointer: "/command")
+        }
+        let name = String(decoding: document.string(word), as: UTF8.self)
+        guard let node = document.member(document.root, "id"), document.kind(node) == .string else {
+            throw Problem(.invalidRequest, "a command line needs the timer's `id`", pointer: "/id")
+        }
+        let id = document.string(node)
+        var condition = VersionCondition.none
+        if let tag = document.member(document.root, "ifMatch"), document.kind(tag) != .null {
+            guard document.kind(tag) == .string, let version = Conditions.plainVersion(document.string(tag)[...]) else {
+                throw Problem(.invalidRequest, "`ifMatch` is a version as in \"v3\"", pointer: "/ifMatch")
+            }
+            condition = .oneOf([version])
+        }
+        let known = name == "delete" || TimerCommand.allCases.contains { "\($0.name)" == name }
+        guard known else { throw Problem(.invalidRequest, "there is no command `\(name)`", pointer: "/command") }
+        let own: Set<String> = ["command", "id", "ifMatch"]
+        guard TimerID.isValid(id.span) else { throw Problem(.notFound, "there is no timer with this id") }
+        let key = TimerKey(id: id.span, siphash: siphash)
+        if name == "reschedule" {
+            let target = try CommandBody.target(document, document.root, ignored: own)
+            return .command(.reschedule, key, id: id, target, condition)
+        }
+        var member = document.firstChild(document.root)
+        while let field = member {
+            let name = String(decoding: document.keyBytes(field), as: UTF8.self)
+            guard own.contains(name) else {
+                throw Problem(.unknownField, "a command line has no field `\(name)`", pointer: document.pointer(to: field))
+            }
+            member = document.next(field)
+        }
+        for command in TimerCommand.allCases where "\(command.name)" == name {
+            return .command(command, key, id: id, nil, condition)
+        }
+        return .delete(key, id: id, condition)
+    }
+
+    /// Applies the lines that were read; under the lock.
+    func apply(_ turn: borrowing Turn) {
+        for index in lines.indices {
+            let result = apply(lines[index], turn)
+            if keepsBrief { write(result, &brief, isBrief: true, []) }
+            results.append(result)
+        }
+        lines.removeAll(keepingCapacity: true)
+    }
+
+    private func apply(_ line: Line, _ turn: borrowing Turn) -> Result {
+        var timer: [UInt8] = []
+        do throws(ServiceError) {
+            switch line {
+            case .problem(let problem):
+                return .problem(problem)
+            case .create(let key, let id, var definition):
+                timer = id
+                return view(201, try turn.create(key, definition: &definition), turn)
+            case .command(let command, let key, let id, let target, let condition):
+                timer = id
+                return view(200, try turn.apply(command, key, target: target, if: condition), turn)
+            case .delete(let key, let id, let condition):
+                timer = id
+                try turn.delete(key, if: condition)
+                return .deleted(id: id)
+            }
+        } catch {
+            return .problem(Problem(error, timer: timer))
+        }
+    }
+
+    private func view(_ status: Int, _ slot: SlotIndex, _ turn: borrowing Turn) -> Result {
+        var view = TimerView()
+        turn.copy(slot, into: &view)
+        return .timer(status: status, view)
+    }
+
+    private func write(_ result: Result, _ json: inout JSONWriter, isBrief: Bool, _ requestID: [UInt8]) {
+        json.beginObject()
+        json.key("status")
+        switch result {
+        case .timer(let status, let view):
+            json.integer(Int64(status))
+            if isBrief {
+                json.key("id")
+                TimerJSON.writeID(view.definition, &json)
+                json.key("version")
+                json.integer(view.progress.version)
+            } else {
+                json.key("timer")
+                TimerJSON.write(view, &json)
+            }
+        case .deleted(let id):
+            json.integer(204)
+            json.key("id")
+            json.string(id)
+        case .problem(let problem):
+            json.integer(Int64(problem.status ?? problem.kind.status))
+            json.key("problem")
+            problem.write(&json, instance: [], requestID: requestID)
+        }
+        json.endObject()
+        json.newline()
+    }
+}

@@ -1,0 +1,86 @@
+import TimerCore
+import TimerLog
+import WireJSON
+
+/// How a stream writes its events.
+enum StreamFormat {
+    /// A JSON object a line.
+    case ndjson
+    /// Server-sent events.
+    case sse
+}
+
+/// An event as JSON, NDJSON or a server-sent event.
+enum EventJSON {
+    /// Writes the event that a record tells; records that are no events write nothing.
+    ///
+    /// - Parameter data: of the row that holds the record.
+    static func write(_ record: LogRecord, _ data: [UInt8], _ json: inout JSONWriter) {
+        guard case .event(let type, let reason, let fire) = record.content else { return }
+        let definition = Array(data[record.definition])
+        json.beginObject()
+        json.key("id")
+        json.string(EventID.text(record.position))
+        json.key("type")
+        json.string(type.name)
+        json.key("timer")
+        TimerJSON.writeID(definition, &json)
+        json.key("at")
+        json.instant(record.at)
+        json.key("version")
+        json.integer(record.progress.version)
+        json.key("labels")
+        TimerJSON.writeLabels(definition, &json)
+        if type.showsPayload {
+            json.key("payload")
+            if let payload = Definition.layout(definition.span)?.payload {
+                json.raw(definition, payload)
+            } else {
+                json.null()
+            }
+        }
+        if let fire {
+            json.key("scheduledAt")
+            json.instant(fire.scheduledAt)
+            json.key("latenessUs")
+            json.integer(fire.latenessUs)
+            json.key("fire")
+            json.integer(record.progress.fireCount)
+            json.key("missed")
+            json.integer(fire.missed)
+        }
+        if reason != .none {
+            json.key("reason")
+            json.string(reason.name)
+        }
+        json.endObject()
+    }
+
+    /// The event in a stream's format.
+    static func render(_ record: LogRecord, _ data: [UInt8], as format: StreamFormat) -> [UInt8] {
+        var json = JSONWriter()
+        write(record, data, &json)
+        switch format {
+        case .ndjson:
+            json.bytes.append(UInt8(ascii: "\n"))
+            return json.bytes
+        case .sse:
+            guard case .event(let type, _, _) = record.content else { return [] }
+            var bytes = Array("id: \(EventID.text(record.position))\nevent: \(type.name)\ndata: ".utf8)
+            bytes += json.bytes
+            bytes += "\n\n".utf8
+            return bytes
+        }
+    }
+
+    /// The last words of a stream whose reader fell behind what is kept: the id to go on from is gone.
+    static func gap(since: Int64, as format: StreamFormat) -> [UInt8] {
+        let object = "{\"type\":\"gap\",\"since\":\"\(EventID.text(since))\"}"
+        return Array((format == .ndjson ? "\(object)\n" : "event: gap\ndata: \(object)\n\n").utf8)
+    }
+
+    /// A sign of life: an empty line, or the newest id examined.
+    static func heartbeat(examined: Int64, as format: StreamFormat) -> [UInt8] {
+        Array((format == .ndjson ? "\n" : "id: \(EventID.text(examined))\n\n").utf8)
+    }
+}

@@ -1,0 +1,229 @@
+import TimerCore
+import TimerLog
+import TimerService
+import WireJSON
+
+/// Carries operations out under the engine's lock, each within a bounded step.
+struct Executor {
+    let service: TimerService
+
+    /// Most times a patch is computed anew because the timer moved on meanwhile.
+    private static let patchAttempts = 1000
+
+    /// Takes one step of a ticket. Returns whether its outcome is known.
+    func step(_ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
+        do throws(ServiceError) {
+            if let idempotency = ticket.idempotency, !ticket.isUnderWay {
+                guard try begin(ticket, idempotency, turn) else { return true }
+            }
+            guard try perform(ticket, turn) else { return false }
+        } catch {
+            ticket.waitFor = refusedWait(ticket, error, turn)
+            ticket.outcome = .problem(Problem(error, timer: ticket.parameter))
+        }
+        if ticket.isUnderWay { settle(ticket, turn) }
+        return true
+    }
+
+    /// Judges the idempotency key. Returns whether the request is to be carried out.
+    private func begin(
+        _ ticket: Ticket, _ idempotency: (key: Hash128, fingerprint: Hash128), _ turn: borrowing Turn
+    ) throws(ServiceError) -> Bool {
+        switch try turn.begin(idempotency.key, fingerprint: idempotency.fingerprint) {
+        case .fresh:
+            ticket.isUnderWay = true
+            return true
+        case .answered(let position):
+            ticket.outcome = .replay(position)
+            ticket.waitFor = position
+        case .mismatch:
+            ticket.outcome = .problem(
+                Problem(.idempotencyMismatch, "this key came with another method, target or body before"))
+        case .inProgress:
+            ticket.outcome = .problem(
+                Problem(.idempotencyInProgress, "the first request with this key is not answered yet"))
+        }
+        return false
+    }
+
+    /// Records the answer of a request with an idempotency key, or frees the key.
+    private func settle(_ ticket: Ticket, _ turn: borrowing Turn) {
+        guard let idempotency = ticket.idempotency else { return }
+        guard ticket.outcome.isSuccess else { return turn.abandon(idempotency.key) }
+        Renderer.render(ticket)
+        turn.answer(idempotency.key, fingerprint: idempotency.fingerprint, StoredResponse(ticket).encode())
+        ticket.waitFor = turn.head
+    }
+
+    /// What the answer of a refused command rests on: the timer it found, or everything when it found none.
+    private func refusedWait(_ ticket: Ticket, _ error: ServiceError, _ turn: borrowing Turn) -> Int64 {
+        guard case .refused = error else { return 0 }
+        guard let key = key(of: ticket.operation), let slot = turn.find(key) else { return turn.head }
+        return turn.read { (scheduler: borrowing Scheduler) in scheduler.lastRecord(slot) }
+    }
+
+    private func key(of operation: Operation) -> TimerKey? {
+        switch operation {
+        case .create(let key, _), .put(let key, _, _, _), .readForPatch(let key, _), .amend(let key, _, _, _),
+            .command(_, let key, _, _), .delete(let key, _), .get(let key), .next(let key, _):
+            key
+        default: nil
+        }
+    }
+
+    private func perform(_ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) -> Bool {
+        switch ticket.operation {
+        case .none:
+            return true
+        case .fail(let problem, let key):
+            try fail(problem, unlessMissing: key, ticket, turn)
+        case .create(let key, var definition):
+            show(try turn.create(key, definition: &definition), status: 201, ticket, turn)
+        case .put(let key, var definition, let condition, let createOnly):
+            let (slot, isNew) = try turn.put(key, definition: &definition, if: condition, createOnly: createOnly)
+            show(slot, status: isNew ? 201 : 200, ticket, turn)
+        case .readForPatch(let key, let condition):
+            return try readForPatch(key, condition, ticket, turn)
+        case .amend(let key, let basis, var definition, let condition):
+            guard let slot = try turn.amend(key, basis: basis, definition: &definition, if: condition) else {
+                ticket.operation = .readForPatch(key, condition)
+                return try readForPatch(key, condition, ticket, turn)
+            }
+            show(slot, status: 200, ticket, turn)
+        case .command(let command, let key, let target, let condition):
+            show(try turn.apply(command, key, target: target, if: condition), status: 200, ticket, turn)
+        case .delete(let key, let condition):
+            try turn.delete(key, if: condition)
+            ticket.waitFor = turn.head
+            ticket.outcome = .noContent
+        case .get(let key):
+            guard let slot = turn.find(key) else { throw .refused(.notFound) }
+            show(slot, status: 200, ticket, turn)
+        case .next(let key, let count):
+            try next(key, count, ticket, turn)
+        case .preview(let rules, let count):
+            try preview(rules, count, ticket, turn)
+        case .list(let run):
+            guard run.step(turn) else { return false }
+            ticket.waitFor = run.head ?? 0
+            ticket.outcome = .list(run)
+        case .batch(let run):
+            return perform(run, ticket, turn)
+        case .bulk(let run):
+            guard try run.step(turn) else { return false }
+            ticket.waitFor = turn.head
+            ticket.outcome = .bulk(run)
+        case .stream(let plan):
+            try open(plan, ticket, turn)
+        }
+        return true
+    }
+
+    private func fail(
+        _ problem: Problem, unlessMissing key: TimerKey?, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) {
+        ticket.outcome = .problem(problem)
+        guard let key else { return }
+        guard let slot = turn.find(key) else {
+            ticket.operation = .get(key)
+            throw .refused(.notFound)
+        }
+        ticket.waitFor = turn.read { (scheduler: borrowing Scheduler) in scheduler.lastRecord(slot) }
+    }
+
+    private func show(_ slot: SlotIndex, status: Int, _ ticket: Ticket, _ turn: borrowing Turn) {
+        turn.copy(slot, into: &ticket.view)
+        ticket.waitFor = ticket.view.position
+        ticket.outcome = .timer(status: status)
+    }
+
+    /// Copies the timer out for the patch to be computed outside of the lock.
+    private func readForPatch(
+        _ key: TimerKey, _ condition: VersionCondition, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) -> Bool {
+        guard let slot = turn.find(key) else { throw .refused(.notFound) }
+        ticket.attempts += 1
+        guard ticket.attempts <= Self.patchAttempts else { throw .overloaded }
+        turn.copy(slot, into: &ticket.view)
+        return false
+    }
+
+    /// Computes, outside of the lock, what the next step needs.
+    func prepare(_ ticket: Ticket, makeID: () -> [UInt8]) {
+        switch ticket.operation {
+        case .readForPatch(let key, let condition) where ticket.attempts > 0:
+            do throws(Problem) {
+                ticket.operation = .amend(
+                    key, basis: ticket.view.progress.version,
+                    definition: try MergePatch.definition(ticket.view, ticket.document), condition)
+            } catch {
+                ticket.operation = .fail(error, unlessMissing: key)
+            }
+        case .batch(let run):
+            run.prepare(makeID, requestID: ticket.requestID)
+        default:
+            break
+        }
+    }
+
+    private func perform(_ run: BatchRun, _ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
+        run.apply(turn)
+        ticket.waitFor = turn.head
+        guard run.isApplied else { return false }
+        ticket.outcome = .batch(run)
+        return true
+    }
+
+    private func next(
+        _ key: TimerKey, _ count: Int, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) {
+        guard let slot = turn.find(key) else { throw .refused(.notFound) }
+        let now = turn.now
+        let (fires, position) = turn.read { (scheduler: borrowing Scheduler) in
+            (scheduler.upcoming(slot, now, count: count), scheduler.lastRecord(slot))
+        }
+        ticket.waitFor = position
+        ticket.outcome = .fires(fires)
+    }
+
+    private func preview(
+        _ rules: TimerRules, _ count: Int, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) {
+        do throws(TimerRefusal) {
+            ticket.outcome = .fires(try Scheduler.preview(rules, turn.now, count: count))
+        } catch {
+            throw .refused(error)
+        }
+    }
+
+    private func open(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
+        var plan = plan
+        plan.head = turn.head
+        ticket.waitFor = plan.head
+        var canFire = true
+        if let key = plan.filter.timer {
+            guard let slot = turn.find(key) else { throw .refused(.notFound) }
+            let (newest, state, rules) = turn.read { (scheduler: borrowing Scheduler) in
+                (scheduler.lastEvent(slot), scheduler.progress(slot).state, scheduler.rules(slot))
+            }
+            plan.newestOfTimer = newest
+            plan.isRestartable = rules.restartable
+            canFire = !state.hasEnded || rules.restartable
+        }
+        if let since = plan.since, since > plan.head {
+            ticket.outcome = .problem(expired("there is no event with this id yet", plan.head))
+            return
+        }
+        plan.cursor = plan.since ?? plan.head
+        if !plan.follows || (plan.timeout != nil && !canFire) { plan.end = plan.head }
+        ticket.outcome = .stream(plan)
+    }
+
+    /// The problem of a stream that can't begin where its client asks.
+    func expired(_ detail: String, _ newest: Int64) -> Problem {
+        var problem = Problem(.eventsExpired, detail)
+        problem.oldest = service.horizon + 1
+        problem.newest = newest
+        return problem
+    }
+}

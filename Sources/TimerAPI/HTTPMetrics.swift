@@ -1,0 +1,44 @@
+import HTTPServer
+import Platform
+import TimerService
+
+/// What one loop has counted of its requests.
+final class HTTPMetrics: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
+    /// Requests by route, method and status code.
+    struct Key: Hashable {
+        var route: Route
+        var method: String
+        var code: Int
+    }
+
+    private let lock = Lock()
+    private var requests: [Int: Int] = [:]
+    private var seconds = [Histogram](
+        repeating: Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]),
+        count: Route.allCases.count)
+
+    private static let methods: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options, .other]
+
+    /// Counts a request that was answered.
+    func count(_ route: Route, _ method: HTTPMethod, _ code: Int, seconds elapsed: Double) {
+        let methodIndex = Self.methods.firstIndex(of: method) ?? 0
+        let key = (route.rawValue * Self.methods.count + methodIndex) * 1000 + code
+        lock.withLock {
+            requests[key, default: 0] += 1
+            seconds[route.rawValue].observe(elapsed)
+        }
+    }
+
+    /// The counts so far.
+    func snapshot() -> (requests: [Key: Int], seconds: [Histogram]) {
+        lock.withLock {
+            var named: [Key: Int] = [:]
+            for (key, count) in requests {
+                let route = Route.allCases[key / 1000 / Self.methods.count]
+                let method = Self.methods[key / 1000 % Self.methods.count]
+                named[Key(route: route, method: "\(method.name)", code: key % 1000)] = count
+            }
+            return (named, seconds)
+        }
+    }
+}

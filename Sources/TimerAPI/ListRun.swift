@@ -1,0 +1,149 @@
+import TimerCore
+import TimerService
+
+/// A page of timers being gathered, a bounded step at a time.
+final class ListRun {
+    let states: Set<TimerState>
+    let kinds: Set<TimerKind>
+    let labels: [[UInt8]]
+    let dueBefore: Int64?
+    let bySoonest: Bool
+    let limit: Int
+    private var after: Cursor?
+    private var examined = 0
+    /// The timers of the page so far.
+    private(set) var views: [TimerView] = []
+    /// Where the next page begins; nil when there is none.
+    private(set) var next: Cursor?
+    /// Position that everything on the page reflects.
+    private(set) var head: Int64?
+
+    /// A place between timers, in either order.
+    enum Cursor {
+        case place(UInt64)
+        case due(Scheduler.DuePlace)
+
+        var text: String {
+            switch self {
+            case .place(let place): Self.hex(place)
+            case .due(let place): "\(Self.hex(UInt64(bitPattern: place.due)))-\(Self.hex(place.place))"
+            }
+        }
+
+        init?(_ text: [UInt8], bySoonest: Bool) {
+            let parts = text.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+            let numbers = parts.compactMap { part in
+                part.count == 16 ? UInt64(String(decoding: part, as: UTF8.self), radix: 16) : nil
+            }
+            guard numbers.count == parts.count, parts.count == (bySoonest ? 2 : 1) else { return nil }
+            self =
+                bySoonest
+                ? .due(Scheduler.DuePlace(due: Int64(bitPattern: numbers[0]), place: numbers[1])) : .place(numbers[0])
+        }
+
+        private static func hex(_ value: UInt64) -> String {
+            let digits = String(value, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
+    }
+
+    init(_ target: Target) throws(Problem) {
+        var query = QueryReader(target)
+        states = Set(try query.words("state", TimerState.allCases.map { ("\($0.name)", $0) }))
+        kinds = Set(try query.words("kind", TimerKind.allCases.map { ("\($0.name)", $0) }))
+        labels = try query.labels()
+        dueBefore = try query.instant("dueBefore")
+        bySoonest = try !query.words("sort", [("nextFireAt", true)]).isEmpty
+        limit = Int(
+            try query.number(
+                "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
+        if let text = try query.one("cursor"), !text.isEmpty {
+            guard let cursor = Cursor(text, bySoonest: bySoonest) else {
+                throw QueryReader.invalid("cursor", "this is no cursor that a page of this order gave")
+            }
+            after = cursor
+        }
+        try query.finish()
+    }
+
+    /// Gathers on, under the lock. Returns whether the page is done.
+    func step(_ turn: borrowing Turn) -> Bool {
+        if head == nil { head = turn.head }
+        return bySoonest ? stepBySoonest(turn) : stepByPlace(turn)
+    }
+
+    private func stepByPlace(_ turn: borrowing Turn) -> Bool {
+        var place: UInt64?
+        if case .place(let value) = after { place = value }
+        var inStep = 0
+        var isDone = true
+        var found: [SlotIndex] = []
+        let room = limit - views.count
+        turn.read { (scheduler: borrowing Scheduler) in
+            let now = turn.now
+            let label = labels.count > 1 ? scheduler.rarest(of: labels) : labels.first
+            // The walk's closure can't capture the scheduler it walks: matching follows, a bounded run at a time.
+            var run: [(place: UInt64, slot: SlotIndex)] = []
+            scheduler.walk(after: place, label: label) { member, slot in
+                guard inStep < APILimits.examinedPerStep else {
+                    isDone = false
+                    return false
+                }
+                inStep += 1
+                run.append((member, slot))
+                return true
+            }
+            for member in run {
+                guard found.count < room else {
+                    isDone = false
+                    break
+                }
+                place = member.place
+                if matches(scheduler, member.slot, now) { found.append(member.slot) }
+            }
+        }
+        examined += inStep
+        for slot in found { append(slot, turn) }
+        after = place.map { .place($0) }
+        if isDone { return true }
+        next = after
+        return views.count == limit || examined >= APILimits.examinedPerPage
+    }
+
+    private func stepBySoonest(_ turn: borrowing Turn) -> Bool {
+        var place: Scheduler.DuePlace?
+        if case .due(let value) = after { place = value }
+        let now = turn.now
+        let found = turn.read { (scheduler: borrowing Scheduler) in
+            scheduler.soonest(after: place, limit: limit + 1, now) { _ in true }
+        }
+        // One more than the page tells whether there is a next.
+        var last: Scheduler.DuePlace?
+        for entry in found.prefix(limit) {
+            let isWanted = turn.read { (scheduler: borrowing Scheduler) in matches(scheduler, entry.slot, now) }
+            last = entry.place
+            if let dueBefore, entry.place.due >= dueBefore { return true }
+            if isWanted { append(entry.slot, turn) }
+        }
+        next = found.count > limit ? last.map { .due($0) } : nil
+        return true
+    }
+
+    private func append(_ slot: SlotIndex, _ turn: borrowing Turn) {
+        var view = TimerView()
+        turn.copy(slot, into: &view)
+        views.append(view)
+    }
+
+    private func matches(_ scheduler: borrowing Scheduler, _ slot: SlotIndex, _ now: Now) -> Bool {
+        let progress = scheduler.progress(slot)
+        if !states.isEmpty && !states.contains(progress.state) { return false }
+        if let dueBefore {
+            guard progress.state == .running else { return false }
+            if now.wall(of: progress.due, on: scheduler.rules(slot).clock) >= dueBefore { return false }
+        }
+        if !kinds.isEmpty && !kinds.contains(scheduler.rules(slot).schedule.kind) { return false }
+        let labels = labels
+        return labels.isEmpty || scheduler.withDefinition(slot) { StreamFilter.carries(labels, $0) }
+    }
+}

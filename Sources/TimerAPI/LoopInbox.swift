@@ -1,0 +1,40 @@
+import HTTPServer
+import Platform
+import TimerLog
+import TimerService
+
+/// What other threads have for a loop; each message wakes it.
+final class LoopInbox: @unchecked Sendable {  // unchecked: `messages` is guarded by `lock`
+    enum Message: Sendable {
+        /// A row that a stream asked for.
+        case row(stream: UInt64, Result<LogRow?, StoreError>)
+        /// The history that a request for a timer's events asked for.
+        case history(ticket: UInt64, Replayer.History)
+        /// The row that holds a stored answer.
+        case answer(ticket: UInt64, Result<LogRow?, StoreError>)
+    }
+
+    private let lock = Lock()
+    private var messages: [Message] = []
+    private let loop: Loop
+
+    init(_ loop: Loop) { self.loop = loop }
+
+    /// Leaves a message. Any thread.
+    func post(_ message: Message) {
+        lock.withLock { messages.append(message) }
+        loop.wake()
+    }
+
+    /// Wakes the loop. Any thread.
+    func wake() { loop.wake() }
+
+    /// Takes the messages.
+    func take() -> [Message] {
+        lock.withLock {
+            let taken = messages
+            messages.removeAll()
+            return taken
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import TimerCore
+import TimerService
+import WireJSON
+
+/// JSON Merge Patch (RFC 7396).
+enum MergePatch {
+    /// The document that patching `base` with `patch` gives. Values that are not touched stay as they were spelled.
+    static func apply(_ patch: JSONDocument, to base: JSONDocument) -> [UInt8] {
+        var json = JSONWriter()
+        merge(base, base.root, patch, patch.root, &json)
+        return json.bytes
+    }
+
+    private static func merge(
+        _ base: JSONDocument, _ target: JSONNode?, _ patch: JSONDocument, _ change: JSONNode, _ json: inout JSONWriter
+    ) {
+        guard patch.kind(change) == .object else {
+            json.raw(compact(patch, change))
+            return
+        }
+        json.beginObject()
+        let members = target.flatMap { base.kind($0) == .object ? children(base, $0) : nil } ?? []
+        let changes = children(patch, change)
+        var byKey: [[UInt8]: JSONNode] = [:]
+        for member in changes { byKey[patch.keyBytes(member)] = member }
+        var known: Set<[UInt8]> = []
+        for member in members {
+            let key = base.keyBytes(member)
+            known.insert(key)
+            guard let change = byKey[key] else {
+                json.key(bytes: key)
+                json.raw(compact(base, member))
+                continue
+            }
+            if patch.kind(change) == .null { continue }
+            json.key(bytes: key)
+            merge(base, member, patch, change, &json)
+        }
+        for member in changes where patch.kind(member) != .null {
+            let key = patch.keyBytes(member)
+            if known.contains(key) { continue }
+            json.key(bytes: key)
+            merge(base, nil, patch, member, &json)
+        }
+        json.endObject()
+    }
+
+    private static func children(_ document: JSONDocument, _ node: JSONNode) -> [JSONNode] {
+        var nodes: [JSONNode] = []
+        var next = document.firstChild(node)
+        while let child = next {
+            nodes.append(child)
+            next = document.next(child)
+        }
+        return nodes
+    }
+
+    private static func compact(_ document: JSONDocument, _ node: JSONNode) -> [UInt8] {
+        var bytes: [UInt8] = []
+        document.appendCompact(node, to: &bytes)
+        return bytes
+    }
+
+    /// The create body that made a timer, defaults left out: what a patch of it is applied to.
+    static func base(_ view: TimerView) -> [UInt8] {
+        guard let layout = Definition.layout(view.definition.span) else {
+            preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
+        }
+        let rules = layout.rules
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("id")
+        TimerJSON.writeID(view.definition, &json)
+        TimerJSON.writeSchedule(rules, &json)
+        json.key("start")
+        json.string(rules.start.name)
+        if rules.clock != rules.schedule.defaultClock {
+            json.key("clock")
+            json.string(rules.clock.name)
+        }
+        if rules.mode != .fixedRate {
+            json.key("mode")
+            json.string(rules.mode.name)
+        }
+        json.key("onResume")
+        json.string(rules.onResume.name)
+        if let maxFires = rules.maxFires {
+            json.key("maxFires")
+            json.integer(maxFires)
+        }
+        if let until = rules.until {
+            json.key("until")
+            json.instant(until)
+        }
+        json.key("restartable")
+        json.bool(rules.restartable)
+        json.key("retain")
+        json.duration(rules.retain)
+        json.key("labels")
+        TimerJSON.writeLabels(view.definition, &json)
+        if let payload = layout.payload {
+            json.key("payload")
+            json.raw(view.definition, payload)
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// The definition that patching a timer gives.
+    static func definition(_ view: TimerView, _ patch: JSONDocument) throws(Problem) -> [UInt8] {
+        guard patch.kind(patch.root) == .object else {
+            throw Problem(.invalidRequest, "a merge patch must be a JSON object", pointer: "")
+        }
+        var base = JSONDocument()
+        var merged = JSONDocument()
+        do {
+            try base.parse(Self.base(view))
+            try merged.parse(apply(patch, to: base))
+        } catch {
+            throw Problem(.invalidRequest, error.message, pointer: error.pointer)
+        }
+        let body = try TimerBody(merged)
+        var id: [UInt8] = []
+        Definition.appendID(view.definition.span, to: &id)
+        guard body.id == id else {
+            throw Problem(.invalidRequest, "a timer's id can't be changed", pointer: "/id")
+        }
+        guard body.rules.start == Definition.layout(view.definition.span)?.rules.start else {
+            throw Problem(.invalidRequest, "`start` counts at creation only", pointer: "/start")
+        }
+        return body.definition(id: id)
+    }
+}

@@ -1,0 +1,97 @@
+import HTTPServer
+import Platform
+import TimerCore
+import TimerService
+
+/// The metrics in Prometheus' text format 0.0.4.
+struct MetricsText {
+    private(set) var text = ""
+
+    /// Writes everything there is.
+    init(_ context: APIContext) {
+        let service = context.service
+        let counters = service.engine.snapshotCounters()
+        labelled("timerd_timers", "gauge", "Timers by state.", "state", TimerState.allCases.map {
+            ("\($0.name)", counters.timers[Int($0.rawValue)])
+        })
+        let reasons: [EventReason] = [.due, .manual, .stalled, .misfire, .resumed]
+        labelled("timerd_fires_total", "counter", "Fires by reason.", "reason", reasons.map {
+            ("\($0.name)", counters.fires[Int($0.rawValue)])
+        })
+        histogram("timerd_fire_lateness_seconds", "How late fires were.", [("", counters.lateness)])
+        histogram("timerd_commit_seconds", "How long commits took.", [("", counters.commitSeconds)])
+        histogram("timerd_commit_records", "Records in a commit.", [("", counters.commitRecords)])
+        writeRequests(context)
+        single("timerd_streams", "gauge", "Streams and long polls open.", Double(context.streamCount))
+        labelled("timerd_events_total", "counter", "Events by type.", "type", EventType.allCases.map {
+            ("\($0.name)", counters.events[Int($0.rawValue)])
+        })
+        labelled("timerd_webhook_attempts_total", "counter", "Webhook attempts by outcome.", "outcome", [])
+        single("timerd_webhook_pending", "gauge", "Webhook deliveries that are not done.", 0)
+        single("timerd_wakeups_total", "counter", "Times the fire loop woke for something due.", Double(counters.wakeups))
+        single(
+            "timerd_loop_stall_seconds", "gauge", "The longest that any loop stood still.", service.watchdog.longestStall)
+        single("timerd_log_bytes", "gauge", "Bytes of the log on the device.", Double(service.logBytes))
+        single(
+            "process_resident_memory_bytes", "gauge", "Bytes of memory resident.", Double(ProcessUsage.residentBytes()))
+        single(
+            "process_cpu_seconds_total", "counter", "Processor time used, in seconds.", ProcessUsage.cpuSeconds())
+        single("process_open_fds", "gauge", "Descriptors open.", Double(ProcessUsage.openDescriptors()))
+    }
+
+    private mutating func head(_ name: String, _ type: String, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
+    }
+
+    private mutating func single(_ name: String, _ type: String, _ help: String, _ value: Double) {
+        head(name, type, help)
+        text += "\(name) \(Self.number(value))\n"
+    }
+
+    private mutating func labelled(
+        _ name: String, _ type: String, _ help: String, _ label: String, _ values: [(String, Int)]
+    ) {
+        head(name, type, help)
+        for (value, count) in values { text += "\(name){\(label)=\"\(value)\"} \(count)\n" }
+    }
+
+    private mutating func histogram(_ name: String, _ help: String, _ series: [(labels: String, Histogram)]) {
+        head(name, "histogram", help)
+        for (labels, histogram) in series {
+            var total = 0
+            let separator = labels.isEmpty ? "" : ","
+            for (index, count) in histogram.counts.enumerated() {
+                total += count
+                let bound = index < histogram.bounds.count ? Self.number(histogram.bounds[index]) : "+Inf"
+                text += "\(name)_bucket{\(labels)\(separator)le=\"\(bound)\"} \(total)\n"
+            }
+            let braces = labels.isEmpty ? "" : "{\(labels)}"
+            text += "\(name)_sum\(braces) \(histogram.sum)\n\(name)_count\(braces) \(total)\n"
+        }
+    }
+
+    private mutating func writeRequests(_ context: APIContext) {
+        let snapshots = context.metrics.map { $0.snapshot() }
+        var requests: [HTTPMetrics.Key: Int] = [:]
+        for snapshot in snapshots { requests.merge(snapshot.requests, uniquingKeysWith: +) }
+        head("timerd_http_requests_total", "counter", "Requests answered.")
+        let ordered = requests.sorted {
+            ($0.key.route.rawValue, $0.key.method, $0.key.code) < ($1.key.route.rawValue, $1.key.method, $1.key.code)
+        }
+        for (key, count) in ordered {
+            text += "timerd_http_requests_total{route=\"\(key.route.path)\",method=\"\(key.method)\",code=\"\(key.code)\"}"
+            text += " \(count)\n"
+        }
+        var series: [(String, Histogram)] = []
+        for route in Route.allCases {
+            guard var sum = snapshots.first?.seconds[route.rawValue] else { continue }
+            for snapshot in snapshots.dropFirst() { sum.add(snapshot.seconds[route.rawValue]) }
+            if sum.counts.contains(where: { $0 > 0 }) { series.append(("route=\"\(route.path)\"", sum)) }
+        }
+        histogram("timerd_http_request_seconds", "Time from a request's head to its answer.", series)
+    }
+}

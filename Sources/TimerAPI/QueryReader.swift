@@ -1,0 +1,111 @@
+import TimerCore
+import WireJSON
+
+/// Reads a request's query parameters; what nobody asked for is refused.
+struct QueryReader {
+    private var rest: [(name: String, value: [UInt8])]
+
+    init(_ target: Target) { rest = target.parameters }
+
+    /// Every value of the parameter `name`.
+    mutating func all(_ name: String) -> [[UInt8]] {
+        let values = rest.filter { $0.name == name }.map(\.value)
+        rest.removeAll { $0.name == name }
+        return values
+    }
+
+    /// The value of the parameter `name`, which may come once.
+    mutating func one(_ name: String) throws(Problem) -> [UInt8]? {
+        let values = all(name)
+        guard values.count <= 1 else { throw Self.invalid(name, "`\(name)` may come once") }
+        return values.first
+    }
+
+    /// A whole number in `range`.
+    mutating func number(_ name: String, in range: ClosedRange<Int64>, default fallback: Int64) throws(Problem) -> Int64 {
+        guard let text = try one(name) else { return fallback }
+        guard let value = EventID.parse(text), range.contains(value) else {
+            throw Self.invalid(name, "`\(name)` is a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    /// `true` or `false`.
+    mutating func flag(_ name: String, default fallback: Bool) throws(Problem) -> Bool {
+        guard let text = try one(name) else { return fallback }
+        if text.elementsEqual("true".utf8) { return true }
+        if text.elementsEqual("false".utf8) { return false }
+        throw Self.invalid(name, "`\(name)` is true or false")
+    }
+
+    /// A list of words, each one of `words`; empty for none.
+    mutating func words<Value>(_ name: String, _ words: [(String, Value)]) throws(Problem) -> [Value] {
+        guard let text = try one(name), !text.isEmpty else { return [] }
+        var values: [Value] = []
+        for part in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let word = String(decoding: part, as: UTF8.self)
+            guard let value = words.first(where: { $0.0 == word })?.1 else {
+                throw Self.invalid(name, "`\(name)` takes \(words.map { "`\($0.0)`" }.joined(separator: ", "))")
+            }
+            values.append(value)
+        }
+        return values
+    }
+
+    /// Labels to match, each `key=value`, in encoded form.
+    mutating func labels() throws(Problem) -> [[UInt8]] {
+        var labels: [[UInt8]] = []
+        for text in all("label") where !text.isEmpty {
+            guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
+                throw Self.invalid("label", "`label` is `key=value`, the `=` written as %3D")
+            }
+            let key = Array(text[..<equals])
+            let value = Array(text[(equals + 1)...])
+            guard FieldReader.isLabelKey(key), value.count <= APILimits.labelValueBytes else {
+                throw Self.invalid("label", "no label can have this key or value")
+            }
+            var encoded: [UInt8] = []
+            Definition.appendLabel(key: key.span, value: value.span, to: &encoded)
+            labels.append(encoded)
+        }
+        guard labels.count <= APILimits.labels else { throw Self.invalid("label", "at most 16 labels can be asked for") }
+        return labels
+    }
+
+    /// An instant.
+    mutating func instant(_ name: String) throws(Problem) -> Int64? {
+        guard let text = try one(name), !text.isEmpty else { return nil }
+        do throws(TextError) { return try RFC3339.parse(text) } catch { throw Self.invalid(name, error.message) }
+    }
+
+    /// A duration in milliseconds.
+    mutating func duration(
+        _ name: String, in range: ClosedRange<Int64>, default fallback: Int64
+    ) throws(Problem) -> Int64 {
+        guard let text = try one(name) else { return fallback }
+        do throws(TextError) {
+            let value = try DurationText.parse(text)
+            guard range.contains(value) else { throw TextError(message: "`\(name)` is out of range") }
+            return value
+        } catch {
+            throw Self.invalid(name, error.message)
+        }
+    }
+
+    /// An event's id.
+    mutating func eventID(_ name: String) throws(Problem) -> Int64? {
+        guard let text = try one(name) else { return nil }
+        guard let id = EventID.parse(text) else { throw Self.invalid(name, "`\(name)` is an event's id") }
+        return id
+    }
+
+    /// Refuses what is left.
+    func finish() throws(Problem) {
+        guard let extra = rest.first else { return }
+        throw Problem(.unknownField, "there is no parameter `\(extra.name)` here", parameter: extra.name)
+    }
+
+    static func invalid(_ name: String, _ detail: String) -> Problem {
+        Problem(.invalidRequest, detail, parameter: name)
+    }
+}

@@ -1,0 +1,134 @@
+import HTTPServer
+import TimerCore
+import TimerService
+import WireJSON
+
+/// Fills responses from outcomes.
+enum Renderer {
+    /// Fills the response of a ticket whose outcome is known, once.
+    static func render(_ ticket: Ticket) {
+        guard !ticket.isRendered else { return }
+        ticket.isRendered = true
+        ticket.exchange.response.reset()
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        switch ticket.outcome {
+        case .problem(let problem): fill(problem, ticket)
+        case .timer(let status): fillTimer(status, ticket)
+        case .noContent: ticket.exchange.response.status = 204
+        case .fires(let fires): fillFires(fires, ticket)
+        case .list(let run): fillList(run, ticket)
+        case .batch(let run): fillBatch(run, ticket)
+        case .bulk(let run): fillJSON(ticket) { run.write(&$0) }
+        case .page(let status, let type, let body):
+            ticket.exchange.response.status = status
+            ticket.exchange.response.add("Content-Type", type)
+            ticket.exchange.response.body = body
+        case .none, .stream, .replay, .gone:
+            preconditionFailure("streams, replays and open outcomes are not rendered here")
+        }
+    }
+
+    /// Runs `body` on a writer that continues in the response's own buffer.
+    private static func fillJSON(_ ticket: Ticket, _ body: (inout JSONWriter) -> Void) {
+        ticket.exchange.response.add("Content-Type", "application/json")
+        var json = JSONWriter()
+        swap(&json.bytes, &ticket.exchange.response.body)
+        body(&json)
+        swap(&json.bytes, &ticket.exchange.response.body)
+    }
+
+    /// Fills the response with a problem.
+    static func fill(_ problem: Problem, _ ticket: Ticket) {
+        fill(problem, ticket.exchange, requestID: ticket.requestID)
+    }
+
+    /// As above, where there is no ticket; `Request-Id` is set already.
+    static func fill(_ problem: Problem, _ exchange: Exchange, requestID: [UInt8]) {
+        exchange.response.status = problem.status ?? problem.kind.status
+        exchange.response.add("Content-Type", "application/problem+json")
+        if let seconds = problem.retryAfter { exchange.response.add("Retry-After", String(seconds)) }
+        if problem.kind == .unauthorized { exchange.response.add("WWW-Authenticate", "Bearer") }
+        var json = JSONWriter()
+        let path = exchange.target.prefix { $0 != UInt8(ascii: "?") }
+        problem.write(&json, instance: Array(path), requestID: requestID)
+        exchange.response.body = json.bytes
+    }
+
+    /// The path of the timer named `id`.
+    static func location(_ id: [UInt8]) -> [UInt8] { Array("/v1/timers/".utf8) + id }
+
+    private static func fillTimer(_ status: Int, _ ticket: Ticket) {
+        let version = ticket.view.progress.version
+        var tag: [UInt8] = []
+        Conditions.appendTag(version, to: &tag)
+        ticket.exchange.response.add("ETag", tag)
+        var eventID: [UInt8] = []
+        eventID.reserveCapacity(EventID.width)
+        EventID.append(ticket.view.eventID, to: &eventID)
+        ticket.exchange.response.add("Event-Id", eventID)
+        let isRead = ticket.exchange.method == .get || ticket.exchange.method == .head
+        if isRead, let value = ticket.exchange.header("if-none-match"),
+            Conditions.ifNoneMatch(value.bytes, names: version)
+        {
+            ticket.exchange.response.status = 304
+            return
+        }
+        ticket.exchange.response.status = status
+        if status == 201 { ticket.exchange.response.add("Location", location(ticket.parameter)) }
+        fillJSON(ticket) { TimerJSON.write(ticket.view, &$0) }
+    }
+
+    private static func fillFires(_ fires: [Int64], _ ticket: Ticket) {
+        fillJSON(ticket) { json in
+            json.beginObject()
+            json.key("fires")
+            json.beginArray()
+            for fire in fires { json.instant(fire) }
+            json.endArray()
+            json.endObject()
+        }
+    }
+
+    private static func fillList(_ run: ListRun, _ ticket: Ticket) {
+        ticket.exchange.response.add("Event-Id", EventID.text(run.head ?? 0))
+        if let next = run.next {
+            ticket.exchange.response.add("Link", "<\(nextTarget(ticket.exchange.target, next.text))>; rel=\"next\"")
+        }
+        fillJSON(ticket) { json in
+            json.beginObject()
+            json.key("timers")
+            json.beginArray()
+            for view in run.views { TimerJSON.write(view, &json) }
+            json.endArray()
+            json.key("next")
+            if let next = run.next { json.string(next.text) } else { json.null() }
+            json.endObject()
+        }
+    }
+
+    /// The target of the next page: this one's with another cursor.
+    private static func nextTarget(_ target: [UInt8], _ cursor: String) -> String {
+        let text = String(decoding: target, as: UTF8.self)
+        let parts = text.split(separator: "?", maxSplits: 1)
+        let kept = parts.count < 2 ? [] : parts[1].split(separator: "&").filter { !$0.hasPrefix("cursor=") }
+        return "\(parts.first ?? "")?\((kept.map(String.init) + ["cursor=\(cursor)"]).joined(separator: "&"))"
+    }
+
+    private static func fillBatch(_ run: BatchRun, _ ticket: Ticket) {
+        ticket.exchange.response.add("Content-Type", "application/x-ndjson")
+        ticket.exchange.response.body = run.output.bytes
+    }
+
+    /// Fills the response with a stored answer.
+    static func fill(_ stored: StoredResponse, _ ticket: Ticket) {
+        ticket.isRendered = true
+        ticket.exchange.response.reset()
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        ticket.exchange.response.status = stored.status
+        ticket.exchange.response.add("Idempotency-Replayed", "true")
+        ticket.exchange.response.add("ETag", stored.tag)
+        ticket.exchange.response.add("Location", stored.location)
+        if !stored.body.isEmpty { ticket.exchange.response.add("Content-Type", stored.type) }
+        ticket.exchange.response.body = stored.body
+    }
+}

@@ -1,0 +1,221 @@
+import HTTPServer
+import TimerCore
+import TimerLog
+import TimerService
+import WireJSON
+
+/// Turns complete requests into operations.
+struct RequestReader {
+    let siphash: SipHash
+    /// Makes an id for a timer whose client gave none.
+    let makeID: () -> [UInt8]
+
+    /// Reads the request into the ticket's operation. A request that is wrong becomes an operation that fails, since
+    /// a missing timer and a repeated idempotency key are told first.
+    func read(_ ticket: Ticket) {
+        do throws(Problem) {
+            ticket.operation = try operation(ticket)
+        } catch {
+            ticket.operation = .fail(error, unlessMissing: namedTimer(ticket))
+        }
+    }
+
+    /// The timer that a path names, where its absence would be a 404.
+    private func namedTimer(_ ticket: Ticket) -> TimerKey? {
+        switch ticket.route {
+        case .timer where ticket.exchange.method == .put: nil
+        case .timer, .timerNext, .timerEvents, .timerWait, .activate, .suspend, .resume, .cancel, .kick, .fire,
+            .reschedule:
+            TimerID.isValid(ticket.parameter.span) ? key(ticket.parameter) : nil
+        default: nil
+        }
+    }
+
+    private func key(_ id: [UInt8]) -> TimerKey { TimerKey(id: id.span, siphash: siphash) }
+
+    /// The key of the timer that the path names.
+    private func pathKey(_ ticket: Ticket) throws(Problem) -> TimerKey {
+        guard TimerID.isValid(ticket.parameter.span) else {
+            throw Problem(.notFound, "there is no timer with this id")
+        }
+        return key(ticket.parameter)
+    }
+
+    private func operation(_ ticket: Ticket) throws(Problem) -> Operation {
+        if let command = ticket.route.command {
+            return try self.command(command, ticket)
+        }
+        switch ticket.route {
+        case .timers:
+            return ticket.exchange.method == .post ? try create(ticket) : .list(try ListRun(ticket.target))
+        case .timer: return try timer(ticket)
+        case .batch: return try batch(ticket)
+        case .bulk: return try bulk(ticket)
+        case .preview: return try preview(ticket)
+        case .timerNext:
+            let key = try pathKey(ticket)
+            return .next(key, count: try count(ticket))
+        case .events, .timerEvents, .timerWait: return .stream(try StreamReader(siphash: siphash).plan(ticket))
+        default:
+            try requireNoParameters(ticket)
+            return .none
+        }
+    }
+
+    private func requireNoParameters(_ ticket: Ticket) throws(Problem) {
+        try QueryReader(ticket.target).finish()
+    }
+
+    private func count(_ ticket: Ticket) throws(Problem) -> Int {
+        var query = QueryReader(ticket.target)
+        let count = try query.number(
+            "count", in: 1...Int64(APILimits.previewMaximum), default: Int64(APILimits.previewDefault))
+        try query.finish()
+        return Int(count)
+    }
+
+    /// Parses the body, whose media type must be JSON (or `other`).
+    private func parse(_ ticket: Ticket, orType other: StaticString? = nil) throws(Problem) {
+        try checkMediaType(ticket, orType: other)
+        do throws(JSONError) { try ticket.document.parse(ticket.exchange.body) } catch {
+            throw Problem(.invalidRequest, error.message, pointer: error.pointer)
+        }
+    }
+
+    private func checkMediaType(_ ticket: Ticket, orType other: StaticString? = nil) throws(Problem) {
+        let text = ticket.exchange.header("content-type")?.text ?? ""
+        let type = text.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        guard type == "application/json" || (other.map { "\($0)" == type } ?? false) else {
+            throw Problem(
+                .unsupportedMediaType, "send `Content-Type: application/json`\(other.map { " or \($0)" } ?? "")")
+        }
+    }
+
+    private func create(_ ticket: Ticket) throws(Problem) -> Operation {
+        guard !ticket.exchange.body.isEmpty else {
+            throw Problem(.invalidRequest, "a timer needs a JSON body, such as {\"after\": \"10s\"}")
+        }
+        try parse(ticket)
+        try requireNoParameters(ticket)
+        try refuse("if-match", ticket)
+        let body = try TimerBody(ticket.document)
+        let id = body.id ?? makeID()
+        ticket.parameter = id
+        return .create(key(id), definition: body.definition(id: id))
+    }
+
+    private func refuse(_ header: StaticString, _ ticket: Ticket) throws(Problem) {
+        if ticket.exchange.header(header) != nil {
+            throw Problem(.invalidRequest, "`\(header)` has no meaning here")
+        }
+    }
+
+    private func condition(_ ticket: Ticket) -> VersionCondition {
+        ticket.exchange.header("if-match").map { Conditions.ifMatch($0.bytes) } ?? .none
+    }
+
+    private func timer(_ ticket: Ticket) throws(Problem) -> Operation {
+        switch ticket.exchange.method {
+        case .put: return try put(ticket)
+        case .patch:
+            let key = try pathKey(ticket)
+            guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a patch needs a JSON body") }
+            try parse(ticket, orType: "application/merge-patch+json")
+            try requireNoParameters(ticket)
+            return .readForPatch(key, condition(ticket))
+        case .delete:
+            let key = try pathKey(ticket)
+            try requireNoParameters(ticket)
+            try requireNothing(ticket)
+            return .delete(key, condition(ticket))
+        default:
+            let key = try pathKey(ticket)
+            try requireNoParameters(ticket)
+            return .get(key)
+        }
+    }
+
+    private func put(_ ticket: Ticket) throws(Problem) -> Operation {
+        guard TimerID.isValid(ticket.parameter.span) else {
+            throw Problem(
+                .invalidRequest, "an id is 1 to 128 of A-Z a-z 0-9 . _ ~ - and none of `.` `..` `batch` `bulk`")
+        }
+        guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a timer needs a JSON body") }
+        try parse(ticket)
+        try requireNoParameters(ticket)
+        let body = try TimerBody(ticket.document)
+        guard body.id == nil || body.id == ticket.parameter else {
+            throw Problem(.invalidRequest, "the body's id is not the path's", pointer: "/id")
+        }
+        var createOnly = false
+        if let value = ticket.exchange.header("if-none-match") {
+            guard value.equals("*") else {
+                throw Problem(.invalidRequest, "`If-None-Match` on PUT can only be `*`")
+            }
+            createOnly = true
+        }
+        return .put(
+            key(ticket.parameter), definition: body.definition(id: ticket.parameter), condition(ticket),
+            createOnly: createOnly)
+    }
+
+    /// Checks that a request that takes no body has none, or `{}`.
+    private func requireNothing(_ ticket: Ticket) throws(Problem) {
+        guard !ticket.exchange.body.isEmpty else { return }
+        try parse(ticket)
+        try CommandBody.requireEmpty(ticket.document)
+    }
+
+    private func command(_ command: TimerCommand, _ ticket: Ticket) throws(Problem) -> Operation {
+        let key = try pathKey(ticket)
+        var target: RescheduleTarget?
+        if command == .reschedule {
+            guard !ticket.exchange.body.isEmpty else {
+                throw Problem(.invalidRequest, "a reschedule takes {\"after\": D} or {\"at\": T}")
+            }
+            try parse(ticket)
+            target = try CommandBody.target(ticket.document, ticket.document.root)
+        } else {
+            try requireNothing(ticket)
+        }
+        try requireNoParameters(ticket)
+        return .command(command, key, target, condition(ticket))
+    }
+
+    private func batch(_ ticket: Ticket) throws(Problem) -> Operation {
+        try refuse("if-match", ticket)
+        var isBrief = false
+        var query = QueryReader(ticket.target)
+        isBrief = try query.words("results", [("brief", true), ("full", false)]).first ?? false
+        try query.finish()
+        guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a batch needs at least one line") }
+        try checkMediaType(ticket, orType: "application/x-ndjson")
+        return .batch(
+            try BatchRun(
+                ticket.exchange.body, isBrief: isBrief, keepsBrief: ticket.idempotency != nil, siphash: siphash))
+    }
+
+    private func bulk(_ ticket: Ticket) throws(Problem) -> Operation {
+        try refuse("if-match", ticket)
+        guard let action = BulkAction(ticket.parameter) else {
+            throw Problem(.notFound, "bulk takes suspend, resume, cancel, activate and delete")
+        }
+        var query = QueryReader(ticket.target)
+        let isDry = try query.flag("dryRun", default: false)
+        try query.finish()
+        guard !ticket.exchange.body.isEmpty else {
+            throw Problem(.invalidRequest, "a bulk request needs a selector, such as {\"labels\": {\"k\": \"v\"}}")
+        }
+        try parse(ticket)
+        return .bulk(try BulkRun(action, isDry: isDry, ticket.document))
+    }
+
+    private func preview(_ ticket: Ticket) throws(Problem) -> Operation {
+        guard !ticket.exchange.body.isEmpty else {
+            throw Problem(.invalidRequest, "a preview needs the body of a create")
+        }
+        try parse(ticket)
+        let count = try count(ticket)
+        return .preview(try TimerBody(ticket.document).rules, count: count)
+    }
+}

@@ -1,0 +1,59 @@
+import HTTPServer
+import TimerCore
+import TimerService
+import WireJSON
+
+/// A first answer as it is kept for requests that repeat its idempotency key: status, then entity tag, location and
+/// media type, each with its length before it, then the body.
+struct StoredResponse {
+    var status: Int
+    var tag: [UInt8] = []
+    var location: [UInt8] = []
+    var type: [UInt8] = []
+    var body: [UInt8]
+
+    /// What a rendered ticket is answered with; a batch is kept in its brief form.
+    init(_ ticket: Ticket) {
+        status = ticket.exchange.response.status
+        body = ticket.exchange.response.body
+        type = Array("application/json".utf8)
+        switch ticket.outcome {
+        case .timer(let code):
+            Conditions.appendTag(ticket.view.progress.version, to: &tag)
+            if code == 201 { location = Renderer.location(ticket.parameter) }
+        case .batch(let run):
+            body = run.brief.bytes
+            type = Array("application/x-ndjson".utf8)
+        default:
+            break
+        }
+    }
+
+    /// The bytes that are kept.
+    func encode() -> [UInt8] {
+        var bytes: [UInt8] = []
+        ByteCoding.append(UInt64(status), to: &bytes)
+        for text in [tag, location, type] {
+            ByteCoding.append(UInt64(text.count), to: &bytes)
+            bytes += text
+        }
+        return bytes + body
+    }
+
+    /// Decodes; nil when `bytes` are no stored answer.
+    init?(_ bytes: [UInt8]) {
+        var offset = 0
+        guard let status = ByteCoding.read(bytes.span, &offset) else { return nil }
+        var texts: [[UInt8]] = []
+        for _ in 0..<3 {
+            guard let count = ByteCoding.read(bytes.span, &offset), count <= UInt64(bytes.count - offset) else {
+                return nil
+            }
+            texts.append(Array(bytes[offset..<offset + Int(count)]))
+            offset += Int(count)
+        }
+        self.status = Int(status)
+        (tag, location, type) = (texts[0], texts[1], texts[2])
+        body = Array(bytes[offset...])
+    }
+}

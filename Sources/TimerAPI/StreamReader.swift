@@ -1,0 +1,63 @@
+import HTTPServer
+import TimerCore
+import WireJSON
+
+/// Reads what a request for events asks for.
+struct StreamReader {
+    let siphash: SipHash
+
+    private static let longestWait: Int64 = 600_000
+    private static let defaultWait: Int64 = 30_000
+
+    /// The plan of a stream or, on `wait`, of a long poll.
+    func plan(_ ticket: Ticket) throws(Problem) -> StreamPlan {
+        var plan = StreamPlan()
+        var query = QueryReader(ticket.target)
+        var timer: [UInt8]?
+        if ticket.route == .events {
+            timer = try query.one("timer")
+        } else {
+            timer = ticket.parameter
+        }
+        if let timer {
+            guard TimerID.isValid(timer.span) else { throw Problem(.notFound, "there is no timer with this id") }
+            plan.filter.timer = TimerKey(id: timer.span, siphash: siphash)
+        }
+        plan.since = try query.eventID("since")
+        if ticket.route == .timerWait {
+            plan.timeout = try query.duration("timeout", in: 0...Self.longestWait, default: Self.defaultWait)
+            plan.filter.types = 1 << UInt64(EventType.fired.rawValue)
+            plan.limit = 1
+        } else {
+            let types = try query.words("types", Self.typeNames)
+            if !types.isEmpty { plan.filter.types = types.reduce(0) { $0 | $1 } }
+            plan.filter.labels = try query.labels()
+            plan.follows = try query.flag("follow", default: true)
+            plan.limit = Int(try query.number("limit", in: 1...Int64(Int32.max), default: Int64(Int32.max)))
+            if plan.limit == Int(Int32.max) { plan.limit = .max }
+            plan.format = Self.wantsSSE(ticket.exchange) ? .sse : .ndjson
+        }
+        try query.finish()
+        if let header = ticket.exchange.header("last-event-id"), !header.bytes.isEmpty {
+            guard let id = EventID.parse(header.bytes) else {
+                throw Problem(.invalidRequest, "`Last-Event-ID` is not an event's id")
+            }
+            plan.since = id
+        }
+        if !plan.follows && plan.since == nil { plan.since = 0 }
+        return plan
+    }
+
+    /// Every type's name and bit; those of webhook deliveries match nothing yet.
+    private static let typeNames: [(String, UInt64)] =
+        EventType.allCases.map { ("\($0.name)", 1 << UInt64($0.rawValue)) }
+        + [("delivered", 1 << 60), ("deliveryFailed", 1 << 61), ("deliveryDead", 1 << 62)]
+
+    /// Whether `Accept` asks for server-sent events.
+    private static func wantsSSE(_ exchange: Exchange) -> Bool {
+        guard let accept = exchange.header("accept")?.text.lowercased() else { return false }
+        return accept.split(separator: ",").contains { part in
+            part.prefix { $0 != ";" }.filter { $0 != " " } == "text/event-stream"
+        }
+    }
+}

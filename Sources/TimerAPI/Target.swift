@@ -1,0 +1,66 @@
+import HTTPServer
+
+/// A request's path and query, taken apart and percent-decoded.
+struct Target {
+    /// The path's components, decoded.
+    var parts: [[UInt8]] = []
+    /// The query's parameters in their order, decoded.
+    var parameters: [(name: String, value: [UInt8])] = []
+
+    /// Why a target can't be read.
+    struct Malformed: Error {
+        var detail: String
+    }
+
+    /// Reads an origin-form target. A trailing slash or an empty component names nothing.
+    init(_ target: [UInt8]) throws(Malformed) {
+        let question = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+        let path = target[..<question]
+        guard path.first == UInt8(ascii: "/") else { return }
+        if path.count > 1 {
+            for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+                parts.append(try Self.decode(part, plusIsSpace: false))
+            }
+        }
+        guard question < target.endIndex else { return }
+        for pair in target[(question + 1)...].split(separator: UInt8(ascii: "&")) {
+            let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            let name = try Self.decode(pair[..<equals], plusIsSpace: true)
+            let value = try equals < pair.endIndex ? Self.decode(pair[(equals + 1)...], plusIsSpace: true) : []
+            parameters.append((String(decoding: name, as: UTF8.self), value))
+        }
+    }
+
+    private static func decode(_ text: ArraySlice<UInt8>, plusIsSpace: Bool) throws(Malformed) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var index = text.startIndex
+        while index < text.endIndex {
+            let byte = text[index]
+            if byte == UInt8(ascii: "%") {
+                guard index + 2 < text.endIndex, let high = hex(text[index + 1]), let low = hex(text[index + 2]) else {
+                    throw Malformed(detail: "a `%` in the URL is not followed by two hexadecimal digits")
+                }
+                bytes.append(high << 4 | low)
+                index += 3
+            } else {
+                bytes.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+                index += 1
+            }
+        }
+        guard !bytes.contains(0) else { throw Malformed(detail: "the URL holds a NUL") }
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw Malformed(detail: "the URL is not UTF-8 once decoded")
+        }
+        return bytes
+    }
+
+    private static func hex(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import HTTPServer
+import TimerCore
+import TimerLog
+import TimerService
+import WireJSON
+
+/// One request on its way: what it asks for, what came of it, and the duty to answer it.
+///
+/// Each connection has one, used again for its next request.
+final class Ticket {
+    let exchange: Exchange
+    var answer: Answer?
+    var serial: UInt64 = 0
+    var route = Route.dashboard
+    var target = Target.empty
+    var parameter: [UInt8] = []
+    var requestID: [UInt8] = []
+    var operation = Operation.none
+    var outcome = Outcome.none
+    /// The timer the request names or made.
+    var view = TimerView()
+    var document = JSONDocument()
+    /// Position that must be durable before the answer leaves; 0 for at once.
+    var waitFor: Int64 = 0
+    /// Monotonic nanoseconds at which it began to wait for the disk.
+    var waitingSince: Int64 = 0
+    /// The idempotency key, hashed with the request, if there is one.
+    var idempotency: (key: Hash128, fingerprint: Hash128)?
+    /// Whether the idempotency table counts the request as under way.
+    var isUnderWay = false
+    /// Whether the response is filled already.
+    var isRendered = false
+    /// How often a patch was computed anew because the timer had moved on.
+    var attempts = 0
+
+    init(_ exchange: Exchange) { self.exchange = exchange }
+
+    /// Readies it for the next request.
+    func reset(serial: UInt64) {
+        self.serial = serial
+        answer = nil
+        operation = .none
+        outcome = .none
+        waitFor = 0
+        idempotency = nil
+        isUnderWay = false
+        isRendered = false
+        attempts = 0
+    }
+
+    /// Fails the request with a problem that rests on nothing in the log.
+    func fail(_ problem: Problem) {
+        outcome = .problem(problem)
+        operation = .none
+    }
+}
+
+/// What a request asks of the timers.
+enum Operation {
+    /// Nothing: the outcome is known.
+    case none
+    /// A problem, unless the timer it is about is missing, which comes first.
+    case fail(Problem, unlessMissing: TimerKey?)
+    case create(TimerKey, definition: [UInt8])
+    case put(TimerKey, definition: [UInt8], VersionCondition, createOnly: Bool)
+    /// Reads the timer to compute what a patch gives.
+    case readForPatch(TimerKey, VersionCondition)
+    case amend(TimerKey, basis: Int64, definition: [UInt8], VersionCondition)
+    case command(TimerCommand, TimerKey, RescheduleTarget?, VersionCondition)
+    case delete(TimerKey, VersionCondition)
+    case get(TimerKey)
+    case next(TimerKey, count: Int)
+    case preview(TimerRules, count: Int)
+    case list(ListRun)
+    case batch(BatchRun)
+    case bulk(BulkRun)
+    case stream(StreamPlan)
+}
+
+/// What came of a request.
+enum Outcome {
+    /// Not decided yet.
+    case none
+    case problem(Problem)
+    /// The timer in the ticket's view, with a status code of 200 or 201.
+    case timer(status: Int)
+    /// 204.
+    case noContent
+    /// Instants of fires.
+    case fires([Int64])
+    case list(ListRun)
+    case batch(BatchRun)
+    case bulk(BulkRun)
+    /// Events from here on.
+    case stream(StreamPlan)
+    /// The stored answer at this position.
+    case replay(Int64)
+    /// A text of a media type.
+    case page(status: Int, type: String, [UInt8])
+    /// The answer was given, or its connection was taken over.
+    case gone
+
+    /// Whether the request was carried out.
+    var isSuccess: Bool {
+        switch self {
+        case .timer, .noContent, .fires, .list, .batch, .bulk: true
+        default: false
+        }
+    }
+}
+
+extension Target {
+    /// No path and no query.
+    static var empty: Target { Target() }
+
+    private init() {}
+}

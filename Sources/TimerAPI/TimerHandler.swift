@@ -1,0 +1,470 @@
+import HTTPServer
+import Platform
+import Synchronization
+import TimerCore
+import TimerLog
+import TimerService
+import WireJSON
+
+/// Answers the requests of one I/O loop.
+///
+/// What a turn of the loop brings is gathered and applied in one hold of the engine's lock; an answer leaves once what
+/// it rests on is durable.
+final class TimerHandler: LoopHandler {
+    private let context: APIContext
+    private let inbox: LoopInbox
+    private let reader: RequestReader
+    private let executor: Executor
+    private let ids = IDSource()
+    private let metrics: HTTPMetrics
+    private let heart: Heartbeat
+    private var streams: StreamTable!
+    /// Requests to be applied in the next hold.
+    private var ready: [Ticket] = []
+    /// Requests whose answers wait for the disk.
+    private var waiting: [Ticket] = []
+    /// Requests that wait until fewer records wait for the disk.
+    private var held: [Ticket] = []
+    /// Requests that wait for the store to be read.
+    private var reading: [UInt64: Ticket] = [:]
+    private var nextSerial: UInt64 = 1
+    private var isDraining = false
+
+    init(_ context: APIContext, _ loop: Loop) {
+        self.context = context
+        inbox = LoopInbox(loop)
+        let ids = ids
+        reader = RequestReader(siphash: context.service.engine.siphash, makeID: ids.next)
+        executor = Executor(service: context.service)
+        metrics = HTTPMetrics()
+        heart = Heartbeat(name: "io \(loop.index)")
+        context.add(metrics)
+        context.service.watchdog.watch(heart)
+        let inbox = inbox
+        context.service.hub.observe { inbox.wake() }
+        streams = StreamTable(
+            context.service, inbox, heartbeatMilliseconds: context.configuration.heartbeatMilliseconds
+        ) { [metrics] stream, status in
+            metrics.count(.timerWait, .get, status, seconds: 0)
+            _ = stream
+        }
+    }
+
+    // MARK: - Heads
+
+    func admit(_ exchange: Exchange) -> Admission {
+        let ticket = ticket(for: exchange)
+        do throws(Problem) {
+            try route(ticket)
+            return .accept(bodyLimit: ticket.route.bodyLimit)
+        } catch {
+            refuse(error, ticket)
+            return .refuse
+        }
+    }
+
+    private func ticket(for exchange: Exchange) -> Ticket {
+        let ticket: Ticket
+        if let known = exchange.context as? Ticket {
+            ticket = known
+        } else {
+            ticket = Ticket(exchange)
+            exchange.context = ticket
+        }
+        ticket.reset(serial: nextSerial)
+        nextSerial += 1
+        if let given = exchange.header("request-id")?.bytes, Self.isRequestID(given) {
+            ticket.requestID = Array(given)
+        } else {
+            ticket.requestID = ids.next()
+        }
+        return ticket
+    }
+
+    private static func isRequestID(_ bytes: ArraySlice<UInt8>) -> Bool {
+        !bytes.isEmpty && bytes.count <= APILimits.requestIDBytes && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+
+    /// Finds the route; checks token, origin, method, in the contract's order.
+    private func route(_ ticket: Ticket) throws(Problem) {
+        let exchange = ticket.exchange
+        ticket.parameter = []
+        ticket.route = .dashboard
+        if exchange.target == [UInt8(ascii: "*")] {
+            try context.gate.authenticate(exchange, nil)
+            return
+        }
+        var match = Routing.Match.unknown
+        var malformed: Problem?
+        do throws(Target.Malformed) {
+            ticket.target = try Target(exchange.target)
+            match = Routing.match(ticket.target.parts)
+        } catch {
+            malformed = Problem(.invalidRequest, error.detail)
+        }
+        var route: Route?
+        if case .route(let known, let parameter) = match {
+            route = known
+            ticket.route = known
+            ticket.parameter = parameter
+        }
+        try context.gate.authenticate(exchange, route)
+        try context.gate.checkOrigin(exchange, route)
+        if let malformed { throw malformed }
+        switch match {
+        case .route(let route, _):
+            try checkMethod(exchange, route)
+        case .unknownCommand(_, let word):
+            throw Self.unknownCommand(word)
+        case .unknown:
+            throw Problem(.notFound, "nothing is at this path")
+        }
+    }
+
+    private func checkMethod(_ exchange: Exchange, _ route: Route) throws(Problem) {
+        let method = exchange.method == .head ? .get : exchange.method
+        if method == .options || route.methods.contains(method) { return }
+        var problem = Problem(.methodNotAllowed, "this path takes \(route.allow)")
+        problem.allow = route.allow
+        throw problem
+    }
+
+    private static func unknownCommand(_ word: [UInt8]) -> Problem {
+        let name = String(decoding: word, as: UTF8.self)
+        var problem = Problem(.notFound, "there is no command `\(name)`")
+        problem.commands = TimerCommand.allCases
+        let meant: [String: String] = [
+            "pause": "suspend", "start": "activate", "stop": "cancel", "unpause": "resume", "reset": "reschedule",
+        ]
+        problem.didYouMean = meant[name]
+        return problem
+    }
+
+    private func refuse(_ problem: Problem, _ ticket: Ticket) {
+        ticket.exchange.response.reset()
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        if let allow = problem.allow { ticket.exchange.response.add("Allow", allow) }
+        Renderer.fill(problem, ticket)
+        note(ticket)
+    }
+
+    func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
+        let requestID = ids.next()
+        exchange.response.reset()
+        exchange.response.add("Request-Id", requestID)
+        Renderer.fill(Problem(refusal), exchange, requestID: requestID)
+    }
+
+    // MARK: - Requests
+
+    func handle(_ exchange: Exchange, _ answer: consuming Answer) {
+        guard let ticket = exchange.context as? Ticket else { return answer.send() }
+        ticket.answer = consume answer
+        if exchange.method == .options { return answerOptions(ticket) }
+        if let page = context.page(for: ticket) {
+            ticket.outcome = page
+            return respond(ticket)
+        }
+        readIdempotencyKey(ticket)
+        if case .none = ticket.outcome { reader.read(ticket) }
+        if case .none = ticket.operation, case .none = ticket.outcome {
+            ticket.outcome = context.dynamicPage(for: ticket)
+        }
+        executor.prepare(ticket, makeID: ids.next)
+        ready.append(ticket)
+    }
+
+    private func answerOptions(_ ticket: Ticket) {
+        ticket.exchange.response.reset()
+        ticket.exchange.response.status = 204
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        let isWhole = ticket.exchange.target == [UInt8(ascii: "*")]
+        ticket.exchange.response.add(
+            "Allow", isWhole ? "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" : ticket.route.allow)
+        send(ticket)
+    }
+
+    private func readIdempotencyKey(_ ticket: Ticket) {
+        guard ticket.exchange.method == .post, let value = ticket.exchange.header("idempotency-key") else { return }
+        guard (1...APILimits.keyBytes).contains(value.bytes.count), value.bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is 1 to 128 visible ASCII characters"))
+        }
+        // The key alone names the request; method, target and body make its fingerprint.
+        let siphash = reader.siphash
+        let request = Array("POST ".utf8) + ticket.exchange.target + [0] + ticket.exchange.body
+        ticket.idempotency = (
+            Hash128(Array(value.bytes).span, siphash: siphash, tweak: 2),
+            Hash128(request.span, siphash: siphash, tweak: 3)
+        )
+    }
+
+    func turnEnded() {
+        heart.beat()
+        guard !ready.isEmpty else { return }
+        let tickets = ready
+        ready.removeAll(keepingCapacity: true)
+        var isDecided = [Bool](repeating: false, count: tickets.count)
+        context.service.engine.turn { turn in
+            for index in tickets.indices { isDecided[index] = executor.step(tickets[index], turn) }
+        }
+        for index in tickets.indices {
+            executor.prepare(tickets[index], makeID: ids.next)
+            if isDecided[index] { decided(tickets[index]) } else { ready.append(tickets[index]) }
+        }
+        if !ready.isEmpty { inbox.wake() }
+    }
+
+    /// An outcome is known: the answer leaves, or waits for the disk.
+    private func decided(_ ticket: Ticket) {
+        if case .problem(let problem) = ticket.outcome, problem.kind == .overloaded, !isDraining,
+            Clocks.monotonic() - ticket.exchange.startedAt < APILimits.longestOverload
+        {
+            ticket.outcome = .none
+            ticket.attempts = 0
+            return held.append(ticket)
+        }
+        switch context.service.engine.fate(of: ticket.waitFor) {
+        case .durable: respond(ticket)
+        case .lost: lose(ticket)
+        case .pending:
+            ticket.waitingSince = Clocks.monotonic()
+            waiting.append(ticket)
+        }
+    }
+
+    private func lose(_ ticket: Ticket) {
+        ticket.isRendered = false
+        ticket.outcome = .problem(.lost)
+        respond(ticket)
+    }
+
+    func woken() {
+        for message in inbox.take() { receive(message) }
+        resolveWaiting()
+        ready += held
+        held.removeAll(keepingCapacity: true)
+        streams.rowsPublished()
+        streams.feed()
+        turnEnded()
+    }
+
+    private func resolveWaiting() {
+        guard !waiting.isEmpty else { return }
+        let tickets = waiting
+        waiting.removeAll(keepingCapacity: true)
+        for ticket in tickets {
+            switch context.service.engine.fate(of: ticket.waitFor) {
+            case .durable: respond(ticket)
+            case .lost: lose(ticket)
+            case .pending: waiting.append(ticket)
+            }
+        }
+    }
+
+    // MARK: - Answers
+
+    /// Answers a ticket whose outcome stands.
+    private func respond(_ ticket: Ticket) {
+        switch ticket.outcome {
+        case .stream(let plan): begin(plan, ticket)
+        case .replay(let position): read(ticket) { context.service.replayer.row(holding: position, reply: $0) }
+        default:
+            Renderer.render(ticket)
+            send(ticket)
+        }
+    }
+
+    private func send(_ ticket: Ticket) {
+        guard let answer = ticket.answer.take() else { return }
+        ticket.outcome = .gone
+        note(ticket)
+        answer.send()
+    }
+
+    /// Counts and logs an answer.
+    private func note(_ ticket: Ticket) {
+        let exchange = ticket.exchange
+        let seconds = Double(Clocks.monotonic() - exchange.startedAt) / 1e9
+        metrics.count(ticket.route, exchange.method, exchange.response.status, seconds: seconds)
+        context.configuration.accessLog?(
+            AccessRecord(
+                method: exchange.methodText.isEmpty
+                    ? "\(exchange.method.name)" : String(decoding: exchange.methodText, as: UTF8.self),
+                target: String(decoding: exchange.target, as: UTF8.self), status: exchange.response.status,
+                bytes: exchange.response.body.count, seconds: seconds, peer: exchange.peerDescription,
+                requestID: String(decoding: ticket.requestID, as: UTF8.self)))
+    }
+
+    private func read(
+        _ ticket: Ticket, _ ask: (@escaping @Sendable (Result<LogRow?, StoreError>) -> Void) -> Void
+    ) {
+        reading[ticket.serial] = ticket
+        let serial = ticket.serial
+        let inbox = inbox
+        ask { inbox.post(.answer(ticket: serial, $0)) }
+    }
+
+    private func receive(_ message: LoopInbox.Message) {
+        switch message {
+        case .row(let stream, let result):
+            streams.received(result, for: stream)
+        case .answer(let serial, let result):
+            guard let ticket = reading.removeValue(forKey: serial) else { return }
+            replay(result, ticket)
+        case .history(let serial, let history):
+            guard let ticket = reading.removeValue(forKey: serial) else { return }
+            begin(history, ticket)
+        }
+    }
+
+    /// The row with the answer that a repeated request gets has been read.
+    private func replay(_ result: Result<LogRow?, StoreError>, _ ticket: Ticket) {
+        guard case .replay(let position) = ticket.outcome else { return }
+        var stored: StoredResponse?
+        if case .success(let row?) = result {
+            _ = try? BatchRows.read(row) { record in
+                if record.position == position, case .answer(let answer) = record.content {
+                    stored = StoredResponse(answer.answer)
+                }
+                return record.position < position
+            }
+        }
+        if let stored {
+            Renderer.fill(stored, ticket)
+        } else {
+            ticket.outcome = .problem(Problem(.storageUnavailable, "the stored answer can't be read now"))
+            Renderer.render(ticket)
+        }
+        send(ticket)
+    }
+
+    // MARK: - Streams
+
+    /// Begins a stream or a long poll: its timer's own history first, where it goes further back than memory.
+    private func begin(_ plan: StreamPlan, _ ticket: Ticket) {
+        guard let since = plan.since, context.service.hub.rows(after: since) == nil else { return open(plan, ticket) }
+        guard plan.filter.timer != nil else {
+            guard since == 0 || since >= context.service.horizon else { return expire(plan, ticket) }
+            return open(plan, ticket)
+        }
+        reading[ticket.serial] = ticket
+        let serial = ticket.serial
+        let inbox = inbox
+        context.service.replayer.history(newest: plan.newestOfTimer, since: since, keepsAll: since > 0) {
+            inbox.post(.history(ticket: serial, $0))
+        }
+    }
+
+    private func begin(_ history: Replayer.History, _ ticket: Ticket) {
+        guard case .stream(var plan) = ticket.outcome else { return }
+        switch history {
+        case .positions(let positions):
+            plan.history = positions[...]
+            if positions.isEmpty { plan.cursor = max(plan.cursor, plan.head) }
+            open(plan, ticket)
+        case .long:
+            plan.cursor = max(plan.cursor, context.service.horizon)
+            open(plan, ticket)
+        case .expired:
+            expire(plan, ticket)
+        case .failed:
+            ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
+            respond(ticket)
+        }
+    }
+
+    private func expire(_ plan: StreamPlan, _ ticket: Ticket) {
+        ticket.outcome = .problem(
+            executor.expired("events that may match came after that id and are no longer kept", plan.head))
+        respond(ticket)
+    }
+
+    /// Takes the connection over.
+    private func open(_ plan: StreamPlan, _ ticket: Ticket) {
+        var plan = plan
+        if plan.history.isEmpty { plan.cursor = max(plan.cursor, plan.since == 0 ? context.service.horizon : 0) }
+        guard let answer = ticket.answer.take() else { return }
+        ticket.exchange.response.reset()
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        if ticket.exchange.method == .head {
+            fillStreamHead(plan, ticket)
+            note(ticket)
+            return answer.send()
+        }
+        if isDraining {
+            ticket.answer = consume answer
+            ticket.outcome = .problem(Problem(ServiceError.shuttingDown, timer: []))
+            return respond(ticket)
+        }
+        if plan.timeout == nil {
+            fillStreamHead(plan, ticket)
+            switch answer.detach() {
+            case .stream(let stream):
+                note(ticket)
+                ticket.outcome = .gone
+                streams.add(plan, .stream(stream), requestID: ticket.requestID)
+            case .refused(let answer, let reason):
+                refuseStream(consume answer, reason, ticket)
+            }
+        } else {
+            switch answer.park() {
+            case .parked(let parked):
+                ticket.outcome = .gone
+                streams.add(plan, .poll(parked), requestID: ticket.requestID)
+            case .refused(let answer, let reason):
+                refuseStream(consume answer, reason, ticket)
+            }
+        }
+    }
+
+    private func fillStreamHead(_ plan: StreamPlan, _ ticket: Ticket) {
+        let type = plan.format == .sse ? "text/event-stream" : "application/x-ndjson"
+        ticket.exchange.response.add("Content-Type", plan.timeout == nil ? type : "application/json")
+        ticket.exchange.response.add("Cache-Control", "no-store")
+        ticket.exchange.response.add("X-Accel-Buffering", "no")
+        ticket.exchange.response.add("Event-Id", EventID.text(plan.head))
+    }
+
+    private func refuseStream(_ answer: consuming Answer, _ reason: DetachRefusal, _ ticket: Ticket) {
+        ticket.answer = consume answer
+        var problem = Problem(.streamLimit, "the server holds as many streams as it may")
+        problem.retryAfter = 1
+        ticket.outcome = .problem(problem)
+        respond(ticket)
+    }
+
+    func streamWritable(_ stream: DetachedStream) {
+        if let stream = stream.context as? EventStream { streams.resume(stream) }
+    }
+
+    func streamClosed(_ stream: DetachedStream) {
+        if let stream = stream.context as? EventStream { streams.remove(stream) }
+    }
+
+    func parkedClosed(_ parked: ParkedAnswer) {
+        if let stream = parked.context as? EventStream { streams.remove(stream) }
+    }
+
+    func drainBegan() {
+        isDraining = true
+        streams.finishAll()
+    }
+
+    func tick(now: Int64) {
+        heart.beat()
+        streams.tick(now)
+        var still: [Ticket] = []
+        for ticket in waiting {
+            guard now - ticket.waitingSince > APILimits.longestCommit else {
+                still.append(ticket)
+                continue
+            }
+            ticket.isRendered = false
+            ticket.outcome = .problem(.unknownOutcome)
+            respond(ticket)
+        }
+        waiting = still
+        if !held.isEmpty { inbox.wake() }
+    }
+}

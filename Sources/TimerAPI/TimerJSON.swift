@@ -1,0 +1,152 @@
+import TimerCore
+import TimerService
+import WireJSON
+
+/// A timer as JSON, in the shape in which it was given.
+enum TimerJSON {
+    /// Writes a timer: the fields its kind uses with their defaults filled in, then what is read-only.
+    static func write(_ view: TimerView, _ json: inout JSONWriter) {
+        guard let layout = Definition.layout(view.definition.span) else {
+            preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
+        }
+        json.beginObject()
+        json.key("id")
+        writeID(view.definition, &json)
+        writeSchedule(layout.rules, &json)
+        writePolicies(layout.rules, &json)
+        json.key("labels")
+        writeLabels(view.definition, &json)
+        json.key("payload")
+        if let payload = layout.payload { json.raw(view.definition, payload) } else { json.null() }
+        json.key("webhook")
+        json.null()
+        writeProgress(view, layout, &json)
+        json.endObject()
+    }
+
+    /// Writes the id of an encoded definition, or of the prefix of one.
+    static func writeID(_ definition: [UInt8], _ json: inout JSONWriter) {
+        var text: [UInt8] = []
+        text.reserveCapacity(TimerID.maximumLength)
+        Definition.appendID(definition.span, to: &text)
+        json.string(text)
+    }
+
+    /// Writes the labels of an encoded definition, or of the prefix of one, as an object.
+    static func writeLabels(_ definition: [UInt8], _ json: inout JSONWriter) {
+        let run = Definition.labels(definition.span)
+        var offset = run.lowerBound
+        json.beginObject()
+        while let (key, value) = Definition.nextLabel(definition.span, &offset, end: run.upperBound) {
+            json.key(bytes: definition, key)
+            json.string(definition, value)
+        }
+        json.endObject()
+    }
+
+    static func writeSchedule(_ rules: TimerRules, _ json: inout JSONWriter) {
+        switch rules.schedule {
+        case .after(let delay):
+            json.key("after")
+            json.duration(delay)
+        case .at(let instant):
+            json.key("at")
+            json.instant(instant)
+        case .every(let period, let first):
+            json.key("every")
+            json.duration(period)
+            if case .after(let delay) = first {
+                json.key("after")
+                json.duration(delay)
+            }
+            if case .at(let instant) = first {
+                json.key("at")
+                json.instant(instant)
+            }
+        }
+    }
+
+    private static func writePolicies(_ rules: TimerRules, _ json: inout JSONWriter) {
+        json.key("start")
+        json.string(rules.start.name)
+        json.key("clock")
+        json.string(rules.clock.name)
+        json.key("leeway")
+        json.string("0s" as StaticString)
+        json.key("jitter")
+        json.string("0s" as StaticString)
+        if rules.schedule.kind == .repeating {
+            json.key("mode")
+            json.string(rules.mode.name)
+        }
+        json.key("onResume")
+        json.string(rules.onResume.name)
+        json.key("misfire")
+        json.string("once" as StaticString)
+        json.key("misfireGrace")
+        json.null()
+        json.key("maxFires")
+        if let maxFires = rules.maxFires { json.integer(maxFires) } else { json.null() }
+        json.key("until")
+        if let until = rules.until { json.instant(until) } else { json.null() }
+        json.key("restartable")
+        json.bool(rules.restartable)
+        json.key("retain")
+        json.duration(rules.retain)
+    }
+
+    private static func writeProgress(_ view: TimerView, _ layout: Definition.Layout, _ json: inout JSONWriter) {
+        let progress = view.progress
+        let rules = layout.rules
+        json.key("state")
+        json.string(progress.state.name)
+        json.key("kind")
+        json.string(rules.schedule.kind.name)
+        json.key("createdAt")
+        json.instant(layout.createdAt)
+        json.key("updatedAt")
+        json.instant(progress.updatedAt)
+        json.key("version")
+        json.integer(progress.version)
+        json.key("nextFireAt")
+        if progress.state == .running {
+            json.instant(view.now.wall(of: progress.due, on: rules.clock))
+        } else {
+            json.null()
+        }
+        json.key("remaining")
+        if let remaining = remaining(view, rules) { json.duration(remaining) } else { json.null() }
+        json.key("lastFiredAt")
+        if progress.lastFiredAt != 0 { json.instant(progress.lastFiredAt) } else { json.null() }
+        json.key("fireCount")
+        json.integer(progress.fireCount)
+        json.key("missedCount")
+        json.integer(progress.missedCount)
+        json.key("allowed")
+        json.beginArray()
+        for command in TimerCommand.allCases
+        where TimerMachine.allows(
+            command, in: progress.state, restartable: rules.restartable, isWatchdog: rules.schedule.kind == .watchdog)
+        {
+            json.string(command.name)
+        }
+        json.endArray()
+    }
+
+    /// Milliseconds left, rounded up, of a timer that runs or that is suspended with its time left.
+    private static func remaining(_ view: TimerView, _ rules: TimerRules) -> Int64? {
+        switch view.progress.state {
+        case .running:
+            return max(0, view.progress.due - view.now.milliseconds(on: rules.clock))
+        case .suspended where rules.effectiveResume == .remaining:
+            return (view.progress.due + 999) / 1000
+        default:
+            return nil
+        }
+    }
+}
+
+extension TimerClock {
+    /// The name on the wire.
+    var name: StaticString { self == .wall ? "wall" : "continuous" }
+}

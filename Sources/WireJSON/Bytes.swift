@@ -1,0 +1,57 @@
+// The only file of this module that touches memory unsafely: loads of eight bytes and the bytes of static strings.
+
+extension Span<UInt8> {
+    /// The eight bytes at `offset`, the first one lowest. The load is checked against the span's bounds.
+    @inline(__always)
+    func word(at offset: Int) -> UInt64 {
+        // Every bit pattern is a UInt64, which is all the unsafe load asks of its caller.
+        UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// Whether the bytes of `range` are those of `text`.
+    @inline(__always)
+    func equals(_ text: StaticString, in range: Range<Int>) -> Bool {
+        guard text.utf8CodeUnitCount == range.count else { return false }
+        return text.withUTF8Buffer { buffer in
+            for index in 0..<range.count where unsafe buffer[index] != self[range.lowerBound + index] { return false }
+            return true
+        }
+    }
+
+    /// Whether the bytes of two ranges are the same.
+    func equal(_ first: Range<Int>, _ second: Range<Int>) -> Bool {
+        guard first.count == second.count else { return false }
+        for index in 0..<first.count where self[first.lowerBound + index] != self[second.lowerBound + index] {
+            return false
+        }
+        return true
+    }
+}
+
+extension [UInt8] {
+    /// Appends a copy of `source`.
+    @inline(__always)
+    mutating func append(copying source: Span<UInt8>) {
+        unsafe source.withUnsafeBufferPointer { buffer in unsafe append(contentsOf: buffer) }
+    }
+
+    /// Appends the bytes of `text`.
+    @inline(__always)
+    mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { buffer in unsafe append(contentsOf: buffer) }
+    }
+
+    /// Appends a member name of plain ASCII as `"name":`, after a comma if asked for.
+    @inline(__always)
+    mutating func appendKey(_ name: StaticString, comma: Bool) {
+        name.withUTF8Buffer { buffer in
+            append(addingCapacity: buffer.count + 4) { output in
+                if comma { output.append(Ascii.comma) }
+                output.append(Ascii.quote)
+                for index in 0..<buffer.count { unsafe output.append(buffer[index]) }
+                output.append(Ascii.quote)
+                output.append(Ascii.colon)
+            }
+        }
+    }
+}

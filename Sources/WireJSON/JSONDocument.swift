@@ -1,0 +1,90 @@
+/// A JSON text, read strictly (RFC 8259) into one flat array of nodes.
+///
+/// Meant to be used again and again: ``parse(_:)`` keeps the capacity, so that a request's body costs no allocation
+/// once the arrays have grown. Values are not decoded before they are asked for.
+///
+/// Refused are: duplicate keys (compared unescaped), invalid UTF-8, lone surrogate escapes, control characters in
+/// strings, trailing bytes, a byte order mark, containers nested over ``maximumDepth``, and everything else that is
+/// not JSON, such as `NaN`, `01`, or a comma too many.
+///
+/// A document that has parsed nothing yet, or whose last parse failed, reads as `null`.
+public struct JSONDocument: Sendable {
+    /// How deep arrays and objects may be nested: `[[1]]` is nested 2 deep.
+    public static let maximumDepth = 32
+
+    var bytes: [UInt8]
+    var nodes: [JSONEntry]
+    /// Where the keys of a large object are sorted.
+    private var scratch: [UInt64]
+    /// Whether there is white space anywhere between the tokens.
+    private(set) var isSpaced = false
+
+    /// A document that reads as `null`.
+    public init() {
+        bytes = []
+        nodes = []
+        scratch = []
+        reset()
+    }
+
+    /// The outermost value.
+    public var root: JSONNode { JSONNode(entry: 0) }
+
+    /// Reads all of `bytes`, which the document keeps (shared, not copied) until it parses again or is ``reset()``.
+    /// - Throws: what is wrong, where.
+    public mutating func parse(_ bytes: [UInt8]) throws(JSONError) {
+        try parse(bytes, 0..<bytes.count)
+    }
+
+    /// Reads the text in `range` of `bytes`, such as one line of a batch; the array is kept as by ``parse(_:)``.
+    /// - Precondition: `range` lies within the array.
+    /// - Throws: what is wrong, where; the offset counts from the start of `range`.
+    public mutating func parse(_ bytes: [UInt8], _ range: Range<Int>) throws(JSONError) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "the range lies within the bytes")
+        nodes.removeAll(keepingCapacity: true)
+        var parser = JSONParser(range)
+        swap(&parser.nodes, &nodes)
+        swap(&parser.scratch, &scratch)
+        var failure: JSONFailure?
+        do {
+            try parser.read(bytes.span)
+        } catch {
+            failure = error
+        }
+        swap(&parser.nodes, &nodes)
+        swap(&parser.scratch, &scratch)
+        self.bytes = bytes
+        isSpaced = parser.isSpaced
+        guard let failure else { return }
+        let pointer = parser.reading == JSONEntry.none ? "" : pointer(to: JSONNode(entry: parser.reading))
+        reset()
+        throw JSONError(
+            pointer: pointer, offset: failure.offset - range.lowerBound, message: failure.reason.rawValue)
+    }
+
+    /// Lets go of the parsed bytes, so that their owner can change them in place; the document then reads as `null`.
+    public mutating func reset() {
+        bytes = []
+        nodes.removeAll(keepingCapacity: true)
+        nodes.append(JSONEntry(parent: JSONEntry.none))
+    }
+
+    /// The kind of a value.
+    public func kind(_ node: JSONNode) -> JSONKind { self[node].kind }
+
+    /// The first element of an array, or the value of the first member of an object; nil where there is none.
+    public func firstChild(_ node: JSONNode) -> JSONNode? {
+        let child = node.entry + 1
+        guard Int(child) < nodes.count, nodes[Int(child)].parent == node.entry else { return nil }
+        return JSONNode(entry: child)
+    }
+
+    /// The element or member's value that follows `node` in its array or object; nil at the end.
+    public func next(_ node: JSONNode) -> JSONNode? {
+        let next = self[node].next
+        return next == JSONEntry.none ? nil : JSONNode(entry: next)
+    }
+
+    @inline(__always)
+    subscript(node: JSONNode) -> JSONEntry { nodes[Int(node.entry)] }
+}
