@@ -1,0 +1,181 @@
+"""A plain HTTP client for the tests: one connection a request, nothing hidden, a timeout on everything."""
+
+import http.client
+import json as jsonlib
+import socket
+
+from stream import Stream
+
+TIMEOUT = 10.0
+DEFAULT = object()
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=TIMEOUT)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(TIMEOUT)
+        self.sock.connect(self.path)
+
+
+class Reply:
+    """An answer that was read to its end."""
+
+    def __init__(self, method, target, response):
+        self.method, self.target = method, target
+        self.status = response.status
+        self.headers = response.headers
+        self.body = response.read()
+
+    def __repr__(self):
+        return f"<{self.method} {self.target} -> {self.status} {self.body[:600]!r}>"
+
+    @property
+    def json(self):
+        return jsonlib.loads(self.body)
+
+    @property
+    def lines(self):
+        """The body as NDJSON, heartbeats dropped."""
+        return [jsonlib.loads(line) for line in self.body.splitlines() if line.strip()]
+
+    @property
+    def etag(self):
+        return self.headers["ETag"]
+
+    def expect(self, status):
+        assert self.status == status, self
+        return self
+
+    def problem(self, status, slug=None):
+        """Checks that this is a whole RFC 9457 problem and returns it."""
+        assert self.status == status, self
+        assert self.headers["Content-Type"].split(";")[0] == "application/problem+json", self
+        problem = self.json
+        assert problem["status"] == status, problem
+        assert problem["type"].startswith("/problems/"), problem
+        if slug is not None:
+            assert problem["type"] == f"/problems/{slug}", problem
+        assert problem["title"] and isinstance(problem["title"], str), problem
+        assert problem["instance"].split("?")[0] == self.target.split("?")[0], problem
+        assert problem["requestId"] == self.headers["Request-Id"], problem
+        return problem
+
+
+class Client:
+    def __init__(self, port=None, host="127.0.0.1", unix=None, token=None):
+        self.host, self.port, self.unix, self.token = host, port, unix, token
+
+    @property
+    def url(self):
+        return f"http://{self.host}:{self.port}"
+
+    def connection(self, timeout=TIMEOUT):
+        if self.unix:
+            return UnixConnection(self.unix)
+        return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+
+    def headers(self, headers, content_type=None):
+        """The given headers; a value of None means: do not send."""
+        merged = {}
+        if self.token:
+            merged["Authorization"] = f"Bearer {self.token}"
+        if content_type:
+            merged["Content-Type"] = content_type
+        merged.update(headers or {})
+        return {name: value for name, value in merged.items() if value is not None}
+
+    def request(self, method, target, json=DEFAULT, body=None, headers=None,
+                content_type="application/json", timeout=TIMEOUT):
+        if json is not DEFAULT:
+            body = jsonlib.dumps(json)
+        if isinstance(body, str):
+            body = body.encode()
+        connection = self.connection(timeout)
+        try:
+            headers = self.headers(headers, content_type if body is not None else None)
+            connection.request(method, target, body=body, headers=headers)
+            return Reply(method, target, connection.getresponse())
+        finally:
+            connection.close()
+
+    def get(self, target, **options):
+        return self.request("GET", target, **options)
+
+    def head(self, target, **options):
+        return self.request("HEAD", target, **options)
+
+    def options(self, target, **options):
+        return self.request("OPTIONS", target, **options)
+
+    def post(self, target, json=DEFAULT, **options):
+        return self.request("POST", target, json, **options)
+
+    def put(self, target, json=DEFAULT, **options):
+        return self.request("PUT", target, json, **options)
+
+    def patch(self, target, json=DEFAULT, **options):
+        return self.request("PATCH", target, json, **options)
+
+    def delete(self, target, **options):
+        return self.request("DELETE", target, **options)
+
+    # The verbs that tests use all the time. Each insists on success.
+
+    def create(self, **fields):
+        """Creates a timer (an hour long unless told) and returns it as answered."""
+        if not {"after", "at", "every"} & fields.keys():
+            fields["after"] = "1h"
+        return self.post("/v1/timers", fields).expect(201).json
+
+    def timer(self, id):
+        return self.get(f"/v1/timers/{id}").expect(200).json
+
+    def command(self, id, command, body=DEFAULT, **options):
+        return self.post(f"/v1/timers/{id}/{command}", body, **options)
+
+    def batch(self, lines, query="", **options):
+        """One NDJSON batch; lines are dicts, or text that is sent as it is."""
+        body = "".join((line if isinstance(line, str) else jsonlib.dumps(line)) + "\n" for line in lines)
+        options.setdefault("content_type", "application/x-ndjson")
+        return self.post(f"/v1/timers/batch{query}", body=body, **options)
+
+    def history(self, query=""):
+        """Every kept event, oldest first."""
+        return self.get(f"/v1/events?follow=false{query}").expect(200).lines
+
+    def history_of(self, id):
+        return self.get(f"/v1/timers/{id}/events?follow=false").expect(200).lines
+
+    def stream(self, target, headers=None, timeout=TIMEOUT, wait_for_head=True):
+        """Opens an event stream; the caller closes it (it is a context manager)."""
+        return Stream(self.socket(timeout), self.host, target, self.headers(headers), wait_for_head)
+
+    # Below HTTP.
+
+    def socket(self, timeout=TIMEOUT):
+        if self.unix:
+            sock = socket.socket(socket.AF_UNIX)
+            sock.settimeout(timeout)
+            sock.connect(self.unix)
+            return sock
+        return socket.create_connection((self.host, self.port), timeout=timeout)
+
+    def raw(self, data, half_close=False):
+        """Sends bytes as they are and returns all that comes back until the server closes."""
+        with self.socket() as sock:
+            sock.sendall(data)
+            if half_close:
+                sock.shutdown(socket.SHUT_WR)
+            received = b""
+            while True:
+                try:
+                    piece = sock.recv(65536)
+                except ConnectionResetError:
+                    return received
+                if not piece:
+                    return received
+                received += piece

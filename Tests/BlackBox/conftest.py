@@ -1,0 +1,47 @@
+"""Fixtures: one server shared by all cheap tests, and a factory for tests that need their own."""
+
+import itertools
+import os
+from contextlib import ExitStack
+
+import pytest
+
+from server import Server, binary
+
+names = itertools.count(1)
+
+
+def pytest_sessionstart(session):
+    if not session.config.option.collectonly:
+        try:
+            binary()
+        except FileNotFoundError as missing:
+            pytest.exit(str(missing), returncode=2)
+
+
+@pytest.fixture(scope="session")
+def server():
+    """The shared server. Tests on it use ids and labels of their own and never stop it."""
+    with Server() as server:
+        yield server
+        assert server.process.poll() is None, f"the shared server died: {server.log_text()[-4000:]}"
+
+
+@pytest.fixture
+def api(server):
+    return server.client
+
+
+@pytest.fixture
+def new_server():
+    """A factory of servers that end with the test: new_server("--heartbeat", "100ms", listen=[…], data=…)."""
+    with ExitStack() as stack:
+        def start(*flags, **options):
+            return stack.enter_context(Server(*flags, **options))
+        yield start
+
+
+@pytest.fixture
+def name():
+    """A word no other test uses, for ids and label values."""
+    return f"t{os.getpid()}-{next(names)}"

@@ -1,0 +1,144 @@
+"""The real binary as a child process with a bounded life."""
+
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from client import Client
+
+ROOT = Path(__file__).resolve().parents[2]
+START_TIMEOUT = 20.0
+STOP_TIMEOUT = 20.0
+LIFETIME = 300.0
+LISTENING = re.compile(r"timerd listening on (\S+)")
+
+
+def binary():
+    """$TIMERD_BINARY, else the debug build, else the release build."""
+    given = os.environ.get("TIMERD_BINARY")
+    candidates = [given] if given else [ROOT / ".build/debug/timerd", ROOT / ".build/release/timerd"]
+    for candidate in candidates:
+        if candidate and os.access(candidate, os.X_OK):
+            return str(Path(candidate).resolve())
+    raise FileNotFoundError(f"no timerd to test; looked for {', '.join(map(str, candidates))}")
+
+
+def environment(extra=None):
+    """A clean environment: no TIMERD_ variable of the caller leaks into a test."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TIMERD_")}
+    return {**kept, **(extra or {})}
+
+
+def run(*arguments, env=None, timeout=30, cwd=None, stdin=None):
+    """Runs the binary to its end and returns the completed process, output as text."""
+    return subprocess.run([binary(), *map(str, arguments)], env=environment(env), timeout=timeout, cwd=cwd,
+                          input=stdin, capture_output=True, text=True)
+
+
+class Server:
+    """`timerd serve` on a port of its own. A context manager; killed by pid at the end whatever happens."""
+
+    def __init__(self, *flags, data=None, listen=("127.0.0.1:0",), env=None, token=None):
+        self.flags, self.listen, self.env, self.token = list(map(str, flags)), list(listen), env, token
+        self.directory = Path(tempfile.mkdtemp(prefix="timerd-"))
+        self.data = Path(data) if data else self.directory / "data"
+        self.log = self.directory / "stderr.log"
+        self.process = None
+        self.addresses = []
+
+    def __enter__(self):
+        return self if self.process else self.start()
+
+    def __exit__(self, *_):
+        self.kill9()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def port(self):
+        return next(int(address.rsplit(":", 1)[1]) for address in self.addresses if address.startswith("http://"))
+
+    @property
+    def client(self):
+        return Client(self.port, token=self.token)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self):
+        command = [binary(), "serve"]
+        for address in self.listen:
+            command += ["--listen", address]
+        if self.data and "--data" not in self.flags and "TIMERD_DATA" not in (self.env or {}):
+            command += ["--data", str(self.data)]
+        if setpriv := shutil.which("setpriv"):
+            command = [setpriv, "--pdeathsig", "KILL", "--", *command]  # dies with the test run; same pid after exec
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(command + self.flags, stdout=subprocess.PIPE, stderr=log,
+                                            env=environment(self.env))
+        self._lifetime = threading.Timer(LIFETIME, self.process.kill)
+        self._lifetime.daemon = True
+        self._lifetime.start()
+        self.addresses = [self._next_address() for _ in range(max(1, len(self.listen)))]
+        return self
+
+    def _next_address(self):
+        line, deadline = b"", time.monotonic() + START_TIMEOUT
+        while not line.endswith(b"\n"):
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
+            byte = os.read(self.process.stdout.fileno(), 1) if ready else b""
+            if not byte:
+                self.kill9()
+                raise AssertionError(f"timerd did not come up: stdout {line!r}, stderr {self.log_text()[-2000:]}")
+            line += byte
+        match = LISTENING.fullmatch(line.decode().rstrip("\n"))
+        assert match, f"a strange first line on stdout: {line!r}"
+        return match[1]
+
+    def log_text(self):
+        return self.log.read_text(errors="replace")
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def wait(self, timeout=STOP_TIMEOUT):
+        """Waits for the process to end and returns its exit code."""
+        code = self.process.wait(timeout)
+        self._reap()
+        return code
+
+    def stop(self):
+        """A clean stop; the exit code must say so."""
+        self.terminate()
+        code = self.wait()
+        assert code == 0, f"exit {code}: {self.log_text()[-2000:]}"
+
+    def kill9(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(STOP_TIMEOUT)
+        if self.process:
+            self._reap()
+
+    def restart(self, same_port=False):
+        """Stops if still running, then starts on the same data."""
+        if self.process.poll() is None:
+            self.stop()
+        if same_port:
+            self.listen = [f"127.0.0.1:{self.port}"]
+        return self.start()
+
+    def _reap(self):
+        self._lifetime.cancel()
+        self.process.stdout.close()

@@ -1,0 +1,212 @@
+"""The program besides `serve`: client commands, health, version, log and backup."""
+
+import json
+import re
+import select
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from server import Server, binary, environment, run
+
+
+def client(server, *arguments):
+    """Runs a client command against a server."""
+    return run(*arguments, "--server", server.url)
+
+
+def answered(done):
+    """The JSON that a client command printed with --json."""
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)
+
+
+def test_version_is_one_line():
+    done = run("version")
+    assert done.returncode == 0 and re.fullmatch(r"(timerd )?\d+\.\d+\.\d+\S*\n", done.stdout), done
+
+
+def test_help_names_the_commands():
+    done = run("--help")
+    assert done.returncode == 0
+    for command in "serve health version log backup create list get activate suspend resume cancel fire reschedule delete watch".split():
+        assert re.search(rf"\b{command}\b", done.stdout), command
+
+
+def test_health(server):
+    assert client(server, "health").returncode == 0
+    assert run("health", env={"TIMERD_SERVER": server.url}).returncode == 0
+    assert run("health", "--server", "http://127.0.0.1:1").returncode not in (0, 64)
+
+
+def test_a_timers_life_from_the_shell(server, name):
+    timer = answered(client(server, "create", "--id", name, "--after", "10m", "--json"))
+    assert (timer["id"], timer["state"], timer["after"]) == (name, "running", "10m")
+    for command, state in (("suspend", "suspended"), ("resume", "running")):
+        assert answered(client(server, command, name, "--json"))["state"] == state
+    assert answered(client(server, "get", name, "--json"))["state"] == "running"
+    moved = answered(client(server, "reschedule", name, "--after", "1h", "--json"))
+    assert moved["remaining"] > "59m" and moved["state"] == "running"
+    assert answered(client(server, "fire", name, "--json"))["state"] == "completed"
+    assert client(server, "delete", name).returncode == 0
+    assert client(server, "get", name).returncode not in (0, 64)
+    assert server.client.get(f"/v1/timers/{name}").status == 404
+
+
+def test_activate_and_cancel_from_the_shell(server, name):
+    server.client.create(id=name, after="1h", start="manual")
+    assert answered(client(server, "activate", name, "--json"))["state"] == "running"
+    assert client(server, "cancel", name).returncode == 0
+    assert server.client.timer(name)["state"] == "cancelled"
+
+
+def test_create_takes_labels_and_payload(server, name):
+    client_line = ("create", "--id", name, "--every", "1h", "--label", "a=b", "--label", f"cli={name}", "--payload", '{"x":1}', "--json")
+    timer = answered(client(server, *client_line))
+    assert (timer["every"], timer["labels"], timer["payload"]) == ("1h", {"a": "b", "cli": name}, {"x": 1})
+    listed = client(server, "list", "--label", f"cli={name}", "--json")
+    assert listed.returncode == 0 and name in listed.stdout
+
+
+def test_without_json_a_person_can_read_it(server, name):
+    server.client.create(id=name, after="1h")
+    done = client(server, "get", name)
+    assert done.returncode == 0 and name in done.stdout and "running" in done.stdout
+
+
+def test_a_conflict_is_told_on_stderr(server, name):
+    server.client.create(id=name, after="1h", start="manual")
+    done = client(server, "suspend", name)
+    assert done.returncode not in (0, 64) and done.stdout == ""
+    assert "idle" in done.stderr and "activate" in done.stderr
+
+
+def test_a_server_that_is_not_there_is_told_in_one_line():
+    done = run("list", "--server", "http://127.0.0.1:1")
+    assert done.returncode not in (0, 64) and "127.0.0.1:1" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def next_line(process, timeout=10):
+    ready, _, _ = select.select([process.stdout], [], [], timeout)
+    assert ready, "watch says nothing"
+    return process.stdout.readline()
+
+
+def watch_until(process, type):
+    """Reads watch's output up to the first event of a type; returns all events read."""
+    events, deadline = [], time.monotonic() + 15
+    while not events or events[-1]["type"] != type:
+        assert time.monotonic() < deadline, events
+        line = next_line(process)
+        assert line, "watch ended"
+        if line.strip():
+            events.append(json.loads(line))
+    return events
+
+
+def test_watch_shows_events_and_reconnects_without_a_gap(new_server):
+    server = new_server()
+    server.client.create(id="watched", after="1h")
+    process = subprocess.Popen([binary(), "watch", "--server", server.url, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               env=environment(), text=True, bufsize=1)
+    try:
+        # Whatever comes before watch has connected is not its business: keep toggling until it says something.
+        deadline = time.monotonic() + 10
+        while not select.select([process.stdout], [], [], 0.05)[0]:
+            assert time.monotonic() < deadline, "watch never connected"
+            for command in ("suspend", "resume"):
+                server.client.command("watched", command).expect(200)
+        server.client.patch("/v1/timers/watched", {"labels": {"mark": "1"}}).expect(200)
+        before = watch_until(process, "updated")
+        server.kill9()
+        server.restart(same_port=True)
+        server.client.command("watched", "fire").expect(200)
+        after = watch_until(process, "completed")
+        ids = [event["id"] for event in before + after]
+        history = [event["id"] for event in server.client.history()]
+        assert ids == history[history.index(ids[0]):]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) in (0, 130, -signal.SIGINT)
+    finally:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def stopped():
+    """A stopped server with some history."""
+    with Server() as server:
+        api = server.client
+        for n in range(5):
+            api.create(id=f"t{n}", after="1h", payload={"n": n})
+        api.command("t1", "suspend").expect(200)
+        api.delete("/v1/timers/t2").expect(204)
+        server.stop()
+        yield server
+
+
+def test_log_verify(stopped):
+    done = run("log", "verify", "--data", stopped.data)
+    assert done.returncode == 0, done
+
+
+def test_log_dump_is_a_json_line_a_record(stopped):
+    done = run("log", "dump", "--data", stopped.data)
+    assert done.returncode == 0, done
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(records) >= 12
+    for word in ("t0", "t4", "created", "activated", "suspended", "deleted"):
+        assert f'"{word}"' in done.stdout, word
+
+
+def database(directory):
+    """The one big file of a data directory, by its size."""
+    files = [path for path in directory.iterdir() if path.is_file() and not path.name.endswith(("-wal", "-shm"))]
+    return max(files, key=lambda path: path.stat().st_size)
+
+
+def test_log_verify_finds_a_flipped_byte(stopped, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(stopped.data, copy)
+    path = database(copy)
+    content = bytearray(path.read_bytes())
+    at = content.find(b'{"n":3}')
+    assert at > 0, "the payload is not in the file"
+    content[at + 5] ^= 1
+    path.write_bytes(content)
+    done = run("log", "verify", "--data", copy)
+    assert done.returncode not in (0, 64), done
+    serve = run("serve", "--listen", "127.0.0.1:0", "--data", copy)
+    assert serve.returncode == 78 and "fatal error" not in serve.stderr.lower()
+
+
+def test_log_of_nothing_is_refused(tmp_path):
+    done = run("log", "verify", "--data", tmp_path / "nothing")
+    assert done.returncode not in (0, 64) and str(tmp_path / "nothing") in done.stderr
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_backup_of_a_running_server_restores(new_server, tmp_path):
+    server = new_server()
+    api = server.client
+    for n in range(30):
+        api.create(id=f"t{n}", after="1h", payload="x" * 500)
+    api.command("t7", "suspend").expect(200)
+    newest = api.history()[-1]["id"]
+    copy = tmp_path / "copy"
+    done = run("backup", "--data", server.data, "--to", copy)
+    assert done.returncode == 0, done
+    api.create(id="later")
+    restored = tmp_path / "restored"
+    restored.mkdir()
+    shutil.copy(copy, restored / database(server.data).name)
+    other = new_server(data=restored).client
+    assert len(other.get("/v1/timers?limit=1000").json["timers"]) == 30
+    assert (other.timer("t7")["state"], other.timer("t8")["state"]) == ("suspended", "running")
+    other.create(id="new")
+    assert other.history()[-1]["id"] > newest

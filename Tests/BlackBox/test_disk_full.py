@@ -1,0 +1,123 @@
+"""A real file system that is really full: changes wait with 503, reads go on, nothing answered is lost."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from timers import now, poll, shown, types
+
+SIZE = "12m"
+PATIENCE = 15.0  # seconds a change may take to be refused while the store is being reopened
+
+
+@pytest.fixture
+def small_disk():
+    if os.geteuid() != 0:
+        pytest.skip("mounting a tmpfs needs root")
+    with tempfile.TemporaryDirectory(prefix="timerd-disk-") as directory:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", directory], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            pytest.skip(f"no tmpfs can be mounted here: {mounted.stderr.strip()}")
+        try:
+            yield Path(directory)
+        finally:
+            subprocess.run(["umount", "--lazy", directory], check=True)
+
+
+def fill(directory):
+    """Fills the file system to its last byte, with a further file a call."""
+    with open(directory / f"filler-{len(list(directory.glob('filler-*')))}", "wb", buffering=0) as file:
+        for size in (65536, 512, 1):
+            try:
+                while True:
+                    file.write(b"\0" * size)
+            except OSError:
+                pass
+
+
+def empty(directory):
+    for path in directory.glob("filler-*"):
+        path.unlink()
+
+
+def create(api, id):
+    return api.post("/v1/timers", {"id": id, "after": "1h", "payload": "x" * 8000}, timeout=PATIENCE)
+
+
+def exhaust(api, directory):
+    """Fills the disk and creates until nothing more is taken. Returns (ids that were answered, the refusal).
+
+    The store may give space back while it reopens, so it is done again until the first create is refused at once.
+    """
+    made = []
+    for attempt in range(30):
+        fill(directory)
+        for n in range(3000):
+            reply = create(api, f"full-{attempt}-{n}")
+            if reply.status != 201:
+                break
+            made.append(f"full-{attempt}-{n}")
+        if n == 0:
+            return made, reply
+    raise AssertionError("a full disk takes everything")
+
+
+def wait_for_writes(api, id):
+    """Creates this timer as soon as the disk takes it; after an unknown outcome it may be there already."""
+    poll(lambda: create(api, id).status in (201, 409), timeout=25, pause=0.1)
+
+
+def test_a_full_disk_refuses_changes_and_recovers_by_itself(new_server, small_disk):
+    server = new_server(data=small_disk / "data")
+    api = server.client
+    made = [create(api, f"t{n}").expect(201).json["id"] for n in range(20)]
+    with api.stream("/v1/events?since=0&types=created", timeout=25).expect(200) as stream:
+        assert [event["timer"] for event in stream.take(20)] == made
+        more, refused = exhaust(api, small_disk)
+        made += more
+        problem = refused.problem(503, "storage-unavailable")
+        assert problem["outcome"] in ("none", "unknown") and int(refused.headers["Retry-After"]) >= 0
+
+        assert api.timer("t0")["state"] == "running"
+        assert len(api.get("/v1/timers?limit=1000").expect(200).json["timers"]) >= min(len(made), 1000)
+        assert api.get("/readyz").status == 503
+        api.get("/metrics").expect(200)
+        assert api.command("t0", "suspend", timeout=PATIENCE).problem(503, "storage-unavailable")["outcome"]
+        assert server.process.poll() is None
+
+        empty(small_disk)
+        wait_for_writes(api, "after")
+        poll(lambda: api.get("/readyz").status == 200)
+        created = [event["timer"] for event in stream.until_timer("after")]
+    assert set(more) <= set(created) and len(created) == len(set(created))
+    check(api, made)
+    server.kill9()
+    server.start()
+    check(server.client, [*made, "after"])
+
+
+def check(api, made):
+    """Everything answered with 201 is there, once."""
+    for id in made:
+        api.timer(id)
+    created = [event["timer"] for event in api.history("&types=created")]
+    assert set(made) <= set(created) and len(created) == len(set(created))
+
+
+def test_fires_wait_for_the_disk(new_server, small_disk):
+    server = new_server(data=small_disk / "data")
+    api = server.client
+    due = now() + 4000
+    api.create(id="soon", at=shown(due))
+    exhaust(api, small_disk)[1].problem(503, "storage-unavailable")
+    assert now() < due, "the disk was full too late for this test"
+    poll(lambda: now() > due + 1200)
+    assert types(api.history_of("soon")) == ["created", "activated"]
+    empty(small_disk)
+    wait_for_writes(api, "after")
+    fired = api.get("/v1/timers/soon/wait?since=0&timeout=9s").expect(200).json
+    assert (fired["reason"], fired["missed"], fired["fire"]) == ("misfire", 0, 1)
+    assert types(api.history_of("soon")) == ["created", "activated", "fired", "completed"]

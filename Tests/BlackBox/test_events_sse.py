@@ -1,0 +1,83 @@
+"""Event streams as server-sent events, read by an SSE parser that is not ours."""
+
+import json
+
+import pytest
+from sseclient import SSEClient
+
+from timers import timer_in, types
+
+SSE = {"Accept": "text/event-stream"}
+
+
+def sse(api, target, headers=None):
+    return api.stream(target, headers={**SSE, **(headers or {})}).expect(200)
+
+
+def test_events_carry_id_name_and_data(api):
+    id = timer_in(api, "cancelled", labels={"a": "ü"}, payload="line\nbreak \u2028 é")["id"]
+    with sse(api, f"/v1/timers/{id}/events?follow=false") as stream:
+        assert stream.headers["content-type"].split(";")[0] == "text/event-stream"
+        assert stream.headers["cache-control"] == "no-store"
+        seen = list(SSEClient(stream).events())
+        assert stream.ended_properly
+    expected = api.history_of(id)
+    assert [json.loads(event.data) for event in seen] == expected
+    assert [event.event for event in seen] == types(expected) == ["created", "activated", "cancelled"]
+    assert [event.id for event in seen] == [event["id"] for event in expected]
+    assert expected[0]["payload"] == "line\nbreak \u2028 é"
+
+
+def test_a_live_stream_and_its_resumption(api):
+    id = api.create()["id"]
+    with sse(api, f"/v1/timers/{id}/events") as stream:
+        api.command(id, "suspend").expect(200)
+        event = next(SSEClient(stream).events())
+        assert event.event == "suspended"
+    api.command(id, "resume").expect(200)
+    with sse(api, f"/v1/timers/{id}/events", {"Last-Event-ID": event.id}) as stream:
+        api.command(id, "fire").expect(200)
+        events = SSEClient(stream).events()
+        assert [next(events).event for _ in range(3)] == ["resumed", "fired", "completed"]
+
+
+@pytest.mark.parametrize("accept", ["text/event-stream", "text/html, text/event-stream;q=0.5", "TEXT/EVENT-STREAM"])
+def test_accept_chooses_sse(api, accept):
+    id = api.create()["id"]
+    with api.stream(f"/v1/timers/{id}/events?follow=false", headers={"Accept": accept}).expect(200) as stream:
+        assert stream.headers["content-type"].split(";")[0] == "text/event-stream"
+
+
+def test_filters_and_limit(api, name):
+    id = api.create(labels={"sse": name})["id"]
+    with sse(api, f"/v1/events?label=sse%3D{name}&types=suspended&limit=1") as stream:
+        api.command(id, "suspend").expect(200)
+        assert [event.event for event in SSEClient(stream).events()] == ["suspended"]
+        assert stream.ended_properly
+
+
+def test_a_refusal_is_a_problem_whatever_was_accepted(api):
+    api.get("/v1/timers/no-such-timer/events", headers=SSE).problem(404, "not-found")
+    api.get("/v1/events?since=x", headers=SSE).problem(400)
+
+
+def test_a_heartbeat_moves_the_cursor_of_a_reader_that_nothing_matches(new_server):
+    api = new_server("--heartbeat", "50ms").client
+    with sse(api, "/v1/events?types=fired") as stream:
+        start = stream.headers["event-id"]
+        api.create()
+        newest = api.get("/v1/timers").headers["Event-Id"]
+        assert newest > start
+        for line in stream.lines():
+            assert not line.startswith((b"data:", b"event:"))
+            if line.startswith(b"id:") and line[3:].strip().decode() >= newest:
+                break
+    with sse(api, "/v1/events?types=fired", {"Last-Event-ID": newest}) as stream:
+        id = api.create(after="1ms")["id"]
+        assert json.loads(next(SSEClient(stream).events()).data)["timer"] == id
+
+
+def test_a_browsers_own_stream_is_let_in(server):
+    same = {"Origin": server.url, "Host": f"127.0.0.1:{server.port}", "Sec-Fetch-Site": "same-origin"}
+    reply = server.client.get("/v1/events?follow=false&limit=1", headers={**SSE, **same}).expect(200)
+    assert reply.headers["Content-Type"].split(";")[0] == "text/event-stream"

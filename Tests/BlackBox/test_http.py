@@ -1,0 +1,171 @@
+"""HTTP itself, over raw sockets: limits, framing, keep-alive, and what smugglers send."""
+
+import json
+
+import pytest
+
+CREATE = b'{"after":"1h"}'
+
+
+def head(method, target, *fields, host=b"Host: 127.0.0.1"):
+    """A request head; host=None leaves Host out."""
+    lines = [f"{method} {target} HTTP/1.1".encode()] + ([host] if host else [])
+    return b"\r\n".join(lines + [field.encode() for field in fields] + [b"", b""])
+
+
+def status(answer):
+    assert answer.startswith(b"HTTP/1."), answer
+    return int(answer.split(b" ", 2)[1])
+
+
+def one_answer(sock):
+    """Reads one answer with a Content-Length and returns (status, body)."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        piece = sock.recv(65536)
+        assert piece, f"closed after {received!r}"
+        received += piece
+    fields, body = received.split(b"\r\n\r\n", 1)
+    length = next((int(line.split(b":")[1]) for line in fields.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+    while len(body) < length:
+        piece = sock.recv(65536)
+        assert piece, "closed inside a body"
+        body += piece
+    assert len(body) == length, "more than one answer"
+    return status(fields), body
+
+
+def test_keep_alive_serves_many_requests(api):
+    with api.socket() as sock:
+        for _ in range(20):
+            sock.sendall(head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(CREATE)}") + CREATE)
+            assert one_answer(sock)[0] == 201
+        sock.sendall(head("GET", "/v1/timers/no-such-timer"))
+        assert one_answer(sock)[0] == 404
+        sock.sendall(head("GET", "/healthz"))
+        assert one_answer(sock)[0] == 200
+
+
+def test_pipelined_requests_are_answered_in_order(api, name):
+    first = json.dumps({"id": name, "after": "1h"}).encode()
+    requests = head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(first)}") + first
+    requests += head("POST", f"/v1/timers/{name}/suspend", "Content-Length: 0")
+    requests += head("GET", f"/v1/timers/{name}", "Connection: close")
+    answers = api.raw(requests)
+    assert [status(b"HTTP/1.1 " + part) for part in answers.split(b"HTTP/1.1 ")[1:]] == [201, 200, 200]
+    assert answers.rstrip().endswith(b"}") and b'"suspended"' in answers.rsplit(b"HTTP/1.1", 1)[1]
+
+
+def test_http_1_0_is_answered_and_closed(api):
+    assert status(api.raw(b"GET /healthz HTTP/1.0\r\n\r\n")) == 200
+
+
+def test_expect_100_continue(api):
+    with api.socket() as sock:
+        sock.sendall(head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(CREATE)}", "Expect: 100-continue"))
+        interim = sock.recv(4096)
+        assert interim.startswith(b"HTTP/1.1 100 ")
+        sock.sendall(CREATE)
+        assert one_answer(sock)[0] == 201
+
+
+def test_a_chunked_body_is_a_body(api):
+    body = b"5\r\n" + CREATE[:5] + b"\r\n" + f"{len(CREATE) - 5:x};ext=1\r\n".encode() + CREATE[5:] + b"\r\n0\r\n\r\n"
+    answer = api.raw(head("POST", "/v1/timers", "Content-Type: application/json", "Transfer-Encoding: chunked", "Connection: close") + body)
+    assert status(answer) == 201
+
+
+def test_a_body_of_256_kib_is_the_largest(api):
+    fits = CREATE + b" " * (262_144 - len(CREATE))
+    api.post("/v1/timers", body=fits).expect(201)
+    api.post("/v1/timers", body=fits + b" ").problem(413, "too-large")
+
+
+def test_a_chunked_body_is_limited_too(api):
+    chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
+    answer = api.raw(head("POST", "/v1/timers", "Content-Type: application/json", "Transfer-Encoding: chunked") + chunk * 5 + b"0\r\n\r\n",
+                     half_close=True)
+    assert status(answer) == 413
+
+
+def test_an_announced_body_that_is_too_large_is_refused_at_once(api):
+    with api.socket() as sock:
+        sock.sendall(head("POST", "/v1/timers", "Content-Type: application/json", "Content-Length: 99999999999"))
+        assert status(sock.recv(4096)) == 413
+
+
+@pytest.mark.parametrize("length, expected", [(3000, (404,)), (5000, (414,)), (9000, (414, 431))])
+def test_the_uri_limit_is_4_kib(api, length, expected):
+    reply = api.get("/v1/timers/" + "x" * length)
+    assert reply.status in expected, reply
+    if reply.status == 414:
+        reply.problem(414, "too-large")
+
+
+def test_the_header_limit_is_8_kib(api):
+    api.get("/healthz", headers={"X-Fill": "x" * 6000}).expect(200)
+    api.get("/healthz", headers={"X-Fill": "x" * 9500}).problem(431, "too-large")
+    api.get("/healthz", headers={f"X-Fill-{n}": "x" * 100 for n in range(85)}).problem(431, "too-large")
+
+
+@pytest.mark.parametrize("fields", [
+    ["Content-Length: 14", "Transfer-Encoding: chunked"],
+    ["Content-Length: 14", "Content-Length: 15"],
+    ["Content-Length: +14"], ["Content-Length: 14, 14"], ["Content-Length: -1"], ["Content-Length: 0x0e"], ["Content-Length: "],
+    ["Transfer-Encoding: gzip, chunked"], ["Transfer-Encoding: xchunked"], ["Transfer-Encoding: identity"],
+])
+def test_unclear_framing_is_refused_and_the_connection_closed(api, name, fields):
+    """The smuggled request behind the body must not run."""
+    smuggled = json.dumps({"id": name, "after": "1h"}).encode()
+    inner = head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(smuggled)}") + smuggled
+    answer = api.raw(head("POST", "/v1/timers", "Content-Type: application/json", *fields) + b"0\r\n\r\n" + inner, half_close=True)
+    assert answer == b"" or status(answer) in (400, 413, 501)
+    assert answer.count(b"HTTP/1.1 ") <= 1
+    api.get(f"/v1/timers/{name}").expect(404)
+
+
+@pytest.mark.parametrize("request_bytes", [
+    head("GET", "/healthz", host=None),
+    head("GET", "/healthz", "Host: 127.0.0.1"),
+    head("GET", "/healthz", "Na me: v"),
+    head("GET", "/healthz", "Name : v"),
+    head("GET", "/healthz", "A: b", " folded: c"),
+    head("GET", "/healthz", ": v"),
+    b"GET /healthz\x00 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    b"GET healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 a TLS hello \r\n\r\n",
+    b"nonsense\r\n\r\n",
+], ids=["no-host", "two-hosts", "space-in-name", "space-before-colon", "folded", "no-name", "nul-in-path", "no-slash", "tls", "nonsense"])
+def test_malformed_requests_get_4xx_or_a_closed_door(api, request_bytes):
+    answer = api.raw(request_bytes, half_close=True)
+    assert answer == b"" or 400 <= status(answer) < 500 or status(answer) == 501 or status(answer) == 505
+    api.get("/healthz").expect(200)
+
+
+def test_an_absolute_uri_is_understood(server):
+    answer = server.client.raw(head("GET", f"{server.url}/healthz", "Connection: close"))
+    assert status(answer) == 200
+
+
+def test_a_client_that_leaves_in_the_middle_harms_nobody(api):
+    for part in (b"POST /v1/ti", head("POST", "/v1/timers", "Content-Type: application/json", "Content-Length: 500") + b'{"after'):
+        for _ in range(20):
+            with api.socket() as sock:
+                sock.sendall(part)
+    api.create()
+
+
+def test_a_client_that_leaves_before_the_answer_keeps_its_timer_or_not_but_whole(api, name):
+    body = json.dumps({"id": name, "after": "1h"}).encode()
+    with api.socket() as sock:
+        sock.sendall(head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(body)}") + body)
+    reply = api.get(f"/v1/timers/{name}")
+    assert reply.status == 404 or reply.expect(200).json["state"] == "running"
+
+
+def test_a_slow_writer_is_served(api):
+    request = head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(CREATE)}") + CREATE
+    with api.socket() as sock:
+        for start in range(0, len(request), 7):
+            sock.sendall(request[start:start + 7])
+        assert one_answer(sock)[0] == 201

@@ -1,0 +1,111 @@
+"""GET /v1/timers/{id}/wait: the long poll for the next fire."""
+
+import threading
+
+import pytest
+
+from timers import instant, timer_in
+
+
+def wait(api, id, query=""):
+    return api.get(f"/v1/timers/{id}/wait{query}")
+
+
+def in_background(call):
+    """Starts call() in a thread; the returned function gives its result."""
+    result = []
+    thread = threading.Thread(target=lambda: result.append(call()), daemon=True)
+    thread.start()
+
+    def join():
+        thread.join(10)
+        assert result, "still waiting"
+        return result[0]
+    return join
+
+
+def test_the_next_fire_is_answered(api):
+    id = api.create(every="40ms")["id"]
+    reply = wait(api, id, "?timeout=8s").expect(200)
+    fired = reply.json
+    assert (fired["type"], fired["timer"], fired["reason"]) == ("fired", id, "due")
+    assert reply.headers["Event-Id"] >= fired["id"]
+    again = wait(api, id, f"?since={fired['id']}&timeout=8s").expect(200).json
+    assert again["fire"] == fired["fire"] + 1 and again["id"] > fired["id"]
+    assert instant(again["scheduledAt"]) == instant(fired["scheduledAt"]) + 40
+    api.command(id, "cancel").expect(200)
+
+
+def test_since_finds_a_fire_that_already_was(api):
+    id = timer_in(api, "completed")["id"]
+    fired = wait(api, id, "?since=0").expect(200).json
+    assert (fired["type"], fired["reason"]) == ("fired", "manual")
+    wait(api, id, f"?since={fired['id']}").expect(204)
+
+
+def test_without_since_it_is_from_now(api):
+    id = api.create(every="1h")["id"]
+    api.command(id, "fire").expect(200)
+    wait(api, id, "?timeout=30ms").expect(204)
+
+
+@pytest.mark.parametrize("state", ["running", "idle", "suspended"])
+@pytest.mark.parametrize("timeout", ["0s", "50ms", "PT0.05S"])
+def test_204_at_the_timeout(api, state, timeout):
+    reply = wait(api, timer_in(api, state)["id"], f"?timeout={timeout}").expect(204)
+    assert reply.body == b"" and reply.headers["Event-Id"].isdecimal()
+
+
+@pytest.mark.parametrize("state", ["cancelled", "completed"])
+def test_204_at_once_when_no_fire_can_follow(api, state):
+    wait(api, timer_in(api, state)["id"], "?timeout=10m").expect(204)
+
+
+@pytest.mark.parametrize("end", ["cancel", "delete"])
+def test_204_once_no_fire_can_follow_any_more(api, end):
+    id = api.create()["id"]
+    started = threading.Event()
+
+    def call():
+        started.set()
+        return wait(api, id, "?timeout=5m")
+
+    waiting = in_background(call)
+    assert started.wait(5)
+    if end == "cancel":
+        api.command(id, "cancel").expect(200)
+        waiting().expect(204)
+    else:
+        api.delete(f"/v1/timers/{id}").expect(204)
+        assert waiting().status in (204, 404)  # 404 when the delete came first
+
+
+def test_a_manual_fire_answers_too(api):
+    id = api.create(every="1h")["id"]
+    since = api.get(f"/v1/timers/{id}").headers["Event-Id"]
+    waiting = in_background(lambda: wait(api, id, f"?since={since}&timeout=5m"))
+    api.command(id, "fire").expect(200)
+    assert waiting().expect(200).json["reason"] == "manual"
+
+
+def test_many_wait_for_one_fire(api):
+    id = api.create(every="1h")["id"]
+    since = api.get(f"/v1/timers/{id}").headers["Event-Id"]
+    waiting = [in_background(lambda: wait(api, id, f"?since={since}&timeout=5m")) for _ in range(8)]
+    api.command(id, "fire").expect(200)
+    assert len({join().expect(200).json["id"] for join in waiting}) == 1
+
+
+@pytest.mark.parametrize("query, parameter", [("timeout=10m1ms", "timeout"), ("timeout=x", "timeout"), ("timeout=-1s", "timeout"),
+                                              ("timeout=30", "timeout"), ("since=x", "since"), ("colour=1", "colour")])
+def test_bad_parameters_are_named(api, query, parameter):
+    assert wait(api, api.create()["id"], f"?{query}").problem(400)["parameter"] == parameter
+
+
+def test_an_unknown_timer(api):
+    assert wait(api, "no-such-timer").problem(404, "not-found")["timer"] == "no-such-timer"
+
+
+def test_a_wait_is_a_get(api):
+    id = api.create()["id"]
+    assert "GET" in api.post(f"/v1/timers/{id}/wait", {}).expect(405).headers["Allow"]
