@@ -1,7 +1,7 @@
 /// Reads the parts of a duration, adding them up exactly.
 struct DurationReader {
-    /// More digits than these after the point can't make whole milliseconds of any unit: a week, the longest, is
-    /// 2¹⁰·3³·5⁵·7 of them, so at most ten tens can be divided out of it and a digit string that ends in no zero.
+    /// More digits than these after the point can't make whole milliseconds: digits that end in no zero lack either
+    /// the twos or the fives of a power of ten, and a week, the longest unit, has ten twos and five fives to give.
     private static let maximumFractionDigits = 10
 
     private var reader: DigitReader

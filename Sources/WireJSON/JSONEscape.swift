@@ -49,8 +49,8 @@ enum JSONEscape {
         return 2
     }
 
-    /// Appends the bytes of `range`, valid UTF-8, as the inside of a JSON string. Escapes only what JSON demands: quote,
-    /// backslash and control characters, the last in their two-character form if there is one, else as `\u00xx`.
+    /// Appends the bytes of `range`, valid UTF-8, as the inside of a JSON string. Escapes only what JSON demands:
+    /// quote, backslash and control characters, the last in their two-character form if there is one, else `\u00xx`.
     @inline(__always)
     static func appendEscaped(_ text: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
         var plain = range.lowerBound

@@ -59,7 +59,8 @@ public struct JSONWriter: Sendable {
 
     /// Writes a string of printable ASCII without quotes and backslashes.
     public mutating func string(_ text: StaticString) {
-        separateAndQuote()
+        separate()
+        bytes.append(Ascii.quote)
         bytes.append(text)
         bytes.append(Ascii.quote)
     }
@@ -96,14 +97,16 @@ public struct JSONWriter: Sendable {
 
     /// Writes the RFC 3339 instant of `milliseconds` since 1970 as a string.
     public mutating func instant(_ milliseconds: Int64) {
-        separateAndQuote()
+        separate()
+        bytes.append(Ascii.quote)
         RFC3339.append(milliseconds, to: &bytes)
         bytes.append(Ascii.quote)
     }
 
     /// Writes the duration of `milliseconds` as a string in its compact form.
     public mutating func duration(_ milliseconds: Int64) {
-        separateAndQuote()
+        separate()
+        bytes.append(Ascii.quote)
         DurationText.append(milliseconds, to: &bytes)
         bytes.append(Ascii.quote)
     }
@@ -118,16 +121,6 @@ public struct JSONWriter: Sendable {
     @inline(__always)
     private mutating func separate() {
         if needsComma { bytes.append(Ascii.comma) }
-        needsComma = true
-    }
-
-    /// The same, and a string's opening quote, in one growth of the array.
-    @inline(__always)
-    private mutating func separateAndQuote() {
-        bytes.append(addingCapacity: 2) { output in
-            if needsComma { output.append(Ascii.comma) }
-            output.append(Ascii.quote)
-        }
         needsComma = true
     }
 
@@ -146,7 +139,8 @@ public struct JSONWriter: Sendable {
 
     @inline(__always)
     private mutating func quoted(_ text: Span<UInt8>, _ range: Range<Int>) {
-        separateAndQuote()
+        separate()
+        bytes.append(Ascii.quote)
         JSONEscape.appendEscaped(text, range, to: &bytes)
         bytes.append(Ascii.quote)
     }
