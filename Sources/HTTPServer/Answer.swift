@@ -1,6 +1,6 @@
 /// The duty to answer one request, exactly once. Confined to the exchange's loop.
 ///
-/// It may be kept for later; meanwhile the library asks for it on every turn, so keep it for milliseconds, and `park`
+/// It may be kept for later, best in an object that is the exchange's `context`, which allocates nothing. Meanwhile the library asks for it on every turn, so keep it for milliseconds, and `park`
 /// what waits longer. Dropped without an answer it answers 500.
 public struct Answer: ~Copyable {
     /// Request and response.

@@ -120,7 +120,7 @@ final class DetachedSocket {
     func happened(_ events: Epoll.Events) {
         switch phase {
         case .open where !events.isDisjoint(with: [.peerClosed, .hungUp, .failed]): close()
-        case .flushing where events.contains(.failed), .lingering where events.contains(.failed): close()
+        case .flushing where !events.isDisjoint(with: [.hungUp, .failed]): close()
         case .open, .flushing: if events.contains(.writable) { flush() }
         case .lingering: drain()
         case .closed: break

@@ -57,6 +57,8 @@ public final class Exchange {
     var discarded = 0
     /// Whether a request came on this connection.
     var hasRequested = false
+    /// Whether the client's end may have come with the last bytes that were read.
+    var mayHaveEnded = true
     /// Whether the connection is counted in the server's quota; else its detached socket is.
     var hasSlot = true
     let acceptedAt: Int64

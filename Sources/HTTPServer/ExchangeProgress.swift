@@ -80,6 +80,20 @@ extension Exchange {
     func requestEnded() {
         loop.noteProgress()
         reset()
+        mayHaveEnded = true
+    }
+
+    /// True when the client has ended its side and the library has not noticed.
+    ///
+    /// It asks to be told of changes only, and takes a read that returns less than it has room for to be the last;
+    /// where the client's end came together with the bytes, it never reads that. A later end is a change of its own,
+    /// so one look after each request is enough.
+    var hasEndUnseen: Bool {
+        guard stage == .idle || stage == .head || stage == .body || stage == .discarding, mayHaveEnded else {
+            return false
+        }
+        mayHaveEnded = stage != .idle || !hasRequested
+        return connection?.isAtEnd ?? false
     }
 
     func connectionClosed() {
@@ -107,8 +121,7 @@ extension Exchange {
         let head = ResponseHead(response, framing: .length(response.body.count), date: loop.date())
         let content = method == .head || ResponseHead.isBodyless(response.status) ? [] : response.body
         if let socket = takeSocket() {
-            socket.write(head.bytes)
-            socket.write(content)
+            socket.write(head.bytes + content)
             socket.finish()
         }
         return false

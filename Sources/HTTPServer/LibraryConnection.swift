@@ -50,6 +50,12 @@ import Glibc
         fcntl(unsafe cmhd_socket(pointer), F_DUPFD_CLOEXEC, 0)
     }
 
+    /// True when the peer has ended its side and everything it sent was read.
+    var isAtEnd: Bool {
+        var byte: UInt8 = 0
+        return unsafe recv(cmhd_socket(pointer), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
+    }
+
     /// Ends the socket in both directions; the library notices and closes the connection.
     func shutDown() {
         shutdown(unsafe cmhd_socket(pointer), Int32(SHUT_RDWR))

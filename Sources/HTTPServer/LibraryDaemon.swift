@@ -110,6 +110,12 @@ private func noteRequestLine(
     guard let exchange = unsafe exchange(connection) else { return nil }
     let bytes = unsafe UnsafeRawBufferPointer(start: target, count: target.map { text in unsafe strlen(text) } ?? 0)
     unsafe exchange.requestLineArrived(target: bytes)
+    // The library would take the query apart, an allocation for each parameter, and where there are too many close
+    // without an answer. It knows the query's place by now, so an empty one is what it must find there. The text is
+    // the library's receive buffer, which it is about to write to itself.
+    if let query = unsafe bytes.firstIndex(of: UInt8(ascii: "?")), query + 1 < bytes.count {
+        unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.storeBytes(of: 0, toByteOffset: query + 1, as: UInt8.self)
+    }
     return nil
 }
 

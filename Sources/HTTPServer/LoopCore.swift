@@ -54,6 +54,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private static let unsureMs: Int32 = 1
     /// The same while all that is under way waits for an answer.
     private static let waitingMs: Int32 = 50
+    /// How often a stopping loop sees whether it is done.
+    private static let stoppingMs: Int32 = 20
     /// Runs of the library in one turn, so that streams get theirs.
     private static let runsPerTurn = 4
 
@@ -68,7 +70,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             let isWoken = dispatch(events)
             followPhase()
             if isWoken { handler.woken() }
-            runLibrary(hasEvents: events.contains { $0.tag == Self.daemonTag })
+            let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
+            if isDue || libraryHasWork { runLibrary() }
             if now >= nextTick { tick() }
             tellClosed()
             if phase.isStopping, isDone { break }
@@ -82,11 +85,16 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     }
 
     private func timeout() -> Int32 {
-        if needsRun || !closed.isEmpty { return 0 }
-        let untilTick = Int32(clamping: max(0, (nextTick - now + 999_999) / 1_000_000))
-        if owed == 0 { return daemons.contains { $0.hasWork } ? 0 : untilTick }
-        if progressed { return 0 }
-        return min(untilTick, busy > owed ? Self.unsureMs : Self.waitingMs)
+        if libraryHasWork || !closed.isEmpty { return 0 }
+        let longest = phase.isStopping ? Self.stoppingMs : Int32(clamping: (nextTick - now + 999_999) / 1_000_000)
+        if owed == 0 { return max(0, longest) }
+        return max(0, min(longest, busy > owed ? Self.unsureMs : Self.waitingMs))
+    }
+
+    /// True when the library should run without an event. While answers are awaited it always says that it has work
+    /// (it asks for each on every run), so then it runs again only after a run that moved something else.
+    private var libraryHasWork: Bool {
+        needsRun || (owed > 0 ? progressed : daemons.contains { $0.hasWork })
     }
 
     /// Returns true when the loop was woken.
@@ -103,8 +111,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         return isWoken
     }
 
-    private func runLibrary(hasEvents: Bool) {
-        guard hasEvents || needsRun || owed > 0 || daemons.contains(where: { $0.hasWork }) else { return }
+    private func runLibrary() {
         for _ in 0..<Self.runsPerTurn {
             needsRun = false
             progressed = false
@@ -132,7 +139,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             case .sending: limits.responseSeconds
             case .owed, .left, .broken: Int.max / 1_000_000_000
             }
-        if now - exchange.since > Int64(seconds) * Self.tickNs { exchange.connection?.shutDown() }
+        let isLate = now - exchange.since > Int64(seconds) * Self.tickNs
+        if isLate || exchange.hasEndUnseen { exchange.connection?.shutDown() }
     }
 
     /// Tells the owners of closed sockets, which may close others meanwhile.
@@ -158,7 +166,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         guard phase.isDraining, !isDraining else { return }
         isDraining = true
         // Connections that the kernel has accepted already are not to be reset.
-        runLibrary(hasEvents: true)
+        runLibrary()
         for daemon in daemons { daemon.quiesce() }
         handler.drainBegan()
     }
@@ -178,7 +186,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     // MARK: From the library's callbacks
 
     func admits(_ peer: SocketAddress?) -> Bool {
-        !phase.isDraining && quota.admits(peer)
+        quota.admits(peer)
     }
 
     func connectionStarted(_ connection: LibraryConnection, on daemon: LibraryDaemon) -> Exchange {

@@ -133,13 +133,13 @@ enum TimerJSON {
         json.endArray()
     }
 
-    /// Milliseconds left, rounded up, of a timer that runs or that is suspended with its time left.
+    /// Whole milliseconds left of a timer that runs or that is suspended with its time left.
     private static func remaining(_ view: TimerView, _ rules: TimerRules) -> Int64? {
         switch view.progress.state {
         case .running:
-            return max(0, view.progress.due - view.now.milliseconds(on: rules.clock))
+            return view.now.remaining(until: view.progress.due, on: rules.clock) / 1000
         case .suspended where rules.effectiveResume == .remaining:
-            return (view.progress.due + 999) / 1000
+            return view.progress.due / 1000
         default:
             return nil
         }

@@ -34,6 +34,11 @@ public struct Now: Sendable, Equatable {
         -floorDivide(-nanoseconds(on: clock), nanosecondsPerMillisecond)
     }
 
+    /// Microseconds from now until the millisecond `due` on `clock`, none when it has passed.
+    public func remaining(until due: Int64, on clock: TimerClock) -> Int64 {
+        max(0, due * 1000 - floorDivide(nanoseconds(on: clock), 1000))
+    }
+
     /// The wall instant, in milliseconds, of `due` on `clock`.
     public func wall(of due: Int64, on clock: TimerClock) -> Int64 {
         clock == .wall ? due : due + wallOffset

@@ -166,19 +166,14 @@ extension Scheduler {
             }
             let due = try Self.firstDue(rules, now)
             let keepsRemaining = progress.state == .suspended && rules.effectiveResume == .remaining
-            return keepsRemaining ? Self.remaining(until: due, rules, now) : due
+            return keepsRemaining ? now.remaining(until: due, on: rules.clock) : due
         }
     }
 
     /// A suspended timer's `due` in the form its new resume policy keeps it in.
     private static func converted(_ due: Int64, from old: TimerRules, to rules: TimerRules, _ now: Now) -> Int64 {
-        if rules.effectiveResume == .remaining { return remaining(until: due, rules, now) }
+        if rules.effectiveResume == .remaining { return now.remaining(until: due, on: rules.clock) }
         return old.effectiveResume == .remaining ? self.due(after: due, rules, now) : due
-    }
-
-    /// Microseconds from now until `due`, none when it has passed.
-    static func remaining(until due: Int64, _ rules: TimerRules, _ now: Now) -> Int64 {
-        max(0, due * 1000 - floorDivide(now.nanoseconds(on: rules.clock), 1000))
     }
 
     /// The due instant `microseconds` from now.
@@ -245,7 +240,7 @@ extension Scheduler {
     private func suspend(_ step: inout Step, _ effects: inout [Effect]) {
         step.progress.state = .suspended
         if step.rules.effectiveResume == .remaining {
-            step.progress.due = Self.remaining(until: step.progress.due, step.rules, step.now)
+            step.progress.due = step.now.remaining(until: step.progress.due, on: step.rules.clock)
         }
         step.emit(.suspended, &effects)
     }
@@ -286,7 +281,7 @@ extension Scheduler {
         if !keepsRemaining && step.isPast(due) {
             throw .invalidSchedule(pointer: "", reason: "the timer's `until` lies before that")
         }
-        step.progress.due = keepsRemaining ? Self.remaining(until: due, step.rules, step.now) : due
+        step.progress.due = keepsRemaining ? step.now.remaining(until: due, on: step.rules.clock) : due
         if keepsRemaining, case .after(let delay) = target { step.progress.due = delay * 1000 }
         step.emit(.rescheduled, &effects)
     }
