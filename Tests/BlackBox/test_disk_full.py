@@ -43,26 +43,34 @@ def empty(directory):
         path.unlink()
 
 
-def create(api, id):
-    return api.post("/v1/timers", {"id": id, "after": "1h", "payload": "x" * 8000}, timeout=PATIENCE)
+def create(api, id, payload=None):
+    return api.post("/v1/timers", {"id": id, "after": "1h", "payload": payload}, timeout=PATIENCE)
+
+
+def create_until_refused(api, prefix, payload, made):
+    """Adds the ids that were answered to `made` and returns the refusal."""
+    for n in range(3000):
+        reply = create(api, f"{prefix}-{n}", payload)
+        if reply.status != 201:
+            return reply
+        made.append(f"{prefix}-{n}")
+    raise AssertionError("a full disk takes everything")
 
 
 def exhaust(api, directory):
-    """Fills the disk and creates until nothing more is taken. Returns (ids that were answered, the refusal).
+    """Fills the disk, creates until not even a small timer is taken, returns (ids that were answered, the refusal).
 
-    The store may give space back while it reopens, so it is done again until the first create is refused at once.
+    The store may give space back while it reopens, so it is done again until a small create is refused at once.
     """
     made = []
-    for attempt in range(30):
+    for attempt in range(20):
         fill(directory)
-        for n in range(3000):
-            reply = create(api, f"full-{attempt}-{n}")
-            if reply.status != 201:
-                break
-            made.append(f"full-{attempt}-{n}")
-        if n == 0:
-            return made, reply
-    raise AssertionError("a full disk takes everything")
+        create_until_refused(api, f"big-{attempt}", "x" * 8000, made)
+        before = len(made)
+        refused = create_until_refused(api, f"small-{attempt}", None, made)
+        if len(made) == before:
+            return made, refused
+    raise AssertionError("a full disk takes something again and again")
 
 
 def wait_for_writes(api, id):
@@ -73,7 +81,7 @@ def wait_for_writes(api, id):
 def test_a_full_disk_refuses_changes_and_recovers_by_itself(new_server, small_disk):
     server = new_server(data=small_disk / "data")
     api = server.client
-    made = [create(api, f"t{n}").expect(201).json["id"] for n in range(20)]
+    made = [create(api, f"t{n}", "x" * 8000).expect(201).json["id"] for n in range(20)]
     with api.stream("/v1/events?since=0&types=created", timeout=25).expect(200) as stream:
         assert [event["timer"] for event in stream.take(20)] == made
         more, refused = exhaust(api, small_disk)
@@ -110,7 +118,7 @@ def check(api, made):
 def test_fires_wait_for_the_disk(new_server, small_disk):
     server = new_server(data=small_disk / "data")
     api = server.client
-    due = now() + 4000
+    due = now() + 5000
     api.create(id="soon", at=shown(due))
     exhaust(api, small_disk)[1].problem(503, "storage-unavailable")
     assert now() < due, "the disk was full too late for this test"

@@ -20,7 +20,7 @@ def walk(api, query, between=lambda page: None, limit=7):
     """All pages through the cursor; `between` runs after each page."""
     seen, cursor = [], ""
     for page in range(1000):
-        reply = api.get(f"/v1/timers?limit={limit}&{query}{cursor}").expect(200).json
+        reply = api.get(f"/v1/timers?limit={limit}{query}{cursor}").expect(200).json
         assert len(reply["timers"]) <= limit
         seen += [timer["id"] for timer in reply["timers"]]
         if reply["next"] is None:
@@ -74,7 +74,7 @@ def test_due_before_and_soonest_first(api, name):
     timer_in(api, "idle", labels={"list": name})
     reply = api.get(f"/v1/timers?{label(name)}&sort=nextFireAt").expect(200).json
     assert [dues[timer["id"]] for timer in reply["timers"]] == [10, 20, 30, 40, 50]
-    assert [dues[id] for id in walk(api, f"{label(name)}&sort=nextFireAt", limit=2)] == [10, 20, 30, 40, 50]
+    assert [dues[id] for id in walk(api, f"&{label(name)}&sort=nextFireAt", limit=2)] == [10, 20, 30, 40, 50]
     before = quote(shown(now() + 35 * 60_000))
     soon = api.get(f"/v1/timers?{label(name)}&dueBefore={before}").expect(200).json["timers"]
     assert {dues.get(timer["id"]) for timer in soon} == {10, 20, 30}
@@ -113,14 +113,14 @@ def test_a_walk_under_churn_returns_each_lasting_timer_once(api, name):
         victim = sorted(lasting)[page % len(lasting)]
         api.command(victim, "suspend" if api.timer(victim)["state"] == "running" else "resume").expect(200)
 
-    seen = walk(api, label(name), churn)
+    seen = walk(api, f"&{label(name)}", churn)
     assert len(seen) == len(set(seen)) and lasting <= set(seen)
 
 
 def test_a_plain_walk_under_churn_returns_each_lasting_timer_once(new_server):
     api = new_server().client
     lasting = {result["timer"]["id"] for result in api.batch([{"after": "1h"}] * 200).expect(200).lines}
-    seen = walk(api, "sort=nextFireAt", limit=60)
+    seen = walk(api, "&sort=nextFireAt", limit=60)
     assert len(seen) == len(set(seen)) and set(seen) == lasting
     seen = walk(api, "", lambda page: api.batch([{"after": "1h"}] * 30).expect(200), limit=40)
     assert len(seen) == len(set(seen)) and lasting <= set(seen)
