@@ -11,7 +11,8 @@ let package = Package(
         .executableTarget(
             name: "timerd",
             dependencies: [
-                "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform",
+                "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore",
+                "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -21,6 +22,7 @@ let package = Package(
         .target(name: "TimerService", dependencies: ["TimerLog", "TimerCore", "Platform"]),
         .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "CSQLite"]),
         .target(name: "HTTPServer", dependencies: ["Platform", "CMicroHTTPD"]),
+        .target(name: "HTTPClient", dependencies: ["Platform", "CCurl"]),
         .target(name: "WireJSON"),
         .target(name: "TimerCore"),
         .target(name: "Platform", dependencies: ["CLinux"]),
@@ -28,13 +30,17 @@ let package = Package(
         .target(name: "CAssets"),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         .testTarget(name: "TimerCoreTests", dependencies: ["TimerCore"]),
         .testTarget(name: "WireJSONTests", dependencies: ["WireJSON"]),
         .testTarget(name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform"]),
+        .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient"]),
         .testTarget(name: "TimerServiceTests", dependencies: ["TimerService", "TimerLog", "TimerCore", "Platform"]),
-        .testTarget(name: "TimerAPITests", dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer"]),
+        .testTarget(
+            name: "TimerAPITests",
+            dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6],

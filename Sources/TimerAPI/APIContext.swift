@@ -46,10 +46,9 @@ final class APIContext: @unchecked Sendable {  // unchecked: `registered` is gua
         case .openAPI:
             return .page(status: 200, type: "application/yaml", openAPI)
         case .problem:
-            guard let kind = ProblemKind(rawValue: String(decoding: ticket.parameter, as: UTF8.self)) else {
-                return .problem(Problem(.notFound, "there is no problem of this name"))
+            return ProblemKind(slug: ticket.parameter).map {
+                .page(status: 200, type: "text/html; charset=utf-8", Pages.problem($0))
             }
-            return .page(status: 200, type: "text/html; charset=utf-8", Pages.problem(kind))
         default:
             return nil
         }
@@ -61,7 +60,8 @@ final class APIContext: @unchecked Sendable {  // unchecked: `registered` is gua
         case .healthz: return health()
         case .readyz: return readiness()
         case .metrics:
-            return .page(status: 200, type: "text/plain; version=0.0.4; charset=utf-8", Array(MetricsText(self).text.utf8))
+            return .page(
+                status: 200, type: "text/plain; version=0.0.4; charset=utf-8", Array(MetricsText(self).text.utf8))
         case .stats: return .page(status: 200, type: "application/json", stats())
         default:
             let counters = service.engine.snapshotCounters()

@@ -106,7 +106,8 @@ final class BatchRun {
         while let field = member {
             let name = String(decoding: document.keyBytes(field), as: UTF8.self)
             guard own.contains(name) else {
-                throw Problem(.unknownField, "a command line has no field `\(name)`", pointer: document.pointer(to: field))
+                throw Problem(
+                    .unknownField, "a command line has no field `\(name)`", pointer: document.pointer(to: field))
             }
             member = document.next(field)
         }

@@ -78,7 +78,9 @@ enum Conditions {
 
     /// The version that `v7` stands for.
     static func plainVersion(_ text: ArraySlice<UInt8>) -> Int64? {
-        guard text.first == UInt8(ascii: "v"), text.dropFirst().first != UInt8(ascii: "0") else { return nil }
+        guard text.first == UInt8(ascii: "v"), text.count == 2 || text.dropFirst().first != UInt8(ascii: "0") else {
+            return nil
+        }
         return EventID.parse(text.dropFirst())
     }
 

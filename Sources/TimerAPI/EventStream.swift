@@ -35,12 +35,16 @@ final class EventStream {
     var cursor: Int64
     /// Ends once everything up to here has been examined.
     let end: Int64?
+    /// Position of the newest record when it was asked for.
+    let begunAt: Int64
     /// Events still to be sent.
     var left: Int
     /// Positions of a timer's own events that are still to be read from the store.
     var history: ArraySlice<Int64> = []
     /// Whether it stands in the queue of those that have something to read.
     var isQueued = false
+    /// Position after which every row was in memory when it last asked the store.
+    var readFloor: Int64 = 0
     /// Whether the store could not be read for it.
     var mustRetry = false
     /// Monotonic nanoseconds of its last sign of life.
@@ -58,6 +62,7 @@ final class EventStream {
         format = plan.format
         cursor = plan.cursor
         end = plan.end
+        begunAt = plan.head
         left = plan.limit
         history = plan.history
         deadline = plan.timeout.map { now + $0 * 1_000_000 }

@@ -50,7 +50,6 @@ struct Executor {
     private func settle(_ ticket: Ticket, _ turn: borrowing Turn) {
         guard let idempotency = ticket.idempotency else { return }
         guard ticket.outcome.isSuccess else { return turn.abandon(idempotency.key) }
-        Renderer.render(ticket)
         turn.answer(idempotency.key, fingerprint: idempotency.fingerprint, StoredResponse(ticket).encode())
         ticket.waitFor = turn.head
     }
@@ -210,20 +209,8 @@ struct Executor {
             plan.isRestartable = rules.restartable
             canFire = !state.hasEnded || rules.restartable
         }
-        if let since = plan.since, since > plan.head {
-            ticket.outcome = .problem(expired("there is no event with this id yet", plan.head))
-            return
-        }
-        plan.cursor = plan.since ?? plan.head
+        plan.cursor = min(plan.since ?? plan.head, plan.head)
         if !plan.follows || (plan.timeout != nil && !canFire) { plan.end = plan.head }
         ticket.outcome = .stream(plan)
-    }
-
-    /// The problem of a stream that can't begin where its client asks.
-    func expired(_ detail: String, _ newest: Int64) -> Problem {
-        var problem = Problem(.eventsExpired, detail)
-        problem.oldest = service.horizon + 1
-        problem.newest = newest
-        return problem
     }
 }

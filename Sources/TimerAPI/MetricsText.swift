@@ -11,26 +11,34 @@ struct MetricsText {
     init(_ context: APIContext) {
         let service = context.service
         let counters = service.engine.snapshotCounters()
-        labelled("timerd_timers", "gauge", "Timers by state.", "state", TimerState.allCases.map {
-            ("\($0.name)", counters.timers[Int($0.rawValue)])
-        })
+        labelled(
+            "timerd_timers", "gauge", "Timers by state.", "state",
+            TimerState.allCases.map {
+                ("\($0.name)", counters.timers[Int($0.rawValue)])
+            })
         let reasons: [EventReason] = [.due, .manual, .stalled, .misfire, .resumed]
-        labelled("timerd_fires_total", "counter", "Fires by reason.", "reason", reasons.map {
-            ("\($0.name)", counters.fires[Int($0.rawValue)])
-        })
+        labelled(
+            "timerd_fires_total", "counter", "Fires by reason.", "reason",
+            reasons.map {
+                ("\($0.name)", counters.fires[Int($0.rawValue)])
+            })
         histogram("timerd_fire_lateness_seconds", "How late fires were.", [("", counters.lateness)])
         histogram("timerd_commit_seconds", "How long commits took.", [("", counters.commitSeconds)])
         histogram("timerd_commit_records", "Records in a commit.", [("", counters.commitRecords)])
         writeRequests(context)
         single("timerd_streams", "gauge", "Streams and long polls open.", Double(context.streamCount))
-        labelled("timerd_events_total", "counter", "Events by type.", "type", EventType.allCases.map {
-            ("\($0.name)", counters.events[Int($0.rawValue)])
-        })
+        labelled(
+            "timerd_events_total", "counter", "Events by type.", "type",
+            EventType.allCases.map {
+                ("\($0.name)", counters.events[Int($0.rawValue)])
+            })
         labelled("timerd_webhook_attempts_total", "counter", "Webhook attempts by outcome.", "outcome", [])
         single("timerd_webhook_pending", "gauge", "Webhook deliveries that are not done.", 0)
-        single("timerd_wakeups_total", "counter", "Times the fire loop woke for something due.", Double(counters.wakeups))
         single(
-            "timerd_loop_stall_seconds", "gauge", "The longest that any loop stood still.", service.watchdog.longestStall)
+            "timerd_wakeups_total", "counter", "Times the fire loop woke for something due.", Double(counters.wakeups))
+        single(
+            "timerd_loop_stall_seconds", "gauge", "The longest that any loop stood still.",
+            service.watchdog.longestStall)
         single("timerd_log_bytes", "gauge", "Bytes of the log on the device.", Double(service.logBytes))
         single(
             "process_resident_memory_bytes", "gauge", "Bytes of memory resident.", Double(ProcessUsage.residentBytes()))
@@ -83,7 +91,8 @@ struct MetricsText {
             ($0.key.route.rawValue, $0.key.method, $0.key.code) < ($1.key.route.rawValue, $1.key.method, $1.key.code)
         }
         for (key, count) in ordered {
-            text += "timerd_http_requests_total{route=\"\(key.route.path)\",method=\"\(key.method)\",code=\"\(key.code)\"}"
+            text +=
+                "timerd_http_requests_total{route=\"\(key.route.path)\",method=\"\(key.method)\",code=\"\(key.code)\"}"
             text += " \(count)\n"
         }
         var series: [(String, Histogram)] = []

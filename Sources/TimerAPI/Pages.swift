@@ -5,7 +5,8 @@ import WireJSON
 /// Pages for people: problems and the front page.
 enum Pages {
     private static func html(_ title: String, _ body: String) -> [UInt8] {
-        let style = "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}"
+        let style =
+            "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}"
             + "code,pre{background:#8882;padding:.1em .3em;border-radius:.2em}td,th{padding:.2em .8em;text-align:left}"
         return Array(
             """

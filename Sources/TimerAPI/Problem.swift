@@ -29,6 +29,9 @@ enum ProblemKind: String, CaseIterable {
     case shuttingDown = "shutting-down"
     case notImplemented = "not-implemented"
 
+    /// The kind that a path component names.
+    init?(slug: [UInt8]) { self.init(rawValue: String(decoding: slug, as: UTF8.self)) }
+
     /// The status code it usually comes with.
     var status: Int {
         switch self {
@@ -314,7 +317,8 @@ enum EventID {
         }
     }
 
-    /// Reads an id or a cursor; nil unless it is a decimal number that fits.
+    /// Reads an id or a cursor; nil unless it is a decimal number of at most `width` digits. One that no position can
+    /// reach reads as the largest.
     static func parse(_ text: some Collection<UInt8>) -> Int64? {
         guard !text.isEmpty, text.count <= width else { return nil }
         var value: Int64 = 0
@@ -322,8 +326,7 @@ enum EventID {
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
             let (product, overflow) = value.multipliedReportingOverflow(by: 10)
             let (sum, carry) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
-            guard !overflow && !carry else { return nil }
-            value = sum
+            value = overflow || carry ? .max : sum
         }
         return value
     }

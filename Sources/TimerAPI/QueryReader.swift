@@ -22,7 +22,8 @@ struct QueryReader {
     }
 
     /// A whole number in `range`.
-    mutating func number(_ name: String, in range: ClosedRange<Int64>, default fallback: Int64) throws(Problem) -> Int64 {
+    mutating func number(_ name: String, in range: ClosedRange<Int64>, default fallback: Int64) throws(Problem) -> Int64
+    {
         guard let text = try one(name) else { return fallback }
         guard let value = EventID.parse(text), range.contains(value) else {
             throw Self.invalid(name, "`\(name)` is a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -68,7 +69,9 @@ struct QueryReader {
             Definition.appendLabel(key: key.span, value: value.span, to: &encoded)
             labels.append(encoded)
         }
-        guard labels.count <= APILimits.labels else { throw Self.invalid("label", "at most 16 labels can be asked for") }
+        guard labels.count <= APILimits.labels else {
+            throw Self.invalid("label", "at most 16 labels can be asked for")
+        }
         return labels
     }
 

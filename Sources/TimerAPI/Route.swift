@@ -93,7 +93,9 @@ enum Routing {
                 return .route(route, parameter: [])
             }
         }
-        if parts.count == 2 && is_(first, "problems") { return .route(.problem, parameter: parts[1]) }
+        if parts.count == 2 && is_(first, "problems"), ProblemKind(slug: parts[1]) != nil {
+            return .route(.problem, parameter: parts[1])
+        }
         return .unknown
     }
 

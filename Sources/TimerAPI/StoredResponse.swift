@@ -12,20 +12,21 @@ struct StoredResponse {
     var type: [UInt8] = []
     var body: [UInt8]
 
-    /// What a rendered ticket is answered with; a batch is kept in its brief form.
+    /// What a ticket that succeeded is answered with; a batch is kept in its brief form.
     init(_ ticket: Ticket) {
+        if case .batch(let run) = ticket.outcome {
+            status = 200
+            body = run.brief.bytes
+            type = Array("application/x-ndjson".utf8)
+            return
+        }
+        Renderer.render(ticket)
         status = ticket.exchange.response.status
         body = ticket.exchange.response.body
         type = Array("application/json".utf8)
-        switch ticket.outcome {
-        case .timer(let code):
+        if case .timer(let code) = ticket.outcome {
             Conditions.appendTag(ticket.view.progress.version, to: &tag)
             if code == 201 { location = Renderer.location(ticket.parameter) }
-        case .batch(let run):
-            body = run.brief.bytes
-            type = Array("application/x-ndjson".utf8)
-        default:
-            break
         }
     }
 

@@ -93,7 +93,7 @@ final class StreamTable {
             seen = service.hub.head
             return
         }
-        guard let rows = service.hub.rows(after: seen) else {
+        guard let (rows, _) = service.hub.rows(after: seen) else {
             // The rows have left memory already: every stream reads on for itself.
             seen = service.hub.head
             for stream in streams.values { enqueue(stream) }
@@ -135,17 +135,18 @@ final class StreamTable {
             return fetch(stream, holding: next)
         }
         stream.history = []
-        guard let rows = service.hub.rows(after: stream.cursor) else { return fetch(stream, holding: nil) }
+        guard let (rows, through) = service.hub.rows(after: stream.cursor) else { return fetch(stream, holding: nil) }
         for row in rows {
             guard show(row, to: stream, &sends) else { return }
             if sends >= Self.sendsPerTurn { return enqueue(stream) }
         }
-        stream.cursor = max(stream.cursor, service.hub.head)
+        stream.cursor = max(stream.cursor, through)
         if let end = stream.end, stream.cursor >= end { finish(stream) }
     }
 
     private func fetch(_ stream: EventStream, holding position: Int64?) {
         stream.mode = .replaying
+        stream.readFloor = service.hub.floor
         let id = stream.id
         let inbox = inbox
         if let position {
@@ -169,9 +170,9 @@ final class StreamTable {
             enqueue(stream)
         case .success(nil):
             if stream.cursor < service.horizon { return loseTrack(stream) }
-            // Nothing more is on disk: what remains is in memory or yet to come.
+            // Nothing more was on disk: what came since the read began is in memory.
             stream.history = []
-            stream.cursor = max(stream.cursor, min(service.hub.head, stream.end ?? .max))
+            stream.cursor = max(stream.cursor, stream.readFloor)
             enqueue(stream)
         case .failure:
             // Storage fails to read: `tick` tries again.
@@ -230,7 +231,8 @@ final class StreamTable {
     /// Whether no event can follow for a stream of one timer: the timer was deleted, or ended for good under a poll.
     private func isLast(_ record: LogRecord, _ row: LogRow, for stream: EventStream) -> Bool {
         guard let timer = stream.filter.timer, case .event(let type, _, _) = record.content else { return false }
-        let ends = type == .deleted || stream.isPoll && !stream.isRestartable && (type == .completed || type == .cancelled)
+        let ends =
+            type == .deleted || stream.isPoll && !stream.isRestartable && (type == .completed || type == .cancelled)
         return ends && timer.names(row.data.span.extracting(record.definition))
     }
 

@@ -44,7 +44,8 @@ struct TimerBody {
         case "after": after = try value.duration()
         case "at": at = try value.instant()
         case "every": every = try value.duration(atLeast: 1)
-        case "start": rules.start = try value.choice(StartPolicy.allCases.map { ($0.name, $0) }, later: ["subscriber"]) ?? .now
+        case "start":
+            rules.start = try value.choice(StartPolicy.allCases.map { ($0.name, $0) }, later: ["subscriber"]) ?? .now
         case "clock": clock = try value.choice(TimerClock.allCases.map { ($0.name, $0) }, later: ["suspending"])
         case "mode": mode = try value.choice(RepeatMode.allCases.map { ($0.name, $0) })
         case "onResume": rules.onResume = try value.choice(ResumePolicy.allCases.map { ($0.name, $0) }) ?? .remaining

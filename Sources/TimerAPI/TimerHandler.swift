@@ -11,14 +11,14 @@ import WireJSON
 /// What a turn of the loop brings is gathered and applied in one hold of the engine's lock; an answer leaves once what
 /// it rests on is durable.
 final class TimerHandler: LoopHandler {
-    private let context: APIContext
-    private let inbox: LoopInbox
+    let context: APIContext
+    let inbox: LoopInbox
     private let reader: RequestReader
-    private let executor: Executor
+    let executor: Executor
     private let ids = IDSource()
     private let metrics: HTTPMetrics
     private let heart: Heartbeat
-    private var streams: StreamTable!
+    private(set) var streams: StreamTable!
     /// Requests to be applied in the next hold.
     private var ready: [Ticket] = []
     /// Requests whose answers wait for the disk.
@@ -26,9 +26,9 @@ final class TimerHandler: LoopHandler {
     /// Requests that wait until fewer records wait for the disk.
     private var held: [Ticket] = []
     /// Requests that wait for the store to be read.
-    private var reading: [UInt64: Ticket] = [:]
+    var reading: [UInt64: Ticket] = [:]
     private var nextSerial: UInt64 = 1
-    private var isDraining = false
+    private(set) var isDraining = false
 
     init(_ context: APIContext, _ loop: Loop) {
         self.context = context
@@ -49,8 +49,6 @@ final class TimerHandler: LoopHandler {
             _ = stream
         }
     }
-
-    // MARK: - Heads
 
     func admit(_ exchange: Exchange) -> Admission {
         let ticket = ticket(for: exchange)
@@ -154,8 +152,6 @@ final class TimerHandler: LoopHandler {
         exchange.response.add("Request-Id", requestID)
         Renderer.fill(Problem(refusal), exchange, requestID: requestID)
     }
-
-    // MARK: - Requests
 
     func handle(_ exchange: Exchange, _ answer: consuming Answer) {
         guard let ticket = exchange.context as? Ticket else { return answer.send() }
@@ -262,10 +258,8 @@ final class TimerHandler: LoopHandler {
         }
     }
 
-    // MARK: - Answers
-
     /// Answers a ticket whose outcome stands.
-    private func respond(_ ticket: Ticket) {
+    func respond(_ ticket: Ticket) {
         switch ticket.outcome {
         case .stream(let plan): begin(plan, ticket)
         case .replay(let position): read(ticket) { context.service.replayer.row(holding: position, reply: $0) }
@@ -283,7 +277,7 @@ final class TimerHandler: LoopHandler {
     }
 
     /// Counts and logs an answer.
-    private func note(_ ticket: Ticket) {
+    func note(_ ticket: Ticket) {
         let exchange = ticket.exchange
         let seconds = Double(Clocks.monotonic() - exchange.startedAt) / 1e9
         metrics.count(ticket.route, exchange.method, exchange.response.status, seconds: seconds)
@@ -337,101 +331,6 @@ final class TimerHandler: LoopHandler {
             Renderer.render(ticket)
         }
         send(ticket)
-    }
-
-    // MARK: - Streams
-
-    /// Begins a stream or a long poll: its timer's own history first, where it goes further back than memory.
-    private func begin(_ plan: StreamPlan, _ ticket: Ticket) {
-        guard let since = plan.since, context.service.hub.rows(after: since) == nil else { return open(plan, ticket) }
-        guard plan.filter.timer != nil else {
-            guard since == 0 || since >= context.service.horizon else { return expire(plan, ticket) }
-            return open(plan, ticket)
-        }
-        reading[ticket.serial] = ticket
-        let serial = ticket.serial
-        let inbox = inbox
-        context.service.replayer.history(newest: plan.newestOfTimer, since: since, keepsAll: since > 0) {
-            inbox.post(.history(ticket: serial, $0))
-        }
-    }
-
-    private func begin(_ history: Replayer.History, _ ticket: Ticket) {
-        guard case .stream(var plan) = ticket.outcome else { return }
-        switch history {
-        case .positions(let positions):
-            plan.history = positions[...]
-            if positions.isEmpty { plan.cursor = max(plan.cursor, plan.head) }
-            open(plan, ticket)
-        case .long:
-            plan.cursor = max(plan.cursor, context.service.horizon)
-            open(plan, ticket)
-        case .expired:
-            expire(plan, ticket)
-        case .failed:
-            ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
-            respond(ticket)
-        }
-    }
-
-    private func expire(_ plan: StreamPlan, _ ticket: Ticket) {
-        ticket.outcome = .problem(
-            executor.expired("events that may match came after that id and are no longer kept", plan.head))
-        respond(ticket)
-    }
-
-    /// Takes the connection over.
-    private func open(_ plan: StreamPlan, _ ticket: Ticket) {
-        var plan = plan
-        if plan.history.isEmpty { plan.cursor = max(plan.cursor, plan.since == 0 ? context.service.horizon : 0) }
-        guard let answer = ticket.answer.take() else { return }
-        ticket.exchange.response.reset()
-        ticket.exchange.response.add("Request-Id", ticket.requestID)
-        if ticket.exchange.method == .head {
-            fillStreamHead(plan, ticket)
-            note(ticket)
-            return answer.send()
-        }
-        if isDraining {
-            ticket.answer = consume answer
-            ticket.outcome = .problem(Problem(ServiceError.shuttingDown, timer: []))
-            return respond(ticket)
-        }
-        if plan.timeout == nil {
-            fillStreamHead(plan, ticket)
-            switch answer.detach() {
-            case .stream(let stream):
-                note(ticket)
-                ticket.outcome = .gone
-                streams.add(plan, .stream(stream), requestID: ticket.requestID)
-            case .refused(let answer, let reason):
-                refuseStream(consume answer, reason, ticket)
-            }
-        } else {
-            switch answer.park() {
-            case .parked(let parked):
-                ticket.outcome = .gone
-                streams.add(plan, .poll(parked), requestID: ticket.requestID)
-            case .refused(let answer, let reason):
-                refuseStream(consume answer, reason, ticket)
-            }
-        }
-    }
-
-    private func fillStreamHead(_ plan: StreamPlan, _ ticket: Ticket) {
-        let type = plan.format == .sse ? "text/event-stream" : "application/x-ndjson"
-        ticket.exchange.response.add("Content-Type", plan.timeout == nil ? type : "application/json")
-        ticket.exchange.response.add("Cache-Control", "no-store")
-        ticket.exchange.response.add("X-Accel-Buffering", "no")
-        ticket.exchange.response.add("Event-Id", EventID.text(plan.head))
-    }
-
-    private func refuseStream(_ answer: consuming Answer, _ reason: DetachRefusal, _ ticket: Ticket) {
-        ticket.answer = consume answer
-        var problem = Problem(.streamLimit, "the server holds as many streams as it may")
-        problem.retryAfter = 1
-        ticket.outcome = .problem(problem)
-        respond(ticket)
     }
 
     func streamWritable(_ stream: DetachedStream) {

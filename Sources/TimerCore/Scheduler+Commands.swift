@@ -221,8 +221,9 @@ extension Scheduler {
             step.end(.cancelled)
             step.emit(.cancelled, &effects)
         case .fire:
-            step.fire(.manual, due: now.milliseconds(on: step.rules.clock), missed: 0, &effects)
-            step.plan(step.rules.schedule.period > 0 ? step.progress.due : nil, &effects)
+            step.fire(
+                .manual, due: now.milliseconds(on: step.rules.clock), missed: 0,
+                next: step.rules.schedule.period > 0 ? step.progress.due : nil, &effects)
         case .reschedule:
             guard let target else { preconditionFailure("a reschedule comes with its target") }
             try reschedule(&step, target, &effects)
@@ -256,19 +257,23 @@ extension Scheduler {
         }
         let due = step.progress.due
         let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
-        step.emit(.resumed, &effects)
         guard due <= reached else {
+            step.emit(.resumed, &effects)
             step.plan(due, &effects)
             return
         }
         let last = Self.lastGridPoint(rules, from: due, through: reached)
         let others = rules.schedule.period > 0 ? (last - due) / rules.schedule.period : 0
+        let next = Self.following(rules, last, step.now)
         if rules.effectiveResume == .deadline {
-            step.fire(.resumed, due: last, missed: others, &effects)
+            step.emit(.resumed, &effects)
+            step.fire(.resumed, due: last, missed: others, next: next, &effects)
         } else {
             step.progress.missedCount += others + 1
+            if let next { step.progress.due = next }
+            step.emit(.resumed, &effects)
+            step.plan(next, &effects)
         }
-        step.plan(Self.following(rules, last, step.now), &effects)
     }
 
     private func reschedule(_ step: inout Step, _ target: RescheduleTarget, _ effects: inout [Effect]) throws(TimerRefusal) {

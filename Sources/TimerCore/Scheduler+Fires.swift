@@ -32,8 +32,9 @@ extension Scheduler {
         let missedThrough = due <= misfireUntil ? min(misfireUntil, step.rules.lastDue(now)) : due
         let last = Self.lastGridPoint(step.rules, from: due, through: missedThrough)
         let missed = step.rules.schedule.period == 0 ? 0 : (last - due) / step.rules.schedule.period
-        step.fire(due <= misfireUntil ? .misfire : .due, due: last, missed: missed, &effects)
-        step.plan(Self.following(step.rules, last, now), &effects)
+        step.fire(
+            due <= misfireUntil ? .misfire : .due, due: last, missed: missed,
+            next: Self.following(step.rules, last, now), &effects)
         commit(step)
     }
 

@@ -155,16 +155,21 @@ struct Step {
     /// Whether `maxFires` is reached.
     var isSpent: Bool { rules.maxFires.map { progress.firesSinceActivation >= $0 } ?? false }
 
-    /// Counts a fire and emits it.
-    mutating func fire(_ reason: EventReason, due: Int64, missed: Int64, _ effects: inout [Effect]) {
+    /// Counts a fire, plans the one after at `next` (nil: none) and emits both events: the fire, and the completion
+    /// when nothing may follow. The fire's event already holds the plan, since the log keeps what it says.
+    mutating func fire(
+        _ reason: EventReason, due: Int64, missed: Int64, next: Int64?, _ effects: inout [Effect]
+    ) {
         progress.fireCount += 1
         progress.firesSinceActivation += 1
         progress.missedCount += missed
         progress.lastFiredAt = now.wall
+        if let next { progress.due = next }
         let detail = FireDetail(
             scheduledAt: now.wall(of: due, on: rules.clock), latenessUs: max(0, microseconds(since: due)),
             missed: missed)
         emit(.fired, reason: reason, fire: detail, &effects)
+        plan(next, &effects)
     }
 
     /// Plans the next fire at `due`, or completes the timer when nothing may follow.

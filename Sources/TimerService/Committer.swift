@@ -15,11 +15,17 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
     private var epoch: Int64
     private var logHead: Int64
     private var deleteThrough: Int64 = 0
+    private var expiredThrough: Int64 = 0
     private var deletedThrough: Int64
     /// Bytes of row data in the log.
     private var dataBytes: Int
+    /// Bytes appended since the compactor was last told.
+    private var grownBytes = 0
+    private var onGrowth: @Sendable () -> Void = {}
     private var stopping = false
 
+    /// Bytes of growth after which the compactor is told.
+    private static let growthStep = 1 << 20
     /// Pause between attempts while storage fails, in nanoseconds.
     private static let retryPause: Int64 = 250_000_000
 
@@ -46,11 +52,19 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
         }
     }
 
-    /// Position up to which rows are gone, or going.
-    var horizon: Int64 { engine.lock.withLock { max(deleteThrough, deletedThrough) } }
+    /// Position up to which events are no longer kept, whether their rows are gone yet or not.
+    var horizon: Int64 { engine.lock.withLock { max(expiredThrough, deletedThrough) } }
+
+    /// Notes that events up to `position` are no longer kept.
+    func expire(through position: Int64) {
+        engine.lock.withLock { expiredThrough = max(expiredThrough, position) }
+    }
 
     /// Bytes of row data in the log.
     var logDataBytes: Int { engine.lock.withLock { dataBytes } }
+
+    /// Calls `growth` each time the log has grown by a step. Set before `run`.
+    func observeGrowth(_ growth: @escaping @Sendable () -> Void) { onGrowth = growth }
 
     /// Ends `run` once everything is committed.
     func stop() {
@@ -122,13 +136,19 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
         let seconds = Double(Clocks.monotonic() - started) / 1e9
         engine.lock.withLock {
             logHead = last
-            dataBytes += rows.reduce(0) { $0 + $1.data.count }
+            let grown = rows.reduce(0) { $0 + $1.data.count }
+            dataBytes += grown
+            grownBytes += grown
             engine.counters.commitSeconds.observe(seconds)
             engine.counters.commitRecords.observe(Double(last - first + 1))
         }
         hub.publish(rows)
         engine.setDurable(last)
         hub.notify()
+        if grownBytes >= Self.growthStep {
+            grownBytes = 0
+            onGrowth()
+        }
     }
 
     /// Finds out what the disk holds, begins anew from there, and waits until it takes writes again.
@@ -136,7 +156,7 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
         engine.lock.withLock { engine.availability = .storageUnavailable }
         report(.appendFailed(outcome))
         var isKnown = false
-        if case .absent = outcome { isKnown = true }
+        if case .absent = outcome { isKnown = true } else { showDurablePart(rows) }
         while !refold(reopening: !isKnown, rows) {
             guard pauseUnlessStopping() else { return }
         }
@@ -147,6 +167,18 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
         report(.storageRecovered)
         hub.notify()
         engine.alarm.ring()
+    }
+
+    /// Until it is known what became of `rows`, reads show what was surely on disk before them.
+    private func showDurablePart(_ rows: [LogRow]) {
+        var fold = LogFold(secret: secret, maximumTimers: engine.configuration.maximumTimers)
+        do throws(StoreError) { try Self.fold(&fold, store, through: logHead) } catch {
+            return report(.storageStillFailing(error))
+        }
+        engine.lock.lock()
+        engine.restart(fold, lostAfter: rows.last?.last ?? logHead)
+        engine.lock.unlock()
+        hub.notify()
     }
 
     private func pauseUnlessStopping() -> Bool {
@@ -169,7 +201,7 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
             let landed = rows.filter { $0.last <= head }
             engine.lock.lock()
             logHead = head
-            engine.restart(fold)
+            engine.restart(fold, lostAfter: head)
             engine.lock.unlock()
             hub.publish(landed)
             return true
@@ -179,10 +211,14 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
         }
     }
 
-    static func fold(_ fold: inout LogFold, _ store: any LogStore) throws(StoreError) {
+    /// Folds what `store` holds, or the rows of it up to `position`.
+    static func fold(
+        _ fold: inout LogFold, _ store: any LogStore, through position: Int64 = .max
+    ) throws(StoreError) {
         let reader = try store.makeReader()
         var failure: StoreError?
         try reader.read(from: 0) { row in
+            guard row.last <= position else { return false }
             do throws(StoreError) {
                 try fold.fold(row)
                 return true

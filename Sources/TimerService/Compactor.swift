@@ -53,6 +53,9 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         }
     }
 
+    /// Begins a round now: the log has grown. Any thread.
+    func nudge() { lock.withLock { lock.signal() } }
+
     func stop() {
         lock.withLock {
             stopping = true
@@ -92,6 +95,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             inside -= row.data.count
             return true
         }
+        committer.expire(through: outsideThrough)
         return rows == Self.rowsPerRound
     }
 

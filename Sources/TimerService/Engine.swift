@@ -30,8 +30,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var batchFirst: Int64 = 0
     /// The position the next record gets.
     var nextPosition: Int64 = 0
-    /// The newest position given out, or found on disk.
+    /// The newest position that stands: given out and not lost, or found on disk.
     var head: Int64 = 0
+    /// The newest position given out in this process.
+    private var givenOut: Int64 = 0
     /// Positions that were given out and lost, newest last.
     var lost: [ClosedRange<Int64>] = []
     var availability = Availability.open
@@ -66,9 +68,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     /// Begins anew from what the log holds, after a failed append. Called under the lock.
-    func restart(_ fold: consuming LogFold) {
-        if head > fold.head {
-            lost.append(fold.head + 1...head)
+    ///
+    /// - Parameter lostAfter: positions given out above are lost; those up to here are durable, or not known yet.
+    func restart(_ fold: consuming LogFold, lostAfter: Int64) {
+        if givenOut > lostAfter {
+            lost.append(lostAfter + 1...givenOut)
             if lost.count > Self.lostRangesKept { lost.removeFirst() }
             hasLost.store(true, ordering: .releasing)
         }
@@ -165,6 +169,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     func takePosition() -> Int64 {
         if batch.isEmpty { batchFirst = nextPosition }
         head = nextPosition
+        givenOut = nextPosition
         nextPosition += 1
         return head
     }

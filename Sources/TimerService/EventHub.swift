@@ -69,8 +69,15 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
     /// Position of the newest row published.
     public var head: Int64 { lock.withLock { newest } }
 
-    /// The rows that hold positions after `position`, or nil when some of them are no longer in memory.
-    public func rows(after position: Int64) -> [LogRow]? {
+    /// Position after which every row is in memory.
+    public var floor: Int64 { lock.withLock { heldAfter } }
+
+    /// Whether every row after `position` is in memory.
+    public func holds(after position: Int64) -> Bool { position >= floor }
+
+    /// The rows that hold positions after `position` with the position up to which they tell everything, or nil when
+    /// some of them are no longer in memory.
+    public func rows(after position: Int64) -> (rows: [LogRow], through: Int64)? {
         lock.withLock {
             guard position >= heldAfter else { return nil }
             var low = first
@@ -79,7 +86,7 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
                 let middle = (low + high) / 2
                 if rows[middle].last <= position { low = middle + 1 } else { high = middle }
             }
-            return Array(rows[low...])
+            return (Array(rows[low...]), newest)
         }
     }
 }

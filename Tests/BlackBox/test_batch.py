@@ -105,7 +105,7 @@ def test_the_largest_batch_is_16_mib(api):
         assert sock.recv(4096).startswith(b"HTTP/1.1 413 ")
 
 
-@pytest.mark.parametrize("content_type", [None, "application/json", "text/plain"])
+@pytest.mark.parametrize("content_type", [None, "application/merge-patch+json", "text/plain"])
 def test_other_content_types(api, name, content_type):
     api.batch([{"id": name, "after": "1h"}], content_type=content_type).problem(415, "unsupported-media-type")
     api.get(f"/v1/timers/{name}").expect(404)

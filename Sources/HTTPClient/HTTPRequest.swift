@@ -1,0 +1,69 @@
+/// A request to one server.
+public struct HTTPRequest: Sendable {
+    /// The methods a client of the service needs.
+    public enum Method: String, Sendable, CaseIterable {
+        case get = "GET"
+        case head = "HEAD"
+        case post = "POST"
+        case put = "PUT"
+        case patch = "PATCH"
+        case delete = "DELETE"
+    }
+
+    /// What to do.
+    public var method: Method
+    /// Path and query, percent-encoded, from the first slash on.
+    public var target: String
+    /// Further header lines; `Host`, `Content-Length` and the like are the client's own.
+    public var headers: [(name: String, value: String)]
+    /// The body; nil sends none and no content type.
+    public var body: [UInt8]?
+
+    /// Makes a request; see the members.
+    public init(
+        _ method: Method, _ target: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil
+    ) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+    }
+
+    /// What keeps it from being sent, or nil: line ends and other control characters would let a value write headers.
+    var fault: String? {
+        guard target.hasPrefix("/"), target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            return "the target is not a percent-encoded path"
+        }
+        for header in headers {
+            guard !header.name.isEmpty, header.name.utf8.allSatisfy(Self.isTokenByte) else {
+                return "a header's name is not a token"
+            }
+            guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
+                return "the value of \(header.name) has a control character"
+            }
+        }
+        return nil
+    }
+
+    /// Header lines as libcurl takes them.
+    var lines: [String] {
+        var lines = headers.map { header in
+            // "Name:" would remove a header of libcurl's; "Name;" sends one without a value.
+            header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
+        }
+        if !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+            // Otherwise libcurl calls every POST a submitted form.
+            lines.append("Content-Type:")
+        }
+        return lines
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

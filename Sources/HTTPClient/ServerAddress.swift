@@ -1,0 +1,32 @@
+/// Where an HTTP server is found.
+public struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
+    /// What paths are appended to: scheme, authority and perhaps a prefix, without a slash at the end.
+    let base: String
+    /// The Unix socket to connect to; nil for TCP.
+    let socketPath: String?
+
+    /// Reads `http://127.0.0.1:8080`, `https://timers.example/prefix` or `unix:/path`.
+    ///
+    /// Nil where `text` is none of these. Whether the host exists is seen on connecting.
+    public init?(_ text: String) {
+        if text.hasPrefix("unix:") {
+            let path = String(text.dropFirst("unix:".count))
+            guard !path.isEmpty, !path.utf8.contains(0) else { return nil }
+            // The host is part of the protocol even where it leads nowhere.
+            base = "http://localhost"
+            socketPath = path
+            return
+        }
+        let scheme = ["http://", "https://"].first { text.hasPrefix($0) }
+        guard let scheme, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), !text.contains(where: { "?#".contains($0) })
+        else { return nil }
+        var rest = text.dropFirst(scheme.count)
+        while rest.hasSuffix("/") { rest.removeLast() }
+        guard let first = rest.first, first != "/", first != ":" else { return nil }
+        base = scheme + rest
+        socketPath = nil
+    }
+
+    /// As a person writes it.
+    public var description: String { socketPath.map { "unix:\($0)" } ?? base }
+}

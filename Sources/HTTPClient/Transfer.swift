@@ -1,0 +1,96 @@
+import CCurl
+import Platform
+
+/// One exchange under way: what libcurl's callbacks write to.
+final class Transfer {
+    /// Why a callback gave the transfer up.
+    enum Stop {
+        /// The body is longer than the client takes.
+        case tooLarge
+        /// Nothing came for as long as the caller allowed.
+        case silent
+        /// The reader of the stream has enough.
+        case byReader
+    }
+
+    /// The answer so far.
+    private(set) var response = HTTPResponse(status: 0, headers: [], body: [])
+    /// Set where a callback gave up.
+    private(set) var stop: Stop?
+    private let bodyLimit: Int
+    private let stream: HTTPStreamReader?
+    private var headBytes = 0
+    private var headEnded = false
+    private var lastByteAt = Clocks.monotonic()
+
+    /// Bytes of header lines that a client takes.
+    static let headLimit = 64 * 1024
+
+    init(bodyLimit: Int, stream: HTTPStreamReader? = nil) {
+        self.bodyLimit = bodyLimit
+        self.stream = stream
+    }
+
+    /// Takes a line of the head; false gives up.
+    func head(_ line: [UInt8]) -> Bool {
+        lastByteAt = Clocks.monotonic()
+        headBytes += line.count
+        guard headBytes <= Self.headLimit else { return give(.tooLarge) }
+        let text = String(trimming: line)
+        if text.hasPrefix("HTTP/") {
+            // A new status line: what came before was interim, 100 or 103.
+            response.headers = []
+            response.status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        } else if let colon = text.firstIndex(of: ":") {
+            let value = String(trimming: text[text.index(after: colon)...].utf8)
+            response.headers.append(HTTPResponse.Header(name: String(text[..<colon]), value: value))
+        } else if text.isEmpty, response.status >= 200, !headEnded {
+            headEnded = true
+            if let stream, !stream.onHead(response) { return give(.byReader) }
+        }
+        return true
+    }
+
+    /// Takes a piece of the body; false gives up.
+    func body(_ bytes: [UInt8]) -> Bool {
+        lastByteAt = Clocks.monotonic()
+        if let stream, response.status == 200 {
+            return stream.onBytes(bytes) || give(.byReader)
+        }
+        guard response.body.count + bytes.count <= bodyLimit else { return give(.tooLarge) }
+        response.body += bytes
+        return true
+    }
+
+    /// Looks at the clock; false gives up.
+    func pulse() -> Bool {
+        guard let stream, Clocks.monotonic() - lastByteAt > Int64(stream.silenceSeconds) * 1_000_000_000 else {
+            return true
+        }
+        return give(.silent)
+    }
+
+    private func give(_ reason: Stop) -> Bool {
+        stop = reason
+        return false
+    }
+}
+
+/// Who reads a stream.
+struct HTTPStreamReader {
+    /// A stream without any byte for so long is given up.
+    let silenceSeconds: Int
+    /// Hears of the answer's head, whatever its status; false ends the stream.
+    let onHead: (HTTPResponse) -> Bool
+    /// Takes bytes of a 200's body as they come; false ends the stream.
+    let onBytes: ([UInt8]) -> Bool
+}
+
+extension String {
+    /// Decodes UTF-8 without the white space and line ends around it.
+    fileprivate init(trimming bytes: some BidirectionalCollection<UInt8>) {
+        let start = bytes.drop { $0 <= 0x20 }
+        let end = start.lastIndex { $0 > 0x20 }.map { start.index(after: $0) } ?? start.startIndex
+        self = String(decoding: start[..<end], as: UTF8.self)
+    }
+}

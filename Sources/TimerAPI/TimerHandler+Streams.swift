@@ -1,0 +1,107 @@
+import HTTPServer
+import TimerCore
+import TimerService
+
+/// Streams and long polls: where they begin, and the taking over of their connections.
+extension TimerHandler {
+    /// Begins a stream or a long poll: its timer's own history first, where it goes further back than memory.
+    func begin(_ plan: StreamPlan, _ ticket: Ticket) {
+        if let since = plan.since, since > plan.head {
+            return expire(plan, "there is no event with this id yet", ticket)
+        }
+        let isOld = plan.since.map { $0 > 0 && $0 < context.service.horizon } ?? false
+        if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
+        guard let since = plan.since, plan.filter.timer != nil, !context.service.hub.holds(after: since) else {
+            return open(plan, ticket)
+        }
+        reading[ticket.serial] = ticket
+        let serial = ticket.serial
+        let inbox = inbox
+        context.service.replayer.history(newest: plan.newestOfTimer, since: since, keepsAll: since > 0) {
+            inbox.post(.history(ticket: serial, $0))
+        }
+    }
+
+    func begin(_ history: Replayer.History, _ ticket: Ticket) {
+        guard case .stream(var plan) = ticket.outcome else { return }
+        switch history {
+        case .positions(let positions):
+            plan.history = positions[...]
+            if positions.isEmpty { plan.cursor = max(plan.cursor, plan.head) }
+            open(plan, ticket)
+        case .long:
+            plan.cursor = max(plan.cursor, context.service.horizon)
+            open(plan, ticket)
+        case .expired:
+            expire(plan, Self.tooOld, ticket)
+        case .failed:
+            ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
+            respond(ticket)
+        }
+    }
+
+    private static let tooOld = "events that may match came after that id and are no longer kept"
+
+    /// Refuses a stream that can't begin where its client asks.
+    private func expire(_ plan: StreamPlan, _ detail: String, _ ticket: Ticket) {
+        var problem = Problem(.eventsExpired, detail)
+        problem.oldest = context.service.horizon + 1
+        problem.newest = plan.head
+        ticket.outcome = .problem(problem)
+        respond(ticket)
+    }
+
+    /// Takes the connection over.
+    private func open(_ plan: StreamPlan, _ ticket: Ticket) {
+        var plan = plan
+        if plan.history.isEmpty { plan.cursor = max(plan.cursor, plan.since == 0 ? context.service.horizon : 0) }
+        guard let answer = ticket.answer.take() else { return }
+        ticket.exchange.response.reset()
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        if ticket.exchange.method == .head {
+            fillStreamHead(plan, ticket)
+            note(ticket)
+            return answer.send()
+        }
+        if isDraining {
+            ticket.answer = consume answer
+            ticket.outcome = .problem(Problem(ServiceError.shuttingDown, timer: []))
+            return respond(ticket)
+        }
+        if plan.timeout == nil {
+            fillStreamHead(plan, ticket)
+            switch answer.detach() {
+            case .stream(let stream):
+                note(ticket)
+                ticket.outcome = .gone
+                streams.add(plan, .stream(stream), requestID: ticket.requestID)
+            case .refused(let answer, let reason):
+                refuseStream(consume answer, reason, ticket)
+            }
+        } else {
+            switch answer.park() {
+            case .parked(let parked):
+                ticket.outcome = .gone
+                streams.add(plan, .poll(parked), requestID: ticket.requestID)
+            case .refused(let answer, let reason):
+                refuseStream(consume answer, reason, ticket)
+            }
+        }
+    }
+
+    private func fillStreamHead(_ plan: StreamPlan, _ ticket: Ticket) {
+        let type = plan.format == .sse ? "text/event-stream" : "application/x-ndjson"
+        ticket.exchange.response.add("Content-Type", plan.timeout == nil ? type : "application/json")
+        ticket.exchange.response.add("Cache-Control", "no-store")
+        ticket.exchange.response.add("X-Accel-Buffering", "no")
+        ticket.exchange.response.add("Event-Id", EventID.text(plan.head))
+    }
+
+    private func refuseStream(_ answer: consuming Answer, _ reason: DetachRefusal, _ ticket: Ticket) {
+        ticket.answer = consume answer
+        var problem = Problem(.streamLimit, "the server holds as many streams as it may")
+        problem.retryAfter = 1
+        ticket.outcome = .problem(problem)
+        respond(ticket)
+    }
+}

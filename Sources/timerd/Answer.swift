@@ -1,0 +1,73 @@
+import HTTPClient
+import WireJSON
+
+/// A JSON object a server answered with, or sent as an event.
+struct Answer {
+    private let document: JSONDocument
+    private let node: JSONNode
+
+    /// Reads the body of `response`.
+    init(_ response: HTTPResponse) throws(Failure) {
+        guard let answer = Answer(response.body) else {
+            throw Failure(.other, "the server's answer is not a JSON object: is it timerd?")
+        }
+        self = answer
+    }
+
+    /// Nil unless `bytes` are a JSON object.
+    init?(_ bytes: [UInt8]) {
+        var document = JSONDocument()
+        do throws(JSONError) {
+            try document.parse(bytes)
+        } catch {
+            return nil
+        }
+        guard document.kind(document.root) == .object else { return nil }
+        self.init(document, document.root)
+    }
+
+    private init(_ document: JSONDocument, _ node: JSONNode) {
+        self.document = document
+        self.node = node
+    }
+
+    /// The member `name` as text: a string unescaped, null and a missing one as nil, anything else as its JSON.
+    subscript(_ name: StaticString) -> String? { document.member(node, name).flatMap(text) }
+
+    /// The objects in the array that is the member `name`.
+    func objects(_ name: StaticString) -> [Answer] {
+        document.member(node, name).map(children)?.filter { document.kind($0) == .object }
+            .map { Answer(document, $0) } ?? []
+    }
+
+    /// The strings in the array that is the member `name`.
+    func strings(_ name: StaticString) -> [String] { document.member(node, name).map(children)?.compactMap(text) ?? [] }
+
+    /// The members that are not null, in their order.
+    var members: [(name: String, text: String)] {
+        children(node).compactMap { child in
+            text(child).map { (String(decoding: document.keyBytes(child), as: UTF8.self), $0) }
+        }
+    }
+
+    private func children(_ parent: JSONNode) -> [JSONNode] {
+        var children: [JSONNode] = []
+        var child = document.firstChild(parent)
+        while let node = child {
+            children.append(node)
+            child = document.next(node)
+        }
+        return children
+    }
+
+    private func text(_ node: JSONNode) -> String? {
+        switch document.kind(node) {
+        case .null: return nil
+        case .string: return String(decoding: document.string(node), as: UTF8.self)
+        default:
+            var bytes: [UInt8] = []
+            document.appendCompact(node, to: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import TimerLog
+
+/// `timerd backup`.
+struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copy the log to another directory, also while the server runs.",
+        discussion: """
+            The copy is the log as it stood at one instant, read back before it gets its name. To restore, start a \
+            server on the copy. cp of a live file is no backup.
+
+              timerd backup --data ./timerd-data --to /backups/2026-11-21
+            """)
+
+    @OptionGroup var options: DataOptions
+
+    @Option(help: ArgumentHelp("The directory of the copy, empty or missing", valueName: "directory")) var to: String
+
+    func run() throws {
+        let directory = try options.directory()
+        guard !to.isEmpty else { throw Failure(.usage, "--to needs a directory") }
+        do throws(StoreError) {
+            let copy = try LogBackup.copy(from: directory, to: to)
+            Console.out("\(to): \(copy.rows) rows, \(copy.bytes) bytes, up to position \(copy.head)")
+        } catch {
+            throw Failure(error, directory: directory)
+        }
+    }
+}

@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// The data directory of a command that works on one.
+struct DataOptions: ParsableArguments {
+    @Option(name: Setting.data.name, help: Setting.data.help) var data: String?
+
+    /// The directory to work on.
+    func directory() throws(Failure) -> String {
+        guard let value = SettingValue.one(.data, flag: data, Environment()) else {
+            throw Failure(.usage, "--\(Setting.data.flag) needs a value")
+        }
+        return try value.nonEmpty()
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+
+/// The environment, read once at start. Nothing but this program reads it; its modules are told.
+struct Environment {
+    private let variables: [String: String]
+
+    /// The process's own.
+    init() {
+        var variables: [String: String] = [:]
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            let line = unsafe String(cString: text)
+            if let equals = line.firstIndex(of: "=") {
+                variables[String(line[..<equals])] = String(line[line.index(after: equals)...])
+            }
+            unsafe entry += 1
+        }
+        self.variables = variables
+    }
+
+    /// The value of a variable; nil where it is not set. An empty one counts as not set, as `VAR=` in a file means.
+    subscript(name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// Variables that look like ours and are not, sorted: probably misspelt.
+    var unknown: [String] {
+        let known = Set(Setting.all.map(\.variable))
+        return variables.keys.filter { $0.hasPrefix(Setting.prefix) && !known.contains($0) }.sorted()
+    }
+}

@@ -1,0 +1,128 @@
+import Glibc
+import HTTPClient
+
+/// Follows a stream of events over lost connections and restarts of the server: every event once, in order.
+final class EventFollower {
+    /// A stream without a byte for so long is given up: four of the server's usual heartbeats.
+    static let silenceSeconds = 60
+    /// Milliseconds before the first attempt to come back, doubled each time.
+    static let firstPauseMs: UInt32 = 100
+    /// Milliseconds between attempts at most.
+    static let longestPauseMs: UInt32 = 5000
+    /// Bytes of one event; the server sends none so long.
+    static let lineLimit = 1 << 20
+
+    /// Where one connection's end leaves the follower.
+    private enum Outcome {
+        case finished
+        case lost
+    }
+
+    private let client: ServiceClient
+    private let query: EventQuery
+    private let show: ([UInt8], Answer) -> Bool
+    private var cursor: String?
+    private var left: Int?
+    private var partial: [UInt8] = []
+    private var isFinished = false
+    private var failure: Failure?
+    private var wasConnected = false
+    private var pauseMs = firstPauseMs
+
+    /// Makes a follower; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - since: the id to begin behind; nil for from now.
+    ///   - limit: ends after so many events.
+    ///   - show: takes each event, as it came and read; false ends it.
+    init(
+        _ client: ServiceClient, _ query: EventQuery, since: String?, limit: Int?,
+        show: @escaping ([UInt8], Answer) -> Bool
+    ) {
+        self.client = client
+        self.query = query
+        self.show = show
+        cursor = since
+        left = limit
+    }
+
+    /// Follows until there is nothing more to follow.
+    ///
+    /// - Throws: when the server refuses, or can't be reached at the first attempt.
+    func run() throws(Failure) {
+        while try connect() == .lost {
+            // Jitter, so that the readers of a server that restarts do not come back as one.
+            usleep(UInt32.random(in: pauseMs / 2...pauseMs) * 1000)
+            pauseMs = min(pauseMs * 2, Self.longestPauseMs)
+        }
+    }
+
+    private func connect(isLast: Bool = false) throws(Failure) -> Outcome {
+        partial = []
+        let request = HTTPRequest(
+            .get, query.target(since: cursor, isLast: isLast), headers: [("Accept", "application/x-ndjson")])
+        let response: HTTPResponse
+        do throws(HTTPClientError) {
+            response = try client.stream(
+                request, silenceSeconds: Self.silenceSeconds, onHead: { [self] in begin($0) },
+                onBytes: { [self] in take($0) })
+        } catch {
+            if let failure { throw failure }
+            guard wasConnected else { throw Failure(.other, error.description) }
+            return .lost
+        }
+        if let failure { throw failure }
+        if isFinished || isLast && response.status == 200 { return .finished }
+        switch response.status {
+        case 200: return .lost
+        case 404 where wasConnected && query.id != nil && !isLast:
+            // It was deleted while nobody looked: what it did until then is still kept.
+            return try connect(isLast: true)
+        case 429, 500...: if wasConnected { return .lost }
+        default: break
+        }
+        throw Failure(.other, ProblemText.line(response))
+    }
+
+    private func begin(_ head: HTTPResponse) -> Bool {
+        guard head.status == 200 else { return true }
+        wasConnected = true
+        // Without a cursor the stream begins at the newest event; coming back must begin there too.
+        if cursor == nil { cursor = head.header("Event-Id") }
+        return true
+    }
+
+    private func take(_ bytes: [UInt8]) -> Bool {
+        pauseMs = Self.firstPauseMs
+        partial += bytes
+        var start = partial.startIndex
+        while let end = partial[start...].firstIndex(of: 0x0a) {
+            let line = Array(partial[start..<end])
+            start = end + 1
+            // An empty line is a heartbeat.
+            if !line.isEmpty, !takeEvent(line) { return false }
+        }
+        partial.removeFirst(start)
+        return partial.count <= Self.lineLimit || end(Failure(.other, "the server sent a line over 1 MiB"))
+    }
+
+    private func takeEvent(_ line: [UInt8]) -> Bool {
+        guard let event = Answer(line), let type = event["type"] else {
+            return end(Failure(.other, "the server sent a line that is no event: is it timerd?"))
+        }
+        if type == "gap" {
+            return end(
+                Failure(.other, "too slow: events after \(event["since"] ?? "the last one") are no longer kept"))
+        }
+        if let id = event["id"] { cursor = id }
+        isFinished = !show(line, event)
+        if let left { self.left = left - 1 }
+        if left == 0 || type == "deleted" && query.id != nil { isFinished = true }
+        return !isFinished
+    }
+
+    private func end(_ failure: Failure) -> Bool {
+        self.failure = failure
+        return false
+    }
+}

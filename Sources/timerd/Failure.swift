@@ -1,0 +1,23 @@
+/// Why the program ends without having done what it was asked: one line for stderr and an exit code.
+struct Failure: Error, Sendable {
+    /// How the program exits; the numbers are those of `sysexits.h` where it has one.
+    enum Code: Int32, Sendable {
+        /// It did not work out; trying again may help.
+        case other = 1
+        /// The command line or a variable makes no sense.
+        case usage = 64
+        /// Configuration or data that can't be used; trying again does not help.
+        case unusable = 78
+    }
+
+    /// How the program exits.
+    var code: Code
+    /// What is wrong, without `timerd:` before it.
+    var line: String
+
+    /// Makes a failure; see the members.
+    init(_ code: Code, _ line: String) {
+        self.code = code
+        self.line = line
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import TimerLog
+
+/// `timerd log dump`.
+struct LogDump: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dump",
+        abstract: "Print every record of the log as a line of JSON.",
+        discussion: """
+            Positions are strings, as event ids are: they are the same numbers, too large for some JSON readers. \
+            Instants are UTC. Exits 78 behind the last good record where the log is damaged.
+
+              timerd log dump --data ./timerd-data --from 1898231250945671168
+              timerd log dump | jq -c 'select(.type == "fired") | [.at, .timer]'
+            """)
+
+    @OptionGroup var options: DataOptions
+
+    @Option(help: ArgumentHelp("Begin with the record at this position", valueName: "position")) var from: Int64 = 0
+
+    /// Bytes collected before they are written.
+    private static let chunk = 64 * 1024
+
+    func run() throws {
+        let directory = try options.directory()
+        do throws(StoreError) {
+            try dump(SQLiteLogStore.openReader(directory: directory))
+        } catch {
+            throw Failure(error, directory: directory)
+        }
+    }
+
+    private func dump(_ reader: any LogReader) throws(StoreError) {
+        var output: [UInt8] = []
+        var damage: StoreError?
+        try reader.read(from: from) { row in
+            do throws(StoreError) {
+                try BatchRows.read(row) { (record) throws(StoreError) in
+                    if record.position >= from { RecordLine.append(record, row, to: &output) }
+                    return true
+                }
+            } catch {
+                damage = error
+            }
+            guard damage == nil, output.count > Self.chunk else { return damage == nil }
+            defer { output.removeAll(keepingCapacity: true) }
+            return Console.out(bytes: output)
+        }
+        Console.out(bytes: output)
+        if let damage { throw damage }
+    }
+}

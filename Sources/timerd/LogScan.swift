@@ -1,0 +1,54 @@
+import TimerCore
+import TimerLog
+
+/// A log folded from its first row to its last, or to where it is damaged.
+struct LogScan: ~Copyable {
+    /// Rows that are whole and follow each other.
+    private(set) var rows = 0
+    /// Position of the first record; nil in an empty log.
+    private(set) var first: Int64?
+    /// What stopped the fold; nil where the log is whole.
+    private(set) var damage: StoreError?
+    private var fold = LogFold(secret: [UInt8](repeating: 0, count: 16))
+
+    /// Position of the last good record, 0 when there is none.
+    var last: Int64 { fold.head }
+    /// Records that are good.
+    var records: Int { fold.records }
+    /// Bytes of good rows.
+    var bytes: Int { fold.bytes }
+    /// Answers kept for idempotency keys.
+    var answers: Int { fold.answers.count }
+
+    /// Reads the log in `directory`.
+    ///
+    /// - Throws: where it can't be read at all; damage is no error here.
+    init(directory: String) throws(Failure) {
+        do throws(StoreError) {
+            let reader = try SQLiteLogStore.openReader(directory: directory)
+            try reader.read(from: 0) { take($0) }
+        } catch {
+            // SQLite's own damage stops reading as a bad row does.
+            guard error.kind == .damaged, rows > 0 else { throw Failure(error, directory: directory) }
+            damage = error
+        }
+    }
+
+    private mutating func take(_ row: LogRow) -> Bool {
+        do throws(StoreError) {
+            try fold.fold(row)
+            rows += 1
+            if first == nil { first = row.first }
+            return true
+        } catch {
+            damage = error
+            return false
+        }
+    }
+
+    /// How many timers there were at the last good row, by state.
+    consuming func timers() -> [(state: TimerState, count: Int)] {
+        let scheduler = fold.finish()
+        return TimerState.allCases.map { ($0, scheduler.count(in: $0)) }
+    }
+}

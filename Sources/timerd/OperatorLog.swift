@@ -1,0 +1,87 @@
+import Logging
+import Platform
+import TimerAPI
+import TimerLog
+import TimerService
+
+/// Says in the log what an operator should hear of.
+final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is guarded by `lock`
+    private let logger: Logger
+    private let lock = Lock()
+    /// What happened before the server was up; nil once it is. A start that fails says one line, why.
+    private var held: [ServiceEvent]? = []
+
+    /// Writes to `logger`.
+    init(_ logger: Logger) { self.logger = logger }
+
+    /// Tells what was held, and from now on everything at once.
+    func open() {
+        let events = lock.withLock {
+            defer { held = nil }
+            return held ?? []
+        }
+        for event in events { tell(event) }
+    }
+
+    /// Takes an event; any thread.
+    var report: @Sendable (ServiceEvent) -> Void {
+        { [self] event in
+            let isHeld = lock.withLock {
+                held?.append(event)
+                return held != nil
+            }
+            if !isHeld { tell(event) }
+        }
+    }
+
+    /// Takes a request that was answered; any thread.
+    var request: @Sendable (AccessRecord) -> Void {
+        { [logger] record in
+            logger.debug(
+                "request",
+                metadata: [
+                    "method": "\(record.method)", "target": "\(record.target)", "status": "\(record.status)",
+                    "bytes": "\(record.bytes)", "ms": "\(Self.milliseconds(record.seconds))", "peer": "\(record.peer)",
+                    "requestId": "\(record.requestID)",
+                ])
+        }
+    }
+
+    private func tell(_ event: ServiceEvent) {
+        switch event {
+        case .recovered(let timers, let records, let seconds):
+            logger.info(
+                "the log is read",
+                metadata: [
+                    "timers": "\(timers)", "records": "\(records)", "ms": "\(Self.milliseconds(seconds))",
+                ])
+        case .appendFailed(let outcome):
+            logger.error(
+                "the disk took no write; changes are refused until it does", metadata: Self.metadata(outcome))
+        case .storageStillFailing(let error):
+            logger.error("storage still fails", metadata: ["reason": "\(error)"])
+        case .storageRecovered:
+            logger.notice("storage works again; changes are taken")
+        case .loopStalled(let name, let seconds):
+            logger.warning("a loop stands still", metadata: ["loop": "\(name)", "ms": "\(Self.milliseconds(seconds))"])
+        case .compactionFailed(let error):
+            logger.error("old rows could not be compacted", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private static func metadata(_ outcome: AppendOutcome) -> Logger.Metadata {
+        switch outcome {
+        case .durable: ["outcome": "durable"]
+        case .absent(let error): ["outcome": "absent", "reason": "\(error)"]
+        case .unknown(let error): ["outcome": "unknown", "reason": "\(error)"]
+        case .fenced: ["outcome": "fenced"]
+        }
+    }
+
+    /// Milliseconds with three decimals.
+    private static func milliseconds(_ seconds: Double) -> String {
+        let micros = Int64((seconds * 1e6).rounded())
+        let fraction = String(micros % 1000)
+        return "\(micros / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+    }
+}

@@ -1,0 +1,173 @@
+import TimerCore
+import TimerLog
+import WireJSON
+
+/// A record of the log as a line of JSON, for people and `jq`.
+enum RecordLine {
+    /// Appends the line of `record`, which stands in `row`.
+    static func append(_ record: LogRecord, _ row: LogRow, to output: inout [UInt8]) {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("position")
+        writer.string(String(record.position))
+        switch record.content {
+        case .event(let type, let reason, let fire):
+            head(record, "event", &writer)
+            writer.key("type")
+            writer.string(type.name)
+            if reason != .none {
+                writer.key("reason")
+                writer.string(reason.name)
+            }
+            if let fire { append(fire, &writer) }
+            writer.key("previous")
+            writer.string(String(record.previous))
+            timer(record, row, &writer)
+        case .snapshot(let lastEvent):
+            head(record, "snapshot", &writer)
+            writer.key("lastEvent")
+            writer.string(String(lastEvent))
+            timer(record, row, &writer)
+        case .answer(let answer):
+            head(record, "answer", &writer)
+            writer.key("key")
+            writer.string(hexadecimal(answer.key))
+            writer.key("answeredAt")
+            writer.instant(answer.answeredAt)
+            writer.key("bytes")
+            writer.integer(Int64(answer.answer.count))
+        case .versionFloor(let floor):
+            head(record, "versionFloor", &writer)
+            writer.key("floor")
+            writer.integer(floor)
+        }
+        writer.endObject()
+        writer.newline()
+        output += writer.bytes
+    }
+
+    private static func head(_ record: LogRecord, _ kind: StaticString, _ writer: inout JSONWriter) {
+        writer.key("kind")
+        writer.string(kind)
+        writer.key("at")
+        writer.instant(record.at)
+    }
+
+    private static func append(_ fire: FireDetail, _ writer: inout JSONWriter) {
+        writer.key("scheduledAt")
+        writer.instant(fire.scheduledAt)
+        writer.key("latenessUs")
+        writer.integer(fire.latenessUs)
+        writer.key("missed")
+        writer.integer(fire.missed)
+    }
+
+    private static func timer(_ record: LogRecord, _ row: LogRow, _ writer: inout JSONWriter) {
+        let definition = row.data.span.extracting(record.definition)
+        var id: [UInt8] = []
+        Definition.appendID(definition, to: &id)
+        writer.key("timer")
+        writer.string(id)
+        let progress = record.progress
+        writer.key("state")
+        writer.string(progress.state.name)
+        writer.key("version")
+        writer.integer(progress.version)
+        // Milliseconds on the timer's clock when running, microseconds left when suspended: as it is kept.
+        writer.key("due")
+        writer.integer(progress.due)
+        let layout = record.isWhole ? Definition.layout(definition) : nil
+        if let layout, progress.state == .running, let header = BatchHeader(row.data.span) {
+            writer.key("dueAt")
+            writer.instant(header.base.now.wall(of: progress.due, on: layout.rules.clock))
+        }
+        if progress.lastFiredAt != 0 {
+            writer.key("lastFiredAt")
+            writer.instant(progress.lastFiredAt)
+        }
+        writer.key("fireCount")
+        writer.integer(progress.fireCount)
+        writer.key("missedCount")
+        writer.integer(progress.missedCount)
+        labels(definition, &writer)
+        if let layout { append(layout, definition, &writer) }
+    }
+
+    private static func labels(_ definition: Span<UInt8>, _ writer: inout JSONWriter) {
+        let run = Definition.labels(definition)
+        var offset = run.lowerBound
+        writer.key("labels")
+        writer.beginObject()
+        while let (key, value) = Definition.nextLabel(definition, &offset, end: run.upperBound) {
+            writer.key(bytes: copy(definition, key))
+            writer.string(copy(definition, value))
+        }
+        writer.endObject()
+    }
+
+    private static func append(_ layout: Definition.Layout, _ definition: Span<UInt8>, _ writer: inout JSONWriter) {
+        let rules = layout.rules
+        writer.key("definition")
+        writer.beginObject()
+        writer.key("createdAt")
+        writer.instant(layout.createdAt)
+        append(rules.schedule, &writer)
+        writer.key("clock")
+        writer.string("\(rules.clock)")
+        writer.key("mode")
+        writer.string(rules.mode.name)
+        writer.key("start")
+        writer.string(rules.start.name)
+        writer.key("onResume")
+        writer.string(rules.onResume.name)
+        if let maxFires = rules.maxFires {
+            writer.key("maxFires")
+            writer.integer(maxFires)
+        }
+        if let until = rules.until {
+            writer.key("until")
+            writer.instant(until)
+        }
+        writer.key("restartable")
+        writer.bool(rules.restartable)
+        writer.key("retain")
+        writer.duration(rules.retain)
+        if let payload = layout.payload {
+            writer.key("payload")
+            writer.raw(copy(definition, payload))
+        }
+        writer.endObject()
+    }
+
+    private static func append(_ schedule: Schedule, _ writer: inout JSONWriter) {
+        switch schedule {
+        case .after(let delay):
+            writer.key("after")
+            writer.duration(delay)
+        case .at(let instant):
+            writer.key("at")
+            writer.instant(instant)
+        case .every(let period, let first):
+            writer.key("every")
+            writer.duration(period)
+            switch first {
+            case .period: break
+            case .after(let delay):
+                writer.key("after")
+                writer.duration(delay)
+            case .at(let instant):
+                writer.key("at")
+                writer.instant(instant)
+            }
+        }
+    }
+
+    private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] { range.map { bytes[$0] } }
+
+    private static func hexadecimal(_ hash: Hash128) -> String {
+        [hash.high, hash.low].map { half in
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+
+/// `timerd serve`: only flags; what they mean is `ServeConfiguration`'s, what happens is `ServerRun`'s.
+struct Serve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the server until SIGTERM or Ctrl-C.",
+        discussion: """
+            Each flag can be given as a variable, named beside it; a flag wins. Durations are written 250ms, 10s, \
+            1m30s, 24h or PT10S, sizes 64KiB, 512MiB, 1GiB.
+
+            Once it accepts connections it prints "timerd listening on http://127.0.0.1:8080", a line a listener. \
+            The log goes to stderr. SIGTERM stops it cleanly: requests are answered, streams end, everything is on \
+            disk; a second one ends it at once, which loses nothing that was answered either.
+
+            Examples:
+
+              timerd serve
+              timerd serve --listen 127.0.0.1:9090 --data /var/lib/timerd
+              timerd serve --listen 127.0.0.1:8080 --listen unix:/run/timerd.sock
+              timerd serve --listen 0.0.0.0:8080 --token-file /etc/timerd/tokens
+              timerd serve --store memory --log-format json
+            """)
+
+    @Option(name: Setting.listen.name, help: Setting.listen.help) var listen: [String] = []
+    @Option(name: Setting.data.name, help: Setting.data.help) var data: String?
+    @Option(name: Setting.store.name, help: Setting.store.help) var store: String?
+    @Option(name: Setting.durability.name, help: Setting.durability.help) var durability: String?
+    @Option(name: Setting.maxTimers.name, help: Setting.maxTimers.help) var maxTimers: String?
+    @Option(name: Setting.maxStreams.name, help: Setting.maxStreams.help) var maxStreams: String?
+    @Option(name: Setting.maxIdempotencyKeys.name, help: Setting.maxIdempotencyKeys.help)
+    var maxIdempotencyKeys: String?
+    @Option(name: Setting.retainEvents.name, help: Setting.retainEvents.help) var retainEvents: String?
+    @Option(name: Setting.heartbeat.name, help: Setting.heartbeat.help) var heartbeat: String?
+    @Option(name: Setting.drain.name, help: Setting.drain.help) var drain: String?
+    @Option(name: Setting.tokenFile.name, help: Setting.tokenFile.help) var tokenFile: String?
+    @Option(name: Setting.allowHost.name, help: Setting.allowHost.help) var allowHost: [String] = []
+    @Option(name: Setting.logLevel.name, help: Setting.logLevel.help) var logLevel: String?
+    @Option(name: Setting.logFormat.name, help: Setting.logFormat.help) var logFormat: String?
+
+    func run() throws {
+        let environment = Environment()
+        let configuration = try ServeConfiguration(
+            flags: [
+                Setting.listen.flag: listen, Setting.data.flag: given(data), Setting.store.flag: given(store),
+                Setting.durability.flag: given(durability), Setting.maxTimers.flag: given(maxTimers),
+                Setting.maxStreams.flag: given(maxStreams),
+                Setting.maxIdempotencyKeys.flag: given(maxIdempotencyKeys),
+                Setting.retainEvents.flag: given(retainEvents), Setting.heartbeat.flag: given(heartbeat),
+                Setting.drain.flag: given(drain), Setting.tokenFile.flag: given(tokenFile),
+                Setting.allowHost.flag: allowHost, Setting.logLevel.flag: given(logLevel),
+                Setting.logFormat.flag: given(logFormat),
+            ], environment)
+        try ServerRun(configuration, unknownVariables: environment.unknown).run()
+    }
+
+    private func given(_ flag: String?) -> [String] { flag.map { [$0] } ?? [] }
+}

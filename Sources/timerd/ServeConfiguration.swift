@@ -1,0 +1,125 @@
+import HTTPServer
+import Logging
+import TimerService
+
+/// What `timerd serve` was told, every word of it understood.
+struct ServeConfiguration: Sendable {
+    /// Where timers are kept.
+    enum StoreKind: String, CaseIterable, Sendable {
+        case sqlite, memory
+    }
+
+    /// Most listeners.
+    static let maximumListeners = 64
+    /// Most names a listener may be asked under.
+    static let maximumHosts = 1024
+
+    let listeners: [ListenAddress]
+    let dataDirectory: String
+    let store: StoreKind
+    let engine: EngineConfiguration
+    let maximumStreams: Int
+    let heartbeatMilliseconds: Int64
+    /// Whole seconds, rounded up.
+    let drainSeconds: Int
+    /// None: open to all.
+    let tokens: [[UInt8]]
+    let allowedHosts: [String]
+    let logLevel: Logger.Level
+    let logFormat: LogFormat
+
+    /// Reads flags (by name, each with the values it was given) and `environment`.
+    ///
+    /// - Throws: `usage` at the first value that makes no sense, `unusable` for the token file.
+    init(flags: [String: [String]], _ environment: Environment) throws(Failure) {
+        func all(_ setting: Setting) -> [SettingValue] {
+            SettingValue.all(setting, flags: flags[setting.flag] ?? [], environment)
+        }
+        func one(_ setting: Setting) throws(Failure) -> SettingValue {
+            guard let value = all(setting).first else { throw Failure(.usage, "--\(setting.flag) needs a value") }
+            return value
+        }
+        listeners = try Self.listeners(all(.listen))
+        dataDirectory = try one(.data).nonEmpty()
+        store = try one(.store).word(StoreKind.self)
+        var engine = EngineConfiguration()
+        engine.durability = try Self.durability(one(.durability))
+        // A slot's index has 32 bits.
+        engine.maximumTimers = try one(.maxTimers).integer(1...2_000_000_000)
+        engine.maximumIdempotencyKeys = try one(.maxIdempotencyKeys).integer(1...1_000_000_000)
+        (engine.retainMilliseconds, engine.retainBytes) = try Self.retention(one(.retainEvents))
+        self.engine = engine
+        maximumStreams = try one(.maxStreams).integer(1...10_000_000)
+        heartbeatMilliseconds = try one(.heartbeat).duration(10...3_600_000)
+        drainSeconds = Int((try one(.drain).duration(0...3_600_000) + 999) / 1000)
+        allowedHosts = try Self.hosts(all(.allowHost))
+        let level = try one(.logLevel)
+        guard let logLevel = Logger.Level(rawValue: level.text) else {
+            throw level.refusal("expected \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        self.logLevel = logLevel
+        logFormat = try one(.logFormat).word(LogFormat.self)
+        tokens = if let file = all(.tokenFile).first { try TokenFile.read(file.nonEmpty()) } else { [] }
+    }
+
+    private static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {
+        var listeners: [ListenAddress] = []
+        for value in values {
+            do throws(ListenError) {
+                listeners.append(try ListenAddress(parsing: value.text))
+            } catch {
+                throw Failure(.usage, "\(value.origin) \(error)")
+            }
+            guard listeners.count <= maximumListeners else {
+                throw value.refusal("more than \(maximumListeners) listeners")
+            }
+        }
+        return listeners
+    }
+
+    private static func durability(_ value: SettingValue) throws(Failure) -> Durability {
+        let prefix = "interval="
+        if value.text == "commit" { return .commit }
+        guard value.text.hasPrefix(prefix) else {
+            throw value.refusal("expected commit or an interval such as interval=100ms")
+        }
+        return .interval(try value.duration(value.text.dropFirst(prefix.count), 1...60_000) * 1_000_000)
+    }
+
+    /// Milliseconds and bytes; a part left out is as far as numbers of it go.
+    private static func retention(_ value: SettingValue) throws(Failure) -> (Int64, Int) {
+        var age: Int64?
+        var size: Int?
+        for part in value.text.split(separator: ",", omittingEmptySubsequences: false) {
+            if let bytes = ByteSize.parse(part), size == nil {
+                size = bytes
+            } else if age == nil, let first = part.utf8.last, !"Bb".utf8.contains(first) {
+                age = try value.duration(part, 0...longestAge)
+            } else {
+                throw value.refusal("expected an age, a size or both, such as 24h,1GiB")
+            }
+        }
+        return (age ?? longestAge, size ?? ByteSize.maximum)
+    }
+
+    /// 36,525 days, as long as a duration can be.
+    private static let longestAge: Int64 = 36_525 * 86_400_000
+
+    private static func hosts(_ values: [SettingValue]) throws(Failure) -> [String] {
+        guard values.count <= maximumHosts else {
+            throw Failure(.usage, "--\(Setting.allowHost.flag): more than \(maximumHosts) names")
+        }
+        var hosts: [String] = []
+        for value in values {
+            let name = value.text.lowercased()
+            let isName = name.utf8.allSatisfy { byte in
+                (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || "-._".utf8.contains(byte)
+            }
+            guard isName, !name.isEmpty else {
+                throw value.refusal("expected a host name without a port, such as timers.example")
+            }
+            hosts.append(name)
+        }
+        return hosts
+    }
+}

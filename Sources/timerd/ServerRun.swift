@@ -1,0 +1,88 @@
+import HTTPServer
+import Logging
+import TimerAPI
+import TimerLog
+import TimerService
+
+/// One run of the server, from opening the log to a clean stop.
+struct ServerRun {
+    private let configuration: ServeConfiguration
+    private let unknownVariables: [String]
+    private let logger: Logger
+    private let operatorLog: OperatorLog
+
+    /// Makes a run; nothing is opened yet.
+    init(_ configuration: ServeConfiguration, unknownVariables: [String]) {
+        self.configuration = configuration
+        self.unknownVariables = unknownVariables
+        logger = StderrLogHandler.logger(configuration.logFormat, level: configuration.logLevel)
+        operatorLog = OperatorLog(logger)
+    }
+
+    /// Serves until a signal asks to stop; returns after a clean stop.
+    func run() throws(Failure) {
+        let signals = StopSignals()
+        let service = try openService()
+        let server = try bind(service)
+        service.start()
+        server.start()
+        signals.serving()
+        operatorLog.open()
+        for name in unknownVariables {
+            logger.warning("a variable looks like a setting and is none", metadata: ["variable": "\(name)"])
+        }
+        for address in server.boundAddresses where configuration.tokens.isEmpty && !address.address.isLoopback {
+            logger.warning(
+                "whoever reaches this listener commands the timers: it is not loopback and there is no --token-file",
+                metadata: ["listener": "\(address)"])
+        }
+        for address in server.boundAddresses { Console.out("timerd listening on \(address)") }
+        signals.wait()
+        logger.info("stopping", metadata: ["drain": "\(configuration.drainSeconds)s"])
+        server.stop(drainSeconds: Double(configuration.drainSeconds))
+        service.stop()
+        logger.info("stopped")
+    }
+
+    private func openService() throws(Failure) -> TimerService {
+        let store: any LogStore =
+            switch configuration.store {
+            case .sqlite: SQLiteLogStore(directory: configuration.dataDirectory)
+            case .memory: MemoryLogStore()
+            }
+        do throws(StoreError) {
+            return try TimerService(store: store, configuration: configuration.engine, report: operatorLog.report)
+        } catch {
+            throw Failure(error, directory: configuration.dataDirectory)
+        }
+    }
+
+    private func bind(_ service: TimerService) throws(Failure) -> APIServer {
+        var api = APIConfiguration(listeners: configuration.listeners)
+        api.maximumStreams = configuration.maximumStreams
+        api.heartbeatMilliseconds = configuration.heartbeatMilliseconds
+        api.tokens = configuration.tokens
+        api.allowedHosts = configuration.allowedHosts
+        api.version = Release.version
+        if configuration.logLevel <= .debug { api.accessLog = operatorLog.request }
+        do throws(ListenError) {
+            return try APIServer(service, api)
+        } catch {
+            throw Failure(.unusable, error.description)
+        }
+    }
+}
+
+extension Failure {
+    /// What a store's error means for the program: a full or failing device may get better, the rest does not.
+    init(_ error: StoreError, directory: String) {
+        let code: Code =
+            switch error.kind {
+            case .full, .io: .other
+            case .damaged, .inUse, .unusable: .unusable
+            }
+        // Whoever reads the line has perhaps several servers.
+        let place = error.description.contains(directory) ? "" : "\(directory): "
+        self.init(code, place + error.description)
+    }
+}

@@ -1,0 +1,67 @@
+import HTTPClient
+import WireJSON
+
+/// A server as the client commands see it. Confined to one thread.
+struct ServiceClient {
+    private let http: HTTPClient
+    private let authorization: [(name: String, value: String)]
+    private let timeoutMs: Int
+
+    /// Finds out which server and token are meant.
+    init(server: String?, token: String?, _ environment: Environment, timeoutMs: Int) throws(Failure) {
+        self.timeoutMs = timeoutMs
+        guard let value = SettingValue.one(.server, flag: server, environment) else {
+            throw Failure(.usage, "--\(Setting.server.flag) needs a value")
+        }
+        guard let address = ServerAddress(value.text) else {
+            throw value.refusal("expected http://host:port, https://host or unix:/path")
+        }
+        do throws(HTTPClientError) {
+            http = try HTTPClient(address)
+        } catch {
+            throw Failure(.other, error.description)
+        }
+        let token = SettingValue.one(.token, flag: token, environment)
+        authorization = token.map { [("Authorization", "Bearer \($0.text)")] } ?? []
+    }
+
+    /// The server.
+    var address: ServerAddress { http.address }
+
+    /// Sends a request; any answer is fine.
+    func exchange(_ request: HTTPRequest) throws(Failure) -> HTTPResponse {
+        do throws(HTTPClientError) {
+            return try http.send(authorized(request), timeoutMs: timeoutMs)
+        } catch {
+            throw Failure(.other, error.description)
+        }
+    }
+
+    /// Sends a request; an answer that is no 2xx is a failure that says what the server said.
+    func send(_ request: HTTPRequest) throws(Failure) -> HTTPResponse {
+        let response = try exchange(request)
+        guard 200..<300 ~= response.status else { throw Failure(.other, ProblemText.line(response)) }
+        return response
+    }
+
+    /// Opens a stream; see `HTTPClient.stream`.
+    func stream(
+        _ request: HTTPRequest, silenceSeconds: Int, onHead: @escaping (HTTPResponse) -> Bool,
+        onBytes: @escaping ([UInt8]) -> Bool
+    ) throws(HTTPClientError) -> HTTPResponse {
+        try http.stream(authorized(request), silenceSeconds: silenceSeconds, onHead: onHead, onBytes: onBytes)
+    }
+
+    private func authorized(_ request: HTTPRequest) -> HTTPRequest {
+        var request = request
+        request.headers += authorization
+        return request
+    }
+}
+
+extension HTTPRequest {
+    /// A POST with a body of JSON.
+    static func post(_ target: String, json: [UInt8]) -> HTTPRequest {
+        HTTPRequest(.post, target, headers: [("Content-Type", "application/json")], body: json)
+    }
+}

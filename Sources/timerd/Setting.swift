@@ -1,0 +1,86 @@
+import ArgumentParser
+
+/// Something to configure: the one place where its flag, its variable, its default and its help stand.
+struct Setting: Sendable {
+    /// What every variable begins with.
+    static let prefix = "TIMERD_"
+
+    /// The flag without its dashes.
+    let flag: String
+    /// What its value is called in the help.
+    let value: String
+    /// The default, written as a user would; nil for none.
+    let initial: String?
+    /// Whether it may be given several times; a variable then has its values between commas.
+    var repeats = false
+    /// What it does, without a full stop.
+    let meaning: String
+
+    /// The variable: `--max-timers` is `TIMERD_MAX_TIMERS`.
+    var variable: String {
+        Self.prefix + flag.uppercased().split(separator: "-", omittingEmptySubsequences: false).joined(separator: "_")
+    }
+
+    /// The flag, for the parser.
+    var name: NameSpecification { .customLong(flag) }
+
+    /// The help, for the parser.
+    var help: ArgumentHelp {
+        let initially = initial.map { ", default \($0)" } ?? ""
+        return ArgumentHelp("\(meaning) [\(variable)\(initially)]", valueName: value)
+    }
+}
+
+extension Setting {
+    static let listen = Setting(
+        flag: "listen", value: "address", initial: "127.0.0.1:8080", repeats: true,
+        meaning: "Where to listen: 127.0.0.1:8080, [::1]:8080 or unix:/path; may repeat, port 0 picks a free one")
+    static let data = Setting(
+        flag: "data", value: "directory", initial: "./timerd-data",
+        meaning: "The data directory; one server at a time")
+    static let store = Setting(
+        flag: "store", value: "sqlite|memory", initial: "sqlite",
+        meaning: "Where timers are kept; memory: nothing survives the process")
+    static let durability = Setting(
+        flag: "durability", value: "commit|interval=D", initial: "commit",
+        meaning: "commit: an answer leaves when it is on disk; interval=100ms: at once, a crash may lose the last 100ms"
+    )
+    static let maxTimers = Setting(
+        flag: "max-timers", value: "n", initial: "20000000", meaning: "Most timers; above, creates get 429 timer-limit")
+    static let maxStreams = Setting(
+        flag: "max-streams", value: "n", initial: "10000",
+        meaning: "Most open streams and waits; above, they get 503 stream-limit")
+    static let maxIdempotencyKeys = Setting(
+        flag: "max-idempotency-keys", value: "n", initial: "1000000",
+        meaning: "How many idempotency keys are remembered, each for 24h at most")
+    static let retainEvents = Setting(
+        flag: "retain-events", value: "age,size", initial: "24h,1GiB",
+        meaning: "How long and how much history is kept, whichever comes first; a part left out sets no bound")
+    static let heartbeat = Setting(
+        flag: "heartbeat", value: "duration", initial: "15s", meaning: "The longest silence on a stream")
+    static let drain = Setting(
+        flag: "drain", value: "duration", initial: "10s", meaning: "How long a stop may take")
+    static let tokenFile = Setting(
+        flag: "token-file", value: "file", initial: nil,
+        meaning: "Bearer tokens, one a line; then all but /healthz and /readyz need one of them")
+    static let allowHost = Setting(
+        flag: "allow-host", value: "name", initial: nil, repeats: true,
+        meaning: "A further name under which a loopback listener may be asked; may repeat")
+    static let logLevel = Setting(
+        flag: "log-level", value: "level", initial: "info",
+        meaning: "trace, debug, info, notice, warning, error or critical; debug has a line for each request")
+    static let logFormat = Setting(
+        flag: "log-format", value: "text|json", initial: "text", meaning: "How a line of the log on stderr looks")
+    static let server = Setting(
+        flag: "server", value: "url", initial: "http://127.0.0.1:8080",
+        meaning: "The server to ask: http://host:port, https://… or unix:/path")
+    static let token = Setting(
+        flag: "token", value: "token", initial: nil,
+        meaning: "The bearer token, where the server wants one; the variable keeps it out of ps")
+
+    /// Every one there is.
+    static let all = [
+        listen, data, store, durability, maxTimers, maxStreams, maxIdempotencyKeys, retainEvents, heartbeat, drain,
+        tokenFile, allowHost, logLevel, logFormat, server, token,
+    ]
+}

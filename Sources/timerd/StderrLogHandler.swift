@@ -1,0 +1,96 @@
+import Logging
+import Platform
+import WireJSON
+
+/// How a line of the log looks.
+enum LogFormat: String, CaseIterable, Sendable {
+    /// `2026-11-21T09:00:00.000Z info  message key=value`.
+    case text
+    /// One object a line: `time`, `level`, `message`, then what else there is to say.
+    case json
+}
+
+/// Writes log lines to stderr, each in one call.
+struct StderrLogHandler: LogHandler {
+    /// How lines look.
+    let format: LogFormat
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+
+    /// Makes a logger that writes this way.
+    static func logger(_ format: LogFormat, level: Logger.Level) -> Logger {
+        Logger(label: "timerd") { _ in StderrLogHandler(format: format, logLevel: level) }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var members = metadata
+        if let more = event.metadata { members.merge(more) { $1 } }
+        let milliseconds = Clocks.realtime() / 1_000_000
+        // Sorted, so that equal events make equal lines.
+        let sorted = members.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+        let line =
+            switch format {
+            case .text: Self.text(event.level, "\(event.message)", sorted, at: milliseconds)
+            case .json: Self.json(event.level, "\(event.message)", sorted, at: milliseconds)
+            }
+        Console.write(line, to: 2)
+    }
+
+    /// A line of text, its end included. What a client chose (paths, ids) can't break it: control characters,
+    /// quotes and spaces only come inside a JSON string.
+    static func text(
+        _ level: Logger.Level, _ message: String, _ members: [(String, String)], at milliseconds: Int64
+    ) -> [UInt8] {
+        var line: [UInt8] = []
+        RFC3339.append(milliseconds, to: &line)
+        line.append(0x20)
+        line += Array(level.rawValue.utf8)
+        line += [UInt8](repeating: 0x20, count: max(0, 5 - level.rawValue.utf8.count) + 1)
+        line += Array(message.utf8).map { $0 < 0x20 ? 0x20 : $0 }
+        for (key, value) in members {
+            line.append(0x20)
+            line += Array(key.utf8)
+            line.append(UInt8(ascii: "="))
+            line += isPlain(value) ? Array(value.utf8) : quoted(value)
+        }
+        line.append(0x0a)
+        return line
+    }
+
+    /// A line of JSON, its end included.
+    static func json(
+        _ level: Logger.Level, _ message: String, _ members: [(String, String)], at milliseconds: Int64
+    ) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("time")
+        writer.instant(milliseconds)
+        writer.key("level")
+        writer.string(level.rawValue)
+        writer.key("message")
+        writer.string(message)
+        for (key, value) in members {
+            writer.key(bytes: Array(key.utf8))
+            writer.string(value)
+        }
+        writer.endObject()
+        writer.newline()
+        return writer.bytes
+    }
+
+    private static func isPlain(_ value: String) -> Bool {
+        !value.isEmpty
+            && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=") }
+    }
+
+    private static func quoted(_ value: String) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.string(value)
+        return writer.bytes
+    }
+}

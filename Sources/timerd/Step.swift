@@ -1,0 +1,35 @@
+import ArgumentParser
+import HTTPClient
+import TimerCore
+
+/// `timerd activate`, `suspend`, `resume`, `cancel`, `kick`, `fire`.
+struct Step<V: Verb>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "\(V.command.name)", abstract: V.abstract,
+            discussion: """
+                \(legality)
+
+                  timerd \(V.command.name) tea
+                """)
+    }
+
+    @OptionGroup var client: ClientOptions
+    @Argument(help: "The timer's id.") var id: String
+
+    func run() throws {
+        try client.printTimer(HTTPRequest(.post, RequestTarget("v1", "timers", id, "\(V.command.name)").text))
+    }
+
+    /// Where it is legal, out of the transition table.
+    private static var legality: String {
+        let states = TimerState.allCases.compactMap { state -> String? in
+            switch TimerMachine.transition(V.command, in: state) {
+            case .illegal: nil
+            case .restart: "\(state.name) (if restartable)"
+            case .go, .nothing: "\(state.name)"
+            }
+        }
+        return "Legal when \(states.joined(separator: ", ")); otherwise it is refused and changes nothing."
+    }
+}

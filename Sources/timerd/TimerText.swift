@@ -1,0 +1,56 @@
+/// Timers as a person reads them.
+enum TimerText {
+    /// One line: `tea: running, next fire 2026-11-21T09:04:00.000Z (in 4m)`.
+    static func line(_ timer: Answer) -> String {
+        var line = "\(timer["id"] ?? "?"): \(timer["state"] ?? "?")"
+        if let next = timer["nextFireAt"] { line += ", next fire \(next)" }
+        if let remaining = timer["remaining"] {
+            line += timer["nextFireAt"] == nil ? ", \(remaining) left" : " (in \(remaining))"
+        }
+        if let fires = timer["fireCount"], fires != "0" { line += ", \(fires) fires" }
+        return Printable.text(line)
+    }
+
+    /// Every member that says something, a line each.
+    static func details(_ timer: Answer) -> String {
+        let members = timer.members.filter { !["{}", "[]"].contains($0.text) }
+        let width = members.map(\.name.count).max() ?? 0
+        return members.map { member in
+            Printable.text(padded(member.name, width) + "  " + member.text)
+        }.joined(separator: "\n")
+    }
+
+    /// Columns under their titles, each as wide as its widest cell.
+    static func table(_ timers: [Answer]) -> String {
+        let titles = ["ID", "STATE", "KIND", "NEXT FIRE", "REMAINING", "FIRES", "LABELS"]
+        let rows = timers.map { timer in
+            [
+                timer["id"], timer["state"], timer["kind"], timer["nextFireAt"], timer["remaining"],
+                timer["fireCount"], timer["labels"].flatMap { $0 == "{}" ? nil : $0 },
+            ].map { Printable.text($0 ?? "-") }
+        }
+        var widths = titles.map(\.count)
+        for row in rows {
+            for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.count) }
+        }
+        return ([titles] + rows).map { row in
+            let cells = zip(row, widths).map { padded($0, $1) }.joined(separator: "  ")
+            return String(cells.reversed().drop { $0 == " " }.reversed())
+        }.joined(separator: "\n")
+    }
+
+    /// One line: `2026-11-21T09:04:00.000Z  fired  tea  fire=1 reason=due latenessUs=112`.
+    static func event(_ event: Answer) -> String {
+        var line = "\(event["at"] ?? "?")  \(padded(event["type"] ?? "?", 11))  \(event["timer"] ?? "?")"
+        let more: [(String, String?)] = [
+            ("fire", event["fire"]), ("reason", event["reason"]), ("latenessUs", event["latenessUs"]),
+            ("missed", event["missed"].flatMap { $0 == "0" ? nil : $0 }), ("payload", event["payload"]),
+        ]
+        for case (let name, let value?) in more { line += "  \(name)=\(value)" }
+        return Printable.text(line)
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
