@@ -86,6 +86,9 @@ public final class Exchange {
         absoluteAuthority.isEmpty ? headers.first("host") : HeaderValue(absoluteAuthority[...])
     }
 
+    /// True once the server drains: begin no stream and park no answer.
+    public var serverIsDraining: Bool { loop.isDraining }
+
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`. Made anew at each call.
     public var peerDescription: String {
         peer?.description ?? "unix"

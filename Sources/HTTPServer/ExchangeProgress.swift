@@ -163,7 +163,7 @@ extension Exchange {
         case .length(let length) where length > limit:
             loop.handler.renderRefusal(.bodyTooLarge(limit: limit), into: self)
             return refuse(facts)
-        case .length(let length): body.reserveCapacity(length)
+        case .length(let length): body.reserveCapacity(min(length, Response.keptBytes))
         case .none, .chunked: break
         }
         enterKeepingTime(.body)

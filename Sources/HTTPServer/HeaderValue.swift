@@ -12,13 +12,14 @@ public struct HeaderValue: Sendable {
 
     /// True when the value is `other`, byte for byte.
     public func equals(_ other: StaticString) -> Bool {
-        bytes.count == other.utf8CodeUnitCount && ASCII.matches(bytes, other) { $0 == $1 }
+        other.withUTF8Buffer { other in unsafe bytes.elementsEqual(other) }
     }
 
     /// True when the value is `other`, upper and lower case being one.
     public func equalsIgnoringCase(_ other: StaticString) -> Bool {
-        bytes.count == other.utf8CodeUnitCount
-            && ASCII.matches(bytes, other) { ASCII.lowercase($0) == ASCII.lowercase($1) }
+        other.withUTF8Buffer { other in
+            unsafe bytes.elementsEqual(other) { ASCII.lowercase($0) == ASCII.lowercase($1) }
+        }
     }
 
     /// True when `token` is an element of the comma-separated list, upper and lower case being one.
@@ -38,7 +39,7 @@ enum ASCII {
 
     /// True for bytes a header name or a method is made of.
     @inline(__always) static func isToken(_ byte: UInt8) -> Bool {
-        byte < 128 && tokens[Int(byte)]
+        (byte < 64 ? lowTokens >> byte : highTokens >> (byte - 64)) & 1 != 0
     }
 
     /// The bytes without spaces and tabs at both ends.
@@ -49,26 +50,18 @@ enum ASCII {
         return bytes
     }
 
-    /// True when each byte of `bytes` and the one at its place in `text`, which is as long, are the same by `isSame`.
-    @inline(__always) static func matches(
-        _ bytes: ArraySlice<UInt8>, _ text: StaticString, _ isSame: (UInt8, UInt8) -> Bool
-    ) -> Bool {
-        text.withUTF8Buffer { text in
-            var index = bytes.startIndex
-            for unsafe byte in unsafe text {
-                guard isSame(bytes[index], byte) else { return false }
-                index += 1
+    /// True when the bytes in `range` are `text`, upper and lower case being one.
+    @inline(__always) static func isSame(_ bytes: [UInt8], _ range: Range<Int>, _ text: StaticString) -> Bool {
+        guard range.count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { text in
+            for index in 0..<range.count {
+                guard lowercase(bytes[range.lowerBound + index]) == lowercase(unsafe text[index]) else { return false }
             }
             return true
         }
     }
 
-    private static let tokens: [Bool] = (0..<128).map { byte in
-        switch UInt8(byte) {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(UInt8(byte))
-        }
-    }
+    // One bit a character: letters, digits and !#$%&'*+-.^_`|~
+    private static let lowTokens: UInt64 = 0x03FF_6CFA_0000_0000
+    private static let highTokens: UInt64 = 0x57FF_FFFF_C7FF_FFFE
 }

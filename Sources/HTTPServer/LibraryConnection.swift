@@ -94,7 +94,7 @@ import Glibc
 
     mutating func take(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         check(lineStart: UInt(bitPattern: name.baseAddress))
-        unsafe headers.append(name: name.span, value: value.span)
+        unsafe headers.append(name: name, value: value)
         end = UInt(bitPattern: value.baseAddress) + UInt(value.count)
     }
 

@@ -77,9 +77,12 @@ private func daemon(_ context: UnsafeMutableRawPointer?) -> LibraryDaemon? {
     return unsafe Unmanaged<LibraryDaemon>.fromOpaque(context).takeUnretainedValue()
 }
 
-private func exchange(_ connection: OpaquePointer?) -> Exchange? {
+/// Calls `body` with the connection's exchange, which the connection itself keeps alive meanwhile.
+@inline(__always) private func withExchange<Result>(
+    _ connection: OpaquePointer?, _ body: (Exchange) -> Result
+) -> Result? {
     guard let connection = unsafe connection, let context = unsafe cmhd_context(connection) else { return nil }
-    return unsafe Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+    return unsafe Unmanaged<Exchange>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
 }
 
 private func acceptConnection(
@@ -93,7 +96,9 @@ private func noteConnection(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
 ) {
-    guard let daemon = unsafe daemon(context), let connection = unsafe connection, let slot = unsafe slot else { return }
+    guard let daemon = unsafe daemon(context), let connection = unsafe connection, let slot = unsafe slot else {
+        return
+    }
     if code == .CONNECTION_NOTIFY_STARTED {
         let exchange = daemon.loop.connectionStarted(unsafe LibraryConnection(connection), on: daemon)
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
@@ -107,14 +112,14 @@ private func noteConnection(
 private func noteRequestLine(
     _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
-    guard let exchange = unsafe exchange(connection) else { return nil }
     let bytes = unsafe UnsafeRawBufferPointer(start: target, count: target.map { text in unsafe strlen(text) } ?? 0)
-    unsafe exchange.requestLineArrived(target: bytes)
+    _ = unsafe withExchange(connection) { exchange in unsafe exchange.requestLineArrived(target: bytes) }
     // The library would take the query apart, an allocation for each parameter, and where there are too many close
     // without an answer. It knows the query's place by now, so an empty one is what it must find there. The text is
     // the library's receive buffer, which it is about to write to itself.
     if let query = unsafe bytes.firstIndex(of: UInt8(ascii: "?")), query + 1 < bytes.count {
-        unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.storeBytes(of: 0, toByteOffset: query + 1, as: UInt8.self)
+        let buffer = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+        unsafe buffer?.storeBytes(of: 0, toByteOffset: query + 1, as: UInt8.self)
     }
     return nil
 }
@@ -124,25 +129,22 @@ private func handleRequest(
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
     _ uploadSize: UnsafeMutablePointer<Int>?, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-    guard let exchange = unsafe exchange(connection), let method = unsafe method, let version = unsafe version,
-        let uploadSize = unsafe uploadSize
-    else { return .NO }
-    let goesOn: Bool
-    if exchange.stage == .head {
-        goesOn = unsafe exchange.headArrived(method: method, version: version)
-    } else if unsafe uploadSize.pointee > 0 {
-        let bytes = unsafe UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
-        goesOn = unsafe exchange.bodyArrived(bytes)
-        unsafe uploadSize.pointee = 0
-    } else {
-        goesOn = exchange.requestIsComplete()
+    guard let method = unsafe method, let version = unsafe version, let uploadSize = unsafe uploadSize else {
+        return .NO
     }
-    return goesOn ? .YES : .NO
+    let goesOn = unsafe withExchange(connection) { exchange in
+        if exchange.stage == .head { return unsafe exchange.headArrived(method: method, version: version) }
+        guard unsafe uploadSize.pointee > 0 else { return exchange.requestIsComplete() }
+        let bytes = unsafe UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
+        unsafe uploadSize.pointee = 0
+        return unsafe exchange.bodyArrived(bytes)
+    }
+    return goesOn == true ? .YES : .NO
 }
 
 private func noteCompleted(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
 ) {
-    unsafe exchange(connection)?.requestEnded()
+    _ = unsafe withExchange(connection) { exchange in exchange.requestEnded() }
 }

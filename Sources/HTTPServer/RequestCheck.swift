@@ -20,30 +20,31 @@ enum RequestCheck {
     static func headers(_ headers: borrowing RequestHeaders, isHTTP11: Bool) throws(Refusal) -> Facts {
         var facts = Facts()
         var hosts = 0
+        let bytes = headers.bytes
         for index in 0..<headers.count {
-            let name = headers.name(at: index)
-            let value = headers.value(at: index)
-            guard !name.bytes.isEmpty, name.bytes.allSatisfy(ASCII.isToken) else {
+            let name = headers.nameRange(at: index)
+            let value = headers.valueRange(at: index)
+            guard !name.isEmpty, name.allSatisfy({ ASCII.isToken(bytes[$0]) }) else {
                 throw .badRequest("a header name has a character that it may not have")
             }
-            guard value.bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            guard value.allSatisfy({ bytes[$0] >= 0x20 && bytes[$0] != 0x7F || bytes[$0] == 0x09 }) else {
                 throw .badRequest("a header value has a control character")
             }
-            switch name.bytes.count {
-            case 4 where name.equalsIgnoringCase("host"):
+            switch name.count {
+            case 4 where ASCII.isSame(bytes, name, "host"):
                 hosts += 1
-                guard value.bytes.allSatisfy(isHostByte) else { throw .badRequest("Host is not a host") }
-            case 6 where name.equalsIgnoringCase("expect"):
-                guard value.equalsIgnoringCase("100-continue") else { throw .expectationFailed }
+                guard value.allSatisfy({ isHostByte(bytes[$0]) }) else { throw .badRequest("Host is not a host") }
+            case 6 where ASCII.isSame(bytes, name, "expect"):
+                guard ASCII.isSame(bytes, value, "100-continue") else { throw .expectationFailed }
                 facts.expectsContinue = isHTTP11
-            case 14 where name.equalsIgnoringCase("content-length"):
+            case 14 where ASCII.isSame(bytes, name, "content-length"):
                 guard facts.framing == .none else { throw .badRequest("the body's length is given twice") }
-                facts.framing = .length(try length(value))
-            case 17 where name.equalsIgnoringCase("transfer-encoding"):
+                facts.framing = .length(try length(bytes[value]))
+            case 17 where ASCII.isSame(bytes, name, "transfer-encoding"):
                 guard facts.framing == .none else { throw .badRequest("the body's length is given twice") }
                 guard isHTTP11 else { throw .badRequest("Transfer-Encoding in HTTP/1.0") }
-                guard value.equalsIgnoringCase("chunked") else {
-                    throw .notImplemented("transfer coding \(value.text)")
+                guard ASCII.isSame(bytes, value, "chunked") else {
+                    throw .notImplemented("transfer coding \(headers.value(at: index).text)")
                 }
                 facts.framing = .chunked
             default: break
@@ -74,13 +75,13 @@ enum RequestCheck {
         return (scheme..<end, end)
     }
 
-    private static func length(_ value: HeaderValue) throws(Refusal) -> Int {
+    private static func length(_ digits: ArraySlice<UInt8>) throws(Refusal) -> Int {
         var length = 0
-        for digit in value.bytes {
+        for digit in digits {
             guard digit &- 0x30 < 10, length < Int.max / 100 else { throw .badRequest("Content-Length is no length") }
             length = length * 10 + Int(digit - 0x30)
         }
-        guard !value.bytes.isEmpty else { throw .badRequest("Content-Length is no length") }
+        guard !digits.isEmpty else { throw .badRequest("Content-Length is no length") }
         return length
     }
 

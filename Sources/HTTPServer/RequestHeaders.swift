@@ -5,7 +5,8 @@ public struct RequestHeaders: Sendable {
         let value: Range<Int32>
     }
 
-    private var bytes: [UInt8] = []
+    /// Names and values, one behind the other.
+    private(set) var bytes: [UInt8] = []
     private var fields: [Field] = []
 
     /// How many lines there are.
@@ -13,12 +14,12 @@ public struct RequestHeaders: Sendable {
 
     /// The name of line `index` as it was spelled.
     public func name(at index: Int) -> HeaderValue {
-        HeaderValue(bytes[Self.range(fields[index].name)])
+        HeaderValue(bytes[nameRange(at: index)])
     }
 
     /// The value of line `index`.
     public func value(at index: Int) -> HeaderValue {
-        HeaderValue(bytes[Self.range(fields[index].value)])
+        HeaderValue(bytes[valueRange(at: index)])
     }
 
     /// The value of the first line of that name, or nil. Names are the same in upper and lower case.
@@ -41,9 +42,19 @@ public struct RequestHeaders: Sendable {
 
     /// True when line `index` has that name.
     func isNamed(_ name: StaticString, at index: Int) -> Bool {
+        ASCII.isSame(bytes, nameRange(at: index), name)
+    }
+
+    /// Where in `bytes` the name of line `index` is.
+    func nameRange(at index: Int) -> Range<Int> {
         let range = fields[index].name
-        guard range.count == name.utf8CodeUnitCount else { return false }
-        return ASCII.matches(bytes[Self.range(range)], name) { ASCII.lowercase($0) == ASCII.lowercase($1) }
+        return Int(range.lowerBound)..<Int(range.upperBound)
+    }
+
+    /// Where in `bytes` the value of line `index` is.
+    func valueRange(at index: Int) -> Range<Int> {
+        let range = fields[index].value
+        return Int(range.lowerBound)..<Int(range.upperBound)
     }
 
     mutating func reset() {
@@ -51,17 +62,13 @@ public struct RequestHeaders: Sendable {
         fields.removeAll(keepingCapacity: true)
     }
 
-    mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+    /// Adds a line; the white space behind the value is left out (the library has dropped what was before it).
+    mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         let nameStart = Int32(bytes.count)
-        for index in name.indices { bytes.append(name[index]) }
+        unsafe bytes.append(contentsOf: name)
         let nameEnd = Int32(bytes.count)
-        var end = value.count
-        while end > 0, value[end - 1] == 0x20 || value[end - 1] == 0x09 { end -= 1 }
-        for index in 0..<end { bytes.append(value[index]) }
+        unsafe bytes.append(contentsOf: value)
+        while bytes.count > Int(nameEnd), let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
         fields.append(Field(name: nameStart..<nameEnd, value: nameEnd..<Int32(bytes.count)))
-    }
-
-    private static func range(_ range: Range<Int32>) -> Range<Int> {
-        Int(range.lowerBound)..<Int(range.upperBound)
     }
 }

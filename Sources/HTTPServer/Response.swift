@@ -50,8 +50,8 @@ public struct Response: Sendable {
         value.withUTF8 { value in unsafe append(name, value) }
     }
 
-    /// Capacity above this is given back after an answer.
-    static let keptBytes = 64 * 1024
+    /// Capacity above this is given back after an answer; each connection keeps up to three buffers of that size.
+    static let keptBytes = 16 * 1024
 
     private mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>) {
         guard !value.isEmpty else { return }
@@ -60,8 +60,12 @@ public struct Response: Sendable {
         head.append(0)
         let valueStart = head.count
         unsafe head.append(contentsOf: value)
-        for index in valueStart..<head.count where head[index] < 0x20 || head[index] == 0x7F { head[index] = 0x20 }
+        if unsafe !value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) { blankControls(from: valueStart) }
         head.append(0)
         fields.append(Field(nameStart: nameStart, valueStart: valueStart, end: head.count - 1))
+    }
+
+    private mutating func blankControls(from start: Int) {
+        for index in start..<head.count where head[index] < 0x20 || head[index] == 0x7F { head[index] = 0x20 }
     }
 }

@@ -231,9 +231,10 @@ final class StreamTable {
     /// Whether no event can follow for a stream of one timer: the timer was deleted, or ended for good under a poll.
     private func isLast(_ record: LogRecord, _ row: LogRow, for stream: EventStream) -> Bool {
         guard let timer = stream.filter.timer, case .event(let type, _, _) = record.content else { return false }
-        let ends =
-            type == .deleted || stream.isPoll && !stream.isRestartable && (type == .completed || type == .cancelled)
-        return ends && timer.names(row.data.span.extracting(record.definition))
+        let endsForGood = stream.isPoll && !stream.isRestartable && (type == .completed || type == .cancelled)
+        // A deletion before the stream began was that of an earlier timer of this id.
+        let isGone = type == .deleted && record.position > stream.begunAt
+        return (isGone || endsForGood) && timer.names(row.data.span.extracting(record.definition))
     }
 
     private func send(_ record: LogRecord, _ row: LogRow, to stream: EventStream) {

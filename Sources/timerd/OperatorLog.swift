@@ -40,8 +40,10 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
             logger.debug(
                 "request",
                 metadata: [
-                    "method": "\(record.method)", "target": "\(record.target)", "status": "\(record.status)",
-                    "bytes": "\(record.bytes)", "ms": "\(Self.milliseconds(record.seconds))", "peer": "\(record.peer)",
+                    "method": "\(record.method)", "target": "\(record.target)",
+                    "status": .stringConvertible(record.status),
+                    "bytes": .stringConvertible(record.bytes), "ms": Self.milliseconds(record.seconds),
+                    "peer": "\(record.peer)",
                     "requestId": "\(record.requestID)",
                 ])
         }
@@ -53,7 +55,8 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
             logger.info(
                 "the log is read",
                 metadata: [
-                    "timers": "\(timers)", "records": "\(records)", "ms": "\(Self.milliseconds(seconds))",
+                    "timers": .stringConvertible(timers), "records": .stringConvertible(records),
+                    "ms": Self.milliseconds(seconds),
                 ])
         case .appendFailed(let outcome):
             logger.error(
@@ -63,7 +66,7 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
         case .storageRecovered:
             logger.notice("storage works again; changes are taken")
         case .loopStalled(let name, let seconds):
-            logger.warning("a loop stands still", metadata: ["loop": "\(name)", "ms": "\(Self.milliseconds(seconds))"])
+            logger.warning("a loop stands still", metadata: ["loop": "\(name)", "ms": Self.milliseconds(seconds)])
         case .compactionFailed(let error):
             logger.error("old rows could not be compacted", metadata: ["reason": "\(error)"])
         }
@@ -79,9 +82,7 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
     }
 
     /// Milliseconds with three decimals.
-    private static func milliseconds(_ seconds: Double) -> String {
-        let micros = Int64((seconds * 1e6).rounded())
-        let fraction = String(micros % 1000)
-        return "\(micros / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+    private static func milliseconds(_ seconds: Double) -> Logger.MetadataValue {
+        .stringConvertible((seconds * 1e6).rounded() / 1e3)
     }
 }

@@ -20,8 +20,8 @@ struct ServeConfiguration: Sendable {
     let engine: EngineConfiguration
     let maximumStreams: Int
     let heartbeatMilliseconds: Int64
-    /// Whole seconds, rounded up.
-    let drainSeconds: Int
+    /// How long a stop may take.
+    let drainSeconds: Double
     /// None: open to all.
     let tokens: [[UInt8]]
     let allowedHosts: [String]
@@ -51,7 +51,7 @@ struct ServeConfiguration: Sendable {
         self.engine = engine
         maximumStreams = try one(.maxStreams).integer(1...10_000_000)
         heartbeatMilliseconds = try one(.heartbeat).duration(10...3_600_000)
-        drainSeconds = Int((try one(.drain).duration(0...3_600_000) + 999) / 1000)
+        drainSeconds = Double(try one(.drain).duration(0...3_600_000)) / 1000
         allowedHosts = try Self.hosts(all(.allowHost))
         let level = try one(.logLevel)
         guard let logLevel = Logger.Level(rawValue: level.text) else {

@@ -32,7 +32,7 @@ struct StderrLogHandler: LogHandler {
         if let more = event.metadata { members.merge(more) { $1 } }
         let milliseconds = Clocks.realtime() / 1_000_000
         // Sorted, so that equal events make equal lines.
-        let sorted = members.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+        let sorted = members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         let line =
             switch format {
             case .text: Self.text(event.level, "\(event.message)", sorted, at: milliseconds)
@@ -44,7 +44,7 @@ struct StderrLogHandler: LogHandler {
     /// A line of text, its end included. What a client chose (paths, ids) can't break it: control characters,
     /// quotes and spaces only come inside a JSON string.
     static func text(
-        _ level: Logger.Level, _ message: String, _ members: [(String, String)], at milliseconds: Int64
+        _ level: Logger.Level, _ message: String, _ members: [(String, Logger.MetadataValue)], at milliseconds: Int64
     ) -> [UInt8] {
         var line: [UInt8] = []
         RFC3339.append(milliseconds, to: &line)
@@ -56,7 +56,8 @@ struct StderrLogHandler: LogHandler {
             line.append(0x20)
             line += Array(key.utf8)
             line.append(UInt8(ascii: "="))
-            line += isPlain(value) ? Array(value.utf8) : quoted(value)
+            let text = "\(value)"
+            line += isPlain(text) ? Array(text.utf8) : quoted(text)
         }
         line.append(0x0a)
         return line
@@ -64,7 +65,7 @@ struct StderrLogHandler: LogHandler {
 
     /// A line of JSON, its end included.
     static func json(
-        _ level: Logger.Level, _ message: String, _ members: [(String, String)], at milliseconds: Int64
+        _ level: Logger.Level, _ message: String, _ members: [(String, Logger.MetadataValue)], at milliseconds: Int64
     ) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -76,11 +77,16 @@ struct StderrLogHandler: LogHandler {
         writer.string(message)
         for (key, value) in members {
             writer.key(bytes: Array(key.utf8))
-            writer.string(value)
+            if isNumber(value) { writer.raw(Array("\(value)".utf8)) } else { writer.string("\(value)") }
         }
         writer.endObject()
         writer.newline()
         return writer.bytes
+    }
+
+    private static func isNumber(_ value: Logger.MetadataValue) -> Bool {
+        guard case .stringConvertible(let value) = value else { return false }
+        return value is Int || (value as? Double)?.isFinite ?? false
     }
 
     private static func isPlain(_ value: String) -> Bool {

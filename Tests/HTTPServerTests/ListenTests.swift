@@ -1,0 +1,92 @@
+import Glibc
+import HTTPServer
+import Testing
+
+struct ListenTests {
+    @Test(arguments: [
+        ("127.0.0.1:8080", ListenAddress.tcp(host: "127.0.0.1", port: 8080), true),
+        ("[::1]:8080", .tcp(host: "::1", port: 8080), true), ("0.0.0.0:0", .tcp(host: "0.0.0.0", port: 0), false),
+        ("localhost:80", .tcp(host: "localhost", port: 80), true), ("[::]:1", .tcp(host: "::", port: 1), false),
+        ("unix:/run/a.sock", .unix(path: "/run/a.sock"), true),
+    ])
+    func `an address is read`(text: String, address: ListenAddress, isLoopback: Bool) throws {
+        #expect(try ListenAddress(parsing: text) == address)
+        #expect(address.isLoopback == isLoopback)
+    }
+
+    @Test(arguments: [
+        "", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "a:-1", ":80", "::1:80", "unix:", "a:+1",
+    ])
+    func `what is no address is refused`(text: String) {
+        #expect(throws: ListenError.self) { try ListenAddress(parsing: text) }
+    }
+
+    @Test func `the bound address has the port`() throws {
+        let server = try TestServer([.tcp(host: "127.0.0.1", port: 0), .tcp(host: "::1", port: 0)], loops: 2)
+        let addresses = server.server.boundAddresses
+        #expect(addresses[0].description == "http://127.0.0.1:\(try #require(addresses[0].port))")
+        #expect(addresses[1].description == "http://[::1]:\(try #require(addresses[1].port))")
+        #expect(addresses.allSatisfy { $0.port != 0 })
+    }
+
+    @Test(arguments: [1, 2])
+    func `a port in use is refused`(loops: Int) throws {
+        let server = try TestServer(loops: loops)
+        let error = #expect(throws: ListenError.self) {
+            try TestServer([.tcp(host: "127.0.0.1", port: server.port)], loops: loops)
+        }
+        #expect(error?.description == "http://127.0.0.1:\(server.port): the address is in use")
+    }
+
+    @Test(arguments: [
+        (ListenAddress.tcp(host: "nowhere", port: 0), "neither an IP address nor localhost"),
+        (.tcp(host: "192.0.2.1", port: 0), "this machine has no such address"),
+        (.unix(path: "/" + String(repeating: "a", count: 107)), "1 to 107 bytes"),
+        (.unix(path: "/nonexistent/a.sock"), "No such file"), (.unix(path: "/dev/null"), "no socket"),
+    ])
+    func `what can't be bound is named`(address: ListenAddress, reason: String) {
+        let error = #expect(throws: ListenError.self) { try TestServer([address]) }
+        #expect(error?.description.contains(reason) == true)
+    }
+
+    @Test func `a server without listeners is refused`() {
+        #expect(throws: ListenError.self) { try TestServer([]) }
+    }
+
+    @Test func `a Unix socket is its owner's, replaces a stale one, and goes with the server`() throws {
+        let path = "/tmp/http-server-test-\(getpid()).sock"
+        let stale = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in unsafe bytes.copyBytes(from: path.utf8) }
+        unsafe unlink(path)
+        unsafe withUnsafePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = unsafe bind(stale, address, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        close(stale)
+        do {
+            let server = try TestServer([.unix(path: path)], loops: 2)
+            #expect(server.server.boundAddresses[0].description == "unix:\(path)")
+            var status = stat()
+            #expect(unsafe lstat(path, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600)
+            let client = RawClient(path: path)
+            #expect(client.get("/")?.text == "hello")
+            client.send("GET /stream HTTP/1.1\r\nHost: test\r\n\r\n")
+            #expect(client.head()?.status == 200)
+            let error = #expect(throws: ListenError.self) { try TestServer([.unix(path: path)]) }
+            #expect(error?.description == "unix:\(path): the address is in use")
+            #expect(RawClient(path: path).get("/")?.text == "hello")
+        }
+        #expect(unsafe access(path, F_OK) != 0)
+    }
+
+    @Test func `TCP and a Unix socket are served side by side`() throws {
+        let path = "/tmp/http-server-test-both-\(getpid()).sock"
+        let server = try TestServer([.tcp(host: "127.0.0.1", port: 0), .unix(path: path)], loops: 2)
+        #expect(server.client().get("/")?.status == 200)
+        #expect(RawClient(path: path).get("/")?.status == 200)
+    }
+}

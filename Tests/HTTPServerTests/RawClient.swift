@@ -1,0 +1,159 @@
+import Glibc
+
+/// A blocking socket that sends what it is told and reads answers; every read gives up after ten seconds.
+final class RawClient {
+    struct Answer {
+        var status = 0
+        var headers: [(name: String, value: String)] = []
+        var body: [UInt8] = []
+        var text: String { String(decoding: body, as: UTF8.self) }
+        func header(_ name: String) -> String? {
+            headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        }
+        var closes: Bool { header("connection")?.lowercased() == "close" }
+    }
+
+    let descriptor: Int32
+    private(set) var pending: [UInt8] = []
+    private(set) var sawReset = false
+
+    init(port: UInt16) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        connect(&address)
+    }
+
+    init(path: String) {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in unsafe bytes.copyBytes(from: path.utf8) }
+        connect(&address)
+    }
+
+    private func connect<Address>(_ address: inout Address) {
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let length = socklen_t(MemoryLayout<Address>.size)
+        unsafe withUnsafePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = unsafe Glibc.connect(descriptor, address, length)
+            }
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    @discardableResult
+    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// False when the peer takes no more.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { bytes in
+                unsafe Glibc.send(descriptor, bytes.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Closes with a reset.
+    func reset() {
+        var hard = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &hard, socklen_t(MemoryLayout<linger>.size))
+        var nothing = sockaddr()
+        nothing.sa_family = sa_family_t(AF_UNSPEC)
+        _ = unsafe Glibc.connect(descriptor, &nothing, socklen_t(MemoryLayout<sockaddr>.size))
+    }
+
+    /// False at the end, after a reset, and when nothing comes.
+    private func receive() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+        if count < 0, errno == ECONNRESET { sawReset = true }
+        guard count > 0 else { return false }
+        pending.append(contentsOf: buffer[..<count])
+        return true
+    }
+
+    func take(_ count: Int) -> [UInt8]? {
+        while pending.count < count { guard receive() else { return nil } }
+        defer { pending.removeFirst(count) }
+        return Array(pending[..<count])
+    }
+
+    /// Bytes up to and without CR LF.
+    func line() -> String? {
+        while true {
+            if let end = pending.indices.dropLast().first(where: { pending[$0] == 13 && pending[$0 + 1] == 10 }) {
+                defer { pending.removeFirst(end + 2) }
+                return String(decoding: pending[..<end], as: UTF8.self)
+            }
+            guard receive() else { return nil }
+        }
+    }
+
+    /// Everything until the peer closes.
+    func rest() -> [UInt8] {
+        while receive() {}
+        defer { pending = [] }
+        return pending
+    }
+
+    /// True when the peer closed (or reset) and sent nothing more.
+    func isClosedByPeer() -> Bool { rest().isEmpty }
+
+    func head() -> Answer? {
+        guard let first = line(), first.hasPrefix("HTTP/1.1 ") else { return nil }
+        var answer = Answer()
+        answer.status = Int(first.dropFirst(9).prefix(3)) ?? 0
+        while let line = line() {
+            if line.isEmpty { return answer }
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { return nil }
+            answer.headers.append((String(parts[0]), String(parts[1].drop { $0 == " " })))
+        }
+        return nil
+    }
+
+    /// The next answer; nil when none comes. `isHead`: it has no body, whatever its head says.
+    func answer(isHead: Bool = false) -> Answer? {
+        guard var answer = head() else { return nil }
+        if isHead || answer.status == 204 || answer.status == 304 || answer.status == 100 { return answer }
+        if answer.header("transfer-encoding") == "chunked" {
+            while let chunk = chunk() {
+                if chunk.isEmpty { return answer }
+                answer.body += chunk
+            }
+            return nil
+        }
+        guard let length = answer.header("content-length").flatMap(Int.init), let body = take(length) else {
+            return nil
+        }
+        answer.body = body
+        return answer
+    }
+
+    /// The next chunk; empty for the last.
+    func chunk() -> [UInt8]? {
+        guard let size = line().flatMap({ Int($0, radix: 16) }), let chunk = take(size), take(2) == [13, 10] else {
+            return nil
+        }
+        return chunk
+    }
+
+    func get(_ target: String, headers: String = "") -> Answer? {
+        send("GET \(target) HTTP/1.1\r\nHost: test\r\n\(headers)\r\n")
+        return answer()
+    }
+}
