@@ -1,4 +1,5 @@
 import Platform
+import TimerCore
 public import TimerLog
 
 /// The service without its network face: the log opened and folded, and the threads that fire, commit, replay, compact
@@ -46,7 +47,7 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         let heart = Heartbeat(name: "fire")
         watchdog.watch(heart)
         fireLoop = FireLoop(engine, heart: heart)
-        let timers = engine.turn { $0.count }
+        let timers = engine.lock.withLock { engine.scheduler.count }
         report(.recovered(timers: timers, records: records, seconds: Double(Clocks.monotonic() - started) / 1e9))
     }
 
