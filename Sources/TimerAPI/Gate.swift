@@ -47,24 +47,43 @@ struct Gate {
     }
 
     private func checkHost(_ exchange: Exchange) throws(Problem) {
-        guard let authority = exchange.authority?.text.lowercased() else { return }
-        let name = Self.hostName(authority)
-        if name == "localhost" || Self.isAddress(name) || allowedHosts.contains(name) { return }
+        guard let authority = exchange.authority?.bytes else { return }
+        if Self.isAddress(authority) { return }
+        let name = String(decoding: authority.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self).lowercased()
+        if name == "localhost" || allowedHosts.contains(name) { return }
         throw Problem(.misdirected, "`Host` names neither localhost nor an address nor an allowed host")
     }
 
-    /// The host without its port.
-    private static func hostName(_ authority: String) -> String {
-        if authority.hasPrefix("[") { return String(authority.prefix { $0 != "]" }) + "]" }
-        return String(authority.prefix { $0 != ":" })
-    }
-
-    private static func isAddress(_ name: String) -> Bool {
-        if name.hasPrefix("[") && name.hasSuffix("]") {
-            return name.dropFirst().dropLast().allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+    /// Whether `authority` is an IPv6 address in brackets, or four numbers of IPv4, with or without a port.
+    private static func isAddress(_ authority: ArraySlice<UInt8>) -> Bool {
+        if authority.first == UInt8(ascii: "[") {
+            return authority.dropFirst().prefix { $0 != UInt8(ascii: "]") }.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                    UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: ":"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
         }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.allSatisfy { !$0.isEmpty && UInt8($0) != nil }
+        var parts = 1
+        var value: Int?
+        for byte in authority {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                value = min(256, (value ?? 0) * 10 + Int(byte - UInt8(ascii: "0")))
+                if value == 256 { return false }
+            case UInt8(ascii: "."):
+                guard value != nil else { return false }
+                parts += 1
+                value = nil
+            case UInt8(ascii: ":"):
+                return parts == 4 && value != nil
+            default:
+                return false
+            }
+        }
+        return parts == 4 && value != nil
     }
 }
 

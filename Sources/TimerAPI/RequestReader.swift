@@ -83,7 +83,10 @@ struct RequestReader {
     }
 
     private func checkMediaType(_ ticket: Ticket, orType other: StaticString? = nil) throws(Problem) {
-        let text = ticket.exchange.header("content-type")?.text ?? ""
+        let value = ticket.exchange.header("content-type")
+        // As nearly everybody spells it; the rest is for the others.
+        if value?.equals("application/json") ?? false { return }
+        let text = value?.text ?? ""
         let type = text.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         guard type == "application/json" || (other.map { "\($0)" == type } ?? false) else {
             throw Problem(
