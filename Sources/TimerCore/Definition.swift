@@ -33,6 +33,7 @@ public enum Definition {
     private static let untilFlag: UInt8 = 8
     private static let retainFlag: UInt8 = 16
     private static let payloadFlag: UInt8 = 32
+    private static let knownFlags: UInt8 = 63
 
     /// Encodes a definition; `createdAt` is 0 until the timer is made.
     ///
@@ -116,10 +117,12 @@ public enum Definition {
         let labels = offset..<prefix
         offset = prefix
         guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount),
-            let flags = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
+            let flags = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }), flags & ~knownFlags == 0,
             let rules = rules(bytes, &offset, flags: flags)
         else { return nil }
-        let payload = flags & payloadFlag == 0 ? nil : offset..<bytes.count
+        let hasPayload = flags & payloadFlag != 0
+        guard hasPayload == (offset < bytes.count) else { return nil }
+        let payload = hasPayload ? offset..<bytes.count : nil
         return Layout(
             id: 1..<1 + idCount, labels: labels, prefixCount: prefix, createdAt: Int64(createdAt), rules: rules,
             payload: payload)

@@ -7,6 +7,9 @@
 struct HashOrderedIndex {
     /// Most entries a page holds before it splits.
     static let pageCapacity = 64
+    /// The directory grows to this many entries a page at the most; a page that only a larger one could split grows
+    /// instead. Hashes that spread stay far below.
+    static let directorySpread = 64
 
     private struct Page {
         var depth: UInt8
@@ -37,13 +40,17 @@ struct HashOrderedIndex {
     /// Adds an entry; the pair is not there yet.
     mutating func insert(hash: UInt32, value: UInt32) {
         var page = Int(directory[directoryIndex(hash)])
-        while pages[page].entries.count >= Self.pageCapacity && pages[page].depth < 32 {
+        while pages[page].entries.count >= Self.pageCapacity && canSplit(page) {
             split(page, hash)
             page = Int(directory[directoryIndex(hash)])
         }
         let entry = Self.entry(hash, value)
         pages[page].entries.insert(entry, at: Self.lowerBound(pages[page].entries, entry))
         count += 1
+    }
+
+    private func canSplit(_ page: Int) -> Bool {
+        pages[page].depth < depth || depth < 32 && directory.count < pages.count * Self.directorySpread
     }
 
     private mutating func split(_ page: Int, _ hash: UInt32) {

@@ -32,8 +32,16 @@ extension Scheduler {
     }
 
     /// Takes a step's outcome over: stores it and puts the timer where its state belongs.
-    mutating func commit(_ step: borrowing Step) {
+    ///
+    /// - Parameter isFire: time planned the next instant, no command did.
+    mutating func commit(_ step: borrowing Step, isFire: Bool = false) {
         disarm(step.slot)
+        let old = table[step.slot].progress
+        let due = step.progress.due
+        if isFire || old.state != .running || old.due != due {
+            let isPast = due < step.now.ceiling(on: step.rules.clock)
+            table.setPlannedPast(step.slot, !isFire && isPast)
+        }
         table.setProgress(step.slot, step.progress)
         if step.progress.state == .running {
             arm(step.slot, on: step.rules.clock)
@@ -50,12 +58,12 @@ extension Scheduler {
     public mutating func create(
         _ key: borrowing TimerKey, definition: inout [UInt8], _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) -> SlotIndex {
-        if table.find(key) != nil { throw .exists }
-        guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
         guard let rules = Definition.layout(definition.span)?.rules else {
             preconditionFailure("a definition is encoded by `Definition.encode`")
         }
         let due = try Self.firstDue(rules, now)
+        if table.find(key) != nil { throw .exists }
+        guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
         Definition.setCreatedAt(now.wall, in: &definition)
         var progress = TimerProgress()
         progress.version = versionFloor + 1
@@ -80,11 +88,11 @@ extension Scheduler {
         _ slot: SlotIndex, definition: inout [UInt8], _ now: Now, if condition: VersionCondition,
         _ effects: inout [Effect]
     ) throws(TimerRefusal) {
-        try condition.check(table[slot].progress.version)
         guard let rules = Definition.layout(definition.span)?.rules else {
             preconditionFailure("a definition is encoded by `Definition.encode`")
         }
         let due = try Self.firstDue(rules, now)
+        try condition.check(table[slot].progress.version)
         redefine(slot, &definition)
         var step = begin(slot, now)
         step.progress.state = .idle
@@ -113,10 +121,10 @@ extension Scheduler {
             preconditionFailure("a definition is encoded by `Definition.encode`")
         }
         let replans = !rules.plansLike(old)
+        let due = try Self.amendedDue(rules, old, progress, now)
         if replans && progress.state.hasEnded {
             throw .illegalChange(state: progress.state, restartable: old.restartable)
         }
-        let due = replans || rules.until != old.until ? try amendedDue(rules, old, progress, now) : progress.due
         try condition.check(progress.version)
         redefineForComparison(slot, &definition)
         if withDefinition(slot, { Self.equal($0, definition.span) }) { return false }
@@ -149,24 +157,20 @@ extension Scheduler {
     }
 
     /// What `due` becomes when the rules change: the full period from now if the schedule changed, else what it was.
-    private func amendedDue(
+    private static func amendedDue(
         _ rules: TimerRules, _ old: TimerRules, _ progress: TimerProgress, _ now: Now
     ) throws(TimerRefusal) -> Int64 {
-        switch progress.state {
-        case .idle, .cancelled, .completed:
-            _ = try rules.plansLike(old) ? progress.due : Self.firstDue(rules, now)
-            return progress.due
-        case .running, .suspended:
-            if rules.plansLike(old) {
-                let due = progress.state == .running || rules.effectiveResume != .remaining ? progress.due : nil
-                if progress.state == .running, let due, due > rules.lastDue(now) {
-                    throw .invalidSchedule(pointer: "/until", reason: "no fire is due at or before `until`")
-                }
-                return progress.due
+        if rules.plansLike(old) {
+            if progress.state == .running && rules.until != old.until && progress.due > rules.lastDue(now) {
+                throw .invalidSchedule(pointer: "/until", reason: "no fire is due at or before `until`")
             }
-            let due = try Self.firstDue(rules, now)
-            let keepsRemaining = progress.state == .suspended && rules.effectiveResume == .remaining
-            return keepsRemaining ? now.remaining(until: due, on: rules.clock) : due
+            return progress.due
+        }
+        let due = try firstDue(rules, now)
+        switch progress.state {
+        case .idle, .cancelled, .completed: return progress.due
+        case .running: return due
+        case .suspended: return rules.effectiveResume == .remaining ? now.remaining(until: due, on: rules.clock) : due
         }
     }
 
@@ -212,6 +216,8 @@ extension Scheduler {
         guard TimerMachine.allows(command, in: state, restartable: step.rules.restartable, isWatchdog: false) else {
             throw .illegalTransition(command, state: state, restartable: step.rules.restartable)
         }
+        var planned = step.progress.due
+        if command == .reschedule { planned = try Self.rescheduled(step, target) }
         try condition.check(table[slot].progress.version)
         switch command {
         case .activate: activate(&step, &effects)
@@ -225,8 +231,8 @@ extension Scheduler {
                 .manual, due: now.milliseconds(on: step.rules.clock), missed: 0,
                 next: step.rules.schedule.period > 0 ? step.progress.due : nil, &effects)
         case .reschedule:
-            guard let target else { preconditionFailure("a reschedule comes with its target") }
-            try reschedule(&step, target, &effects)
+            step.progress.due = planned
+            step.emit(.rescheduled, &effects)
         case .kick:
             break
         }
@@ -257,7 +263,7 @@ extension Scheduler {
         }
         let due = step.progress.due
         let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
-        guard due <= reached else {
+        guard due <= reached, !step.isSpent else {
             step.emit(.resumed, &effects)
             step.plan(due, &effects)
             return
@@ -276,18 +282,25 @@ extension Scheduler {
         }
     }
 
-    private func reschedule(_ step: inout Step, _ target: RescheduleTarget, _ effects: inout [Effect]) throws(TimerRefusal) {
+    /// What `due` becomes when the next fire is moved to `target`.
+    ///
+    /// A grid that is laid into the past goes on from its latest point there, which is due at once: the points before
+    /// were never due. `until` counts when the timer runs; past it a suspended one completes when it is resumed.
+    private static func rescheduled(_ step: Step, _ target: RescheduleTarget?) throws(TimerRefusal) -> Int64 {
+        guard let target else { preconditionFailure("a reschedule comes with its target") }
+        let rules = step.rules
+        let keepsRemaining = step.progress.state == .suspended && rules.effectiveResume == .remaining
+        if keepsRemaining, case .after(let delay) = target { return delay * 1000 }
         let due =
             switch target {
-            case .after(let delay): step.now.ceiling(on: step.rules.clock) + delay
-            case .at(let wall): step.now.due(ofWall: wall, on: step.rules.clock)
+            case .after(let delay): step.now.ceiling(on: rules.clock) + delay
+            case .at(let wall): step.now.due(ofWall: wall, on: rules.clock)
             }
-        let keepsRemaining = step.progress.state == .suspended && step.rules.effectiveResume == .remaining
-        if !keepsRemaining && step.isPast(due) {
+        if keepsRemaining { return step.now.remaining(until: due, on: rules.clock) }
+        if step.progress.state == .running && step.isPast(due) {
             throw .invalidSchedule(pointer: "", reason: "the timer's `until` lies before that")
         }
-        step.progress.due = keepsRemaining ? step.now.remaining(until: due, on: step.rules.clock) : due
-        if keepsRemaining, case .after(let delay) = target { step.progress.due = delay * 1000 }
-        step.emit(.rescheduled, &effects)
+        let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
+        return lastGridPoint(rules, from: due, through: reached)
     }
 }

@@ -5,12 +5,15 @@ extension Scheduler {
     /// - Returns: whether everything due was handled.
     public mutating func advance(to now: Now, limit: Int, _ effects: inout [Effect]) -> Bool {
         expired.removeAll(keepingCapacity: true)
+        // Half is the wall clock's: no flood on one clock keeps the other waiting.
+        let share = wallWheel.count == 0 ? limit : limit - limit / 2
         var done = continuousWheel.expire(
-            now.milliseconds(on: .continuous), limit: limit, into: &expired, armed: table)
+            now.milliseconds(on: .continuous), limit: share, into: &expired, armed: table)
         let continuousCount = expired.count
         if expired.count < limit {
-            done = wallWheel.expire(
-                now.milliseconds(on: .wall), limit: limit - expired.count, into: &expired, armed: table) && done
+            done =
+                wallWheel.expire(
+                    now.milliseconds(on: .wall), limit: limit - expired.count, into: &expired, armed: table) && done
         } else {
             done = false
         }
@@ -18,24 +21,38 @@ extension Scheduler {
             let slot = expired[index].slot
             table.disarm(slot)
             if table[slot].progress.state == .running {
-                fireDue(slot, misfireUntil: index < continuousCount ? misfireUntil.continuous : misfireUntil.wall, now, &effects)
+                fireDue(
+                    slot, misfireUntil: index < continuousCount ? misfireUntil.continuous : misfireUntil.wall, now,
+                    &effects)
             } else {
                 forget(slot, now, reason: .expired, &effects)
             }
         }
-        return done
+        return done && !isDue(continuousWheel.nextWake, on: .continuous, now)
+            && !isDue(wallWheel.nextWake, on: .wall, now)
+    }
+
+    /// Whether a late timer's next instant is due as well.
+    private func isDue(_ wake: Int64?, on clock: TimerClock, _ now: Now) -> Bool {
+        wake.map { $0 <= now.milliseconds(on: clock) } ?? false
     }
 
     private mutating func fireDue(_ slot: SlotIndex, misfireUntil: Int64, _ now: Now, _ effects: inout [Effect]) {
         var step = begin(slot, now)
         let due = step.progress.due
-        let missedThrough = due <= misfireUntil ? min(misfireUntil, step.rules.lastDue(now)) : due
-        let last = Self.lastGridPoint(step.rules, from: due, through: missedThrough)
-        let missed = step.rules.schedule.period == 0 ? 0 : (last - due) / step.rules.schedule.period
-        step.fire(
-            due <= misfireUntil ? .misfire : .due, due: last, missed: missed,
-            next: Self.following(step.rules, last, now), &effects)
-        commit(step)
+        if step.isPast(due) {
+            // The calendar was stepped forward, and `until` came before the fire that had fitted.
+            step.plan(nil, &effects)
+        } else {
+            let isMisfire = due <= misfireUntil && !table[slot].plannedPast
+            let missedThrough = isMisfire ? min(misfireUntil, step.rules.lastDue(now)) : due
+            let last = Self.lastGridPoint(step.rules, from: due, through: missedThrough)
+            let missed = step.rules.schedule.period == 0 ? 0 : (last - due) / step.rules.schedule.period
+            step.fire(
+                isMisfire ? .misfire : .due, due: last, missed: missed,
+                next: Self.following(step.rules, last, now), &effects)
+        }
+        commit(step, isFire: true)
     }
 
     /// The latest due instant of the grid through `due` that is not after `through`; fixed-delay grids have one point.
@@ -71,7 +88,9 @@ extension Scheduler {
         var fires: [Int64] = []
         var next: Int64? = due
         while let due = next, Int64(fires.count) < count, due <= rules.lastDue(now) {
-            fires.append(now.wall(of: due, on: rules.clock))
+            let wall = now.wall(of: due, on: rules.clock)
+            guard wall <= lastInstant else { break }
+            fires.append(wall)
             next = rules.schedule.period > 0 ? due + rules.schedule.period : nil
         }
         return fires

@@ -10,7 +10,11 @@ public struct SipHash: Sendable {
     public init(secret: [UInt8]) {
         var words: (UInt64, UInt64) = (0, 0)
         for (index, byte) in secret.prefix(16).enumerated() {
-            if index < 8 { words.0 |= UInt64(byte) << (8 * index) } else { words.1 |= UInt64(byte) << (8 * (index - 8)) }
+            if index < 8 {
+                words.0 |= UInt64(byte) << (8 * index)
+            } else {
+                words.1 |= UInt64(byte) << (8 * (index - 8))
+            }
         }
         (key0, key1) = words
     }

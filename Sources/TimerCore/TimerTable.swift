@@ -53,6 +53,8 @@ struct TimerSlot: BitwiseCopyable {
     var generation: UInt32 = 0
     /// Whether a timer is here.
     var inUse = false
+    /// Whether the due instant had passed when a command planned it: then being late makes no misfire of it.
+    var plannedPast = false
     /// Whether the timer is in a wheel, and in which.
     var armed = Armed.no
 
@@ -155,6 +157,9 @@ struct TimerTable: ~Copyable {
         countByState[Int(progress.state.rawValue)] += 1
         slots[Int(slot)].progress = progress
     }
+
+    /// Notes whether the planned instant had passed already.
+    mutating func setPlannedPast(_ slot: SlotIndex, _ isPast: Bool) { slots[Int(slot)].plannedPast = isPast }
 
     /// Notes the position of a new record about a timer. Returns the position of its event before.
     mutating func stamp(_ slot: SlotIndex, position: Int64, isBase: Bool, isEvent: Bool) -> Int64 {

@@ -42,8 +42,12 @@ struct TimerWheel: ~Copyable {
     /// Timers armed here.
     private(set) var live = 0
 
-    /// Makes an empty wheel that stands at `position` milliseconds.
-    init(position: Int64) { self.position = position }
+    /// What eight levels reach: a due instant from here on (the year 10889) waits at the end of the wheel.
+    private static let reach: Int64 = 1 << 48
+
+    /// Makes an empty wheel that stands at `position` milliseconds, not before 0: placing is by the bits in which two
+    /// instants differ, so that none may be negative.
+    init(position: Int64) { self.position = min(max(position, 0), Self.reach - 1) }
 
     /// Arms a timer for `due`; one in the past is due at once.
     mutating func insert(_ entry: Entry) {
@@ -55,7 +59,7 @@ struct TimerWheel: ~Copyable {
     mutating func cancel() { live -= 1 }
 
     private mutating func place(_ entry: Entry) {
-        let due = max(entry.due, position)
+        let due = min(max(entry.due, position), Self.reach - 1)
         let distance = UInt64(bitPattern: due ^ position) | 63
         let level = (63 - distance.leadingZeroBitCount) / 6
         let slot = Int(truncatingIfNeeded: due >> Int64(6 * level)) & 63

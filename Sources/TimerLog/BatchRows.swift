@@ -32,7 +32,8 @@ public enum BatchRows {
             data.append(contentsOf: records[offset..<end])
             fillChecksums(&data)
             rows.append(
-                LogRow(first: position, last: position + Int64(count) - 1, previous: previous, epoch: epoch, data: data))
+                LogRow(first: position, last: position + Int64(count) - 1, previous: previous, epoch: epoch, data: data)
+            )
             previous = position + Int64(count) - 1
             position += Int64(count)
             offset = end
@@ -59,7 +60,9 @@ public enum BatchRows {
         _ row: LogRow, _ body: (LogRecord) throws(StoreError) -> Bool
     ) throws(StoreError) -> BatchHeader {
         let bytes = row.data.span
-        guard let header = BatchHeader(bytes), Int64(header.records) == row.last - row.first + 1 else {
+        guard let header = BatchHeader(bytes), row.first > 0, row.last >= row.first,
+            row.last - row.first == Int64(header.records) - 1
+        else {
             throw StoreError(.damaged, "the row at position \(row.first) has a damaged or newer head")
         }
         var offset = BatchHeader.count

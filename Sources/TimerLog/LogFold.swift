@@ -12,13 +12,21 @@ public struct LogFold: ~Copyable {
         public var answeredAt: Int64
         /// Position of its record.
         public var position: Int64
+        /// Bytes of the answer.
+        public var byteCount: Int
 
         /// Makes a place; see the members.
-        public init(key: Hash128, fingerprint: Hash128, answeredAt: Int64, position: Int64) {
+        public init(key: Hash128, fingerprint: Hash128, answeredAt: Int64, position: Int64, byteCount: Int) {
             self.key = key
             self.fingerprint = fingerprint
             self.answeredAt = answeredAt
             self.position = position
+            self.byteCount = byteCount
+        }
+
+        /// Orders answers by age, and copies of one answer by their place in the log.
+        public static func isOlder(_ left: AnswerPlace, than right: AnswerPlace) -> Bool {
+            (left.answeredAt, left.position) < (right.answeredAt, right.position)
         }
     }
 
@@ -81,7 +89,7 @@ public struct LogFold: ~Copyable {
             answers.append(
                 AnswerPlace(
                     key: answer.key, fingerprint: answer.fingerprint, answeredAt: answer.answeredAt,
-                    position: record.position))
+                    position: record.position, byteCount: answer.answer.count))
             return true
         case .versionFloor(let floor):
             scheduler.foldVersionFloor(floor)

@@ -89,10 +89,22 @@ public enum RecordCodec {
         bytes.append(progress.state.rawValue)
         ByteCoding.append(signed: progress.version, to: &bytes)
         ByteCoding.append(signed: progress.due &- at, to: &bytes)
-        ByteCoding.append(signed: progress.lastFiredAt == 0 ? 0 : at &- progress.lastFiredAt &+ 1, to: &bytes)
+        ByteCoding.append(signed: age(of: progress.lastFiredAt, at: at), to: &bytes)
         ByteCoding.append(signed: progress.fireCount, to: &bytes)
         ByteCoding.append(signed: progress.missedCount, to: &bytes)
         ByteCoding.append(signed: progress.firesSinceActivation, to: &bytes)
+    }
+
+    /// How long ago the last fire was, so that 0 is left for "never": plus one unless the calendar was stepped back.
+    private static func age(of lastFiredAt: Int64, at: Int64) -> Int64 {
+        if lastFiredAt == 0 { return 0 }
+        let age = at &- lastFiredAt
+        return age < 0 ? age : age &+ 1
+    }
+
+    private static func lastFiredAt(age: Int64, at: Int64) -> Int64 {
+        if age == 0 { return 0 }
+        return age < 0 ? at &- age : at &- age &+ 1
     }
 
     private static func beginFrame(_ bytes: inout [UInt8]) -> Int {
@@ -122,6 +134,8 @@ public enum RecordCodec {
 
     /// Decodes the record whose body is `body`, its checksum verified; nil when it is damaged.
     public static func decode(_ bytes: Span<UInt8>, _ body: Range<Int>, position: Int64) -> LogRecord? {
+        // Numbers that end too late must not be read from the next record.
+        let bytes = bytes.extracting(0..<body.upperBound)
         var offset = body.lowerBound - 4
         guard let stored = ByteCoding.readFixed(bytes, &offset, count: 4),
             UInt32(stored) == checksum(bytes, body),
@@ -211,7 +225,7 @@ public enum RecordCodec {
         progress.version = version
         progress.updatedAt = at
         progress.due = due &+ at
-        progress.lastFiredAt = sinceFire == 0 ? 0 : at &- sinceFire &+ 1
+        progress.lastFiredAt = lastFiredAt(age: sinceFire, at: at)
         progress.fireCount = fires
         progress.missedCount = missed
         progress.firesSinceActivation = recentFires

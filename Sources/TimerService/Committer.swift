@@ -17,8 +17,11 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
     private var deleteThrough: Int64 = 0
     private var expiredThrough: Int64 = 0
     private var deletedThrough: Int64
-    /// Bytes of row data in the log.
+    /// Whether a deletion failed; the next one asked for tries again.
+    private var deletionFailed = false
+    /// Bytes of row data in the log, and of those how many are in rows that are going.
     private var dataBytes: Int
+    private var goingBytes = 0
     /// Bytes appended since the compactor was last told.
     private var grownBytes = 0
     private var onGrowth: @Sendable () -> Void = {}
@@ -30,7 +33,8 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
     private static let retryPause: Int64 = 250_000_000
 
     init(
-        _ engine: Engine, _ store: any LogStore, _ hub: EventHub, head: StoreHead, deletedThrough: Int64, dataBytes: Int,
+        _ engine: Engine, _ store: any LogStore, _ hub: EventHub, head: StoreHead, deletedThrough: Int64,
+        dataBytes: Int,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
         self.engine = engine
@@ -44,10 +48,12 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
         logHead = head.last
     }
 
-    /// Asks for the deletion of rows up to `position`; nothing live rests on them any more.
-    func delete(through position: Int64) {
+    /// Asks for the deletion of rows up to `position`, `bytes` of data; nothing live rests on them any more.
+    func delete(through position: Int64, bytes: Int) {
         engine.lock.withLock {
             deleteThrough = max(deleteThrough, position)
+            goingBytes += bytes
+            deletionFailed = false
             engine.lock.signal()
         }
     }
@@ -60,13 +66,13 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
         engine.lock.withLock { expiredThrough = max(expiredThrough, position) }
     }
 
-    /// Bytes of row data in the log.
-    var logDataBytes: Int { engine.lock.withLock { dataBytes } }
+    /// Bytes of row data in the log, but for rows that are going.
+    var logDataBytes: Int { engine.lock.withLock { dataBytes - goingBytes } }
 
     /// Calls `growth` each time the log has grown by a step. Set before `run`.
     func observeGrowth(_ growth: @escaping @Sendable () -> Void) { onGrowth = growth }
 
-    /// Ends `run` once everything is committed.
+    /// Ends `run` once everything is committed, or at once while storage fails.
     func stop() {
         engine.lock.withLock {
             stopping = true
@@ -77,7 +83,6 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
     private struct Work {
         var records: [UInt8] = []
         var first: Int64 = 0
-        var last: Int64 = 0
         var base: TimeBase?
         var deletion: Int64?
     }
@@ -88,36 +93,40 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
             if let base = work.base {
                 let rows = BatchRows.make(
                     records: work.records, first: work.first, previous: logHead, epoch: epoch, base: base)
-                append(rows)
+                guard append(rows) else { return }
             }
-            if let through = work.deletion { deleteRows(through) }
+            if let through = work.deletion {
+                guard deleteRows(through) else { return }
+            }
             if case .interval(let nanoseconds) = engine.configuration.durability { pause(nanoseconds) }
         }
     }
 
+    /// Waits for work; nil when there will be none. A deletion goes along with a batch, else steady work would put it
+    /// off for ever.
     private func next() -> Work? {
         engine.lock.withLock {
-            while engine.batch.isEmpty && deleteThrough <= deletedThrough && !stopping { engine.lock.wait() }
+            while engine.batch.isEmpty && !wantsDeletion && !stopping { engine.lock.wait() }
             var work = Work()
             if !engine.batch.isEmpty {
+                // Before the batch is taken: the reading follows a step of the calendar.
+                work.base = engine.timeBase()
                 swap(&work.records, &engine.batch)
                 engine.batch.reserveCapacity(min(work.records.count, 1 << 20))
                 work.first = engine.batchFirst
-                work.last = engine.nextPosition - 1
-                work.base = engine.clock.base()
-            } else if deleteThrough > deletedThrough {
-                work.deletion = deleteThrough
-            } else {
-                return nil
             }
-            return work
+            if wantsDeletion && !stopping { work.deletion = deleteThrough }
+            return work.base == nil && work.deletion == nil ? nil : work
         }
     }
 
+    private var wantsDeletion: Bool { deleteThrough > deletedThrough && !deletionFailed }
+
+    /// Lets changes gather; ends early when there are too many.
     private func pause(_ nanoseconds: Int64) {
         engine.lock.withLock {
             let end = Clocks.monotonic() + nanoseconds
-            while !stopping {
+            while !stopping && engine.batch.count <= EngineConfiguration.maximumBatchBytes {
                 let left = end - Clocks.monotonic()
                 if left <= 0 { return }
                 _ = engine.lock.wait(nanoseconds: left)
@@ -125,14 +134,12 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
         }
     }
 
-    private func append(_ rows: [LogRow]) {
-        guard let last = rows.last?.last, let first = rows.first?.first else { return }
+    /// Makes `rows` durable. Returns false when the service stops before storage works again.
+    private func append(_ rows: [LogRow]) -> Bool {
+        guard let last = rows.last?.last, let first = rows.first?.first else { return true }
         let started = Clocks.monotonic()
         let outcome = store.append(rows, expecting: logHead, epoch: epoch)
-        guard outcome == .durable else {
-            recover(outcome, rows)
-            return
-        }
+        guard outcome == .durable else { return recover(outcome, rows) }
         let seconds = Double(Clocks.monotonic() - started) / 1e9
         engine.lock.withLock {
             logHead = last
@@ -149,24 +156,29 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
             grownBytes = 0
             onGrowth()
         }
+        return true
     }
 
     /// Finds out what the disk holds, begins anew from there, and waits until it takes writes again.
-    private func recover(_ outcome: AppendOutcome, _ rows: [LogRow]) {
-        engine.lock.withLock { engine.availability = .storageUnavailable }
+    ///
+    /// - Returns: false when the service stops meanwhile. Nothing may be appended then: what was recorded since rests
+    ///   on rows that may be missing.
+    private func recover(_ outcome: AppendOutcome, _ rows: [LogRow]) -> Bool {
+        engine.lock.withLock { engine.storageFails = true }
         report(.appendFailed(outcome))
         var isKnown = false
         if case .absent = outcome { isKnown = true } else { showDurablePart(rows) }
         while !refold(reopening: !isKnown, rows) {
-            guard pauseUnlessStopping() else { return }
+            guard pauseUnlessStopping() else { return false }
         }
         hub.notify()
         while !probe() {
-            guard pauseUnlessStopping() else { return }
+            guard pauseUnlessStopping() else { return false }
         }
         report(.storageRecovered)
         hub.notify()
         engine.alarm.ring()
+        return true
     }
 
     /// Until it is known what became of `rows`, reads show what was surely on disk before them.
@@ -176,7 +188,7 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
             return report(.storageStillFailing(error))
         }
         engine.lock.lock()
-        engine.restart(fold, lostAfter: rows.last?.last ?? logHead)
+        engine.restart(fold, keeping: rows.last?.last ?? logHead)
         engine.lock.unlock()
         hub.notify()
     }
@@ -198,17 +210,27 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
             try Self.fold(&fold, store)
             let head = fold.head
             // What landed after all is shown like any commit.
-            let landed = rows.filter { $0.last <= head }
+            let hasLanded = try isInLog(rows.first)
+            if hasLanded { hub.publish(rows) }
+            // Rows of another writer are read from the store.
+            hub.reset(head: head)
             engine.lock.lock()
+            let kept = hasLanded ? rows.last?.last ?? logHead : logHead
             logHead = head
-            engine.restart(fold, lostAfter: head)
+            dataBytes = fold.bytes
+            engine.restart(fold, keeping: kept)
             engine.lock.unlock()
-            hub.publish(landed)
             return true
         } catch {
             report(.storageStillFailing(error))
             return false
         }
+    }
+
+    /// Whether the log holds `row`; the rows of one append are there together or not at all.
+    private func isInLog(_ row: LogRow?) throws(StoreError) -> Bool {
+        guard let row else { return false }
+        return try store.makeReader().row(holding: row.first) == row
     }
 
     /// Folds what `store` holds, or the rows of it up to `position`.
@@ -232,27 +254,30 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
 
     /// Writes a record that says nothing new; when it lands, changes are taken again.
     private func probe() -> Bool {
-        let (rows, last) = engine.lock.withLock {
+        let rows = engine.lock.withLock {
+            let base = engine.timeBase()
+            let head = engine.head
             engine.recordVersionFloor()
+            // Nobody is to wait for this record: reads go on meanwhile.
+            engine.head = head
             var records: [UInt8] = []
             swap(&records, &engine.batch)
-            let rows = BatchRows.make(
-                records: records, first: engine.batchFirst, previous: logHead, epoch: epoch,
-                base: engine.clock.base())
-            return (rows, engine.nextPosition - 1)
+            return BatchRows.make(
+                records: records, first: engine.batchFirst, previous: logHead, epoch: epoch, base: base)
         }
+        guard let last = rows.last?.last else { return false }
         switch store.append(rows, expecting: logHead, epoch: epoch) {
         case .durable:
             hub.publish(rows)
             engine.lock.withLock {
                 logHead = last
+                dataBytes += rows.reduce(0) { $0 + $1.data.count }
+                engine.head = last
                 engine.setDurable(last)
-                engine.availability = stopping ? .stopping : .open
+                engine.storageFails = false
             }
             return true
         case .absent:
-            // The position stays unused; nobody is to wait for it.
-            engine.lock.withLock { engine.head = logHead }
             return false
         case .unknown, .fenced:
             // What the disk holds must be found out again before the next attempt.
@@ -263,16 +288,32 @@ final class Committer: @unchecked Sendable {  // unchecked: every `var` is guard
         }
     }
 
-    private func deleteRows(_ through: Int64) {
+    /// Deletes a bounded number of rows. Returns false when the service stops before storage works again.
+    private func deleteRows(_ through: Int64) -> Bool {
         do {
             let bytes = try store.delete(upTo: through)
             engine.lock.withLock {
                 dataBytes -= bytes
+                goingBytes = max(0, goingBytes - bytes)
                 if bytes == 0 { deletedThrough = max(deletedThrough, through) }
             }
+            return true
         } catch {
             report(.storageStillFailing(error))
-            engine.lock.withLock { deleteThrough = deletedThrough }
+            engine.lock.withLock { deletionFailed = true }
+            return reopen() || recover(.unknown(error), [])
+        }
+    }
+
+    /// Opens the store anew, as it wants to be after a failed deletion. Returns false when that fails, or finds other
+    /// rows than were left.
+    private func reopen() -> Bool {
+        do {
+            let head = try store.open()
+            return head.last == logHead && head.epoch == epoch
+        } catch {
+            report(.storageStillFailing(error))
+            return false
         }
     }
 }

@@ -21,21 +21,32 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     /// Rows up to here are compacted.
     private var compactedThrough: Int64 = 0
 
+    /// Bounds that tests make smaller.
+    struct Tuning: Sendable {
+        /// Garbage below this is not worth the work.
+        var slackBytes = 4 << 20
+        /// Most rows looked at in one round.
+        var rowsPerRound = 256
+        /// Bytes of rows after which a round takes no further one: what it carries is at most as much, in memory and
+        /// in the batch.
+        var bytesPerRound = 4 << 20
+    }
+
+    private let tuning: Tuning
     private static let pause: Int64 = 1_000_000_000
-    /// Garbage below this is not worth the work.
-    private static let slack = 4 << 20
-    /// Bytes of a record beside the definition, about.
-    private static let recordOverhead = 40
-    /// Most rows looked at in one round.
-    private static let rowsPerRound = 256
+    /// Bytes of a record beside the definition or the answer, about.
+    private static let recordOverhead = 48
+    /// How long a round waits before it looks again whether what it carried is durable, in nanoseconds.
+    private static let durabilityPause: Int64 = 1_000_000
 
     init(
-        _ engine: Engine, _ store: any LogStore, _ committer: Committer,
+        _ engine: Engine, _ store: any LogStore, _ committer: Committer, tuning: Tuning = Tuning(),
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
         self.engine = engine
         self.store = store
         self.committer = committer
+        self.tuning = tuning
         self.report = report
     }
 
@@ -73,9 +84,10 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     func round(_ reader: any LogReader) throws(StoreError) -> Bool {
         let moved = try moveBoundary(reader)
         let live = engine.lock.withLock {
-            engine.scheduler.definitionBytes + engine.scheduler.count * Self.recordOverhead
+            engine.scheduler.definitionBytes + engine.idempotency.answerBytes
+                + (engine.scheduler.count + engine.idempotency.count) * Self.recordOverhead
         }
-        guard outsideBytes > 2 * live + Self.slack else { return moved }
+        guard outsideBytes > 2 * live + tuning.slackBytes else { return moved }
         return try compact(reader) || moved
     }
 
@@ -86,7 +98,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         var rows = 0
         let head = engine.durableHead
         try reader.read(from: outsideThrough + 1) { row in
-            guard rows < Self.rowsPerRound, row.last < head, let header = BatchHeader(row.data.span),
+            guard rows < tuning.rowsPerRound, row.last < head, let header = BatchHeader(row.data.span),
                 header.base.now.wall < oldestKept || inside > kept.retainBytes
             else { return false }
             rows += 1
@@ -96,52 +108,69 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             return true
         }
         committer.expire(through: outsideThrough)
-        return rows == Self.rowsPerRound
+        return rows == tuning.rowsPerRound
     }
 
     /// Compacts the oldest rows outside. Returns whether it did any.
     private func compact(_ reader: any LogReader) throws(StoreError) -> Bool {
+        let restarts = engine.lock.withLock { engine.restarts }
         var rows: [LogRow] = []
+        var bytes = 0
         try reader.read(from: compactedThrough + 1) { row in
-            guard row.last <= outsideThrough, rows.count < Self.rowsPerRound else { return false }
+            guard row.last <= outsideThrough, rows.count < tuning.rowsPerRound, bytes < tuning.bytesPerRound else {
+                return false
+            }
             rows.append(row)
+            bytes += row.data.count
             return true
         }
         guard let last = rows.last?.last else { return false }
         for row in rows {
-            var carried = Engine.Carried()
-            let siphash = engine.siphash
-            try BatchRows.read(row) { record in
-                if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
-                if record.isWhole {
-                    let key = TimerKey(definition: row.data.span.extracting(record.definition), siphash: siphash)
-                    carried.bases.append((key, record.position))
-                }
-                return true
-            }
-            var done: Int? = 0
-            while let start = done, start < max(1, carried.bases.count + carried.answers.count) {
-                done = engine.carry(carried, from: start)
-                if done == 0 { break }
-            }
-            guard done != nil else { return false }
+            guard carry(try needs(of: row)) else { return false }
         }
-        guard waitUntilDurable() else { return false }
+        guard engine.carryVersionFloor(), waitUntilDurable(restarts) else { return false }
         compactedThrough = last
-        outsideBytes -= rows.reduce(0) { $0 + $1.data.count }
-        committer.delete(through: last)
+        outsideBytes -= bytes
+        committer.delete(through: last, bytes: bytes)
         return true
     }
 
-    /// Waits for what was carried; false when storage fails or the service stops meanwhile.
-    private func waitUntilDurable() -> Bool {
+    /// What a row holds that may still be needed.
+    private func needs(of row: LogRow) throws(StoreError) -> Engine.Carried {
+        var carried = Engine.Carried()
+        let siphash = engine.siphash
+        try BatchRows.read(row) { record in
+            if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
+            if record.isWhole {
+                let key = TimerKey(definition: row.data.span.extracting(record.definition), siphash: siphash)
+                carried.bases.append((key, record.position))
+            }
+            return true
+        }
+        return carried
+    }
+
+    /// Writes anew what is still needed, by pieces. Returns false when storage takes no writes now.
+    private func carry(_ carried: Engine.Carried) -> Bool {
+        var next = 0
+        while next < carried.count {
+            guard let done = engine.carry(carried, from: next) else { return false }
+            next = done
+        }
+        return true
+    }
+
+    /// Waits for what was carried and what it rests on. False when the service stops, or when the log was folded anew
+    /// since it counted `restarts`: what was carried before may be gone, whatever is durable now.
+    private func waitUntilDurable(_ restarts: Int) -> Bool {
         let head = engine.lock.withLock { engine.head }
         while !isStopping() {
-            switch engine.fate(of: head) {
-            case .durable where engine.durableHead >= head: return true
-            case .lost: return false
-            default: lock.withLock { _ = lock.wait(nanoseconds: 1_000_000) }
+            let (isDurable, isWhole) = engine.lock.withLock {
+                (engine.durableHead >= head, engine.restarts == restarts)
             }
+            if !isWhole { return false }
+            if isDurable { return true }
+            lock.withLock { if !stopping { _ = lock.wait(nanoseconds: Self.durabilityPause) } }
         }
         return false
     }

@@ -10,7 +10,8 @@ extension Engine {
         RecordCodec.append(answer, to: &batch)
         idempotency.complete(
             LogFold.AnswerPlace(
-                key: answer.key, fingerprint: answer.fingerprint, answeredAt: answer.answeredAt, position: position))
+                key: answer.key, fingerprint: answer.fingerprint, answeredAt: answer.answeredAt, position: position,
+                byteCount: answer.answer.count))
     }
 
     /// What a row that is to be deleted holds that may still be needed.
@@ -19,6 +20,8 @@ extension Engine {
         var bases: [(key: TimerKey, position: Int64)] = []
         /// Answers.
         var answers: [(answer: StoredAnswer, position: Int64)] = []
+        /// How many entries there are: bases, then answers.
+        var count: Int { bases.count + answers.count }
     }
 
     /// Writes anew what of a row's records is still needed, one bounded step: afterwards nothing rests on the part of
@@ -28,8 +31,7 @@ extension Engine {
     func carry(_ carried: Carried, from start: Int) -> Int? {
         lock.withLock {
             guard availability == .open else { return nil }
-            let total = carried.bases.count + carried.answers.count
-            let end = min(total, start + EngineConfiguration.stepLimit)
+            let end = min(carried.count, start + EngineConfiguration.stepLimit)
             for index in start..<end {
                 if index < carried.bases.count {
                     carryBase(carried.bases[index].key, carried.bases[index].position)
@@ -38,9 +40,18 @@ extension Engine {
                     if idempotency.holds(answer.key, at: position) { record(answer) }
                 }
             }
-            if end == total { recordVersionFloor() }
             afterChanges(instant())
             return end
+        }
+    }
+
+    /// Writes anew what deletions in old rows say. Returns false when storage takes no writes now.
+    func carryVersionFloor() -> Bool {
+        lock.withLock {
+            guard availability == .open else { return false }
+            recordVersionFloor()
+            afterChanges(instant())
+            return true
         }
     }
 

@@ -35,8 +35,13 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// The newest position given out in this process.
     private var givenOut: Int64 = 0
     /// Positions that were given out and lost, newest last.
-    var lost: [ClosedRange<Int64>] = []
-    var availability = Availability.open
+    private var lost: [ClosedRange<Int64>] = []
+    /// How often the log was folded anew: what was recorded before such an event may be lost.
+    private(set) var restarts = 0
+    /// Whether storage fails; nothing changes until it was brought back.
+    var storageFails = false
+    /// Whether the service stops, for good.
+    var isStopping = false
     /// Elapsed nanoseconds the alarm is armed for.
     var armedFor = Int64.max
     /// Whether the fire loop is between two steps of one waking.
@@ -44,12 +49,15 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Elapsed nanoseconds of the fire loop's last sign of life.
     var lastBeat: Int64 = 0
     private let durable = Atomic<Int64>(0)
-    private let hasLost = Atomic<Bool>(false)
+    /// The newest position that was lost.
+    private let lostThrough = Atomic<Int64>(0)
 
     /// A stand-still of the fire loop over this, in nanoseconds, makes misfires of what came due in it.
     private static let stallThreshold: Int64 = 1_000_000_000
     /// Positions of one second of wall time: each open of the log begins a new range.
     private static let positionsPerSecond: Int64 = 1 << 30
+    /// From this second on (in the year 2106) ranges follow the log alone, so that no calendar exhausts the positions.
+    private static let lastSecond: Int64 = 1 << 32
     private static let lostRangesKept = 64
 
     /// Takes a folded log over.
@@ -67,16 +75,20 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         take(answers: answers, head: head)
     }
 
+    /// Whether changes are taken.
+    var availability: Availability { storageFails ? .storageUnavailable : isStopping ? .stopping : .open }
+
     /// Begins anew from what the log holds, after a failed append. Called under the lock.
     ///
-    /// - Parameter lostAfter: positions given out above are lost; those up to here are durable, or not known yet.
-    func restart(_ fold: consuming LogFold, lostAfter: Int64) {
-        if givenOut > lostAfter {
-            lost.append(lostAfter + 1...givenOut)
+    /// - Parameter kept: the newest position of ours that the log holds, or may hold; those given out above are lost.
+    func restart(_ fold: consuming LogFold, keeping kept: Int64) {
+        if givenOut > kept {
+            lost.append(kept + 1...givenOut)
             if lost.count > Self.lostRangesKept { lost.removeFirst() }
-            hasLost.store(true, ordering: .releasing)
+            lostThrough.store(givenOut, ordering: .releasing)
         }
-        idempotency = IdempotencyTable(maximum: configuration.maximumIdempotencyKeys)
+        restarts += 1
+        idempotency = idempotency.underWay()
         let answers = fold.answers
         let head = fold.head
         scheduler = fold.finish()
@@ -85,10 +97,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     private func take(answers: [LogFold.AnswerPlace], head: Int64) {
-        for place in answers.sorted(by: { $0.answeredAt < $1.answeredAt }) { idempotency.complete(place) }
+        for place in answers.sorted(by: LogFold.AnswerPlace.isOlder) { idempotency.complete(place) }
         let now = clock.now()
         scheduler.armAll(now)
-        nextPosition = max(nextPosition, head + 1, max(0, now.wall / 1000) * Self.positionsPerSecond)
+        let second = min(max(0, now.wall / 1000), Self.lastSecond)
+        nextPosition = max(nextPosition, head + 1, second * Self.positionsPerSecond)
         batchFirst = nextPosition
         self.head = head
         durable.store(head, ordering: .releasing)
@@ -103,14 +116,18 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     func setDurable(_ position: Int64) { durable.store(position, ordering: .releasing) }
 
     /// What became of the record at `position`, for an answer that rests on it.
-    public func fate(of position: Int64) -> Fate {
+    public func fate(of position: Int64) -> Fate { fate(of: position...position) }
+
+    /// What became of the records at `positions`, for an answer that rests on all of them: lost when any of them is.
+    public func fate(of positions: ClosedRange<Int64>) -> Fate {
         if configuration.durability != .commit { return .durable }
+        // Read first: a loss is noted before anything behind it can be durable.
         let head = durableHead
-        if hasLost.load(ordering: .acquiring) {
-            let isLost = lock.withLock { lost.contains { $0.contains(position) } }
+        if positions.lowerBound <= lostThrough.load(ordering: .acquiring) {
+            let isLost = lock.withLock { lost.contains { $0.overlaps(positions) } }
             if isLost { return .lost }
         }
-        return position <= head ? .durable : .pending
+        return positions.upperBound <= head ? .durable : .pending
     }
 
     /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
@@ -137,13 +154,24 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         } else if (now.wallOffset - offset) * 1_000_000 > Self.stallThreshold {
             scheduler.noteWallStep(to: now)
         }
+        guard availability == .open else { return }
         armedFor = .max
+        plan(now)
     }
+
+    /// The clocks as they are, for a row. A step of the calendar is followed whoever sees it first.
+    func timeBase() -> TimeBase { clock.base(at: instant()) }
 
     /// Wakes the committer when there are records, and plans the next waking.
     func afterChanges(_ now: Now) {
         if !batch.isEmpty { lock.signal() }
-        let wake = availability == .open ? scheduler.nextWake(now) ?? .max : .max
+        plan(now)
+    }
+
+    private func plan(_ now: Now) {
+        guard availability == .open, let next = scheduler.nextWake(now) else { return }
+        // A past instant that was asked for just now is overdue since now: the loop did not stand still.
+        let wake = max(next, now.elapsed)
         if wake < armedFor {
             armedFor = wake
             alarm.arm(boottime: clock.boottime(ofElapsed: wake))
@@ -188,16 +216,17 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     public func advance() -> Advance {
         lock.lock()
         defer { lock.unlock() }
+        let planned = max(armedFor, lastBeat)
         let now = instant()
         guard availability == .open else { return .done }
-        let planned = max(armedFor, lastBeat)
         if planned != .max && now.elapsed - planned > Self.stallThreshold { scheduler.noteStall(until: now) }
+        // Also when held: overload makes fires late, not missed.
+        lastBeat = now.elapsed
         guard batch.count <= EngineConfiguration.maximumBatchBytes else { return .held }
         let done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
         if !effects.isEmpty && !isAdvancing { counters.wakeups += 1 }
         isAdvancing = !done
         record()
-        lastBeat = now.elapsed
         // A plan that is not done yet stays due now; else the next one is made.
         armedFor = done ? .max : now.elapsed
         afterChanges(now)

@@ -52,7 +52,7 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
         for observer in lock.withLock({ observers }) { observer() }
     }
 
-    /// Begins anew at `head`, after the log was opened again.
+    /// Notes that the log was opened anew and ends at `head`: rows of others before it are read from the store.
     func reset(head: Int64) {
         lock.withLock {
             // What was published is on disk whatever happened since; only the end may have moved.

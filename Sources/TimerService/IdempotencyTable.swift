@@ -23,6 +23,7 @@ struct IdempotencyTable {
         var answeredAt: Int64
         /// 0 while the request is under way.
         var position: Int64
+        var byteCount: UInt32 = 0
     }
 
     static let lifetime: Int64 = 86_400_000
@@ -33,9 +34,18 @@ struct IdempotencyTable {
     private var order: [[Hash128]] = []
     private var orderHead = 0
     private(set) var count = 0
+    /// Bytes of the answers, as they stand in the log.
+    private(set) var answerBytes = 0
     private let maximum: Int
 
     init(maximum: Int) { self.maximum = maximum }
+
+    /// A table of the requests under way alone: what goes on when the log is folded anew.
+    func underWay() -> IdempotencyTable {
+        var table = IdempotencyTable(maximum: maximum)
+        table.shards = shards.map { $0.filter { $0.value.position == 0 } }
+        return table
+    }
 
     private func shard(_ key: Hash128) -> Int { Int(truncatingIfNeeded: key.low % UInt64(Self.shardCount)) }
 
@@ -59,11 +69,15 @@ struct IdempotencyTable {
 
     /// Notes where a request's answer stands.
     mutating func complete(_ place: LogFold.AnswerPlace) {
+        // First, so that a key used again after its time comes to the end of the order.
+        expire(place.answeredAt)
         let shard = shard(place.key)
-        let isNew = (shards[shard][place.key]?.position ?? 0) == 0
+        let old = shards[shard][place.key]
         shards[shard][place.key] = Entry(
-            fingerprint: place.fingerprint, answeredAt: place.answeredAt, position: place.position)
-        guard isNew else { return }
+            fingerprint: place.fingerprint, answeredAt: place.answeredAt, position: place.position,
+            byteCount: UInt32(clamping: place.byteCount))
+        answerBytes += place.byteCount - Int(old?.byteCount ?? 0)
+        guard (old?.position ?? 0) == 0 else { return }
         count += 1
         if (order.last?.count ?? Self.chunkCapacity) >= Self.chunkCapacity {
             order.append([])
@@ -80,9 +94,10 @@ struct IdempotencyTable {
     private mutating func expire(_ wall: Int64) {
         while let key = order.first?[orderHead] {
             let shard = shard(key)
-            let answeredAt = shards[shard][key]?.answeredAt ?? 0
-            guard count > maximum || wall - answeredAt > Self.lifetime else { return }
+            let entry = shards[shard][key]
+            guard count > maximum || wall - (entry?.answeredAt ?? 0) > Self.lifetime else { return }
             shards[shard][key] = nil
+            answerBytes -= Int(entry?.byteCount ?? 0)
             count -= 1
             orderHead += 1
             if orderHead == order[0].count {

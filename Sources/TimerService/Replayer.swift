@@ -70,7 +70,9 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         holding position: Int64, reply: @escaping @Sendable (Result<LogRow?, StoreError>) -> Void
     ) {
         enqueue { reader in
-            do throws(StoreError) { reply(.success(try reader.row(holding: position))) } catch { reply(.failure(error)) }
+            do throws(StoreError) { reply(.success(try reader.row(holding: position))) } catch {
+                reply(.failure(error))
+            }
         }
     }
 
@@ -98,17 +100,19 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         enqueue { reader in
             var positions: [Int64] = []
             var next = newest
-            var row: LogRow?
+            var links = Links()
             do throws(StoreError) {
                 while next > since {
                     if positions.count == Self.historyLimit { return reply(.long) }
-                    if row.map({ next < $0.first || next > $0.last }) ?? true { row = try reader.row(holding: next) }
-                    guard let held = row else {
-                        if keepsAll { return reply(.expired(oldest: positions.last)) }
-                        break
+                    if !links.hold(next) {
+                        guard let row = try reader.row(holding: next) else {
+                            if keepsAll { return reply(.expired(oldest: positions.last)) }
+                            break
+                        }
+                        links = try Links(row)
                     }
                     positions.append(next)
-                    next = try Self.previous(of: next, in: held)
+                    next = links.previous(of: next)
                 }
                 reply(.positions(positions.reversed()))
             } catch {
@@ -117,13 +121,26 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         }
     }
 
-    private static func previous(of position: Int64, in row: LogRow) throws(StoreError) -> Int64 {
-        var previous: Int64 = 0
-        try BatchRows.read(row) { record in
-            if record.position == position { previous = record.previous }
-            return record.position < position
+    /// Which position each record of a row names as its timer's event before: read once, however many are asked for.
+    private struct Links {
+        private var first: Int64 = 0
+        private var previous: [Int64] = []
+
+        init() {}
+
+        init(_ row: LogRow) throws(StoreError) {
+            var previous: [Int64] = []
+            try BatchRows.read(row) { record in
+                previous.append(record.previous)
+                return true
+            }
+            first = row.first
+            self.previous = previous
         }
-        return previous
+
+        func hold(_ position: Int64) -> Bool { position >= first && position - first < Int64(previous.count) }
+
+        func previous(of position: Int64) -> Int64 { previous[Int(position - first)] }
     }
 }
 

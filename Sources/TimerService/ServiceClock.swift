@@ -83,10 +83,9 @@ struct ServiceClock {
     /// The offset of the calendar as last read, milliseconds.
     var lastOffset: Int64 { last.wallOffset }
 
-    /// The instant and the clocks it was read from, for a row.
-    mutating func base() -> TimeBase {
-        let now = now()
-        return TimeBase(now: now, boottime: now.elapsed - shift, suspending: now.elapsed, boot: boot)
+    /// What every clock showed at `now`, for a row.
+    func base(at now: Now) -> TimeBase {
+        TimeBase(now: now, boottime: now.elapsed - shift, suspending: now.elapsed, boot: boot)
     }
 
     /// The boottime reading, in nanoseconds, at which the elapsed clock shows `elapsed`.

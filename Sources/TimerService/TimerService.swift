@@ -63,7 +63,7 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
     }
 
     /// Refuses further changes; what was taken is still committed.
-    public func refuseChanges() { engine.lock.withLock { engine.availability = .stopping } }
+    public func refuseChanges() { engine.lock.withLock { engine.isStopping = true } }
 
     /// Stops the threads, the committer last: everything taken is on disk afterwards.
     public func stop() {

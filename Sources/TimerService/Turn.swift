@@ -148,8 +148,10 @@ public import TimerLog
         return engine.idempotency.begin(key, fingerprint: fingerprint, at: now.wall)
     }
 
-    /// Records the 2xx answer of a request with an idempotency key, in the batch of its changes.
+    /// Records the 2xx answer of a request with an idempotency key, in the batch of its changes. While storage fails
+    /// the key is freed instead: what the request changed is gone, or nothing.
     public func answer(_ key: Hash128, fingerprint: Hash128, _ bytes: [UInt8]) {
+        guard !engine.storageFails else { return abandon(key) }
         let stored = StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: now.wall, answer: bytes)
         engine.record(stored)
     }
