@@ -8,14 +8,16 @@ enum ImportRules {
         "WireJSON": [],
         "Platform": ["CLinux", "Glibc"],
         "HTTPServer": ["Platform", "CMicroHTTPD", "Glibc", "Synchronization"],
+        "HTTPClient": ["Platform", "CCurl", "Glibc"],
         "TimerLog": ["TimerCore", "Platform", "CSQLite", "Glibc", "Synchronization"],
         "TimerService": ["TimerLog", "TimerCore", "Platform", "Dispatch", "Synchronization"],
         "TimerAPI": [
             "TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform", "Synchronization",
+            "CAssets",
         ],
         "timerd": [
-            "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform", "ArgumentParser",
-            "Logging", "Foundation", "FoundationEssentials", "Glibc", "Dispatch", "Synchronization",
+            "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore", "Platform",
+            "ArgumentParser", "Logging", "Foundation", "FoundationEssentials", "Glibc", "Dispatch", "Synchronization",
         ],
     ]
 
@@ -61,7 +63,7 @@ struct ImportTests {
         #expect(Set(SourceFile.sources.map(\.module)) == Set(ImportRules.allowed.keys))
     }
 
-    @Test(arguments: ["CLinux": "Platform", "CSQLite": "TimerLog", "CMicroHTTPD": "HTTPServer"])
+    @Test(arguments: ["CLinux": "Platform", "CSQLite": "TimerLog", "CMicroHTTPD": "HTTPServer", "CCurl": "HTTPClient"])
     func `a C module has one Swift face`(module: String, face: String) {
         #expect(ImportRules.allowed.filter { $0.value.contains(module) }.map(\.key) == [face])
     }
