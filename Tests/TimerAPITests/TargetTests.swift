@@ -1,0 +1,54 @@
+import Testing
+import TimerCore
+
+@testable import TimerAPI
+
+struct TargetTests {
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    @Test func `path and query are taken apart before they are decoded`() throws {
+        let target = try Target(Array("/v1/a%2Fb/%C3%A9?label=k%3Dv%26w&x=1+2&label=y&flag".utf8))
+        #expect(target.parts.map(text) == ["v1", "a/b", "é"])
+        #expect(target.parameters.map(\.name) == ["label", "x", "label", "flag"])
+        #expect(target.parameters.map { text($0.value) } == ["k=v&w", "1 2", "y", ""])
+    }
+
+    @Test(arguments: ["/%", "/%4", "/%zz", "/a%00b", "/%ff", "/%c3", "/?a=%", "/?a=%ff"])
+    func `what does not decode is refused`(text: String) {
+        #expect(throws: Target.Malformed.self) { try Target(Array(text.utf8)) }
+    }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("42", 42), ("0000000000000000042", 42), ("9223372036854775807", .max),
+            ("9999999999999999999", .max), ("", nil), ("-1", nil), ("1x", nil), ("00000000000000000001", nil),
+        ] as [(String, Int64?)])
+    func `an event id is a number of at most its width`(text: String, id: Int64?) {
+        #expect(EventID.parse(Array(text.utf8)) == id)
+    }
+
+    @Test(arguments: [0, 1, 1_927_621_480_389_017_600, Int64.max])
+    func `an event id is shown in full width and read back`(id: Int64) {
+        var bytes: [UInt8] = []
+        EventID.append(id, to: &bytes)
+        #expect(bytes.count == EventID.width)
+        #expect(text(bytes) == EventID.text(id))
+        #expect(EventID.parse(bytes) == id)
+    }
+
+    @Test(
+        arguments: [
+            ("\"v3\"", 3, true), ("W/\"v3\"", 3, true), ("\"v4\"", 3, false), ("\"v1\", \"v3\"", 3, true),
+            ("*", 9, true),
+            ("v3", 3, false), ("\"3\"", 3, false),
+        ] as [(String, Int64, Bool)])
+    func `If-None-Match compares weakly`(header: String, version: Int64, names: Bool) {
+        #expect(Conditions.ifNoneMatch(Array(header.utf8)[...], names: version) == names)
+    }
+
+    @Test func `If-Match never matches a weak tag`() {
+        #expect(Conditions.ifMatch(Array("W/\"v3\"".utf8)[...]) == .oneOf([]))
+        #expect(Conditions.ifMatch(Array("\"v3\", W/\"v4\", \"v5\"".utf8)[...]) == .oneOf([3, 5]))
+        #expect(Conditions.ifMatch(Array("*".utf8)[...]) == .exists)
+    }
+}
