@@ -5,6 +5,7 @@ extension Scheduler {
     /// - Returns: whether everything due was handled.
     public mutating func advance(to now: Now, limit: Int, _ effects: inout [Effect]) -> Bool {
         expired.removeAll(keepingCapacity: true)
+        let isRebuilt = continueRebuild(limit: limit)
         // Half is the wall clock's: no flood on one clock keeps the other waiting.
         let share = wallWheel.count == 0 ? limit : limit - limit / 2
         var done = continuousWheel.expire(
@@ -28,7 +29,7 @@ extension Scheduler {
                 forget(slot, now, reason: .expired, &effects)
             }
         }
-        return done && !isDue(continuousWheel.nextWake, on: .continuous, now)
+        return done && isRebuilt && !isDue(continuousWheel.nextWake, on: .continuous, now)
             && !isDue(wallWheel.nextWake, on: .wall, now)
     }
 

@@ -61,15 +61,4 @@ extension Scheduler {
         if state == .running { return rules(slot).clock }
         return state.hasEnded ? .continuous : nil
     }
-
-    /// Plans the wall clock's timers anew after the calendar was stepped back to `now`, which a wheel can't follow.
-    public mutating func rebuildWallWheel(_ now: Now) {
-        let wall = now.milliseconds(on: .wall)
-        wallWheel = TimerWheel(position: wall)
-        // What lies ahead again has not been missed.
-        misfireUntil.wall = min(misfireUntil.wall, wall)
-        for index in 0..<table.slotCount where table[SlotIndex(index)].armed == .wall {
-            wallWheel.insert(table.arm(SlotIndex(index), .wall))
-        }
-    }
 }

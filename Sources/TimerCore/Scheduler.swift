@@ -7,6 +7,10 @@ public struct Scheduler: ~Copyable {
     var table: TimerTable
     var continuousWheel = TimerWheel(position: 0)
     var wallWheel = TimerWheel(position: 0)
+    /// Grows with each rebuild of the wall wheel: timers armed in another build are not in this one yet.
+    var wallBuild: UInt8 = 0
+    /// Slots from here on are still to be looked at for the rebuild; nil when there is none.
+    var rebuildFrom: SlotIndex?
     var expired: [TimerWheel.Entry] = []
     var unlinked: [SlotIndex] = []
     /// Due instants up to here passed while the fire loop stood still: by clock, in milliseconds.
@@ -92,7 +96,7 @@ public struct Scheduler: ~Copyable {
 
     /// An instant in elapsed nanoseconds not after the next due one, nil when nothing is planned.
     public func nextWake(_ now: Now) -> Int64? {
-        if continuousWheel.wantsSweep || wallWheel.wantsSweep { return now.elapsed }
+        if rebuildFrom != nil || continuousWheel.wantsSweep || wallWheel.wantsSweep { return now.elapsed }
         let continuous = continuousWheel.nextWake.map { Self.saturating($0) }
         let wall = wallWheel.nextWake.map { Self.saturating($0 - now.wallOffset) }
         guard let continuous, let wall else { return continuous ?? wall }
@@ -109,7 +113,7 @@ public struct Scheduler: ~Copyable {
     mutating func arm(_ slot: SlotIndex, on clock: TimerClock) {
         switch clock {
         case .continuous: continuousWheel.insert(table.arm(slot, .continuous))
-        case .wall: wallWheel.insert(table.arm(slot, .wall))
+        case .wall: wallWheel.insert(table.arm(slot, .wall, build: wallBuild))
         }
     }
 
@@ -117,7 +121,8 @@ public struct Scheduler: ~Copyable {
         switch table[slot].armed {
         case .no: return
         case .continuous: continuousWheel.cancel()
-        case .wall: wallWheel.cancel()
+        case .wall where table[slot].wheelBuild == wallBuild: wallWheel.cancel()
+        case .wall: break
         }
         table.disarm(slot)
     }

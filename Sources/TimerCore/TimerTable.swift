@@ -57,6 +57,8 @@ struct TimerSlot: BitwiseCopyable {
     var plannedPast = false
     /// Whether the timer is in a wheel, and in which.
     var armed = Armed.no
+    /// Which build of the wheel it was armed in: see `Scheduler.rebuildWallWheel`.
+    var wheelBuild: UInt8 = 0
 
     enum Armed: UInt8, BitwiseCopyable {
         case no, continuous, wall
@@ -174,9 +176,10 @@ struct TimerTable: ~Copyable {
     mutating func setLastEvent(_ slot: SlotIndex, _ position: Int64) { slots[Int(slot)].lastEvent = position }
 
     /// Marks a timer as armed in a wheel; the entry to put there.
-    mutating func arm(_ slot: SlotIndex, _ wheel: TimerSlot.Armed) -> TimerWheel.Entry {
+    mutating func arm(_ slot: SlotIndex, _ wheel: TimerSlot.Armed, build: UInt8 = 0) -> TimerWheel.Entry {
         slots[Int(slot)].generation &+= 1
         slots[Int(slot)].armed = wheel
+        slots[Int(slot)].wheelBuild = build
         return TimerWheel.Entry(
             due: slots[Int(slot)].progress.due, slot: slot, generation: slots[Int(slot)].generation)
     }

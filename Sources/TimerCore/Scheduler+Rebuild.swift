@@ -1,0 +1,25 @@
+extension Scheduler {
+    /// Plans the wall clock's timers anew after the calendar was stepped back to `now`, which a wheel can't follow.
+    ///
+    /// The new wheel is filled by `advance`, a bounded number of slots at a time: until a timer is in it, its fire may
+    /// be late, never early.
+    public mutating func rebuildWallWheel(_ now: Now) {
+        let wall = now.milliseconds(on: .wall)
+        wallWheel = TimerWheel(position: wall)
+        wallBuild &+= 1
+        rebuildFrom = 0
+        // What lies ahead again has not been missed.
+        misfireUntil.wall = min(misfireUntil.wall, wall)
+    }
+
+    /// Moves timers of at most `limit` slots into the new wheel. Returns whether the rebuild is over.
+    mutating func continueRebuild(limit: Int) -> Bool {
+        guard let start = rebuildFrom else { return true }
+        let end = min(table.slotCount, Int(start) + limit)
+        for slot in Int(start)..<end where table[SlotIndex(slot)].armed == .wall {
+            if table[SlotIndex(slot)].wheelBuild != wallBuild { arm(SlotIndex(slot), on: .wall) }
+        }
+        rebuildFrom = end == table.slotCount ? nil : SlotIndex(end)
+        return rebuildFrom == nil
+    }
+}
