@@ -2,14 +2,14 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libmicrohttpd-dev libsqlite3-dev pkg-config \
+    && apt-get install -y --no-install-recommends libcurl4-openssl-dev libmicrohttpd-dev libsqlite3-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 
 # The dependencies are a layer of their own, which a change of sources leaves alone. The package names its test
 # targets, so their folders must exist; empty ones do, and a change of tests builds nothing anew.
 COPY Package.* ./
-RUN sed -n 's/.*\.testTarget(name: "\([A-Za-z]*\)".*/Tests\/\1/p' Package.swift | xargs mkdir -p \
+RUN sed -n 's/.*name: "\([A-Za-z]*Tests\)".*/Tests\/\1/p' Package.swift | xargs mkdir -p \
     && swift package resolve
 
 COPY openapi.yaml ./
@@ -20,7 +20,7 @@ RUN swift build -c release --static-swift-stdlib --product timerd -Xlinker -s \
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libmicrohttpd12 libsqlite3-0 libstdc++6 \
+    && apt-get install -y --no-install-recommends libcurl4 libmicrohttpd12 libsqlite3-0 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 timerd \
     && useradd --uid 10001 --gid timerd --home-dir /data --no-create-home --shell /usr/sbin/nologin timerd \

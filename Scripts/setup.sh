@@ -32,8 +32,9 @@ missing_packages() {
     if command -v pkg-config >/dev/null; then
         pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
         pkg-config --exists sqlite3 || echo libsqlite3-dev
+        pkg-config --exists libcurl || echo libcurl4-openssl-dev
     else
-        printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev
+        printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev libcurl4-openssl-dev
     fi
     if [[ $1 == tests ]]; then
         command -v python3 >/dev/null || echo python3

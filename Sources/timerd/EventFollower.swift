@@ -27,6 +27,8 @@ final class EventFollower {
     private var isFinished = false
     private var failure: Failure?
     private var wasConnected = false
+    /// Reading what is kept of a timer that is gone, among the events of others.
+    private var isLast = false
     private var pauseMs = firstPauseMs
 
     /// Makes a follower; nothing is connected yet.
@@ -57,7 +59,7 @@ final class EventFollower {
         }
     }
 
-    private func connect(isLast: Bool = false) throws(Failure) -> Outcome {
+    private func connect() throws(Failure) -> Outcome {
         partial = []
         let request = HTTPRequest(
             .get, query.target(since: cursor, isLast: isLast), headers: [("Accept", "application/x-ndjson")])
@@ -75,9 +77,10 @@ final class EventFollower {
         if isFinished || isLast && response.status == 200 { return .finished }
         switch response.status {
         case 200: return .lost
-        case 404 where wasConnected && query.id != nil && !isLast:
+        case 404 where wasConnected && query.id != nil && cursor != nil && !isLast:
             // It was deleted while nobody looked: what it did until then is still kept.
-            return try connect(isLast: true)
+            isLast = true
+            return .lost
         case 429, 500...: if wasConnected { return .lost }
         default: break
         }
@@ -115,6 +118,7 @@ final class EventFollower {
                 Failure(.other, "too slow: events after \(event["since"] ?? "the last one") are no longer kept"))
         }
         if let id = event["id"] { cursor = id }
+        if isLast, event["timer"] != query.id { return true }
         isFinished = !show(line, event)
         if let left { self.left = left - 1 }
         if left == 0 || type == "deleted" && query.id != nil { isFinished = true }

@@ -9,14 +9,14 @@ struct EventQuery {
 
     /// The target of a stream that begins behind `since`.
     ///
-    /// - Parameter isLast: only what is kept, also of a timer that is gone.
+    /// - Parameter isLast: only what is kept. A timer that is gone has no stream of its own any more, so this one is of
+    ///   all timers: the caller picks.
     func target(since: String?, isLast: Bool) -> String {
         var target: RequestTarget
         if let id, !isLast {
             target = RequestTarget("v1", "timers", id, "events")
         } else {
             target = RequestTarget("v1", "events")
-            target.add("timer", id)
         }
         target.add("types", types)
         for label in labels { target.add("label", label) }

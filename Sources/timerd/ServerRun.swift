@@ -39,7 +39,7 @@ struct ServerRun {
         for address in server.boundAddresses { Console.out("timerd listening on \(address)") }
         signals.wait()
         logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
-        server.stop(drainSeconds: Double(configuration.drainSeconds))
+        server.stop(drainSeconds: configuration.drainSeconds)
         service.stop()
         logger.info("stopped")
     }
