@@ -5,7 +5,8 @@ import Glibc
 /// Swift's `Mutex` inherits priority through the kernel and collapses when more threads than cores compete
 /// (110 k locks/s against 2.5 M in one run, see `docs/PERFORMANCE.md`), so the service's locks are of this type.
 /// The mutex lives at a fixed heap address, as POSIX demands.
-@safe public final class Lock: @unchecked Sendable {  // unchecked: two pointers that never change, to objects made for sharing
+@safe public final class Lock: @unchecked Sendable {
+    // Unchecked: two pointers that never change, to objects made for sharing.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 

@@ -7,7 +7,8 @@ import TimerService
 import WireJSON
 
 /// What the loops' handlers share.
-final class APIContext: @unchecked Sendable {  // unchecked: `registered` is guarded by `lock`, the server set once before
+final class APIContext: @unchecked Sendable {
+    // Unchecked: `registered` is guarded by `lock`, the server set once before.
     let service: TimerService
     let configuration: APIConfiguration
     let gate: Gate

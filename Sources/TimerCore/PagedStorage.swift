@@ -16,7 +16,7 @@
     }
 
     deinit {
-        for unsafe page in unsafe pages { unsafe page.deallocate() }
+        for index in unsafe pages.indices { unsafe pages[index].deallocate() }
     }
 
     /// Adds `extra` elements at the end and returns the index of the first.
