@@ -83,6 +83,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// - Parameter kept: the newest position of ours that the log holds, or may hold; those given out above are lost.
     func restart(_ fold: consuming LogFold, keeping kept: Int64) {
         if givenOut > kept {
+            // Ranges lost since the log ended there are parts of this one.
+            lost.removeAll { $0.lowerBound > kept }
             lost.append(kept + 1...givenOut)
             if lost.count > Self.lostRangesKept { lost.removeFirst() }
             lostThrough.store(givenOut, ordering: .releasing)

@@ -1,0 +1,111 @@
+import TimerCore
+
+/// The key of the timer `id`, in a log with the secret `secret`.
+func key(_ id: String, secret: [UInt8] = []) -> TimerKey {
+    TimerKey(id: Array(id.utf8).span, siphash: SipHash(secret: secret))
+}
+
+/// An encoded definition.
+func definition(
+    _ id: String, _ rules: TimerRules = TimerRules(.after(1000)), labels: [(String, String)] = [],
+    payload: [UInt8] = []
+) -> [UInt8] {
+    var run: [UInt8] = []
+    for (key, value) in labels {
+        Definition.appendLabel(key: Array(key.utf8).span, value: Array(value.utf8).span, to: &run)
+    }
+    return Definition.encode(id: Array(id.utf8).span, labels: run.span, rules: rules, payload: payload.span)
+}
+
+extension TimerRules {
+    /// Rules of any shape whose timers fire within seconds.
+    static func random(_ generator: inout SeededGenerator, wall: Int64) -> TimerRules {
+        let near = Int64.random(in: 0...5000, using: &generator)
+        let period = Int64.random(in: 1...3000, using: &generator)
+        let schedules: [Schedule] = [
+            .after(near), .at(wall + near), .every(period, first: .period), .every(period, first: .after(near)),
+            .every(period, first: .at(wall - near)),
+        ]
+        var rules = TimerRules(schedules.randomElement(using: &generator) ?? .after(near))
+        if !rules.schedule.isCalendar { rules.clock = TimerClock.allCases.randomElement(using: &generator) ?? .wall }
+        rules.mode = RepeatMode.allCases.randomElement(using: &generator) ?? .fixedRate
+        rules.onResume = ResumePolicy.allCases.randomElement(using: &generator) ?? .remaining
+        rules.start = generator.chance(oneIn: 4) ? .manual : .now
+        rules.restartable = generator.chance(oneIn: 2)
+        if generator.chance(oneIn: 3) { rules.maxFires = Int64.random(in: 1...4, using: &generator) }
+        if generator.chance(oneIn: 5) { rules.until = wall + 60_000 }
+        if generator.chance(oneIn: 3) { rules.retain = Int64.random(in: 0...4000, using: &generator) }
+        return rules
+    }
+}
+
+extension TimerProgress {
+    /// Any progress, with numbers of every size; instants stay where their differences are in range.
+    static func random(_ generator: inout SeededGenerator) -> TimerProgress {
+        var progress = TimerProgress()
+        progress.state = TimerState.allCases.randomElement(using: &generator) ?? .idle
+        progress.version = generator.number()
+        progress.updatedAt = generator.number() / 4
+        progress.due = generator.number()
+        progress.lastFiredAt = generator.chance(oneIn: 3) ? 0 : generator.number() / 4
+        progress.fireCount = generator.number()
+        progress.missedCount = generator.number()
+        progress.firesSinceActivation = generator.number()
+        return progress
+    }
+}
+
+extension SeededGenerator {
+    /// A number of either sign; small and large ones are as likely.
+    mutating func number() -> Int64 {
+        let magnitude = Int64(bitPattern: next()) >> Int64.random(in: 0...63, using: &self)
+        return chance(oneIn: 8) ? [0, 1, -1, .max, .min].randomElement(using: &self) ?? 0 : magnitude
+    }
+
+    /// `count` random bytes.
+    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) } }
+}
+
+/// A timer as a scheduler holds it.
+struct TimerCopy: Equatable {
+    var progress: TimerProgress
+    var definition: [UInt8]
+    var lastEvent: Int64
+    var lastRecord: Int64
+    var base: Int64
+}
+
+/// Everything a scheduler holds that a log must bring back.
+struct SchedulerCopy: Equatable {
+    var timers: [String: TimerCopy] = [:]
+    var versionFloor: Int64
+
+    init(_ scheduler: borrowing Scheduler) {
+        versionFloor = scheduler.versionFloor
+        var slots: [SlotIndex] = []
+        scheduler.walk(after: nil, label: nil) { _, slot in
+            slots.append(slot)
+            return true
+        }
+        for slot in slots {
+            let definition = scheduler.withDefinition(slot) { bytes in bytes.indices.map { bytes[$0] } }
+            var id: [UInt8] = []
+            Definition.appendID(definition.span, to: &id)
+            timers[String(decoding: id, as: UTF8.self)] = TimerCopy(
+                progress: scheduler.progress(slot), definition: definition, lastEvent: scheduler.lastEvent(slot),
+                lastRecord: scheduler.lastRecord(slot), base: scheduler.base(slot))
+        }
+    }
+
+    /// What is not as in `other`, in words.
+    func differences(from other: SchedulerCopy) -> [String] {
+        var differences = versionFloor == other.versionFloor ? [] : ["floor \(versionFloor), not \(other.versionFloor)"]
+        for id in Set(timers.keys).union(other.timers.keys).sorted() where timers[id] != other.timers[id] {
+            differences.append("\(id): \(timers[id].map { "\($0)" } ?? "none"), not \(other.timers[id].map { "\($0)" } ?? "none")")
+        }
+        return differences
+    }
+
+    /// A timer by its id.
+    subscript(_ id: String) -> TimerCopy? { timers[id] }
+}

@@ -1,0 +1,183 @@
+import Testing
+
+@testable import TimerCore
+@testable import TimerLog
+
+/// A record as it is written, and what must be read back.
+struct SampleRecord: Sendable {
+    var content: LogRecord.Content
+    var at: Int64
+    var distance: Int64 = 0
+    var progress = TimerProgress()
+    var definition: [UInt8] = []
+
+    /// A record of a kind: those of events by their number, then a snapshot, an answer and a floor.
+    static func random(_ kind: UInt8, _ generator: inout SeededGenerator) -> SampleRecord {
+        var progress = TimerProgress.random(&generator)
+        switch kind {
+        case RecordCodec.answerKind:
+            let words = (0..<4).map { _ in generator.next() }
+            let answer = StoredAnswer(
+                key: Hash128(high: words[0], low: words[1]), fingerprint: Hash128(high: words[2], low: words[3]),
+                answeredAt: progress.updatedAt, answer: generator.bytes(Int.random(in: 0...300, using: &generator)))
+            return SampleRecord(content: .answer(answer), at: progress.updatedAt)
+        case RecordCodec.versionFloorKind:
+            return SampleRecord(content: .versionFloor(progress.version), at: progress.updatedAt)
+        default: break
+        }
+        let name = (0..<Int.random(in: 1...128, using: &generator)).map { _ in "x" }.joined()
+        let id = generator.chance(oneIn: 2) ? name : "0190c0de-0000-7000-8000-00000000abcd"
+        let labels = (0..<Int.random(in: 0...3, using: &generator)).map { ("key\($0)", "value\($0)") }
+        let payload = generator.chance(oneIn: 2) ? [] : generator.bytes(Int.random(in: 1...200, using: &generator))
+        let rules = TimerRules.random(&generator, wall: 1_700_000_000_000)
+        var sample = SampleRecord(
+            content: .snapshot(lastEvent: Int64.random(in: 0...Int64.max, using: &generator)), at: progress.updatedAt,
+            progress: progress, definition: TimerLogTests.definition(id, rules, labels: labels, payload: payload))
+        guard let type = EventType(rawValue: kind) else { return sample }
+        let fire = FireDetail(
+            scheduledAt: generator.number(), latenessUs: generator.number(), missed: generator.number())
+        sample.content = .event(
+            type, EventReason.allCases.randomElement(using: &generator) ?? .none, type == .fired ? fire : nil)
+        sample.distance = generator.chance(oneIn: 4) ? 0 : Int64.random(in: 1...999, using: &generator)
+        progress.updatedAt = sample.at
+        return sample
+    }
+
+    /// Appends the record.
+    func append(to bytes: inout [UInt8]) {
+        switch content {
+        case .event(let type, let reason, let fire):
+            let effect = Effect(type: type, reason: reason, at: at, slot: 0, progress: progress, fire: fire)
+            RecordCodec.append(effect, distance: distance, definition: definition.span, to: &bytes)
+        case .snapshot(let lastEvent):
+            RecordCodec.appendSnapshot(progress, lastEvent: lastEvent, definition: definition.span, to: &bytes)
+        case .answer(let answer): RecordCodec.append(answer, to: &bytes)
+        case .versionFloor(let floor): RecordCodec.appendVersionFloor(floor, at: at, to: &bytes)
+        }
+    }
+
+    /// What of the definition the record keeps.
+    var kept: [UInt8] {
+        guard case .event(let type, _, _) = content, !RecordCodec.holdsDefinition(type) else { return definition }
+        return Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0))
+    }
+}
+
+struct RecordCodecTests {
+    static let kinds = EventType.allCases.map(\.rawValue) + [32, 33, 34]
+    private static let base = TimeBase(
+        now: Now(elapsed: 1, wallOffset: 2), boottime: 3, suspending: 4, boot: Hash128(high: 5, low: 6))
+
+    private func row(_ samples: [SampleRecord], first: Int64 = 1000) throws -> LogRow {
+        var records: [UInt8] = []
+        for sample in samples { sample.append(to: &records) }
+        let rows = BatchRows.make(records: records, first: first, previous: first - 1, epoch: 0, base: Self.base)
+        return try #require(rows.first)
+    }
+
+    @Test(arguments: kinds)
+    func `a record comes back as it was`(_ kind: UInt8) throws {
+        var generator = SeededGenerator(seed: UInt64(kind))
+        for _ in 0..<300 {
+            let sample = SampleRecord.random(kind, &generator)
+            let row = try row([sample])
+            var found: [LogRecord] = []
+            try BatchRows.read(row) { record in
+                found.append(record)
+                return true
+            }
+            let record = try #require(found.first)
+            #expect(found.count == 1)
+            #expect(record.position == 1000)
+            #expect(record.at == sample.at)
+            #expect(record.content == sample.content)
+            #expect(record.previous == (sample.distance == 0 ? 0 : 1000 - sample.distance))
+            #expect(record.progress == sample.progress)
+            #expect(Array(row.data[record.definition]) == sample.kept)
+            #expect(record.isWhole == (!sample.kept.isEmpty && sample.kept == sample.definition))
+            #expect(record.isEvent == (kind < 32))
+        }
+    }
+
+    @Test func `a fire is remembered when the calendar is stepped back behind it`() throws {
+        for age in -2...2 as ClosedRange<Int64> {
+            var generator = SeededGenerator(seed: 1)
+            var sample = SampleRecord.random(EventType.suspended.rawValue, &generator)
+            sample.at = 1_700_000_000_000
+            sample.progress.updatedAt = sample.at
+            sample.progress.lastFiredAt = sample.at - age
+            try BatchRows.read(try row([sample])) { record in
+                #expect(record.progress.lastFiredAt == sample.at - age)
+                return true
+            }
+        }
+    }
+
+    @Test func `a row with one bit wrong anywhere is refused`() throws {
+        var generator = SeededGenerator(seed: 7)
+        let row = try row(Self.kinds.map { SampleRecord.random($0, &generator) })
+        for index in row.data.indices {
+            for bit in 0..<8 {
+                var damaged = row
+                damaged.data[index] ^= 1 << UInt8(bit)
+                let error = #expect(throws: StoreError.self) { try BatchRows.read(damaged) { _ in true } }
+                #expect(error?.kind == .damaged)
+            }
+        }
+    }
+
+    @Test func `a row cut anywhere, or with bytes behind it, is refused`() throws {
+        var generator = SeededGenerator(seed: 8)
+        let row = try row(Self.kinds.map { SampleRecord.random($0, &generator) })
+        for count in row.data.indices {
+            var damaged = row
+            damaged.data.removeSubrange(count...)
+            let error = #expect(throws: StoreError.self) { try BatchRows.read(damaged) { _ in true } }
+            #expect(error?.kind == .damaged)
+        }
+        var longer = row
+        longer.data.append(0)
+        #expect(throws: StoreError.self) { try BatchRows.read(longer) { _ in true } }
+    }
+
+    @Test(arguments: kinds)
+    func `a body that ends too soon is refused, though its checksum is right`(_ kind: UInt8) throws {
+        var generator = SeededGenerator(seed: UInt64(kind) + 100)
+        let sample = SampleRecord.random(kind, &generator)
+        var whole: [UInt8] = []
+        sample.append(to: &whole)
+        let full = whole.count - RecordCodec.frameCount
+        // Where a whole definition or an answer ends is told by the record's length alone: a shorter one may be right.
+        let isOpenEnded = !sample.kept.isEmpty && sample.kept == sample.definition || kind == RecordCodec.answerKind
+        var following: [UInt8] = []
+        SampleRecord.random(RecordCodec.versionFloorKind, &generator).append(to: &following)
+        for count in 1..<full {
+            var records = Array(whole.prefix(RecordCodec.frameCount + count))
+            for index in 0..<4 { records[index] = UInt8(truncatingIfNeeded: count >> (8 * index)) }
+            let rows = BatchRows.make(
+                records: records + following, first: 1000, previous: 999, epoch: 0, base: Self.base)
+            let row = try #require(rows.first)
+            var found: [LogRecord] = []
+            do throws(StoreError) {
+                try BatchRows.read(row) { record in
+                    found.append(record)
+                    return true
+                }
+            } catch {
+                #expect(error.kind == .damaged)
+                continue
+            }
+            #expect(isOpenEnded, "\(count) of \(full) bytes")
+            #expect(found.first?.definition.upperBound ?? 0 <= BatchHeader.count + records.count)
+        }
+    }
+
+    @Test(arguments: [0, 12, 31, 35, 127].map { UInt8($0) })
+    func `an unknown kind is refused`(_ kind: UInt8) throws {
+        var records: [UInt8] = []
+        SampleRecord(content: .versionFloor(1), at: 1).append(to: &records)
+        records[RecordCodec.frameCount] = kind
+        let rows = BatchRows.make(records: records, first: 1, previous: 0, epoch: 0, base: Self.base)
+        #expect(throws: StoreError.self) { try BatchRows.read(try #require(rows.first)) { _ in true } }
+    }
+}

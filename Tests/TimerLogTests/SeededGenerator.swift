@@ -1,0 +1,1 @@
+../WireJSONTests/SeededGenerator.swift

@@ -1,0 +1,1 @@
+../TimerLogTests/Definitions.swift

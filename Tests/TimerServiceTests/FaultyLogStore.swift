@@ -1,0 +1,1 @@
+../TimerLogTests/FaultyLogStore.swift

@@ -1,0 +1,1 @@
+../TimerLogTests/LogFixtures.swift

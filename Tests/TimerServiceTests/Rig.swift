@@ -1,0 +1,172 @@
+import Platform
+import Testing
+import TimerCore
+import TimerLog
+
+@testable import TimerService
+
+/// An engine and its committer on a live thread, with manual clocks and no fire loop: a test lets time pass, and fires
+/// by itself.
+final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the test's thread alone
+    let store: any LogStore
+    let time: ManualTime
+    let alarm: ManualAlarm
+    let engine: Engine
+    let hub: EventHub
+    let committer: Committer
+    /// What an operator hears.
+    let heard = Shared<[ServiceEvent]>([])
+    private let secret: [UInt8]
+    private let siphash: SipHash
+    private var thread: Thread?
+
+    /// Opens `store`, folds it and starts the committer.
+    init(
+        _ store: any LogStore = MemoryLogStore(), _ configuration: EngineConfiguration = EngineConfiguration(),
+        time: ManualTime = ManualTime(), starts: Bool = true
+    ) throws {
+        self.store = store
+        self.time = time
+        alarm = ManualAlarm(time)
+        let head = try store.open()
+        secret = head.secret
+        siphash = SipHash(secret: secret)
+        var fold = LogFold(secret: head.secret, maximumTimers: configuration.maximumTimers)
+        try Committer.fold(&fold, store)
+        let deletedThrough = fold.deletedThrough ?? 0
+        let bytes = fold.bytes
+        engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: time)
+        hub = EventHub(head: head.last)
+        committer = Committer(
+            engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: bytes,
+            report: { [heard] event in heard.change { $0.append(event) } })
+        if starts { start() }
+    }
+
+    deinit { stop() }
+
+    func start() { thread = Thread(name: "commit") { [committer] in committer.run() } }
+
+    /// Commits what is left, and closes the store.
+    func stop() {
+        guard let thread else { return }
+        committer.stop()
+        thread.join()
+        self.thread = nil
+        store.close()
+    }
+
+    /// Looks at the engine under its lock.
+    func locked<Result>(_ body: (Engine) -> Result) -> Result { engine.lock.withLock { body(engine) } }
+
+    /// The key of the timer `id`.
+    func key(_ id: String) -> TimerKey { TimerKey(id: Array(id.utf8).span, siphash: siphash) }
+
+    /// Makes changes in one turn. Returns the position of the newest.
+    @discardableResult
+    func change(_ body: (borrowing Turn) throws(ServiceError) -> Void) throws(ServiceError) -> Int64 {
+        try engine.turn { (turn: borrowing Turn) -> Result<Int64, ServiceError> in
+            do throws(ServiceError) {
+                try body(turn)
+                return .success(turn.head)
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    /// Makes a timer. Returns the position of the newest record.
+    @discardableResult
+    func create(
+        _ id: String, _ rules: TimerRules = TimerRules(.after(1000)), payload: [UInt8] = []
+    ) throws(ServiceError) -> Int64 {
+        try change { turn throws(ServiceError) in
+            var bytes = definition(id, rules, payload: payload)
+            _ = try turn.create(key(id), definition: &bytes)
+        }
+    }
+
+    /// Tells a timer something. Returns the position of the newest record.
+    @discardableResult
+    func tell(_ id: String, _ command: TimerCommand) throws(ServiceError) -> Int64 {
+        try change { turn throws(ServiceError) in _ = try turn.apply(command, key(id), if: .none) }
+    }
+
+    /// Records an answer. Returns its position.
+    @discardableResult
+    func answer(_ number: UInt64, bytes: Int = 10) throws(ServiceError) -> Int64 {
+        try change { turn throws(ServiceError) in
+            turn.answer(
+                Hash128(high: 1, low: number), fingerprint: Hash128(high: 2, low: number),
+                [UInt8](repeating: 7, count: bytes))
+        }
+    }
+
+    /// Fires what is due.
+    func fire() { while case .more = engine.advance() {} }
+
+    /// Waits until everything recorded is durable.
+    func settle() throws {
+        try eventually("everything is durable") {
+            locked { $0.batch.isEmpty && !$0.storageFails && $0.durableHead == $0.head }
+        }
+    }
+
+    /// Waits until it is known what became of the record at `position`.
+    func fate(_ position: Int64) throws -> Fate {
+        try eventually("the fate of \(position) is known") { engine.fate(of: position) != .pending }
+        return engine.fate(of: position)
+    }
+
+    /// The timers in memory.
+    var live: SchedulerCopy {
+        engine.turn { turn in turn.read { (scheduler: borrowing Scheduler) in SchedulerCopy(scheduler) } }
+    }
+
+    /// The log folded from scratch: its timers, and the answers that are still wanted.
+    func folded() throws -> (timers: SchedulerCopy, answers: IdempotencyTable) {
+        var fold = LogFold(secret: secret)
+        try Committer.fold(&fold, store)
+        var table = IdempotencyTable(maximum: engine.configuration.maximumIdempotencyKeys)
+        for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { table.complete(place) }
+        return (SchedulerCopy(fold.finish()), table)
+    }
+
+    /// Expects that a fold of the log gives what memory holds: timers, and answers of the numbers `answers`.
+    func expectFoldIsLive(
+        answers numbers: Range<UInt64> = 0..<0, _ comment: Comment? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        try settle()
+        let live = live
+        let folded = try folded()
+        #expect(folded.timers.differences(from: live) == [], comment, sourceLocation: sourceLocation)
+        if numbers.isEmpty { return }
+        var (before, after) = (locked { $0.idempotency }, folded.answers)
+        let wall = locked { $0.instant().wall }
+        for number in numbers {
+            let (key, fingerprint) = (Hash128(high: 1, low: number), Hash128(high: 2, low: number))
+            let (left, right) = (
+                before.begin(key, fingerprint: fingerprint, at: wall), after.begin(key, fingerprint: fingerprint, at: wall)
+            )
+            #expect(left == right, comment, sourceLocation: sourceLocation)
+        }
+        #expect(before.count == after.count, comment, sourceLocation: sourceLocation)
+        #expect(before.answerBytes == after.answerBytes, comment, sourceLocation: sourceLocation)
+    }
+
+    /// Every record in the log, in order.
+    func records(from position: Int64 = 0) throws -> [LogRecord] {
+        var records: [LogRecord] = []
+        for row in try rows(of: store, from: position) {
+            try BatchRows.read(row) { record in
+                records.append(record)
+                return true
+            }
+        }
+        return records
+    }
+
+    /// Whether the log holds the record at `position`.
+    func holds(_ position: Int64) throws -> Bool { try store.makeReader().row(holding: position) != nil }
+}
