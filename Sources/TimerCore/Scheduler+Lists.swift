@@ -86,7 +86,9 @@ extension Scheduler {
             }
             switch clock {
             case .continuous: continuousWheel.walk(goesOn, consider)
-            case .wall: wallWheel.walk(goesOn, consider)
+            case .wall:
+                wallWheel.walk(goesOn, consider)
+                for slot in waitingForRebuild { consider(table.entry(slot)) }
             }
             trim()
             best += candidates

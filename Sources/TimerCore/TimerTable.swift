@@ -180,8 +180,12 @@ struct TimerTable: ~Copyable {
         slots[Int(slot)].generation &+= 1
         slots[Int(slot)].armed = wheel
         slots[Int(slot)].wheelBuild = build
-        return TimerWheel.Entry(
-            due: slots[Int(slot)].progress.due, slot: slot, generation: slots[Int(slot)].generation)
+        return entry(slot)
+    }
+
+    /// The wheel entry of an armed timer.
+    func entry(_ slot: SlotIndex) -> TimerWheel.Entry {
+        TimerWheel.Entry(due: slots[Int(slot)].progress.due, slot: slot, generation: slots[Int(slot)].generation)
     }
 
     /// Marks a timer as in no wheel.

@@ -1,0 +1,144 @@
+import Testing
+
+@testable import TimerCore
+
+extension Array {
+    /// Takes an element out; the last one takes its place.
+    mutating func swapRemove(_ index: Int) -> Element {
+        swapAt(index, count - 1)
+        return removeLast()
+    }
+}
+
+/// The index against a sorted array.
+struct HashOrderedIndexTests {
+    /// Hashes as they are spread: everywhere, on few values, at the ends, one.
+    static let spreads: [@Sendable (inout SeededGenerator) -> UInt32] = [
+        { UInt32.random(in: .min ... .max, using: &$0) }, { UInt32.random(in: 0..<40, using: &$0) << 27 },
+        { UInt32.random(in: 0..<100, using: &$0) }, { .max - UInt32.random(in: 0..<100, using: &$0) },
+        { _ in 0xABCD_EF01 }, { $0.chance(oneIn: 2) ? 7 : UInt32.random(in: .min ... .max, using: &$0) },
+    ]
+
+    private static func walk(_ index: HashOrderedIndex, from hash: UInt32, most: Int = .max) -> [UInt64] {
+        var entries: [UInt64] = []
+        index.walk(from: hash) { hash, value in
+            entries.append(UInt64(hash) << 32 | UInt64(value))
+            return entries.count < most
+        }
+        return entries
+    }
+
+    @Test(arguments: spreads.indices)
+    func `it holds what was put in, in hash order`(spread: Int) {
+        var random = SeededGenerator(seed: UInt64(spread))
+        var index = HashOrderedIndex()
+        var model: Set<UInt64> = []
+        var held: [UInt64] = []
+        for step in 0..<6000 {
+            let hash = Self.spreads[spread](&random)
+            let value = UInt32.random(in: 0..<500, using: &random)
+            let entry = UInt64(hash) << 32 | UInt64(value)
+            if step % 3 == 2 {
+                let gone = held.swapRemove(Int.random(in: held.indices, using: &random))
+                model.remove(gone)
+                let wasThere = index.remove(hash: UInt32(gone >> 32), value: UInt32(truncatingIfNeeded: gone))
+                let isThere = index.remove(hash: UInt32(gone >> 32), value: UInt32(truncatingIfNeeded: gone))
+                #expect(wasThere && !isThere)
+            } else if model.insert(entry).inserted {
+                held.append(entry)
+                index.insert(hash: hash, value: value)
+            }
+            #expect(index.count == model.count)
+        }
+        let sorted = model.sorted()
+        #expect(Self.walk(index, from: 0) == sorted)
+        for _ in 0..<50 {
+            let hash = Self.spreads[spread](&random)
+            let rest = sorted.filter { $0 >> 32 >= hash }
+            #expect(Self.walk(index, from: hash) == rest)
+            #expect(Self.walk(index, from: hash, most: 3) == Array(rest.prefix(3)))
+            let found = index.find(hash: hash) { $0 % 7 == 3 }
+            #expect(
+                found
+                    == rest.first { $0 >> 32 == UInt64(hash) && $0 % (1 << 32) % 7 == 3 }.map {
+                        UInt32(truncatingIfNeeded: $0)
+                    })
+        }
+    }
+
+    @Test func `all of one hash stay together, found and removed`() {
+        var index = HashOrderedIndex()
+        for value in 0..<2000 as Range<UInt32> { index.insert(hash: .max, value: value) }
+        for value in 0..<300 as Range<UInt32> { index.insert(hash: .max - 1, value: value) }
+        #expect(Self.walk(index, from: .max).count == 2000)
+        #expect(index.find(hash: .max) { $0 == 1999 } == 1999)
+        for value in 0..<2000 as Range<UInt32> { index.remove(hash: .max, value: value) }
+        #expect(Self.walk(index, from: 0).count == 300)
+    }
+
+    @Test func `an empty one has nothing`() {
+        var index = HashOrderedIndex()
+        #expect(Self.walk(index, from: 0) == [] && index.count == 0)
+        #expect(index.find(hash: 5) { _ in true } == nil)
+        let wasThere = index.remove(hash: 5, value: 5)
+        #expect(!wasThere)
+    }
+}
+
+/// Posting lists against a dictionary of sets.
+struct LabelIndexTests {
+    private static func hash(_ label: [UInt8]) -> UInt32 { UInt32(label[0] % 3) }
+
+    private static func walk(_ index: LabelIndex, _ label: [UInt8], from hash: UInt32 = 0) -> [UInt64] {
+        var members: [UInt64] = []
+        index.walk(label, labelHash: Self.hash(label), from: hash) { hash, slot in
+            members.append(UInt64(hash) << 32 | UInt64(slot))
+            return true
+        }
+        return members
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `a label has exactly its timers, labels that share a hash too`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var index = LabelIndex()
+        var model: [[UInt8]: Set<UInt64>] = [:]
+        for _ in 0..<8000 {
+            let label = [UInt8.random(in: 0..<12, using: &random), 7]
+            let hash = UInt32.random(in: 0..<16, using: &random) << 28
+            let slot = UInt32.random(in: 0..<(label[0] < 6 ? 2 : 40), using: &random)
+            let member = UInt64(hash) << 32 | UInt64(slot)
+            if model[label, default: []].contains(member) {
+                index.remove(label, labelHash: Self.hash(label), hash: hash, slot: slot)
+                model[label, default: []].remove(member)
+            } else {
+                index.insert(label, labelHash: Self.hash(label), hash: hash, slot: slot)
+                model[label, default: []].insert(member)
+            }
+            #expect(index.count(label, labelHash: Self.hash(label)) == model[label]?.count)
+        }
+        for (label, members) in model {
+            #expect(Self.walk(index, label) == members.sorted())
+            #expect(Self.walk(index, label, from: 5 << 28) == members.sorted().filter { $0 >> 60 >= 5 })
+        }
+    }
+
+    @Test func `an unknown label has none`() {
+        var index = LabelIndex()
+        index.insert([1], labelHash: 1, hash: 9, slot: 9)
+        #expect(index.count([4], labelHash: 1) == 0 && Self.walk(index, [4]) == [])
+        index.remove([4], labelHash: 1, hash: 9, slot: 9)
+        #expect(Self.walk(index, [1]).count == 1)
+    }
+
+    @Test func `the walk ends when it is told to`() {
+        var index = LabelIndex()
+        for slot in 0..<200 as Range<UInt32> { index.insert([1], labelHash: 1, hash: slot << 20, slot: slot) }
+        var seen = 0
+        index.walk([1], labelHash: 1, from: 0) { _, _ in
+            seen += 1
+            return seen < 5
+        }
+        #expect(seen == 5)
+    }
+}

@@ -1,0 +1,190 @@
+import Testing
+
+@testable import TimerCore
+
+extension Bench {
+    func id(_ slot: SlotIndex) -> String {
+        var text: [UInt8] = []
+        scheduler.withDefinition(slot) { Definition.appendID($0, to: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// One page of a walk, and the place to go on after.
+    func page(after place: UInt64?, label: [UInt8]? = nil, limit: Int) -> (ids: [String], next: UInt64?) {
+        var members: [(place: UInt64, slot: SlotIndex)] = []
+        scheduler.walk(after: place, label: label) { place, slot in
+            members.append((place, slot))
+            return members.count < limit
+        }
+        return (members.map { id($0.slot) }, members.last?.place)
+    }
+}
+
+/// Walking through all timers, or a label's.
+struct WalkTests {
+    @Test(arguments: [1, 3, 50], [nil, Bench.encoded([("all", "x")])] as [[UInt8]?])
+    func `who stays is returned exactly once while others come and go`(limit: Int, label: [UInt8]?) throws {
+        var random = SeededGenerator(seed: 31)
+        let bench = Bench()
+        let labels = [("all", "x"), ("some", "y")]
+        let staying = Set((0..<300).map { "stay-\($0)" })
+        for id in staying.sorted() { try bench.create(rules(.after(1)), id: id, labels: labels) }
+        var others = Set<String>()
+        var seen: [String: Int] = [:]
+        var place: UInt64?
+        var pages = 0
+        repeat {
+            let page = bench.page(after: place, label: label, limit: limit)
+            place = page.next
+            for id in page.ids { seen[id, default: 0] += 1 }
+            for _ in 0..<4 {
+                let id = "other-\(random.number(0...200))"
+                if others.contains(id) {
+                    try bench.delete(id: id)
+                    others.remove(id)
+                } else {
+                    try bench.create(rules(.after(1)), id: id, labels: labels)
+                    others.insert(id)
+                }
+            }
+            // Those who stay change, too.
+            try bench.replace(rules(.after(2)), id: "stay-\(random.number(0...299))", labels: labels)
+            pages += 1
+        } while place != nil && pages < 2000
+        #expect(place == nil)
+        for id in staying { #expect(seen[id] == 1, "\(id)") }
+    }
+
+    @Test func `a label's walk has its members alone, in the order of the whole`() throws {
+        let bench = Bench()
+        for index in 0..<200 { try bench.create(rules(.after(1)), id: "t\(index)", labels: [("n", "\(index % 3)")]) }
+        let all = bench.page(after: nil, limit: .max).ids
+        #expect(all.count == 200)
+        for remainder in 0..<3 {
+            let members = bench.page(after: nil, label: Bench.encoded([("n", "\(remainder)")]), limit: .max).ids
+            #expect(members == all.filter { Int($0.dropFirst()).map { $0 % 3 == remainder } ?? false })
+        }
+        #expect(bench.page(after: nil, label: Bench.encoded([("n", "3")]), limit: 5).ids == [])
+    }
+
+    @Test func `the order is that of the keyed hash, and holds over a restart`() throws {
+        let bench = Bench()
+        let ids = (0..<100).map { "t\($0)" }
+        for id in ids { try bench.create(rules(.after(1)), id: id) }
+        let order = bench.page(after: nil, limit: .max).ids
+        #expect(order == ids.sorted { bench.key($0).hash < bench.key($1).hash })
+        let half = bench.page(after: nil, limit: 50)
+        bench.restart(ids.reversed())
+        #expect(half.ids + bench.page(after: half.next, limit: .max).ids == order)
+    }
+
+    /// Names whose hashes agree in their upper 32 bits; among 200,000 names about four and a half pairs do.
+    private static func colliding(_ bench: Bench) -> [[String]] {
+        var byHash: [UInt32: [String]] = [:]
+        for number in 0..<200_000 {
+            byHash[UInt32(truncatingIfNeeded: bench.key("c\(number)").hash >> 32), default: []].append("c\(number)")
+        }
+        return byHash.values.filter { $0.count > 1 }
+    }
+
+    @Test func `a page may end between timers that share half of their hash`() throws {
+        let bench = Bench()
+        let pairs = Self.colliding(bench)
+        try #require(!pairs.isEmpty)
+        let label = Bench.encoded([("l", "")])
+        for id in pairs.joined() { try bench.create(rules(.after(1)), id: id, labels: [("l", "")]) }
+        for index in 0..<20 { try bench.create(rules(.after(1)), id: "t\(index)", labels: [("l", "")]) }
+        let all = bench.page(after: nil, limit: .max).ids
+        #expect(all == all.sorted { bench.key($0).hash < bench.key($1).hash })
+        for label in [nil, label] {
+            var place: UInt64?
+            var ids: [String] = []
+            repeat {
+                let page = bench.page(after: place, label: label, limit: 1)
+                place = page.next
+                ids += page.ids
+            } while place != nil && ids.count <= all.count
+            #expect(ids == all)
+        }
+        for id in pairs.joined() { #expect(bench.exists(id)) }
+    }
+
+    @Test func `the rarest label is the one the fewest carry`() throws {
+        let bench = Bench()
+        for index in 0..<10 {
+            try bench.create(
+                rules(.after(1)), id: "t\(index)", labels: index < 3 ? [("a", ""), ("b", "")] : [("a", "")])
+        }
+        let (a, b, none) = (Bench.encoded([("a", "")]), Bench.encoded([("b", "")]), Bench.encoded([("c", "")]))
+        #expect(bench.scheduler.rarest(of: [a, b]) == b)
+        #expect(bench.scheduler.rarest(of: [a, none, b]) == none)
+        #expect(bench.scheduler.rarest(of: []) == nil)
+    }
+}
+
+/// The soonest due first.
+struct SoonestTests {
+    private static func fill(_ bench: Bench, _ random: inout SeededGenerator) throws {
+        for index in 0..<400 {
+            let ahead = random.number(0...1 << random.number(0...35))
+            let schedule: Schedule = random.chance(oneIn: 3) ? .at(Bench.wall(ahead - 500)) : .after(ahead / 64 * 64)
+            try bench.create(rules(schedule) { if index % 5 == 0 { $0.clock = .wall } }, id: "t\(index)")
+            if random.chance(oneIn: 6) { try bench.apply(.suspend, id: "t\(index)") }
+            if random.chance(oneIn: 6) { _ = try? bench.apply(.cancel, id: "t\(index)") }
+            // Leaves dead entries behind.
+            if random.chance(oneIn: 3) { try bench.replace(rules(.after(ahead / 2)), id: "t\(index)") }
+        }
+    }
+
+    private static func expected(_ bench: Bench) throws -> [(place: Scheduler.DuePlace, id: String)] {
+        try (0..<400).compactMap { index in
+            let id = "t\(index)"
+            guard bench.exists(id), try bench.progress(id).state == .running else { return nil }
+            let due = Bench.wall(try bench.due(id))
+            return (Scheduler.DuePlace(due: due, place: bench.key(id).hash), id)
+        }.sorted { $0.place < $1.place }
+    }
+
+    @Test(arguments: [1, 7, 100, 1000], [1, 2] as [UInt64])
+    func `pages are those of a sorted list`(limit: Int, seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let bench = Bench()
+        try Self.fill(bench, &random)
+        bench.advance(random.number(1...100_000), limit: 50)
+        bench.stepWall(-3000)
+        let expected = try Self.expected(bench)
+        try #require(expected.count > 100)
+        var ids: [String] = []
+        var after: Scheduler.DuePlace?
+        repeat {
+            let page = bench.scheduler.soonest(after: after, limit: limit, bench.now) { _ in true }
+            #expect(page.count <= limit)
+            ids += page.map { bench.id($0.slot) }
+            after = page.last?.place
+        } while after != nil && ids.count <= expected.count
+        #expect(ids == expected.map(\.id))
+    }
+
+    @Test func `a filter counts before the limit`() throws {
+        var random = SeededGenerator(seed: 3)
+        let bench = Bench()
+        try Self.fill(bench, &random)
+        let expected = try Self.expected(bench).map(\.id).filter { $0.hasSuffix("7") }
+        let page = bench.scheduler.soonest(after: nil, limit: 10, bench.now) { bench.id($0).hasSuffix("7") }
+        #expect(page.map { bench.id($0.slot) } == Array(expected.prefix(10)))
+    }
+
+    @Test func `timers of one instant come in list order, over pages`() throws {
+        let bench = Bench()
+        let ids = (0..<100).map { "t\($0)" }
+        for id in ids { try bench.create(rules(.after(50)), id: id) }
+        var found: [String] = []
+        var after: Scheduler.DuePlace?
+        repeat {
+            let page = bench.scheduler.soonest(after: after, limit: 9, bench.now) { _ in true }
+            found += page.map { bench.id($0.slot) }
+            after = page.last?.place
+        } while after != nil && found.count <= 100
+        #expect(found == ids.sorted { bench.key($0).hash < bench.key($1).hash })
+    }
+}

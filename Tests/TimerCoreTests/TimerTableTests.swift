@@ -1,0 +1,148 @@
+import Testing
+
+@testable import TimerCore
+
+/// The table against a dictionary.
+struct TimerTableTests {
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `timers are found by name while others come and go`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let bench = Bench()
+        var model: [String: (slot: SlotIndex, label: String)] = [:]
+        for step in 0..<3000 {
+            let id = "timer-\(random.number(0...400))"
+            if let known = model[id] {
+                #expect(try bench.slot(id) == known.slot)
+                if random.chance(oneIn: 2) {
+                    try bench.delete(id: id)
+                    model[id] = nil
+                }
+            } else {
+                let label = "\(random.number(0...5))"
+                try bench.create(rules(.after(1000)), id: id, labels: [("k", label), ("all", "")], payload: "\(step)")
+                model[id] = (try bench.slot(id), label)
+            }
+            #expect(bench.scheduler.count == model.count)
+        }
+        #expect(Set(model.values.map(\.slot)).count == model.count)
+        // Slots are used again.
+        #expect(bench.scheduler.table.slotCount <= 402)
+        for number in 0...400 as ClosedRange<Int64> {
+            #expect(bench.exists("timer-\(number)") == (model["timer-\(number)"] != nil))
+        }
+        for label in 0...5 {
+            let expected = model.values.filter { $0.label == "\(label)" }.count
+            #expect(bench.scheduler.table.count(labelled: Bench.encoded([("k", "\(label)")])) == expected)
+        }
+        let bytes = model.values.reduce(0) { sum, timer in
+            sum + bench.scheduler.withDefinition(timer.slot) { $0.count }
+        }
+        #expect(bench.scheduler.definitionBytes == bytes)
+    }
+
+    @Test func `a name is not found by its beginning, nor by a longer one`() throws {
+        let bench = Bench()
+        try bench.create(rules(.after(1)), id: "abc")
+        #expect(!bench.exists("ab") && !bench.exists("abcd") && bench.exists("abc"))
+    }
+
+    @Test func `a deleted timer is readable until the step is finished`() throws {
+        let bench = Bench()
+        try bench.create(rules(.after(1)), id: "abc", payload: "[1]")
+        let slot = try bench.slot("abc")
+        var effects: [Effect] = []
+        try bench.scheduler.delete(slot, bench.now, if: .none, &effects)
+        #expect(!bench.exists("abc"))
+        #expect(bench.scheduler.withDefinition(slot) { Definition.layout($0)?.payload?.count } == 3)
+        try bench.create(rules(.after(1)), id: "abc")
+        #expect(try bench.slot("abc") != slot)
+        #expect(bench.scheduler.withDefinition(slot) { $0.count } == 0)
+    }
+
+    @Test func `positions of records are kept and chained`() throws {
+        let bench = Bench()
+        try bench.create(rules(.after(1)))
+        let slot = try bench.slot()
+        #expect(bench.scheduler.stamp(slot, position: 7, isBase: true, isEvent: true) == 0)
+        #expect(bench.scheduler.stamp(slot, position: 8, isBase: false, isEvent: true) == 7)
+        #expect(bench.scheduler.stamp(slot, position: 9, isBase: true, isEvent: false) == 8)
+        #expect(bench.scheduler.lastRecord(slot) == 9)
+        #expect(bench.scheduler.lastEvent(slot) == 8)
+        #expect(bench.scheduler.base(slot) == 9)
+    }
+}
+
+/// Rebuilding from the log.
+struct FoldTests {
+    @Test func `a folded scheduler goes on as the one before`() throws {
+        var random = SeededGenerator(seed: 21)
+        let (before, after) = (Bench(), Bench())
+        let ids = (0..<60).map { "t\($0)" }
+        for bench in [before, after] {
+            var random = SeededGenerator(seed: 20)
+            for id in ids {
+                try bench.create(
+                    rules(.every(random.number(1...60), first: .period)) {
+                        $0.clock = random.chance(oneIn: 2) ? .wall : .continuous
+                    }, id: id)
+                bench.advance(random.number(0...3))
+                if random.chance(oneIn: 3) { try bench.apply(.suspend, id: id) }
+                if random.chance(oneIn: 5) { _ = try? bench.apply(.resume, id: id) }
+                if random.chance(oneIn: 4) { try bench.delete(id: id) }
+            }
+        }
+        after.restart(ids)
+        #expect(after.scheduler.versionFloor == before.scheduler.versionFloor)
+        for _ in 0..<100 {
+            let step = random.number(0...20)
+            #expect(before.advance(step).sorted() == after.advance(step).sorted())
+        }
+        for id in ids where before.exists(id) { #expect(try before.progress(id) == after.progress(id)) }
+        for state in TimerState.allCases {
+            #expect(before.scheduler.count(in: state) == after.scheduler.count(in: state))
+        }
+    }
+
+    @Test func `a record of a timer that nothing defined is told`() {
+        var scheduler = Scheduler(secret: [])
+        let definition = Bench.definition("t", rules(.after(1)))
+        let prefix = Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0))
+        let taken = [(prefix, false), (definition, true), (prefix, false)].enumerated().map { index, record in
+            scheduler.fold(
+                definition: record.0.span, isWhole: record.1, progress: TimerProgress(), position: Int64(5 + index),
+                lastEvent: 0)
+        }
+        #expect(taken == [false, true, true])
+        #expect(scheduler.count == 1)
+        let slot = scheduler.find(TimerKey(definition: prefix.span, siphash: scheduler.siphash))
+        #expect(slot.map { scheduler.base($0) } == 6 && slot.map { scheduler.lastRecord($0) } == 7)
+    }
+
+    @Test func `a folded deletion raises the floor of versions, known timer or not`() {
+        var scheduler = Scheduler(secret: [])
+        let definition = Bench.definition("t", rules(.after(1)))
+        _ = scheduler.fold(
+            definition: definition.span, isWhole: true, progress: TimerProgress(), position: 6, lastEvent: 6)
+        scheduler.foldDeletion(prefix: definition.span, version: 9)
+        #expect(scheduler.count == 0 && scheduler.versionFloor == 9)
+        scheduler.foldDeletion(prefix: definition.span, version: 12)
+        scheduler.foldVersionFloor(3)
+        #expect(scheduler.versionFloor == 12)
+    }
+
+    @Test func `only what can fire or be forgotten is armed`() throws {
+        let bench = Bench()
+        for state in TimerState.allCases {
+            let timer = rules(.after(1000)) { $0.start = state == .idle ? .manual : .now }
+            try bench.create(timer, id: "\(state.name)")
+        }
+        try bench.apply(.suspend, id: "suspended")
+        try bench.apply(.cancel, id: "cancelled")
+        try bench.apply(.fire, id: "completed")
+        bench.restart(TimerState.allCases.map { "\($0.name)" })
+        #expect(bench.scheduler.continuousWheel.live == 3)
+        #expect(bench.advance(1000) == ["fired due 1000", "completed"])
+        #expect(bench.advance(100_000_000).sorted() == Array(repeating: "deleted expired", count: 3))
+        #expect(bench.exists("idle") && bench.exists("suspended") && bench.scheduler.count == 2)
+    }
+}
