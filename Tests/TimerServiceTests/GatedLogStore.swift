@@ -26,7 +26,7 @@ final class GatedLogStore: LogStore, @unchecked Sendable {  // unchecked: what c
     }
 
     /// Lets every append pass.
-    func open() {
+    func unshut() {
         lock.withLock {
             passes = nil
             lock.signal()
