@@ -6,7 +6,7 @@ import TimerLog
 ///
 /// The append under way is the batching window: whatever arrives meanwhile shares the next one. A failed append is not
 /// a refusal: the log is folded anew, and what the disk holds decides.
-final class Committer: @unchecked Sendable {  // unchecked: every `var` is guarded by engine.lock; `epoch` and `logHead` change on its own thread alone
+final class Committer: @unchecked Sendable {  // unchecked: every `var` is guarded by engine.lock, or its thread's own
     private let engine: Engine
     private let store: any LogStore
     private let hub: EventHub
