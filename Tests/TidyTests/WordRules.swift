@@ -61,6 +61,7 @@ enum WordRules {
             "Sources/TimerLog/SQLiteLogStore.swift": "one thread writes, readers have connections of their own",
             "Sources/TimerService/Committer.swift": "guarded by the engine's lock",
             "Sources/TimerService/Compactor.swift": "confined to its thread but for a guarded flag",
+            "Sources/TimerService/DispatchAlarm.swift": "guarded by its lock",
             "Sources/TimerService/Engine.swift": "guarded by its lock",
             "Sources/TimerService/EventHub.swift": "its rows are guarded by a lock",
             "Sources/TimerService/LoopWatchdog.swift": "its hearts are guarded by a lock",

@@ -101,7 +101,8 @@ struct SchedulerCopy: Equatable {
     func differences(from other: SchedulerCopy) -> [String] {
         var differences = versionFloor == other.versionFloor ? [] : ["floor \(versionFloor), not \(other.versionFloor)"]
         for id in Set(timers.keys).union(other.timers.keys).sorted() where timers[id] != other.timers[id] {
-            differences.append("\(id): \(timers[id].map { "\($0)" } ?? "none"), not \(other.timers[id].map { "\($0)" } ?? "none")")
+            differences.append(
+                "\(id): \(timers[id].map { "\($0)" } ?? "none"), not \(other.timers[id].map { "\($0)" } ?? "none")")
         }
         return differences
     }

@@ -76,7 +76,8 @@ struct CompactionTests {
                 if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
                 if record.isWhole {
                     let definition = row.data.span.extracting(record.definition)
-                    carried.bases.append((TimerKey(definition: definition, siphash: rig.engine.siphash), record.position))
+                    carried.bases.append(
+                        (TimerKey(definition: definition, siphash: rig.engine.siphash), record.position))
                 }
                 return true
             }

@@ -239,7 +239,9 @@ struct FailedAppendTests {
         var generator = SeededGenerator(seed: 11)
         var given: [Int64] = []
         var fates: [Int64: Fate] = [:]
-        let outcomes: [FaultyLogStore.Outcome] = [.durable, .durable, .absent, .unknownButWritten, .unknownAndLost, .fenced]
+        let outcomes: [FaultyLogStore.Outcome] = [
+            .durable, .durable, .absent, .unknownButWritten, .unknownAndLost, .fenced,
+        ]
         for number in 0..<60 {
             if generator.chance(oneIn: 3) { store.plan(outcomes.randomElement(using: &generator) ?? .durable) }
             var positions: [Int64] = []

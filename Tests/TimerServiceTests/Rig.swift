@@ -123,6 +123,14 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         engine.turn { turn in turn.read { (scheduler: borrowing Scheduler) in SchedulerCopy(scheduler) } }
     }
 
+    /// What became of the timer `id`.
+    func progress(_ id: String) -> TimerProgress? {
+        engine.turn { turn in
+            turn.find(key(id)).map { slot in turn.read { (scheduler: borrowing Scheduler) in scheduler.progress(slot) }
+            }
+        }
+    }
+
     /// The log folded from scratch: its timers, and the answers that are still wanted.
     func folded() throws -> (timers: SchedulerCopy, answers: IdempotencyTable) {
         var fold = LogFold(secret: secret)
@@ -147,7 +155,8 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         for number in numbers {
             let (key, fingerprint) = (Hash128(high: 1, low: number), Hash128(high: 2, low: number))
             let (left, right) = (
-                before.begin(key, fingerprint: fingerprint, at: wall), after.begin(key, fingerprint: fingerprint, at: wall)
+                before.begin(key, fingerprint: fingerprint, at: wall),
+                after.begin(key, fingerprint: fingerprint, at: wall)
             )
             #expect(left == right, comment, sourceLocation: sourceLocation)
         }

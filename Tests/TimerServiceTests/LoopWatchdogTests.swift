@@ -1,0 +1,49 @@
+import Platform
+import Testing
+import TimerCore
+
+@testable import TimerService
+
+struct LoopWatchdogTests {
+    @Test func `a loop that just began is alive`() {
+        let heart = Heartbeat(name: "fresh")
+        #expect(heart.silence < LoopWatchdog.warningSeconds)
+        let watchdog = LoopWatchdog { _ in }
+        watchdog.watch(heart)
+        #expect(watchdog.standing == [])
+        #expect(watchdog.longestStall < LoopWatchdog.warningSeconds)
+    }
+
+    @Test func `silence grows until a beat, the longest is remembered`() throws {
+        let heart = Heartbeat(name: "a")
+        try eventually("time passes") { heart.silence > 0.02 }
+        #expect(heart.longestSilence >= heart.silence - 0.001 || heart.longestSilence > 0.02)
+        heart.beat()
+        heart.beat()
+        #expect(heart.longestSilence > 0.02)
+    }
+
+    @Test func `the watch ends when it is told to`() throws {
+        let watchdog = LoopWatchdog { _ in }
+        watchdog.watch(Heartbeat(name: "a"))
+        let thread = Background { watchdog.run() }
+        watchdog.stop()
+        try thread.finish("the watchdog ends")
+    }
+
+    @Test func `the fire loop beats, and ends when it is told to`() throws {
+        let rig = try Rig()
+        let heart = Heartbeat(name: "fire")
+        let loop = FireLoop(rig.engine, heart: heart)
+        let thread = Background { loop.run() }
+        try rig.create("a", TimerRules(.every(100, first: .period)))
+        for count in 1...5 as ClosedRange<Int64> {
+            rig.time.pass(milliseconds: 100)
+            try eventually("it fires") { rig.live["a"]?.progress.fireCount == count }
+        }
+        loop.stop()
+        try thread.finish("the fire loop ends")
+        try rig.expectFoldIsLive()
+        rig.stop()
+    }
+}
