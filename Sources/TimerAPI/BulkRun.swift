@@ -100,15 +100,14 @@ final class BulkRun {
                         && scheduler.withDefinition(member.slot) { StreamFilter.carries(labels, $0) })
             }
         }
-        for (member, isSelected) in zip(run, selected) where isSelected {
-            try apply(member.slot, turn)
+        for (member, isSelected) in zip(run, selected) {
+            if isSelected { try apply(member.slot, turn) }
+            after = member.place
         }
-        after = run.last?.place ?? after
         return run.count < APILimits.appliedPerStep
     }
 
     private func apply(_ slot: SlotIndex, _ turn: borrowing Turn) throws(ServiceError) {
-        matched += 1
         do throws(ServiceError) {
             switch action {
             case .delete:
@@ -125,6 +124,7 @@ final class BulkRun {
             guard case .refused = error else { throw error }
             skipped += 1
         }
+        matched += 1
     }
 
     private func isLegal(_ command: TimerCommand, _ slot: SlotIndex, _ turn: borrowing Turn) -> Bool {

@@ -28,7 +28,7 @@ final class EventStream {
     let id: UInt64
     let filter: StreamFilter
     let format: StreamFormat
-    let requestID: [UInt8]
+    let origin: StreamOrigin
     var sink: Sink
     var mode = Mode.live
     /// Everything up to here has been examined.
@@ -54,10 +54,10 @@ final class EventStream {
     /// Whether a timer that ended may run again, for long polls.
     let isRestartable: Bool
 
-    init(id: UInt64, plan: StreamPlan, sink: Sink, requestID: [UInt8], now: Int64) {
+    init(id: UInt64, plan: StreamPlan, sink: Sink, origin: StreamOrigin, now: Int64) {
         self.id = id
         self.sink = sink
-        self.requestID = requestID
+        self.origin = origin
         filter = plan.filter
         format = plan.format
         cursor = plan.cursor
@@ -105,4 +105,20 @@ struct StreamPlan {
     var isRestartable = false
     /// Position of the newest record at the decision: what the `Event-Id` header shows.
     var head: Int64 = 0
+}
+
+/// The request a stream came from, for its answer and the access log.
+struct StreamOrigin {
+    var requestID: [UInt8]
+    var target: [UInt8]
+    var peer: String
+    /// Monotonic nanoseconds of the request's head.
+    var startedAt: Int64
+
+    init(_ ticket: Ticket) {
+        requestID = ticket.requestID
+        target = ticket.exchange.target
+        peer = ticket.exchange.peerDescription
+        startedAt = ticket.exchange.startedAt
+    }
 }

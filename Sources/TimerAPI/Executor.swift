@@ -18,8 +18,10 @@ struct Executor {
             }
             guard try perform(ticket, turn) else { return false }
         } catch {
-            ticket.waitFor = refusedWait(ticket, error, turn)
-            ticket.outcome = .problem(Problem(error, timer: ticket.parameter))
+            ticket.rest(on: refusedWait(ticket, error, turn))
+            var problem = Problem(error, timer: ticket.parameter)
+            if ticket.mayStandInPart { problem.standsInPart() }
+            ticket.outcome = .problem(problem)
         }
         if ticket.isUnderWay { settle(ticket, turn) }
         return true
@@ -35,7 +37,7 @@ struct Executor {
             return true
         case .answered(let position):
             ticket.outcome = .replay(position)
-            ticket.waitFor = position
+            ticket.rest(on: position)
         case .mismatch:
             ticket.outcome = .problem(
                 Problem(.idempotencyMismatch, "this key came with another method, target or body before"))
@@ -49,9 +51,13 @@ struct Executor {
     /// Records the answer of a request with an idempotency key, or frees the key.
     private func settle(_ ticket: Ticket, _ turn: borrowing Turn) {
         guard let idempotency = ticket.idempotency else { return }
-        guard ticket.outcome.isSuccess else { return turn.abandon(idempotency.key) }
+        guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests) else {
+            // A request that is tried again is judged again.
+            ticket.isUnderWay = false
+            return turn.abandon(idempotency.key)
+        }
         turn.answer(idempotency.key, fingerprint: idempotency.fingerprint, StoredResponse(ticket).encode())
-        ticket.waitFor = turn.head
+        ticket.rest(on: turn.head)
     }
 
     /// What the answer of a refused command rests on: the timer it found, or everything when it found none.
@@ -93,7 +99,7 @@ struct Executor {
             show(try turn.apply(command, key, target: target, if: condition), status: 200, ticket, turn)
         case .delete(let key, let condition):
             try turn.delete(key, if: condition)
-            ticket.waitFor = turn.head
+            ticket.rest(on: turn.head)
             ticket.outcome = .noContent
         case .get(let key):
             guard let slot = turn.find(key) else { throw .refused(.notFound) }
@@ -103,14 +109,17 @@ struct Executor {
         case .preview(let rules, let count):
             try preview(rules, count, ticket, turn)
         case .list(let run):
-            guard run.step(turn) else { return false }
-            ticket.waitFor = run.head ?? 0
+            let isDone = run.step(turn)
+            ticket.rest(on: turn.head)
+            guard isDone else { return false }
             ticket.outcome = .list(run)
         case .batch(let run):
             return perform(run, ticket, turn)
         case .bulk(let run):
-            guard try run.step(turn) else { return false }
-            ticket.waitFor = turn.head
+            let isDone = try run.step(turn)
+            ticket.rest(on: turn.head)
+            ticket.mayStandInPart = run.changed > 0
+            guard isDone else { return false }
             ticket.outcome = .bulk(run)
         case .stream(let plan):
             try open(plan, ticket, turn)
@@ -127,12 +136,12 @@ struct Executor {
             ticket.operation = .get(key)
             throw .refused(.notFound)
         }
-        ticket.waitFor = turn.read { (scheduler: borrowing Scheduler) in scheduler.lastRecord(slot) }
+        ticket.rest(on: turn.read { (scheduler: borrowing Scheduler) in scheduler.lastRecord(slot) })
     }
 
     private func show(_ slot: SlotIndex, status: Int, _ ticket: Ticket, _ turn: borrowing Turn) {
         turn.copy(slot, into: &ticket.view)
-        ticket.waitFor = ticket.view.position
+        ticket.rest(on: ticket.view.position)
         ticket.outcome = .timer(status: status)
     }
 
@@ -167,7 +176,8 @@ struct Executor {
 
     private func perform(_ run: BatchRun, _ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
         run.apply(turn)
-        ticket.waitFor = turn.head
+        ticket.rest(on: turn.head)
+        ticket.mayStandInPart = true
         guard run.isApplied else { return false }
         ticket.outcome = .batch(run)
         return true
@@ -181,7 +191,7 @@ struct Executor {
         let (fires, position) = turn.read { (scheduler: borrowing Scheduler) in
             (scheduler.upcoming(slot, now, count: count), scheduler.lastRecord(slot))
         }
-        ticket.waitFor = position
+        ticket.rest(on: position)
         ticket.outcome = .fires(fires)
     }
 
@@ -198,7 +208,7 @@ struct Executor {
     private func open(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
         var plan = plan
         plan.head = turn.head
-        ticket.waitFor = plan.head
+        ticket.rest(on: plan.head)
         var canFire = true
         if let key = plan.filter.timer {
             guard let slot = turn.find(key) else { throw .refused(.notFound) }
@@ -210,7 +220,9 @@ struct Executor {
             canFire = !state.hasEnded || rules.restartable
         }
         plan.cursor = min(plan.since ?? plan.head, plan.head)
-        if !plan.follows || (plan.timeout != nil && !canFire) { plan.end = plan.head }
+        if !plan.follows || (plan.timeout != nil && !canFire) {
+            plan.end = plan.filter.timer == nil ? plan.head : plan.newestOfTimer
+        }
         ticket.outcome = .stream(plan)
     }
 }

@@ -4,10 +4,17 @@ import HTTPServer
 struct Gate {
     private let tokens: [[UInt8]]
     private let allowedHosts: Set<String>
+    /// Listeners that a browser on this machine reaches: loopback addresses, but no Unix sockets.
+    private let guardedListeners: Set<Int>
 
     init(_ configuration: APIConfiguration) {
         tokens = configuration.tokens
         allowedHosts = Set(configuration.allowedHosts.map { $0.lowercased() })
+        guardedListeners = Set(
+            configuration.listeners.indices.filter {
+                if case .tcp = configuration.listeners[$0] { return configuration.listeners[$0].isLoopback }
+                return false
+            })
     }
 
     /// Refuses a request without a token where one is needed.
@@ -32,7 +39,7 @@ struct Gate {
 
     /// Refuses what a page of another site asks for: changes and streams from elsewhere, and names that lead here.
     func checkOrigin(_ exchange: Exchange, _ route: Route?) throws(Problem) {
-        if exchange.listenerIsLoopback { try checkHost(exchange) }
+        if guardedListeners.contains(exchange.listenerIndex) { try checkHost(exchange) }
         let changes = exchange.method != .get && exchange.method != .head && exchange.method != .options
         guard changes || route?.isStream ?? false else { return }
         if let site = exchange.header("sec-fetch-site"), site.equals("cross-site") || site.equals("same-site") {
@@ -48,16 +55,35 @@ struct Gate {
 
     private func checkHost(_ exchange: Exchange) throws(Problem) {
         guard let authority = exchange.authority?.bytes else { return }
-        if Self.isAddress(authority) { return }
-        let name = String(decoding: authority.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self).lowercased()
-        if name == "localhost" || allowedHosts.contains(name) { return }
+        if let host = Self.host(of: authority) {
+            if Self.isAddress(host) { return }
+            let name = String(decoding: host, as: UTF8.self).lowercased()
+            if name == "localhost" || allowedHosts.contains(name) { return }
+        }
         throw Problem(.misdirected, "`Host` names neither localhost nor an address nor an allowed host")
     }
 
-    /// Whether `authority` is an IPv6 address in brackets, or four numbers of IPv4, with or without a port.
-    private static func isAddress(_ authority: ArraySlice<UInt8>) -> Bool {
+    /// The host of `authority`, without a port; nil when what follows it is no port.
+    private static func host(of authority: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let end: Int
         if authority.first == UInt8(ascii: "[") {
-            return authority.dropFirst().prefix { $0 != UInt8(ascii: "]") }.allSatisfy { byte in
+            guard let bracket = authority.firstIndex(of: UInt8(ascii: "]")), bracket > authority.startIndex + 1 else {
+                return nil
+            }
+            end = bracket + 1
+        } else {
+            end = authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
+        }
+        let port = authority[end...]
+        let isPort =
+            port.isEmpty || port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+        return isPort ? authority[..<end] : nil
+    }
+
+    /// Whether `host` is an IPv6 address in brackets, or four numbers of IPv4.
+    private static func isAddress(_ host: ArraySlice<UInt8>) -> Bool {
+        if host.first == UInt8(ascii: "[") {
+            return host.dropFirst().prefix { $0 != UInt8(ascii: "]") }.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
                     UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: ":"), UInt8(ascii: "."):
@@ -68,7 +94,7 @@ struct Gate {
         }
         var parts = 1
         var value: Int?
-        for byte in authority {
+        for byte in host {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
                 value = min(256, (value ?? 0) * 10 + Int(byte - UInt8(ascii: "0")))
@@ -77,8 +103,6 @@ struct Gate {
                 guard value != nil else { return false }
                 parts += 1
                 value = nil
-            case UInt8(ascii: ":"):
-                return parts == 4 && value != nil
             default:
                 return false
             }

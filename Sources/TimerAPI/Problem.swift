@@ -189,7 +189,8 @@ struct Problem: Error {
         }
         writeText(&json, "oldest", oldest.map(EventID.text))
         writeText(&json, "newest", newest.map(EventID.text))
-        writeText(&json, "outcome", outcome)
+        // Of what is refused for now nothing stands, unless the refusal says otherwise.
+        writeText(&json, "outcome", outcome ?? ((status ?? kind.status) == 503 ? "none" : nil))
         json.endObject()
     }
 
@@ -275,6 +276,13 @@ extension Problem {
         problem.outcome = "none"
         problem.retryAfter = 1
         return problem
+    }
+
+    /// Turns a refusal of a run of several steps into one that does not promise that nothing stands.
+    mutating func standsInPart() {
+        guard (status ?? kind.status) == 503 else { return }
+        detail = "the run was cut short; some of its changes may stand"
+        outcome = "unknown"
     }
 
     /// Whether the change stands can't be told in time.

@@ -46,7 +46,8 @@ enum Renderer {
     static func fill(_ problem: Problem, _ exchange: Exchange, requestID: [UInt8]) {
         exchange.response.status = problem.status ?? problem.kind.status
         exchange.response.add("Content-Type", "application/problem+json")
-        if let seconds = problem.retryAfter { exchange.response.add("Retry-After", String(seconds)) }
+        let seconds = problem.retryAfter ?? (exchange.response.status == 503 ? 1 : nil)
+        if let seconds { exchange.response.add("Retry-After", String(seconds)) }
         if problem.kind == .unauthorized { exchange.response.add("WWW-Authenticate", "Bearer") }
         var json = JSONWriter()
         let path = exchange.target.prefix { $0 != UInt8(ascii: "?") }

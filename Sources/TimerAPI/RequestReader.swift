@@ -83,6 +83,9 @@ struct RequestReader {
     }
 
     private func checkMediaType(_ ticket: Ticket, orType other: StaticString? = nil) throws(Problem) {
+        if let coding = ticket.exchange.header("content-encoding"), !coding.equalsIgnoringCase("identity") {
+            throw Problem(.unsupportedMediaType, "no content coding is taken")
+        }
         let value = ticket.exchange.header("content-type")
         // As nearly everybody spells it; the rest is for the others.
         if value?.equals("application/json") ?? false { return }

@@ -57,7 +57,8 @@ struct StreamReader {
     private static func wantsSSE(_ exchange: Exchange) -> Bool {
         guard let accept = exchange.header("accept")?.text.lowercased() else { return false }
         return accept.split(separator: ",").contains { part in
-            part.prefix { $0 != ";" }.filter { $0 != " " } == "text/event-stream"
+            let words = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+            return words.first == "text/event-stream" && !words.dropFirst().contains { ["q=0", "q=0.0"].contains($0) }
         }
     }
 }

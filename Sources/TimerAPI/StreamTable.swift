@@ -11,7 +11,7 @@ final class StreamTable {
     private let inbox: LoopInbox
     private let siphash: SipHash
     private let heartbeat: Int64
-    private let onPollAnswered: (EventStream, _ status: Int) -> Void
+    private let onPollAnswered: (EventStream, _ status: Int, _ bytes: Int) -> Void
     private var streams: [UInt64: EventStream] = [:]
     private var byTimer: [UInt64: [UInt64]] = [:]
     private var untargeted: Set<UInt64> = []
@@ -31,7 +31,7 @@ final class StreamTable {
 
     init(
         _ service: TimerService, _ inbox: LoopInbox, heartbeatMilliseconds: Int64,
-        onPollAnswered: @escaping (EventStream, _ status: Int) -> Void
+        onPollAnswered: @escaping (EventStream, _ status: Int, _ bytes: Int) -> Void
     ) {
         self.service = service
         self.inbox = inbox
@@ -45,8 +45,8 @@ final class StreamTable {
     var count: Int { streams.count }
 
     /// Adds a stream that is ready to send.
-    func add(_ plan: StreamPlan, _ sink: EventStream.Sink, requestID: [UInt8]) {
-        let stream = EventStream(id: nextID, plan: plan, sink: sink, requestID: requestID, now: Clocks.monotonic())
+    func add(_ plan: StreamPlan, _ sink: EventStream.Sink, origin: StreamOrigin) {
+        let stream = EventStream(id: nextID, plan: plan, sink: sink, origin: origin, now: Clocks.monotonic())
         nextID += 1
         streams[stream.id] = stream
         switch sink {
@@ -263,12 +263,12 @@ final class StreamTable {
 
     private func answer(_ stream: EventStream, _ parked: ParkedAnswer, status: Int) {
         parked.response.status = status
-        parked.response.add("Request-Id", stream.requestID)
+        parked.response.add("Request-Id", stream.origin.requestID)
         parked.response.add("Event-Id", EventID.text(stream.cursor))
         parked.response.add("Cache-Control", "no-store")
         if status == 200 { parked.response.add("Content-Type", "application/json") }
         remove(stream)
-        onPollAnswered(stream, status)
+        onPollAnswered(stream, status, parked.response.body.count)
         parked.send()
     }
 

@@ -20,8 +20,11 @@ final class Ticket {
     /// The timer the request names or made.
     var view = TimerView()
     var document = JSONDocument()
-    /// Position that must be durable before the answer leaves; 0 for at once.
-    var waitFor: Int64 = 0
+    /// Positions that must be durable before the answer leaves: the newest of the first step and of the last; 0 for at
+    /// once. When any between them is lost, so is what the answer says.
+    private(set) var rests: ClosedRange<Int64> = 0...0
+    /// Whether changes were made in a step before the last, so that a part of them may stand whatever becomes of it.
+    var mayStandInPart = false
     /// Monotonic nanoseconds at which it began to wait for the disk.
     var waitingSince: Int64 = 0
     /// The idempotency key, hashed with the request, if there is one.
@@ -41,11 +44,17 @@ final class Ticket {
         answer = nil
         operation = .none
         outcome = .none
-        waitFor = 0
+        rests = 0...0
+        mayStandInPart = false
         idempotency = nil
         isUnderWay = false
         isRendered = false
         attempts = 0
+    }
+
+    /// Notes that the answer rests on the record at `position`, and on those it rested on already.
+    func rest(on position: Int64) {
+        rests = rests == 0...0 ? position...position : min(rests.lowerBound, position)...max(rests.upperBound, position)
     }
 
     /// Fails the request with a problem that rests on nothing in the log.

@@ -45,7 +45,7 @@ extension TimerHandler {
     /// Refuses a stream that can't begin where its client asks.
     private func expire(_ plan: StreamPlan, _ detail: String, _ ticket: Ticket) {
         var problem = Problem(.eventsExpired, detail)
-        problem.oldest = context.service.horizon + 1
+        problem.oldest = context.service.oldestKept
         problem.newest = plan.head
         ticket.outcome = .problem(problem)
         respond(ticket)
@@ -74,7 +74,7 @@ extension TimerHandler {
             case .stream(let stream):
                 note(ticket)
                 ticket.outcome = .gone
-                streams.add(plan, .stream(stream), requestID: ticket.requestID)
+                streams.add(plan, .stream(stream), origin: StreamOrigin(ticket))
             case .refused(let answer, let reason):
                 refuseStream(consume answer, reason, ticket)
             }
@@ -82,7 +82,7 @@ extension TimerHandler {
             switch answer.park() {
             case .parked(let parked):
                 ticket.outcome = .gone
-                streams.add(plan, .poll(parked), requestID: ticket.requestID)
+                streams.add(plan, .poll(parked), origin: StreamOrigin(ticket))
             case .refused(let answer, let reason):
                 refuseStream(consume answer, reason, ticket)
             }

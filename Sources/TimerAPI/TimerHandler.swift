@@ -44,9 +44,14 @@ final class TimerHandler: LoopHandler {
         context.service.hub.observe { inbox.wake() }
         streams = StreamTable(
             context.service, inbox, heartbeatMilliseconds: context.configuration.heartbeatMilliseconds
-        ) { [metrics] stream, status in
-            metrics.count(.timerWait, .get, status, seconds: 0)
-            _ = stream
+        ) { [metrics] stream, status, bytes in
+            let seconds = Double(Clocks.monotonic() - stream.origin.startedAt) / 1e9
+            metrics.count(.timerWait, .get, status, seconds: seconds)
+            context.configuration.accessLog?(
+                AccessRecord(
+                    method: "GET", target: String(decoding: stream.origin.target, as: UTF8.self), status: status,
+                    bytes: bytes, seconds: seconds, peer: stream.origin.peer,
+                    requestID: String(decoding: stream.origin.requestID, as: UTF8.self)))
         }
     }
 
@@ -147,10 +152,14 @@ final class TimerHandler: LoopHandler {
     }
 
     func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
-        let requestID = ids.next()
-        exchange.response.reset()
-        exchange.response.add("Request-Id", requestID)
-        Renderer.fill(Problem(refusal), exchange, requestID: requestID)
+        if case .internalError = refusal {
+            // The ticket is in the midst of losing its answer.
+            let requestID = ids.next()
+            exchange.response.reset()
+            exchange.response.add("Request-Id", requestID)
+            return Renderer.fill(Problem(refusal), exchange, requestID: requestID)
+        }
+        refuse(Problem(refusal), ticket(for: exchange))
     }
 
     func handle(_ exchange: Exchange, _ answer: consuming Answer) {
@@ -158,7 +167,12 @@ final class TimerHandler: LoopHandler {
         ticket.answer = consume answer
         if exchange.method == .options { return answerOptions(ticket) }
         if let page = context.page(for: ticket) {
-            ticket.outcome = page
+            do throws(Problem) {
+                try QueryReader(ticket.target).finish()
+                ticket.outcome = page
+            } catch {
+                ticket.outcome = .problem(error)
+            }
             return respond(ticket)
         }
         readIdempotencyKey(ticket)
@@ -220,7 +234,7 @@ final class TimerHandler: LoopHandler {
             ticket.attempts = 0
             return held.append(ticket)
         }
-        switch context.service.engine.fate(of: ticket.waitFor) {
+        switch fate(of: ticket) {
         case .durable: respond(ticket)
         case .lost: lose(ticket)
         case .pending:
@@ -229,9 +243,20 @@ final class TimerHandler: LoopHandler {
         }
     }
 
+    /// What became of what a ticket's answer rests on. A stored answer must be in the store to be read.
+    private func fate(of ticket: Ticket) -> Fate {
+        let engine = context.service.engine
+        if case .replay(let position) = ticket.outcome, position > engine.durableHead {
+            return engine.isLost(position) ? .lost : .pending
+        }
+        return engine.fate(of: ticket.rests)
+    }
+
     private func lose(_ ticket: Ticket) {
         ticket.isRendered = false
-        ticket.outcome = .problem(.lost)
+        var problem = Problem.lost
+        if ticket.mayStandInPart { problem.standsInPart() }
+        ticket.outcome = .problem(problem)
         respond(ticket)
     }
 
@@ -250,7 +275,7 @@ final class TimerHandler: LoopHandler {
         let tickets = waiting
         waiting.removeAll(keepingCapacity: true)
         for ticket in tickets {
-            switch context.service.engine.fate(of: ticket.waitFor) {
+            switch fate(of: ticket) {
             case .durable: respond(ticket)
             case .lost: lose(ticket)
             case .pending: waiting.append(ticket)

@@ -97,6 +97,14 @@ extension Scheduler {
         return fires
     }
 
+    /// Refuses a definition whose schedule could never fire, activated at `now`.
+    public static func checkPlan(_ definition: Span<UInt8>, _ now: Now) throws(TimerRefusal) {
+        guard let rules = Definition.layout(definition)?.rules else {
+            preconditionFailure("a definition is encoded by `Definition.encode`")
+        }
+        _ = try firstDue(rules, now)
+    }
+
     /// The first due instant of a timer activated at `now`; refused when `until` leaves room for none.
     static func firstDue(_ rules: TimerRules, _ now: Now) throws(TimerRefusal) -> Int64 {
         let due = rules.schedule.firstDue(activatedAt: now, on: rules.clock)

@@ -40,6 +40,8 @@ public struct LogFold: ~Copyable {
     public private(set) var head: Int64 = 0
     /// Position before which rows were deleted: the first row's link.
     public private(set) var deletedThrough: Int64?
+    /// Position of the oldest record there is; nil for an empty log.
+    public private(set) var oldest: Int64?
     /// Bytes of row data.
     public private(set) var bytes = 0
     /// How many records were folded.
@@ -56,6 +58,7 @@ public struct LogFold: ~Copyable {
     public mutating func fold(_ row: LogRow) throws(StoreError) {
         try chain.check(row)
         if deletedThrough == nil { deletedThrough = row.previous }
+        if oldest == nil { oldest = row.first }
         var orphan: Int64?
         let header = try BatchRows.read(row) { record in
             if !apply(record, row) { orphan = record.position }

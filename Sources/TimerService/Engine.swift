@@ -126,11 +126,17 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         // Read first: a loss is noted before anything behind it can be durable.
         let head = durableHead
         if positions.lowerBound <= lostThrough.load(ordering: .acquiring) {
-            let isLost = lock.withLock { lost.contains { $0.overlaps(positions) } }
+            let isLost = lock.withLock { wasLost(positions) }
             if isLost { return .lost }
         }
         return positions.upperBound <= head ? .durable : .pending
     }
+
+    /// Whether the record at `position` was given out and is lost.
+    public func isLost(_ position: Int64) -> Bool { lock.withLock { wasLost(position...position) } }
+
+    /// Whether any record at `positions` was given out and is lost. Called under the lock.
+    func wasLost(_ positions: ClosedRange<Int64>) -> Bool { lost.contains { $0.overlaps(positions) } }
 
     /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
     public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {

@@ -14,6 +14,7 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
     /// Watches the loops.
     public let watchdog: LoopWatchdog
     private let store: any LogStore
+    private let oldestAtStart: Int64
     private let committer: Committer
     private let compactor: Compactor
     private let fireLoop: FireLoop
@@ -34,10 +35,13 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         try Committer.fold(&fold, store)
         let deletedThrough = fold.deletedThrough ?? 0
         let records = fold.records
+        let oldest = fold.oldest
         let dataBytes = fold.bytes
         engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: timeSource)
         hub = EventHub(head: head.last)
         self.store = store
+        let nextPosition = engine.nextPosition
+        oldestAtStart = oldest ?? nextPosition
         replayer = Replayer(store)
         watchdog = LoopWatchdog(report: report)
         committer = Committer(
@@ -83,6 +87,9 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
 
     /// Position up to which events are no longer kept.
     public var horizon: Int64 { committer.horizon }
+
+    /// Position of the oldest event that may be kept.
+    public var oldestKept: Int64 { max(horizon + 1, oldestAtStart) }
 
     /// Bytes on the device.
     public var logBytes: Int { store.bytesOnDisk() }

@@ -82,6 +82,7 @@ public import TimerLog
     public func put(
         _ key: borrowing TimerKey, definition: inout [UInt8], if condition: VersionCondition, createOnly: Bool
     ) throws(ServiceError) -> (slot: SlotIndex, isNew: Bool) {
+        do throws(TimerRefusal) { try Scheduler.checkPlan(definition.span, now) } catch { throw .refused(error) }
         guard let slot = engine.scheduler.find(key) else {
             if condition != .none { throw .refused(.versionMismatch(current: nil)) }
             return (try create(key, definition: &definition), true)
@@ -144,9 +145,17 @@ public import TimerLog
 
     /// Judges a request with an idempotency key; a fresh one is under way until `answer` or `abandon`.
     public func begin(_ key: Hash128, fingerprint: Hash128) throws(ServiceError) -> IdempotencyVerdict {
-        try checkAvailable()
-        return engine.idempotency.begin(key, fingerprint: fingerprint, at: now.wall)
+        let verdict = engine.idempotency.begin(key, fingerprint: fingerprint, at: now.wall)
+        guard verdict == .fresh else { return verdict }
+        do throws(ServiceError) { try checkAvailable() } catch {
+            engine.idempotency.abandon(key)
+            throw error
+        }
+        return verdict
     }
+
+    /// Whether any record at `positions` was given out and is lost.
+    public func isLost(_ positions: ClosedRange<Int64>) -> Bool { engine.wasLost(positions) }
 
     /// Records the 2xx answer of a request with an idempotency key, in the batch of its changes. While storage fails
     /// the key is freed instead: what the request changed is gone, or nothing.

@@ -17,6 +17,8 @@ final class StopSignals: @unchecked Sendable {  // unchecked: both flags are gua
         precondition(blocked == 0, "signals that exist can be blocked")
         // A peer that goes away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        // A file-size limit is a full disk to the store, not an end to the program.
+        signal(SIGXFSZ, SIG_IGN)
         _ = Thread(name: "signals") { [self] in listen() }
     }
 
