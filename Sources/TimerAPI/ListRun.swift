@@ -105,8 +105,8 @@ final class ListRun {
         examined += inStep
         for slot in found { append(slot, turn) }
         after = place.map { .place($0) }
+        next = isDone ? nil : after
         if isDone { return true }
-        next = after
         return views.count == limit || examined >= APILimits.examinedPerPage
     }
 

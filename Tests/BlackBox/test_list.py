@@ -40,6 +40,14 @@ def test_a_list_shows_whole_timers_and_an_event_id(api, name):
     assert [event["type"] for event in api.history_of(timer["id"]) if event["id"] > since] == ["cancelled"]
 
 
+def test_a_last_page_gathered_in_several_steps_ends_the_walk(api, name):
+    count = 600  # more than one hold of the lock examines
+    lines = [{"after": "1h", "labels": {"list": name}} for _ in range(count)]
+    api.batch(lines).expect(200)
+    reply = api.get(f"/v1/timers?limit=1000&{label(name)}").expect(200).json
+    assert len(reply["timers"]) == count and reply["next"] is None
+
+
 def test_labels_all_match_whole(api, name):
     both = api.create(labels={"list": name, "tier": "gold"})["id"]
     one = api.create(labels={"list": name, "tier": "golden"})["id"]
