@@ -18,8 +18,10 @@ struct Target {
         let path = target[..<question]
         guard path.first == UInt8(ascii: "/") else { return }
         if path.count > 1 {
-            for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-                parts.append(try Self.decode(part, plusIsSpace: false))
+            var start = 1
+            for index in 1...question where index == question || target[index] == UInt8(ascii: "/") {
+                parts.append(try Self.decode(target[start..<index], plusIsSpace: false))
+                start = index + 1
             }
         }
         guard question < target.endIndex else { return }
@@ -32,6 +34,8 @@ struct Target {
     }
 
     private static func decode(_ text: ArraySlice<UInt8>, plusIsSpace: Bool) throws(Malformed) -> [UInt8] {
+        // A target is visible ASCII: with nothing to decode there is nothing to check.
+        if !text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) { return Array(text) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var index = text.startIndex
