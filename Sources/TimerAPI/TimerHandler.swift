@@ -287,7 +287,9 @@ final class TimerHandler: LoopHandler {
     func respond(_ ticket: Ticket) {
         switch ticket.outcome {
         case .stream(let plan): begin(plan, ticket)
-        case .replay(let position): read(ticket) { context.service.replayer.row(holding: position, reply: $0) }
+        case .replay(let position):
+            if let row = context.service.hub.row(holding: position) { return replay(.success(row), ticket) }
+            read(ticket) { context.service.replayer.row(holding: position, reply: $0) }
         default:
             Renderer.render(ticket)
             send(ticket)

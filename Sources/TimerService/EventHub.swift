@@ -75,6 +75,11 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
     /// Whether every row after `position` is in memory.
     public func holds(after position: Int64) -> Bool { position >= floor }
 
+    /// The row that holds `position`, where it is in memory.
+    public func row(holding position: Int64) -> LogRow? {
+        rows(after: position - 1)?.rows.first { $0.first <= position && position <= $0.last }
+    }
+
     /// The rows that hold positions after `position` with the position up to which they tell everything, or nil when
     /// some of them are no longer in memory.
     public func rows(after position: Int64) -> (rows: [LogRow], through: Int64)? {
