@@ -1,0 +1,315 @@
+#!/usr/bin/env bash
+# Measures timerd against a bare libmicrohttpd server, Redis and beanstalkd on this machine, in about five minutes, and
+# writes the figures into docs/PERFORMANCE.md. Absolute figures belong to the machine; the ratios are what to compare.
+#
+# TIMERD names another binary than the release build, ROUNDS another number of repetitions, SECONDS_A_RUN another length.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly ROUNDS=${ROUNDS:-3} SECONDS_A_RUN=${SECONDS_A_RUN:-3}
+readonly TIMERD=${TIMERD:-.build/release/timerd}
+readonly PORT=18080 BARE_PORT=18081 SYNC_PORT=18082 REDIS_PORT=18083 BEANSTALKD_PORT=18084
+readonly CONNECTIONS=64 MANY_TIMERS=1000000 STREAMS=10000
+WORK=$(mktemp -d /var/tmp/timerd-bench.XXXXXX)
+readonly WORK FIGURES=$WORK/figures.md
+declare -a STARTED=()
+
+fail() {
+    printf 'bench: %s\n' "$@" >&2
+    exit 1
+}
+
+say() { printf 'bench: %s\n' "$*" >&2; }
+
+finish() {
+    for pid in "${STARTED[@]}"; do kill "$pid" 2>/dev/null || true; done
+    wait
+    rm -rf "$WORK"
+}
+trap finish EXIT
+
+# --- What is needed
+
+install_packages() {
+    local -a missing=()
+    command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+    command -v wrk >/dev/null || missing+=(wrk)
+    command -v curl >/dev/null || missing+=(curl)
+    command -v python3 >/dev/null || missing+=(python3)
+    apt_install "${missing[@]}" || fail "these are needed and could not be installed: ${missing[*]}"
+    command -v redis-server >/dev/null || apt_install redis-server || say "no redis-server here: not compared"
+    command -v beanstalkd >/dev/null || apt_install beanstalkd || say "no beanstalkd here: not compared"
+}
+
+apt_install() {
+    (($# > 0)) || return 0
+    command -v apt-get >/dev/null || return 1
+    local -a as_root=()
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null || return 1
+        as_root=(sudo)
+    fi
+    say "installing $*"
+    # The packages' own servers are not to start.
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+        apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+compile() {
+    gcc -O2 -o "$WORK/bare" Benchmarks/bare.c -lmicrohttpd -lpthread
+    gcc -O2 -o "$WORK/peers" Benchmarks/peers.c
+    gcc -O2 -o "$WORK/streams" Benchmarks/streams.c
+}
+
+# --- Servers: each start sets PID
+
+PID=0
+
+launch() {
+    "$@" >>"$WORK/servers.log" 2>&1 &
+    PID=$!
+    STARTED+=("$PID")
+}
+
+# start_timerd STORE DATA: returns once it is ready; READY is the seconds that took.
+start_timerd() {
+    local started
+    started=$(timers start $PORT "$WORK/servers.log" \
+        "$TIMERD" serve --listen "127.0.0.1:$PORT" --store "$1" --data "$2") || fail "$(tail "$WORK/servers.log")"
+    read -r PID READY <<<"$started"
+    STARTED+=("$PID")
+}
+
+stop() {
+    kill "${2:--TERM}" "$1"
+    # Some are no children of this shell, so they can't be waited for; one that nobody reaps has ended all the same.
+    while [[ -r /proc/$1/stat ]] && ! grep -q ') Z ' "/proc/$1/stat"; do sleep 0.02; done
+}
+
+timers() { python3 Benchmarks/timers.py "$@"; }
+
+wait_for_port() {
+    for _ in {1..200}; do
+        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
+        sleep 0.02
+    done
+    fail "nothing listens on port $1"
+}
+
+resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
+
+# --- Figures
+
+# wrk_rate PORT PATH [SCRIPT]: requests a second; answers other than 2xx end the run.
+wrk_rate() {
+    local output
+    output=$(wrk -t1 -c"$CONNECTIONS" -d"${SECONDS_A_RUN}s" ${3:+-s "$3"} "http://127.0.0.1:$1$2")
+    grep -q 'Non-2xx' <<<"$output" && fail "$2 was refused: $output"
+    awk '/^Requests\/sec/ { print $2 }' <<<"$output"
+}
+
+median() { sort -g | awk '{ values[NR] = $1 } END { print values[int((NR + 1) / 2)] }'; }
+
+calc() { awk "BEGIN { printf \"$1\", $2 }"; }
+
+thousands() { awk '{ printf "%.0f k", $1 / 1000 }' <<<"$1"; }
+
+# row WHAT MEASURED TARGET
+row() {
+    printf '| %s | %s | %s |\n' "$1" "$2" "$3" | tee -a "$FIGURES" >&2
+}
+
+# --- Measurements
+
+measure_requests() {
+    local data=$WORK/requests id get_path
+    start_timerd sqlite "$data"
+    local timerd=$PID
+    local body='{"after":"30d","payload":"'$(printf 'x%.0s' {1..254})'"}'
+    curl -sSi -H 'Content-Type: application/json' -d "$body" "http://127.0.0.1:$PORT/v1/timers" >"$WORK/post-answer"
+    id=$(tr -d '\r' <"$WORK/post-answer" | sed -n 's/^[Ll]ocation: //p')
+    get_path=$id
+    curl -sSi "http://127.0.0.1:$PORT$get_path" >"$WORK/get-answer"
+    launch "$WORK/bare" $BARE_PORT "$WORK/get-answer" "$WORK/post-answer"
+    launch "$WORK/bare" $SYNC_PORT "$WORK/get-answer" "$WORK/post-answer" "$WORK/bare-log"
+    wait_for_port $BARE_PORT
+    wait_for_port $SYNC_PORT
+    local name
+    for ((round = 0; round < ROUNDS; round++)); do
+        wrk_rate $BARE_PORT "$get_path" >>"$WORK/get-bare"
+        wrk_rate $PORT "$get_path" >>"$WORK/get-timerd"
+        wrk_rate $BARE_PORT /v1/timers Benchmarks/create.lua >>"$WORK/post-bare"
+        wrk_rate $PORT /v1/timers Benchmarks/create.lua >>"$WORK/post-timerd"
+        wrk_rate $SYNC_PORT /v1/timers Benchmarks/create.lua >>"$WORK/post-sync"
+    done
+    stop "$timerd"
+    for name in get-bare get-timerd post-bare post-timerd post-sync; do median <"$WORK/$name" >"$WORK/$name.median"; done
+    local get post get_bare post_bare post_sync
+    get=$(<"$WORK/get-timerd.median") post=$(<"$WORK/post-timerd.median")
+    get_bare=$(<"$WORK/get-bare.median") post_bare=$(<"$WORK/post-bare.median") post_sync=$(<"$WORK/post-sync.median")
+    row "durable POST create, 64 connections" "$(thousands "$post")/s" ""
+    row "– over bare C, no disk ($(thousands "$post_bare")/s)" "$(calc '%.2f ×' "$post / $post_bare")" "≥ 0.6 ×"
+    row "– over bare C with grouped fdatasync ($(thousands "$post_sync")/s)" "$(calc '%.2f ×' "$post / $post_sync")" ""
+    row "GET a timer, 64 connections" "$(thousands "$get")/s" ""
+    row "– over bare C ($(thousands "$get_bare")/s)" "$(calc '%.2f ×' "$get / $get_bare")" "≥ 0.85 ×"
+}
+
+start_redis() {
+    rm -rf "$WORK/redis"
+    mkdir "$WORK/redis"
+    launch redis-server --port $REDIS_PORT --bind 127.0.0.1 --dir "$WORK/redis" --save '' --appendonly yes \
+        --appendfsync always
+    wait_for_port $REDIS_PORT
+}
+
+start_beanstalkd() {
+    rm -rf "$WORK/beanstalkd"
+    mkdir "$WORK/beanstalkd"
+    launch beanstalkd -l 127.0.0.1 -p $BEANSTALKD_PORT -b "$WORK/beanstalkd" -f0 -u "$(id -un)"
+    wait_for_port $BEANSTALKD_PORT
+}
+
+measure_peers() {
+    local post batch redis redis_pipelined beanstalkd
+    post=$(<"$WORK/post-timerd.median")
+    if command -v redis-server >/dev/null; then
+        start_redis
+        for ((round = 0; round < ROUNDS; round++)); do
+            "$WORK/peers" redis $REDIS_PORT $CONNECTIONS 1 60000 >>"$WORK/redis"-one
+            "$WORK/peers" redis $REDIS_PORT 8 64 200000 >>"$WORK/redis"-pipelined
+        done
+        stop "$PID"
+        redis=$(median <"$WORK/redis-one")
+        redis_pipelined=$(median <"$WORK/redis-pipelined")
+        row "– over Redis HSET+ZADD, appendfsync always ($(thousands "$redis")/s)" \
+            "$(calc '%.2f ×' "$post / $redis")" "≥ 1.0 ×"
+    fi
+    if command -v beanstalkd >/dev/null; then
+        start_beanstalkd
+        for ((round = 0; round < ROUNDS; round++)); do
+            "$WORK/peers" beanstalkd $BEANSTALKD_PORT $CONNECTIONS 1 20000 >>"$WORK/beanstalkd-one"
+        done
+        stop "$PID"
+        beanstalkd=$(median <"$WORK/beanstalkd-one")
+        row "– over beanstalkd put, -f0 ($(thousands "$beanstalkd")/s)" "$(calc '%.2f ×' "$post / $beanstalkd")" "≥ 2 ×"
+    fi
+    start_timerd sqlite "$WORK/batch"
+    for ((round = 0; round < ROUNDS; round++)); do
+        wrk_rate $PORT '/v1/timers/batch?results=brief' Benchmarks/batch.lua >>"$WORK/batch-timerd"
+    done
+    stop "$PID"
+    rm -rf "$WORK/batch"
+    batch=$(calc '%.0f' "100 * $(median <"$WORK/batch-timerd")")
+    row "batch create, 100 a request" "$(thousands "$batch") timers/s" "≥ 400 k/s"
+    if [[ -n ${redis_pipelined-} ]]; then
+        row "– over Redis, 8 connections, 64 deep ($(thousands "$redis_pipelined")/s)" \
+            "$(calc '%.2f ×' "$batch / $redis_pipelined")" "≥ 3 ×"
+    fi
+}
+
+measure_many() {
+    local empty full rate
+    start_timerd memory "$WORK/none"
+    empty=$(resident_kib "$PID")
+    timers fill $PORT $MANY_TIMERS >/dev/null
+    full=$(resident_kib "$PID")
+    row "memory a timer, 1 M timers, 256 B payload, memory store (its log included)" \
+        "$(calc '%.0f B' "($full - $empty) * 1024 / $MANY_TIMERS")" ""
+    stop "$PID"
+    start_timerd sqlite "$WORK/many"
+    empty=$(resident_kib "$PID")
+    rate=$(timers fill $PORT $MANY_TIMERS)
+    sleep 1
+    full=$(resident_kib "$PID")
+    row "memory a timer, 1 M timers, 256 B payload, SQLite store" \
+        "$(calc '%.0f B' "($full - $empty) * 1024 / $MANY_TIMERS")" "≤ 420 B"
+    row "1 M timers made, 10,000 a request" "$(thousands "$rate") timers/s" ""
+    stop "$PID" -KILL
+    for ((round = 0; round < ROUNDS; round++)); do
+        start_timerd sqlite "$WORK/many"
+        echo "$READY" >>"$WORK/recovery"
+        full=$(resident_kib "$PID")
+        stop "$PID" -KILL
+    done
+    row "recovery of those 1 M timers after kill -9, start to readyz 200, page cache warm" \
+        "$(calc '%.2f s' "$(median <"$WORK/recovery")")" "≤ 0.5 s"
+    row "memory a timer after recovery" "$(calc '%.0f B' "($full - $empty) * 1024 / $MANY_TIMERS")" "≤ 420 B"
+    rm -rf "$WORK/many"
+    for ((round = 0; round < ROUNDS; round++)); do
+        start_timerd sqlite "$WORK/empty$round"
+        echo "$READY" >>"$WORK/start"
+        stop "$PID"
+    done
+    row "start to first answer, empty" "$(calc '%.0f ms' "$(median <"$WORK/start") * 1000")" "≤ 50 ms"
+}
+
+measure_fires() {
+    local p50 p99
+    start_timerd sqlite "$WORK/fires"
+    read -r p50 p99 < <(timers late $PORT 200000 1)
+    row "200 k timers due within 1 s: lateness p50 / p99" "$p50 / $p99 ms" "p50 ≤ 200 ms"
+    timers fill $PORT 200000 >/dev/null
+    read -r p50 p99 < <(timers late $PORT 8000 8)
+    row "1000 fires/s, 200 k armed: lateness p50 / p99" "$p50 / $p99 ms" \
+        "p50 ≤ 0.1, p99 ≤ 2 ms, each + one commit"
+    stop "$PID"
+    rm -rf "$WORK/fires"
+}
+
+measure_streams() {
+    local before after p50 p99
+    if (($(ulimit -Hn) < STREAMS + 1000)); then
+        say "the hard limit of open files is $(ulimit -Hn): streams are not measured"
+        return
+    fi
+    ulimit -n $((STREAMS + 1000))
+    start_timerd memory "$WORK/none"
+    before=$(resident_kib "$PID")
+    coproc STREAMS_OPEN { "$WORK/streams" $PORT $STREAMS; }
+    local streams_pid=$STREAMS_OPEN_PID word
+    read -r word <&"${STREAMS_OPEN[0]}" || fail "the streams could not be opened"
+    after=$(resident_kib "$PID")
+    echo go >&"${STREAMS_OPEN[1]}"
+    read -r p50 p99 <&"${STREAMS_OPEN[0]}" || fail "the event did not reach every stream"
+    wait "$streams_pid" || true
+    row "10 k idle streams: memory each" "$(calc '%.2f KiB' "($after - $before) / $STREAMS")" "≤ 8 KiB"
+    row "one event to all of them: p50 / p99" "$p50 / $p99 ms" "p99 ≤ 100 ms"
+    stop "$PID"
+}
+
+measure_size() {
+    local binary=$WORK/stripped
+    [[ -x ${STATIC:-.build/static/release/timerd} ]] || return 0
+    strip -o "$binary" "${STATIC:-.build/static/release/timerd}"
+    row "static-stdlib binary, stripped" "$(calc '%.1f MB' "$(stat -c %s "$binary") / 1e6")" "≤ 25 MB"
+}
+
+publish() {
+    local machine
+    machine="$(nproc) × $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), \
+$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo), Linux $(uname -r), $(df --output=fstype "$WORK" | tail -n 1)"
+    {
+        printf 'Measured on %s, %s.\n\n' "$(date -u +%F)" "$machine"
+        printf '| what | measured | target |\n|---|---|---|\n'
+        cat "$FIGURES"
+    } >"$WORK/published.md"
+    python3 - "$WORK/published.md" docs/PERFORMANCE.md <<'PYTHON'
+import pathlib, re, sys
+figures, page = (pathlib.Path(name) for name in sys.argv[1:])
+text = page.read_text()
+marks = r"(<!-- figures -->\n).*(<!-- /figures -->)"
+page.write_text(re.sub(marks, lambda match: match[1] + figures.read_text() + match[2], text, flags=re.S))
+PYTHON
+    say "docs/PERFORMANCE.md has the figures"
+}
+
+main() {
+    [[ -x $TIMERD ]] || fail "there is no $TIMERD" "Build it first: swift build -c release --product timerd"
+    install_packages
+    compile
+    local part
+    for part in ${PARTS:-requests peers many fires streams size}; do "measure_$part"; done
+    [[ -n ${PARTS-} ]] || publish
+}
+
+main "$@"

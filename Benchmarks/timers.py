@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Starts a server, fills it with timers, and reads how late its fires were.
+
+    timers.py start PORT LOG COMMAND...    starts a server and leaves it running; prints its process id and the seconds
+                                           from its start to the first 200 of /readyz
+    timers.py fill PORT COUNT              makes COUNT timers due in 30 days, by batch; prints timers a second
+    timers.py late PORT COUNT SPREAD       makes COUNT timers due within SPREAD seconds, and once they have fired
+                                           prints p50 and p99 of their lateness in milliseconds
+"""
+
+import concurrent.futures
+import datetime
+import http.client
+import json
+import random
+import subprocess
+import sys
+import time
+
+LINES_A_BATCH = 10_000
+SENDERS = 4
+PAYLOAD = "x" * 254
+
+
+def request(connection, method, path, body=None, content_type="application/x-ndjson"):
+    headers = {"Content-Type": content_type} if body else {}
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    content = answer.read()
+    if answer.status >= 300:
+        sys.exit(f"{method} {path}: {answer.status} {content[:300]}")
+    return answer, content
+
+
+def start(port, log, *command):
+    with open(log, "a") as output:
+        begin = time.monotonic()
+        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    while time.monotonic() - begin < 120 and server.poll() is None:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            connection.request("GET", "/readyz")
+            if connection.getresponse().status == 200:
+                print(f"{server.pid} {time.monotonic() - begin:.4f}")
+                return
+        except OSError:
+            pass
+        time.sleep(0.0005)
+    server.kill()
+    sys.exit(f"the server was not ready: see {log}")
+
+
+def send(port, bodies):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    for body in bodies:
+        _, content = request(connection, "POST", "/v1/timers/batch?results=brief", body)
+        if b'"problem"' in content:
+            sys.exit(f"a timer was refused: {content[:300]}")
+
+
+def send_all(port, bodies):
+    with concurrent.futures.ThreadPoolExecutor(SENDERS) as pool:
+        list(pool.map(lambda part: send(port, part), [bodies[index::SENDERS] for index in range(SENDERS)]))
+
+
+def fill(port, count):
+    line = json.dumps({"after": "30d", "payload": PAYLOAD}, separators=(",", ":")) + "\n"
+    sizes = [min(LINES_A_BATCH, count - start) for start in range(0, count, LINES_A_BATCH)]
+    start = time.monotonic()
+    send_all(port, [line * size for size in sizes])
+    print(f"{count / (time.monotonic() - start):.0f}")
+
+
+def late(port, count, spread):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    answer, _ = request(connection, "GET", "/v1/timers?limit=1")
+    since = answer.getheader("Event-Id")
+    lead = 2 + count / 50_000
+    begin = time.time() + lead
+    lines = []
+    for index in range(count):
+        due = datetime.datetime.fromtimestamp(begin + spread * index / count, datetime.UTC)
+        lines.append('{"at":"%sZ"}\n' % due.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3])
+    random.Random(1).shuffle(lines)
+    send_all(port, ["".join(lines[start:start + LINES_A_BATCH]) for start in range(0, count, LINES_A_BATCH)])
+    if time.time() > begin:
+        sys.exit("the timers were due before all were made")
+    time.sleep(max(0, begin + spread - time.time()) + 1)
+    for _ in range(30):
+        _, content = request(connection, "GET", f"/v1/events?types=fired&since={since}&follow=false")
+        fires = [json.loads(line) for line in content.splitlines() if line]
+        if len(fires) == count:
+            break
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        time.sleep(1)
+    else:
+        sys.exit(f"{len(fires)} of {count} fired")
+    lateness = sorted(fire["latenessUs"] for fire in fires)
+    print(f"{lateness[count // 2] / 1000:.2f} {lateness[count * 99 // 100] / 1000:.2f}")
+
+
+def main():
+    command, port, *rest = sys.argv[1:]
+    if command == "start":
+        start(int(port), *rest)
+    else:
+        {"fill": fill, "late": late}[command](int(port), *map(int, rest))
+
+
+if __name__ == "__main__":
+    main()
