@@ -38,37 +38,73 @@ struct TimerBody {
 
     private mutating func read(_ document: JSONDocument, _ field: JSONNode) throws(Problem) {
         let value = FieldReader(document, field)
-        let name = String(decoding: document.keyBytes(field), as: UTF8.self)
-        switch name {
-        case "id": id = try value.timerID()
-        case "after": after = try value.duration()
-        case "at": at = try value.instant()
-        case "every": every = try value.duration(atLeast: 1)
-        case "start":
+        switch Self.fields.first(where: { document.key(field, equals: $0.name) })?.field {
+        case .id: id = try value.timerID()
+        case .after: after = try value.duration()
+        case .at: at = try value.instant()
+        case .every: every = try value.duration(atLeast: 1)
+        case .start:
             rules.start = try value.choice(StartPolicy.allCases.map { ($0.name, $0) }, later: ["subscriber"]) ?? .now
-        case "clock": clock = try value.choice(TimerClock.allCases.map { ($0.name, $0) }, later: ["suspending"])
-        case "mode": mode = try value.choice(RepeatMode.allCases.map { ($0.name, $0) })
-        case "onResume": rules.onResume = try value.choice(ResumePolicy.allCases.map { ($0.name, $0) }) ?? .remaining
-        case "maxFires": rules.maxFires = try value.count()
-        case "until": rules.until = try value.instant()
-        case "restartable": rules.restartable = try value.flag() ?? false
-        case "retain": rules.retain = try value.duration() ?? TimerRules.defaultRetain
-        case "labels": labels = try value.labels()
-        case "payload": payload = try value.payload()
-        case "leeway", "jitter":
+        case .clock: clock = try value.choice(TimerClock.allCases.map { ($0.name, $0) }, later: ["suspending"])
+        case .mode: mode = try value.choice(RepeatMode.allCases.map { ($0.name, $0) })
+        case .onResume: rules.onResume = try value.choice(ResumePolicy.allCases.map { ($0.name, $0) }) ?? .remaining
+        case .maxFires: rules.maxFires = try value.count()
+        case .until: rules.until = try value.instant()
+        case .restartable: rules.restartable = try value.flag() ?? false
+        case .retain: rules.retain = try value.duration() ?? TimerRules.defaultRetain
+        case .labels: labels = try value.labels()
+        case .payload: payload = try value.payload()
+        case .leeway, .jitter:
             if let duration = try value.duration(), duration != 0 { throw value.notImplemented() }
-        case "misfire": _ = try value.choice([("once", true)], later: ["all", "skip"])
-        case "timeZone": _ = try value.choice([("UTC", true)], later: nil)
-        case "misses", "repeatAlarm":
-            guard value.isDefault(name) else { throw value.notImplemented() }
-        case "cron", "from", "watchdog", "misfireGrace", "webhook":
+        case .misfire: _ = try value.choice([("once", true)], later: ["all", "skip"])
+        case .timeZone: _ = try value.choice([("UTC", true)], later: nil)
+        case .misses:
+            guard value.isDefault({ document.integer($0) == 1 }) else { throw value.notImplemented() }
+        case .repeatAlarm:
+            guard value.isDefault({ document.kind($0) == .false }) else { throw value.notImplemented() }
+        case .cron, .from, .watchdog, .misfireGrace, .webhook:
             if document.kind(field) != .null { throw value.notImplemented() }
-        default:
+        case nil:
+            let name = String(decoding: document.keyBytes(field), as: UTF8.self)
             guard Self.readOnly.contains(name) else {
                 throw Problem(.unknownField, "a timer has no field `\(name)`", pointer: document.pointer(to: field))
             }
         }
     }
+
+    /// The fields of a create.
+    private enum Field {
+        case id, after, at, every, start, clock, mode, onResume, maxFires, until, restartable, retain, labels, payload,
+            leeway, jitter, misfire, timeZone, misses, repeatAlarm, cron, from, watchdog, misfireGrace, webhook
+    }
+
+    private static let fields: [(name: StaticString, field: Field)] = [
+        ("id", .id),
+        ("after", .after),
+        ("at", .at),
+        ("every", .every),
+        ("start", .start),
+        ("clock", .clock),
+        ("mode", .mode),
+        ("onResume", .onResume),
+        ("maxFires", .maxFires),
+        ("until", .until),
+        ("restartable", .restartable),
+        ("retain", .retain),
+        ("labels", .labels),
+        ("payload", .payload),
+        ("leeway", .leeway),
+        ("jitter", .jitter),
+        ("misfire", .misfire),
+        ("timeZone", .timeZone),
+        ("misses", .misses),
+        ("repeatAlarm", .repeatAlarm),
+        ("cron", .cron),
+        ("from", .from),
+        ("watchdog", .watchdog),
+        ("misfireGrace", .misfireGrace),
+        ("webhook", .webhook),
+    ]
 
     /// What a timer shows beside what creates it: ignored in a body, so that what GET gave can be PUT back.
     private static let readOnly: Set<String> = [
@@ -179,9 +215,7 @@ struct FieldReader {
     }
 
     /// Whether a field that is not there yet has its default.
-    func isDefault(_ name: String) -> Bool {
-        isNull || (name == "misses" ? document.integer(node) == 1 : document.kind(node) == .false)
-    }
+    func isDefault(_ isDefaultValue: (JSONNode) -> Bool) -> Bool { isNull || isDefaultValue(node) }
 
     func timerID() throws(Problem) -> [UInt8]? {
         guard let text = try text() else { return nil }

@@ -211,7 +211,15 @@ final class TimerHandler: LoopHandler {
 
     func turnEnded() {
         heart.beat()
-        guard !ready.isEmpty else { return }
+        for _ in 0..<Self.stepsPerTurn where !ready.isEmpty { applyReady() }
+        if !ready.isEmpty { inbox.wake() }
+    }
+
+    /// Steps that a long run takes in one turn of the loop, each a hold of the lock of its own.
+    private static let stepsPerTurn = 8
+
+    /// Takes one step of each request that is ready, in one hold of the lock.
+    private func applyReady() {
         let tickets = ready
         ready.removeAll(keepingCapacity: true)
         var isDecided = [Bool](repeating: false, count: tickets.count)
@@ -222,7 +230,6 @@ final class TimerHandler: LoopHandler {
             executor.prepare(tickets[index], makeID: ids.next)
             if isDecided[index] { decided(tickets[index]) } else { ready.append(tickets[index]) }
         }
-        if !ready.isEmpty { inbox.wake() }
     }
 
     /// An outcome is known: the answer leaves, or waits for the disk.
