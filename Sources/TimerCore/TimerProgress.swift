@@ -2,8 +2,6 @@
 ///
 /// Every log record carries it whole, so that folding the log is copying.
 public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
-    /// Where in its life it is.
-    public var state: TimerState = .idle
     /// Grows with every change, 1 at the least.
     public var version: Int64 = 0
     /// Wall milliseconds of the last change.
@@ -19,6 +17,8 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     public var missedCount: Int64 = 0
     /// `fired` events since the last activation.
     public var firesSinceActivation: Int64 = 0
+    /// Where in its life it is. Last, so that the table's slot has room behind this one byte.
+    public var state: TimerState = .idle
 
     /// A timer that was just made.
     public init() {}

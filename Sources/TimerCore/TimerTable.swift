@@ -35,22 +35,16 @@ public struct TimerKey: Sendable {
     }
 }
 
-/// What the table keeps of a timer.
+/// What the table keeps of a timer: 96 bytes, the small parts in the room behind the progress.
 struct TimerSlot: BitwiseCopyable {
     /// The encoded definition.
     var definition = Blob.empty
-    /// The part that changes.
-    var progress = TimerProgress()
-    /// Position of the newest record about it: an answer that shows it waits until that is durable.
-    var lastRecord: Int64 = 0
     /// Position of its newest event.
     var lastEvent: Int64 = 0
     /// Position of its newest record that holds its definition: rows from there on are needed to rebuild it.
     var base: Int64 = 0
-    /// Top half of the keyed hash of its id.
-    var hash: UInt32 = 0
-    /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
-    var generation: UInt32 = 0
+    /// The part that changes.
+    var progress = TimerProgress()
     /// Whether a timer is here.
     var inUse = false
     /// Whether the due instant had passed when a command planned it: then being late makes no misfire of it.
@@ -59,6 +53,14 @@ struct TimerSlot: BitwiseCopyable {
     var armed = Armed.no
     /// Which build of the wheel it was armed in: see `Scheduler.rebuildWallWheel`.
     var wheelBuild: UInt8 = 0
+    /// Top half of the keyed hash of its id.
+    var hash: UInt32 = 0
+    /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
+    var generation: UInt32 = 0
+
+    /// Position of the newest record about it, which is an event or holds its definition: an answer that shows the
+    /// timer waits until that is durable.
+    var lastRecord: Int64 { max(lastEvent, base) }
 
     enum Armed: UInt8, BitwiseCopyable {
         case no, continuous, wall
@@ -166,7 +168,6 @@ struct TimerTable: ~Copyable {
     /// Notes the position of a new record about a timer. Returns the position of its event before.
     mutating func stamp(_ slot: SlotIndex, position: Int64, isBase: Bool, isEvent: Bool) -> Int64 {
         let previous = slots[Int(slot)].lastEvent
-        slots[Int(slot)].lastRecord = position
         if isEvent { slots[Int(slot)].lastEvent = position }
         if isBase { slots[Int(slot)].base = position }
         return previous

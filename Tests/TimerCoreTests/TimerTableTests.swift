@@ -110,7 +110,7 @@ struct FoldTests {
         let taken = [(prefix, false), (definition, true), (prefix, false)].enumerated().map { index, record in
             scheduler.fold(
                 definition: record.0.span, isWhole: record.1, progress: TimerProgress(), position: Int64(5 + index),
-                lastEvent: 0)
+                lastEvent: Int64(5 + index))
         }
         #expect(taken == [false, true, true])
         #expect(scheduler.count == 1)
