@@ -11,15 +11,25 @@ extension Scheduler {
     public mutating func fold(
         definition: Span<UInt8>, isWhole: Bool, progress: TimerProgress, position: Int64, lastEvent: Int64
     ) -> Bool {
-        let key = TimerKey(definition: definition, siphash: table.siphash)
         let slot: SlotIndex
-        if let found = table.find(key) {
-            slot = found
+        var isNew = false
+        // The records of one step follow each other, so the timer of the last one is the likeliest.
+        if let last = lastFolded, table.isNamed(last, by: definition) {
+            slot = last
+        } else {
+            let key = TimerKey(definition: definition, siphash: table.siphash)
+            if let found = table.find(key) {
+                slot = found
+            } else {
+                guard isWhole else { return false }
+                slot = table.insert(key, definition: definition, progress: progress)
+                isNew = true
+            }
+            lastFolded = slot
+        }
+        if !isNew {
             if isWhole { table.redefine(slot, definition) }
             table.setProgress(slot, progress)
-        } else {
-            guard isWhole else { return false }
-            slot = table.insert(key, definition: definition, progress: progress)
         }
         _ = table.stamp(slot, position: position, isBase: isWhole, isEvent: false)
         table.setLastEvent(slot, lastEvent)

@@ -13,6 +13,8 @@ public struct Scheduler: ~Copyable {
     var rebuildFrom: SlotIndex?
     var expired: [TimerWheel.Entry] = []
     var unlinked: [SlotIndex] = []
+    /// The timer of the record folded last.
+    var lastFolded: SlotIndex?
     /// Due instants up to here passed while the fire loop stood still: by clock, in milliseconds.
     var misfireUntil: (continuous: Int64, wall: Int64) = (.min, .min)
     /// New timers start above this version, so that no version of an id ever repeats.

@@ -109,6 +109,17 @@ struct TimerTable: ~Copyable {
         }
     }
 
+    /// Whether the timer at `slot` is the one whose definition, whole or a prefix, is `definition`.
+    func isNamed(_ slot: SlotIndex, by definition: Span<UInt8>) -> Bool {
+        let entry = slots[Int(slot)]
+        guard entry.inUse, let count = TimerID.keptCount(definition, at: 1) else { return false }
+        return entry.definition.withSpan { own in
+            guard own.count > count else { return false }
+            for index in 0...count where own[index] != definition[index] { return false }
+            return true
+        }
+    }
+
     /// Adds a timer; `key` is not there yet.
     mutating func insert(_ key: borrowing TimerKey, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
         let slot = free.popLast() ?? SlotIndex(slots.grow(by: 1))
