@@ -13,7 +13,7 @@ import WireJSON
 final class TimerHandler: LoopHandler {
     let context: APIContext
     let inbox: LoopInbox
-    private let reader: RequestReader
+    let reader: RequestReader
     let executor: Executor
     private let ids = IDSource()
     private let metrics: HTTPMetrics
@@ -194,21 +194,6 @@ final class TimerHandler: LoopHandler {
         send(ticket)
     }
 
-    private func readIdempotencyKey(_ ticket: Ticket) {
-        guard ticket.exchange.method == .post, let value = ticket.exchange.header("idempotency-key") else { return }
-        guard (1...APILimits.keyBytes).contains(value.bytes.count), value.bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else {
-            return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is 1 to 128 visible ASCII characters"))
-        }
-        // The key alone names the request; method, target and body make its fingerprint.
-        let siphash = reader.siphash
-        let request = Array("POST ".utf8) + ticket.exchange.target + [0] + ticket.exchange.body
-        ticket.idempotency = (
-            Hash128(Array(value.bytes).span, siphash: siphash, tweak: 2),
-            Hash128(request.span, siphash: siphash, tweak: 3)
-        )
-    }
-
     func turnEnded() {
         heart.beat()
         for _ in 0..<Self.stepsPerTurn where !ready.isEmpty { applyReady() }
@@ -303,7 +288,7 @@ final class TimerHandler: LoopHandler {
         }
     }
 
-    private func send(_ ticket: Ticket) {
+    func send(_ ticket: Ticket) {
         guard let answer = ticket.answer.take() else { return }
         ticket.outcome = .gone
         note(ticket)
@@ -344,27 +329,6 @@ final class TimerHandler: LoopHandler {
             guard let ticket = reading.removeValue(forKey: serial) else { return }
             begin(history, ticket)
         }
-    }
-
-    /// The row with the answer that a repeated request gets has been read.
-    private func replay(_ result: Result<LogRow?, StoreError>, _ ticket: Ticket) {
-        guard case .replay(let position) = ticket.outcome else { return }
-        var stored: StoredResponse?
-        if case .success(let row?) = result {
-            _ = try? BatchRows.read(row) { record in
-                if record.position == position, case .answer(let answer) = record.content {
-                    stored = StoredResponse(answer.answer)
-                }
-                return record.position < position
-            }
-        }
-        if let stored {
-            Renderer.fill(stored, ticket)
-        } else {
-            ticket.outcome = .problem(Problem(.storageUnavailable, "the stored answer can't be read now"))
-            Renderer.render(ticket)
-        }
-        send(ticket)
     }
 
     func streamWritable(_ stream: DetachedStream) {
