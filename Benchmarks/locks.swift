@@ -12,7 +12,11 @@ private struct Work {
     var count = 0
 
     mutating func step() {
-        for _ in 0..<100 { value = value &* 6_364_136_223_846_793_005 &+ 1 }
+        for _ in 0..<100 {
+            value ^= value << 13
+            value ^= value >> 7
+            value ^= value << 17
+        }
         count += 1
     }
 }

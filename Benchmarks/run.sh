@@ -10,6 +10,8 @@ readonly ROUNDS=${ROUNDS:-3} SECONDS_A_RUN=${SECONDS_A_RUN:-3}
 readonly TIMERD=${TIMERD:-.build/release/timerd}
 readonly PORT=18080 BARE_PORT=18081 SYNC_PORT=18082 REDIS_PORT=18083 BEANSTALKD_PORT=18084
 readonly CONNECTIONS=64 MANY_TIMERS=1000000 STREAMS=10000
+LOAD=$(cut -d' ' -f1 /proc/loadavg)
+readonly LOAD
 WORK=$(mktemp -d /var/tmp/timerd-bench.XXXXXX)
 readonly WORK FIGURES=$WORK/figures.md
 declare -a STARTED=()
@@ -289,7 +291,8 @@ publish() {
     machine="$(nproc) × $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), \
 $(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo), Linux $(uname -r), $(df --output=fstype "$WORK" | tail -n 1)"
     {
-        printf 'Measured on %s, %s.\n\n' "$(date -u +%F)" "$machine"
+        printf 'Measured on %s, %s.\nLoad of the machine by others when the run began: %s.\n\n' \
+            "$(date -u +%F)" "$machine" "$LOAD"
         printf '| what | measured | target |\n|---|---|---|\n'
         cat "$FIGURES"
     } >"$WORK/published.md"

@@ -3,7 +3,7 @@ import Glibc
 /// A mutual-exclusion lock around a `pthread_mutex_t`, with one condition to wait on.
 ///
 /// Swift's `Mutex` inherits priority through the kernel and collapses when more threads than cores compete
-/// (110 k locks/s against 2.5 M in one run, see `docs/PERFORMANCE.md`), so the service's locks are of this type.
+/// (32 k to 1.6 M locks/s against 4 M in one run, see `docs/PERFORMANCE.md`), so the service's locks are of this type.
 /// The mutex lives at a fixed heap address, as POSIX demands.
 @safe public final class Lock: @unchecked Sendable {
     // Unchecked: two pointers that never change, to objects made for sharing.

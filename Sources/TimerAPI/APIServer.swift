@@ -52,6 +52,8 @@ public final class APIServer: Sendable {
         let context = APIContext(service, configuration)
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.limits.streams = configuration.maximumStreams
+        // A proxy may bring every stream from one address.
+        server.limits.connectionsPerAddress = max(server.limits.connectionsPerAddress, configuration.maximumStreams)
         self.server = try HTTPServer(server) { loop in TimerHandler(context, loop) }
         self.context = context
         context.setStreamCount { [weak server = self.server] in server?.streamCount ?? 0 }
