@@ -47,7 +47,7 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         committer = Committer(
             engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: dataBytes, report: report)
         compactor = Compactor(engine, store, committer, report: report)
-        committer.observeGrowth { [compactor] in compactor.nudge() }
+        committer.observeGrowth { [weak compactor] in compactor?.nudge() }
         let heart = Heartbeat(name: "fire")
         watchdog.watch(heart)
         fireLoop = FireLoop(engine, heart: heart)
