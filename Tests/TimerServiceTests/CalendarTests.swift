@@ -81,13 +81,14 @@ struct CalendarTests {
     }
 
     @Test func `a past instant that is asked for is due at once, and no misfire`() throws {
+        try rig.create("soon", TimerRules(.after(1002)))
         // The loop has slept for as long as it ever does.
         rig.time.pass(milliseconds: 999)
         try rig.create("past", TimerRules(.at(wall - 3_600_000)))
         #expect(rig.alarm.armed <= rig.time.boottime())
         rig.time.pass(milliseconds: 5)
         rig.fire()
-        #expect(try fires().map(\.0) == [.due])
+        #expect(try fires().map(\.0) == [.due, .due])
     }
 
     @Test(arguments: [(Int64(900), EventReason.due), (1100, .misfire)])

@@ -154,6 +154,26 @@ struct CompactionTests {
         rig.stop()
     }
 
+    @Test func `rows that are still to be deleted take no room from the events that are kept`() throws {
+        let store = GatedLogStore(MemoryLogStore())
+        store.failDeletes(.max)
+        let rig = try Rig(store, Self.keeping(milliseconds: 1 << 40, bytes: 30_000))
+        let compactor = compactor(rig)
+        try rig.create("a", TimerRules(.every(500, first: .period)), payload: [UInt8](repeating: 1, count: 500))
+        for _ in 0..<300 {
+            rig.time.pass(milliseconds: 500)
+            rig.fire()
+            try rig.settle()
+            while try compactor.round(try store.makeReader()) {}
+        }
+        let kept = try rows(of: store, from: rig.committer.horizon + 1).reduce(0) { $0 + $1.data.count }
+        // Less than a row below what is kept for.
+        #expect(kept > 29_000)
+        #expect(kept < 60_000)
+        #expect(store.bytesOnDisk() > 100_000)
+        rig.stop()
+    }
+
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
     func `the disk holds little more than what lives when no events are kept`(_ seed: UInt64) throws {
         let rig = try Rig(MemoryLogStore(), Self.keeping(milliseconds: 0))
