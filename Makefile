@@ -33,7 +33,7 @@ format: ## Format every Swift file
 
 sanitize: setup ## Run the Swift tests under ThreadSanitizer, then under AddressSanitizer
 	swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan
-	ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --sanitize=address --scratch-path .build-asan
+	swift test --disable-xctest --sanitize=address --scratch-path .build-asan
 
 clean: ## Remove what was built (never the data)
 	rm -rf .build .build-tsan .build-asan .venv

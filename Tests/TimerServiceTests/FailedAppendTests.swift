@@ -231,8 +231,8 @@ struct FailedAppendTests {
         let rig = try Rig(store)
         let shown = Shared<[LogRow]>([])
         let seen = Shared<Int64>(0)
-        rig.hub.observe { [hub = rig.hub] in
-            guard let news = hub.rows(after: seen.value) else { return }
+        rig.hub.observe { [weak hub = rig.hub] in
+            guard let news = hub?.rows(after: seen.value) else { return }
             seen.change { $0 = max($0, news.through) }
             shown.change { $0 += news.rows }
         }
