@@ -179,6 +179,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         for daemon in daemons { daemon.stop() }
         daemons = []
         for socket in sockets.all { socket.close() }
+        ending = []  // they hold this loop
         tellClosed()
         handler = ClosedHandler()
     }
