@@ -198,11 +198,7 @@ struct Executor {
     private func preview(
         _ rules: TimerRules, _ count: Int, _ ticket: Ticket, _ turn: borrowing Turn
     ) throws(ServiceError) {
-        do throws(TimerRefusal) {
-            ticket.outcome = .fires(try Scheduler.preview(rules, turn.now, count: count))
-        } catch {
-            throw .refused(error)
-        }
+        ticket.outcome = .fires(try turn.preview(rules, count: count))
     }
 
     private func open(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {

@@ -63,6 +63,16 @@ enum TimerJSON {
                 json.key("at")
                 json.instant(instant)
             }
+        case .cron(let cron):
+            json.key("cron")
+            json.string(cron.text)
+            json.key("timeZone")
+            json.string(cron.zone)
+            json.key("from")
+            if let from = cron.from { json.instant(from) } else { json.null() }
+        case .watchdog(let period):
+            json.key("watchdog")
+            json.duration(period)
         }
     }
 
@@ -144,9 +154,4 @@ enum TimerJSON {
             return nil
         }
     }
-}
-
-extension TimerClock {
-    /// The name on the wire.
-    var name: StaticString { self == .wall ? "wall" : "continuous" }
 }

@@ -5,9 +5,8 @@
 /// id          0xFF and 16 bytes, or length and bytes │ the prefix: what every event shows
 /// labels      varint length, then (length, key, length, value) … ┘
 /// createdAt   6 bytes, wall milliseconds
-/// flags, plan one byte each
-/// numbers     of the schedule, then maxFires, until, retain where the flags say so (varints)
-/// payload     the rest, JSON as given, where the flags say so
+/// rules       see `RulesCodec`
+/// payload     the rest, JSON as given, where the rules' flags say so
 /// ```
 public enum Definition {
     /// Where the parts of an encoded definition lie, and its numbers decoded.
@@ -27,14 +26,6 @@ public enum Definition {
     }
 
     private static let createdAtCount = 6
-    private static let manualFlag: UInt8 = 1
-    private static let restartableFlag: UInt8 = 2
-    private static let maxFiresFlag: UInt8 = 4
-    private static let untilFlag: UInt8 = 8
-    private static let retainFlag: UInt8 = 16
-    private static let payloadFlag: UInt8 = 32
-    private static let knownFlags: UInt8 = 63
-
     /// Encodes a definition; `createdAt` is 0 until the timer is made.
     ///
     /// - Parameters:
@@ -51,7 +42,7 @@ public enum Definition {
         ByteCoding.append(UInt64(labels.count), to: &bytes)
         append(labels, to: &bytes)
         for _ in 0..<createdAtCount { bytes.append(0) }
-        append(rules, hasPayload: !payload.isEmpty, to: &bytes)
+        RulesCodec.append(rules, hasPayload: !payload.isEmpty, to: &bytes)
         append(payload, to: &bytes)
         return bytes
     }
@@ -66,31 +57,6 @@ public enum Definition {
 
     private static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
         unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
-    }
-
-    private static func append(_ rules: TimerRules, hasPayload: Bool, to bytes: inout [UInt8]) {
-        var flags: UInt8 = hasPayload ? payloadFlag : 0
-        if rules.start == .manual { flags |= manualFlag }
-        if rules.restartable { flags |= restartableFlag }
-        if rules.maxFires != nil { flags |= maxFiresFlag }
-        if rules.until != nil { flags |= untilFlag }
-        if rules.retain != TimerRules.defaultRetain { flags |= retainFlag }
-        bytes.append(flags)
-        let shape: UInt8
-        let numbers: (Int64, Int64?)
-        switch rules.schedule {
-        case .after(let delay): (shape, numbers) = (0, (delay, nil))
-        case .at(let instant): (shape, numbers) = (1, (instant, nil))
-        case .every(let period, first: .period): (shape, numbers) = (2, (period, nil))
-        case .every(let period, first: .after(let delay)): (shape, numbers) = (3, (period, delay))
-        case .every(let period, first: .at(let instant)): (shape, numbers) = (4, (period, instant))
-        }
-        bytes.append(shape | rules.clock.rawValue << 3 | rules.mode.rawValue << 5 | rules.onResume.rawValue << 6)
-        ByteCoding.append(signed: numbers.0, to: &bytes)
-        if let second = numbers.1 { ByteCoding.append(signed: second, to: &bytes) }
-        if let maxFires = rules.maxFires { ByteCoding.append(signed: maxFires, to: &bytes) }
-        if let until = rules.until { ByteCoding.append(signed: until, to: &bytes) }
-        if rules.retain != TimerRules.defaultRetain { ByteCoding.append(signed: rules.retain, to: &bytes) }
     }
 
     /// Writes the instant a timer was made into its encoded definition.
@@ -117,10 +83,8 @@ public enum Definition {
         let labels = offset..<prefix
         offset = prefix
         guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount),
-            let flags = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }), flags & ~knownFlags == 0,
-            let rules = rules(bytes, &offset, flags: flags)
+            let (rules, hasPayload) = RulesCodec.read(bytes, &offset)
         else { return nil }
-        let hasPayload = flags & payloadFlag != 0
         guard hasPayload == (offset < bytes.count) else { return nil }
         let payload = hasPayload ? offset..<bytes.count : nil
         return Layout(
@@ -128,45 +92,22 @@ public enum Definition {
             payload: payload)
     }
 
-    private static func rules(_ bytes: Span<UInt8>, _ offset: inout Int, flags: UInt8) -> TimerRules? {
-        guard let plan = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
-            let first = ByteCoding.readSigned(bytes, &offset),
-            let clock = TimerClock(rawValue: plan >> 3 & 3), let mode = RepeatMode(rawValue: plan >> 5 & 1),
-            let onResume = ResumePolicy(rawValue: plan >> 6)
-        else { return nil }
-        let schedule: Schedule
-        switch plan & 7 {
-        case 0: schedule = .after(first)
-        case 1: schedule = .at(first)
-        case 2 where first > 0: schedule = .every(first, first: .period)
-        case 3 where first > 0:
-            guard let delay = ByteCoding.readSigned(bytes, &offset) else { return nil }
-            schedule = .every(first, first: .after(delay))
-        case 4 where first > 0:
-            guard let instant = ByteCoding.readSigned(bytes, &offset) else { return nil }
-            schedule = .every(first, first: .at(instant))
-        default: return nil
+    /// The clock of the whole definition `bytes`: a shortcut through `layout`.
+    static func clock(_ bytes: Span<UInt8>) -> TimerClock {
+        let place = (prefixCount(bytes) ?? 0) + createdAtCount
+        guard let clock = RulesCodec.clock(bytes, at: place) else {
+            preconditionFailure("the table holds only definitions that decode: they are checked on the way in")
         }
-        var rules = TimerRules(schedule)
-        rules.clock = clock
-        rules.mode = mode
-        rules.onResume = onResume
-        rules.start = flags & manualFlag != 0 ? .manual : .now
-        rules.restartable = flags & restartableFlag != 0
-        if flags & maxFiresFlag != 0 {
-            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
-            rules.maxFires = value
-        }
-        if flags & untilFlag != 0 {
-            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
-            rules.until = value
-        }
-        if flags & retainFlag != 0 {
-            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
-            rules.retain = value
-        }
-        return rules
+        return clock
     }
+
+    /// Whether the whole definition `bytes` is a cron timer's: a shortcut through `layout`.
+    static func isCron(_ bytes: Span<UInt8>) -> Bool {
+        RulesCodec.isCron(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
+    }
+
+    /// How many bytes the timer's name, namespace and id in their kept form, takes of `bytes`.
+    static func nameCount(_ bytes: Span<UInt8>) -> Int { min(bytes.count, 1 + (TimerID.keptCount(bytes, at: 1) ?? 0)) }
 
     /// Appends the id, as clients write it, of the definition (or prefix of one) `bytes`.
     public static func appendID(_ bytes: Span<UInt8>, to text: inout [UInt8]) {

@@ -83,10 +83,10 @@ public struct FireDetail: Sendable, Equatable {
     }
 }
 
-/// One event a step brought about. The step's caller records it before the next step, then calls `finishStep`.
+/// One change a step brought about. The step's caller records it before the next step, then calls `finishStep`.
 public struct Effect: Sendable, Equatable {
-    /// What happened.
-    public var type: EventType
+    /// What happened, as streams tell it; nil for a change that is recorded and told to nobody.
+    public var type: EventType?
     /// Why, for `fired` and `deleted`.
     public var reason: EventReason = .none
     /// Wall milliseconds of the step.
@@ -95,8 +95,12 @@ public struct Effect: Sendable, Equatable {
     public var slot: SlotIndex
     /// The timer's progress right after this event.
     public var progress: TimerProgress
+    /// The rest of a watchdog's progress; nil for other kinds.
+    public var kicks: KickProgress?
     /// Set for `fired`.
     public var fire: FireDetail?
+    /// Set for `recovered`: milliseconds from the first alarm to the kick.
+    public var stalledFor: Int64?
 }
 
 /// Why a command was refused. A refused command changed nothing.

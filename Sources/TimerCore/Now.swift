@@ -1,26 +1,38 @@
-/// The instant a step is taken at, on both clocks that timers count by.
+/// The instant a step is taken at, on every clock that timers count by.
 ///
-/// Time is an argument everywhere in this module: nothing here reads a clock. The elapsed clock never steps; the wall
-/// clock is the elapsed clock plus an offset of whole milliseconds, which changes only when the calendar is set. So a
-/// whole millisecond on one is a whole millisecond on the other, and a due instant looks the same on both.
+/// Time is an argument everywhere in this module: nothing here reads a clock. The elapsed clock never steps; the others
+/// differ from it by whole milliseconds, so a whole millisecond on one is a whole millisecond on each, and a due instant
+/// looks the same on all.
 public struct Now: Sendable, Equatable {
     /// Nanoseconds on the elapsed clock.
     public var elapsed: Int64
-    /// Milliseconds to add to the elapsed clock for the wall clock (since 1970, UTC).
+    /// Milliseconds to add to the elapsed clock for the wall clock (since 1970, UTC); changes when the calendar is set.
     public var wallOffset: Int64
+    /// Milliseconds to take from the elapsed clock for the suspending clock: how long the server was not up. Only grows.
+    public var downtime: Int64
 
     /// Makes an instant; see the members.
-    public init(elapsed: Int64, wallOffset: Int64) {
+    public init(elapsed: Int64, wallOffset: Int64, downtime: Int64 = 0) {
         self.elapsed = elapsed
         self.wallOffset = wallOffset
+        self.downtime = downtime
     }
 
     /// Whole milliseconds since 1970 that have begun.
     public var wall: Int64 { milliseconds(on: .wall) }
 
+    /// Milliseconds to add to the elapsed clock for `clock`.
+    func offset(of clock: TimerClock) -> Int64 {
+        switch clock {
+        case .continuous: 0
+        case .wall: wallOffset
+        case .suspending: -downtime
+        }
+    }
+
     /// Nanoseconds on `clock`.
-    func nanoseconds(on clock: TimerClock) -> Int64 {
-        clock == .wall ? elapsed + wallOffset * nanosecondsPerMillisecond : elapsed
+    public func nanoseconds(on clock: TimerClock) -> Int64 {
+        elapsed + offset(of: clock) * nanosecondsPerMillisecond
     }
 
     /// Whole milliseconds on `clock` that have begun: what is due at or before them is due.
@@ -40,14 +52,10 @@ public struct Now: Sendable, Equatable {
     }
 
     /// The wall instant, in milliseconds, of `due` on `clock`.
-    public func wall(of due: Int64, on clock: TimerClock) -> Int64 {
-        clock == .wall ? due : due + wallOffset
-    }
+    public func wall(of due: Int64, on clock: TimerClock) -> Int64 { due - offset(of: clock) + wallOffset }
 
     /// The instant on `clock`, in milliseconds, that the wall instant `wall` falls on.
-    func due(ofWall wall: Int64, on clock: TimerClock) -> Int64 {
-        clock == .wall ? wall : wall - wallOffset
-    }
+    func due(ofWall wall: Int64, on clock: TimerClock) -> Int64 { wall - wallOffset + offset(of: clock) }
 }
 
 /// The clock a timer counts by.
@@ -56,6 +64,17 @@ public enum TimerClock: UInt8, Sendable, CaseIterable {
     case continuous = 0
     /// The calendar; follows its steps.
     case wall = 1
+    /// Elapsed time while the server is up.
+    case suspending = 2
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .continuous: "continuous"
+        case .wall: "wall"
+        case .suspending: "suspending"
+        }
+    }
 }
 
 let nanosecondsPerMillisecond: Int64 = 1_000_000

@@ -28,7 +28,9 @@ extension Scheduler {
         var progress = table[slot].progress
         progress.version += 1
         progress.updatedAt = now.wall
-        return Step(slot: slot, now: now, rules: rules(slot), progress: progress)
+        let grid = Grid(rules(slot), zones: zones)
+        let kicks = grid.rules.schedule.kind == .watchdog ? table.kicks(slot) : nil
+        return Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
     }
 
     /// Takes a step's outcome over: stores it and puts the timer where its state belongs.
@@ -43,11 +45,8 @@ extension Scheduler {
             table.setPlannedPast(step.slot, !isFire && isPast)
         }
         table.setProgress(step.slot, step.progress)
-        if step.progress.state == .running {
-            arm(step.slot, on: step.rules.clock)
-        } else if step.progress.state.hasEnded {
-            arm(step.slot, on: .continuous)
-        }
+        if let kicks = step.kicks { table.setKicks(step.slot, kicks) }
+        arm(step.slot, step.grid, step.now)
     }
 
     /// Makes a timer.
@@ -61,7 +60,8 @@ extension Scheduler {
         guard let rules = Definition.layout(definition.span)?.rules else {
             preconditionFailure("a definition is encoded by `Definition.encode`")
         }
-        let due = try Self.firstDue(rules, now)
+        let grid = Grid(rules, zones: zones)
+        let due = try Self.firstDue(grid, now)
         if table.find(key) != nil { throw .exists }
         guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
         Definition.setCreatedAt(now.wall, in: &definition)
@@ -69,18 +69,12 @@ extension Scheduler {
         progress.version = versionFloor + 1
         progress.updatedAt = now.wall
         let slot = table.insert(key, definition: definition.span, progress: progress)
-        var step = Step(slot: slot, now: now, rules: rules, progress: progress)
+        let kicks = rules.schedule.kind == .watchdog ? KickProgress() : nil
+        var step = Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
         step.emit(.created, &effects)
-        if rules.start == .now { start(&step, due, &effects) }
+        if rules.start == .now { step.start(due, &effects) }
         commit(step)
         return slot
-    }
-
-    private func start(_ step: inout Step, _ due: Int64, _ effects: inout [Effect]) {
-        step.progress.state = .running
-        step.progress.firesSinceActivation = 0
-        step.progress.due = due
-        step.emit(.activated, &effects)
     }
 
     /// Replaces a timer's definition and starts it afresh, in any state.
@@ -91,14 +85,14 @@ extension Scheduler {
         guard let rules = Definition.layout(definition.span)?.rules else {
             preconditionFailure("a definition is encoded by `Definition.encode`")
         }
-        let due = try Self.firstDue(rules, now)
+        let due = try Self.firstDue(Grid(rules, zones: zones), now)
         try condition.check(table[slot].progress.version)
         redefine(slot, &definition)
         var step = begin(slot, now)
         step.progress.state = .idle
-        step.progress.due = 0
+        step.planAnew(0)
         step.emit(.updated, &effects)
-        if rules.start == .now { start(&step, due, &effects) }
+        if rules.start == .now { step.start(due, &effects) }
         commit(step)
     }
 
@@ -121,7 +115,7 @@ extension Scheduler {
             preconditionFailure("a definition is encoded by `Definition.encode`")
         }
         let replans = !rules.plansLike(old)
-        let due = try Self.amendedDue(rules, old, progress, now)
+        let due = try Self.amendedDue(Grid(rules, zones: zones), old, progress, now)
         if replans && progress.state.hasEnded {
             throw .illegalChange(state: progress.state, restartable: old.restartable)
         }
@@ -131,17 +125,16 @@ extension Scheduler {
         redefine(slot, &definition)
         var step = begin(slot, now)
         if replans {
-            step.progress.due = due
+            step.planAnew(due)
         } else if progress.state == .suspended && rules.effectiveResume != old.effectiveResume {
             step.progress.due = Self.converted(progress.due, from: old, to: rules, now)
         } else if progress.state.hasEnded {
             step.progress.due += rules.retain - old.retain
+        } else if rules.repeatAlarm != old.repeatAlarm {
+            step.followRepeatAlarm()
         }
         step.emit(replans && progress.state != .idle ? .rescheduled : .updated, &effects)
-        if progress.state == .running && step.isSpent {
-            step.end(.completed)
-            step.emit(.completed, &effects)
-        }
+        if progress.state == .running && step.isSpent { step.complete(&effects) }
         commit(step)
         return true
     }
@@ -158,15 +151,19 @@ extension Scheduler {
 
     /// What `due` becomes when the rules change: the full period from now if the schedule changed, else what it was.
     private static func amendedDue(
-        _ rules: TimerRules, _ old: TimerRules, _ progress: TimerProgress, _ now: Now
+        _ grid: Grid, _ old: TimerRules, _ progress: TimerProgress, _ now: Now
     ) throws(TimerRefusal) -> Int64 {
+        let rules = grid.rules
         if rules.plansLike(old) {
-            if progress.state == .running && rules.until != old.until && progress.due > rules.lastDue(now) {
+            // A watchdog is watched up to `until` itself.
+            if progress.state == .running && rules.until != old.until && progress.due > rules.lastDue(now)
+                && rules.schedule.kind != .watchdog
+            {
                 throw .invalidSchedule(pointer: "/until", reason: "no fire is due at or before `until`")
             }
             return progress.due
         }
-        let due = try firstDue(rules, now)
+        let due = try firstDue(grid, now)
         switch progress.state {
         case .idle, .cancelled, .completed: return progress.due
         case .running: return due
@@ -212,74 +209,45 @@ extension Scheduler {
     ) throws(TimerRefusal) {
         var step = begin(slot, now)
         let state = step.progress.state
-        if command == .kick { throw .notAWatchdog(state: state, restartable: step.rules.restartable) }
-        guard TimerMachine.allows(command, in: state, restartable: step.rules.restartable, isWatchdog: false) else {
-            throw .illegalTransition(command, state: state, restartable: step.rules.restartable)
+        let isWatchdog = step.kicks != nil
+        if command == .kick && !isWatchdog {
+            throw .notAWatchdog(state: state, restartable: step.rules.restartable)
         }
+        guard TimerMachine.allows(command, in: state, restartable: step.rules.restartable, isWatchdog: isWatchdog)
+        else { throw .illegalTransition(command, state: state, restartable: step.rules.restartable) }
         var planned = step.progress.due
         if command == .reschedule { planned = try Self.rescheduled(step, target) }
         try condition.check(table[slot].progress.version)
         switch command {
-        case .activate: activate(&step, &effects)
-        case .suspend: suspend(&step, &effects)
-        case .resume: resume(&step, &effects)
+        case .activate: step.activate(&effects)
+        case .suspend: step.suspend(&effects)
+        case .resume: step.resume(&effects)
         case .cancel:
             step.end(.cancelled)
             step.emit(.cancelled, &effects)
-        case .fire:
-            step.fire(
-                .manual, due: now.milliseconds(on: step.rules.clock), missed: 0,
-                next: step.rules.schedule.period > 0 ? step.progress.due : nil, &effects)
+        case .fire: step.fireByHand(&effects)
         case .reschedule:
             step.progress.due = planned
+            step.progress.flags.remove(.unplanned)
+            step.progress.flags.insert(.moved)
             step.emit(.rescheduled, &effects)
         case .kick:
-            break
+            if state == .suspended { return }
+            return kick(&step, &effects)
         }
         commit(step)
     }
 
-    private func activate(_ step: inout Step, _ effects: inout [Effect]) {
-        start(&step, step.rules.schedule.firstDue(activatedAt: step.now, on: step.rules.clock), &effects)
-        step.plan(step.progress.due, &effects)
-    }
-
-    private func suspend(_ step: inout Step, _ effects: inout [Effect]) {
-        step.progress.state = .suspended
-        if step.rules.effectiveResume == .remaining {
-            step.progress.due = step.now.remaining(until: step.progress.due, on: step.rules.clock)
-        }
-        step.emit(.suspended, &effects)
-    }
-
-    private func resume(_ step: inout Step, _ effects: inout [Effect]) {
-        let rules = step.rules
-        step.progress.state = .running
-        if rules.effectiveResume == .remaining {
-            step.progress.due = Self.due(after: step.progress.due, rules, step.now)
-            step.emit(.resumed, &effects)
-            step.plan(step.progress.due, &effects)
-            return
-        }
-        let due = step.progress.due
-        let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
-        guard due <= reached, !step.isSpent else {
-            step.emit(.resumed, &effects)
-            step.plan(due, &effects)
-            return
-        }
-        let last = Self.lastGridPoint(rules, from: due, through: reached)
-        let others = rules.schedule.period > 0 ? (last - due) / rules.schedule.period : 0
-        let next = Self.following(rules, last, step.now)
-        if rules.effectiveResume == .deadline {
-            step.emit(.resumed, &effects)
-            step.fire(.resumed, due: last, missed: others, next: next, &effects)
-        } else {
-            step.progress.missedCount += others + 1
-            if let next { step.progress.due = next }
-            step.emit(.resumed, &effects)
-            step.plan(next, &effects)
-        }
+    /// Gives a watchdog its full period anew. That a timer's entry in the wheel is too early is found when it comes up,
+    /// so the hottest command leaves the wheel alone.
+    private mutating func kick(_ step: inout Step, _ effects: inout [Effect]) {
+        let before = table[step.slot].progress
+        step.kick(&effects)
+        let isArmedEarly = before.isPlanned && before.due <= step.progress.due && step.rules.jitter == 0
+        guard isArmedEarly, step.progress.due <= step.rules.lastDue(step.now) else { return commit(step) }
+        table.setPlannedPast(step.slot, false)
+        table.setProgress(step.slot, step.progress)
+        if let kicks = step.kicks { table.setKicks(step.slot, kicks) }
     }
 
     /// What `due` becomes when the next fire is moved to `target`.
@@ -291,7 +259,7 @@ extension Scheduler {
         let rules = step.rules
         let keepsRemaining = step.progress.state == .suspended && rules.effectiveResume == .remaining
         if keepsRemaining, case .after(let delay) = target { return delay * 1000 }
-        let due =
+        let due: Int64 =
             switch target {
             case .after(let delay): step.now.ceiling(on: rules.clock) + delay
             case .at(let wall): step.now.due(ofWall: wall, on: rules.clock)
@@ -300,7 +268,9 @@ extension Scheduler {
         if step.progress.state == .running && step.isPast(due) {
             throw .invalidSchedule(pointer: "", reason: "the timer's `until` lies before that")
         }
+        // What a calendar names does not move along.
+        if case .cron = rules.schedule { return due }
         let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
-        return lastGridPoint(rules, from: due, through: reached)
+        return step.grid.latest(from: due, through: reached).due
     }
 }

@@ -5,12 +5,11 @@ extension Scheduler {
     /// - Returns: whether everything due was handled.
     public mutating func advance(to now: Now, limit: Int, _ effects: inout [Effect]) -> Bool {
         expired.removeAll(keepingCapacity: true)
-        let isRebuilt = continueRebuild(limit: limit)
+        let isRebuilt = continueRebuild(limit: limit, now)
         // Half is the wall clock's: no flood on one clock keeps the other waiting.
         let share = wallWheel.count == 0 ? limit : limit - limit / 2
-        var done = continuousWheel.expire(
+        var done = elapsedWheel.expire(
             now.milliseconds(on: .continuous), limit: share, into: &expired, armed: table)
-        let continuousCount = expired.count
         if expired.count < limit {
             done =
                 wallWheel.expire(
@@ -22,14 +21,13 @@ extension Scheduler {
             let slot = expired[index].slot
             table.disarm(slot)
             if table[slot].progress.state == .running {
-                fireDue(
-                    slot, misfireUntil: index < continuousCount ? misfireUntil.continuous : misfireUntil.wall, now,
-                    &effects)
+                comeUp(slot, now, &effects)
             } else {
                 forget(slot, now, reason: .expired, &effects)
             }
         }
-        return done && isRebuilt && !isDue(continuousWheel.nextWake, on: .continuous, now)
+        continueCatchUp(now, &effects)
+        return done && isRebuilt && !isDue(elapsedWheel.nextWake, on: .continuous, now)
             && !isDue(wallWheel.nextWake, on: .wall, now)
     }
 
@@ -38,77 +36,104 @@ extension Scheduler {
         wake.map { $0 <= now.milliseconds(on: clock) } ?? false
     }
 
-    private mutating func fireDue(_ slot: SlotIndex, misfireUntil: Int64, _ now: Now, _ effects: inout [Effect]) {
+    /// Takes a running timer on whose entry came up in a wheel: its instant has come, or was moved away since.
+    private mutating func comeUp(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
         var step = begin(slot, now)
-        let due = step.progress.due
-        if step.isPast(due) {
-            // The calendar was stepped forward, and `until` came before the fire that had fitted.
-            step.plan(nil, &effects)
-        } else {
-            let isMisfire = due <= misfireUntil && !table[slot].plannedPast
-            let missedThrough = isMisfire ? min(misfireUntil, step.rules.lastDue(now)) : due
-            let last = Self.lastGridPoint(step.rules, from: due, through: missedThrough)
-            let missed = step.rules.schedule.period == 0 ? 0 : (last - due) / step.rules.schedule.period
-            step.fire(
-                isMisfire ? .misfire : .due, due: last, missed: missed,
-                next: Self.following(step.rules, last, now), &effects)
+        if step.kicks != nil, step.isOver, !step.progress.isPlanned || step.isPast(step.progress.due) {
+            step.complete(&effects)
+            return commit(step, isFire: true)
         }
+        let reached = now.milliseconds(on: step.rules.clock)
+        guard step.progress.isPlanned, planned(slot, step.grid) <= reached else { return arm(slot, step.grid, now) }
+        fireDue(&step, &effects)
         commit(step, isFire: true)
     }
 
-    /// The latest due instant of the grid through `due` that is not after `through`; fixed-delay grids have one point.
-    static func lastGridPoint(_ rules: TimerRules, from due: Int64, through: Int64) -> Int64 {
-        let period = rules.schedule.period
-        guard period > 0, rules.mode == .fixedRate, through > due else { return due }
-        return due + (through - due) / period * period
+    private func fireDue(_ step: inout Step, _ effects: inout [Effect]) {
+        let due = step.progress.due
+        if step.isPast(due) {
+            // The calendar was stepped forward, and `until` came before the fire that had fitted.
+            return step.complete(&effects)
+        }
+        let misfires = misfiresThrough(step.rules.clock)
+        if due <= misfires && planned(step.slot, step.grid) <= misfires && !table[step.slot].plannedPast {
+            step.misfire(through: misfires, &effects)
+        } else if step.kicks != nil {
+            step.alarm(due, missed: 0, &effects)
+        } else {
+            step.fire(.due, due: due, missed: 0, next: step.next(after: due), &effects)
+        }
     }
 
-    /// The due instant after the one at `due`, which fires at `now`; nil for a one-shot.
-    static func following(_ rules: TimerRules, _ due: Int64, _ now: Now) -> Int64? {
-        let period = rules.schedule.period
-        guard period > 0 else { return nil }
-        return (rules.mode == .fixedRate ? due : now.ceiling(on: rules.clock)) + period
+    /// Lets a bounded number of overdue timers catch up, so that they never starve the others.
+    private mutating func continueCatchUp(_ now: Now, _ effects: inout [Effect]) {
+        guard !catchUp.isEmpty, now.elapsed >= catchUpFrom else { return }
+        catchUpFrom = now.elapsed + nanosecondsPerMillisecond
+        for _ in 0..<min(Self.catchUpsAMillisecond, catchUp.count) {
+            guard let entry = catchUp.popFirst() else { return }
+            guard table[entry.slot].armed == .catchUp, table[entry.slot].generation == entry.generation else {
+                continue
+            }
+            table.disarm(entry.slot)
+            comeUp(entry.slot, now, &effects)
+        }
     }
+
+    /// Most timers that catch up in a millisecond.
+    static let catchUpsAMillisecond = 64
+
+    /// Most due instants of one gap that `misfire: all` fires for; older ones are dropped and counted.
+    public static let mostCaughtUp: Int64 = 1000
 
     /// Nominal wall instants, in milliseconds, of the next fires of a timer: none unless it runs.
     public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> [Int64] {
         let progress = table[slot].progress
         guard progress.state == .running else { return [] }
-        let rules = rules(slot)
-        let left = rules.maxFires.map { $0 - progress.firesSinceActivation } ?? .max
-        return Self.upcoming(rules, from: progress.due, now, count: min(Int64(count), left))
+        let grid = Grid(rules(slot), zones: zones)
+        let left = grid.rules.maxFires.map { $0 - progress.firesSinceActivation } ?? .max
+        return Self.upcoming(grid, from: progress.due, now, count: min(Int64(count), left))
     }
 
     /// Nominal wall instants of the fires a timer of these rules would have, activated at `now`.
-    public static func preview(_ rules: TimerRules, _ now: Now, count: Int) throws(TimerRefusal) -> [Int64] {
-        let due = try firstDue(rules, now)
-        return upcoming(rules, from: due, now, count: min(Int64(count), rules.maxFires ?? .max))
+    public func preview(_ rules: TimerRules, _ now: Now, count: Int) throws(TimerRefusal) -> [Int64] {
+        let grid = Grid(rules, zones: zones)
+        let due = try Self.firstDue(grid, now)
+        return Self.upcoming(grid, from: due, now, count: min(Int64(count), rules.maxFires ?? .max))
     }
 
-    private static func upcoming(_ rules: TimerRules, from due: Int64, _ now: Now, count: Int64) -> [Int64] {
+    private static func upcoming(_ grid: Grid, from due: Int64, _ now: Now, count: Int64) -> [Int64] {
         var fires: [Int64] = []
+        let rules = grid.rules
+        // When a watchdog fires is not for a schedule to say.
+        if rules.schedule.kind == .watchdog { return fires }
         var next: Int64? = due
         while let due = next, Int64(fires.count) < count, due <= rules.lastDue(now) {
             let wall = now.wall(of: due, on: rules.clock)
             guard wall <= lastInstant else { break }
             fires.append(wall)
-            next = rules.schedule.period > 0 ? due + rules.schedule.period : nil
+            next = grid.afterwards(due)
         }
         return fires
     }
 
     /// Refuses a definition whose schedule could never fire, activated at `now`.
-    public static func checkPlan(_ definition: Span<UInt8>, _ now: Now) throws(TimerRefusal) {
+    public func checkPlan(_ definition: Span<UInt8>, _ now: Now) throws(TimerRefusal) {
         guard let rules = Definition.layout(definition)?.rules else {
             preconditionFailure("a definition is encoded by `Definition.encode`")
         }
-        _ = try firstDue(rules, now)
+        _ = try Self.firstDue(Grid(rules, zones: zones), now)
     }
 
-    /// The first due instant of a timer activated at `now`; refused when `until` leaves room for none.
-    static func firstDue(_ rules: TimerRules, _ now: Now) throws(TimerRefusal) -> Int64 {
-        let due = rules.schedule.firstDue(activatedAt: now, on: rules.clock)
-        guard due <= rules.lastDue(now) else {
+    /// The first due instant of a timer activated at `now`; refused when there is none, or none within `until`.
+    static func firstDue(_ grid: Grid, _ now: Now) throws(TimerRefusal) -> Int64 {
+        if case .cron(let cron) = grid.rules.schedule, grid.zone == nil {
+            let name = String(decoding: cron.zone, as: UTF8.self)
+            throw .invalidSchedule(pointer: "/timeZone", reason: "there is no time zone `\(name)`")
+        }
+        guard let due = grid.first(activatedAt: now) else {
+            throw .invalidSchedule(pointer: "/cron", reason: "no fire is due up to the year 9999")
+        }
+        guard due <= grid.rules.lastDue(now) else {
             throw .invalidSchedule(pointer: "/until", reason: "no fire is due at or before `until`")
         }
         return due

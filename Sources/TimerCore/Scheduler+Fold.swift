@@ -5,11 +5,13 @@ extension Scheduler {
     ///   - definition: the whole definition where the record holds it, else its prefix.
     ///   - isWhole: which of the two.
     ///   - progress: as it was after the record.
+    ///   - kicks: the rest of a watchdog's.
     ///   - position: of the record.
     ///   - lastEvent: position of the timer's newest event: the record's own, or the one it names.
     /// - Returns: false when the record speaks of a timer that no earlier record defined.
     public mutating func fold(
-        definition: Span<UInt8>, isWhole: Bool, progress: TimerProgress, position: Int64, lastEvent: Int64
+        definition: Span<UInt8>, isWhole: Bool, progress: TimerProgress, kicks: KickProgress?, position: Int64,
+        lastEvent: Int64
     ) -> Bool {
         let slot: SlotIndex
         var isNew = false
@@ -31,9 +33,26 @@ extension Scheduler {
             if isWhole { table.redefine(slot, definition) }
             table.setProgress(slot, progress)
         }
+        if let kicks { table.setKicks(slot, kicks) }
         _ = table.stamp(slot, position: position, isBase: isWhole, isEvent: false)
         table.setLastEvent(slot, lastEvent)
         return true
+    }
+
+    /// Takes the record of a kick over. One whose timer is not there any more, or stands in a later record, says nothing.
+    ///
+    /// - Parameters:
+    ///   - hash: top half of the hash of the timer's name.
+    ///   - base: position of the record that held its definition.
+    public mutating func foldKick(
+        hash: UInt32, base: Int64, progress: TimerProgress, kicks: KickProgress, position: Int64
+    ) {
+        guard let slot = table.find(hash: hash, base: base), table[slot].progress.version < progress.version else {
+            return
+        }
+        table.setProgress(slot, progress)
+        table.setKicks(slot, kicks)
+        table.stampKick(slot, position: position)
     }
 
     /// Takes a deletion over. A timer that is not there was deleted in rows that are gone.
@@ -51,24 +70,22 @@ extension Scheduler {
     ///
     /// - Parameter now: where both wheels stand at the latest; they begin at the earliest instant still to come.
     public mutating func armAll(_ now: Now) {
-        var start = (continuous: now.milliseconds(on: .continuous), wall: now.milliseconds(on: .wall))
-        let clocks = (0..<table.slotCount).map { clockToArm(SlotIndex($0)) }
-        for index in clocks.indices {
-            let due = table[SlotIndex(index)].progress.due
-            if clocks[index] == .continuous { start.continuous = min(start.continuous, due) }
-            if clocks[index] == .wall { start.wall = min(start.wall, due) }
+        let slots = (0..<table.slotCount).map { SlotIndex($0) }.filter { waits($0) }
+        var start = (elapsed: now.milliseconds(on: .continuous), wall: now.milliseconds(on: .wall))
+        for slot in slots {
+            let due = table[slot].progress.due
+            let isRunning = table[slot].progress.state == .running
+            let clock = isRunning ? withDefinition(slot, Definition.clock) : .continuous
+            if clock == .wall { start.wall = min(start.wall, due) }
+            if clock != .wall { start.elapsed = min(start.elapsed, due - now.offset(of: clock)) }
         }
-        continuousWheel = TimerWheel(position: start.continuous)
+        elapsedWheel = TimerWheel(position: start.elapsed)
         wallWheel = TimerWheel(position: start.wall)
-        for index in clocks.indices {
-            if let clock = clocks[index] { arm(SlotIndex(index), on: clock) }
-        }
+        for slot in slots { arm(slot, Grid(rules(slot), zones: zones), now) }
     }
 
-    private func clockToArm(_ slot: SlotIndex) -> TimerClock? {
-        guard table[slot].inUse else { return nil }
+    private func waits(_ slot: SlotIndex) -> Bool {
         let state = table[slot].progress.state
-        if state == .running { return rules(slot).clock }
-        return state.hasEnded ? .continuous : nil
+        return table[slot].inUse && (state == .running || state.hasEnded)
     }
 }

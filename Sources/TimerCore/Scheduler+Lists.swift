@@ -61,38 +61,60 @@ extension Scheduler {
     public func soonest(
         after: DuePlace?, limit: Int, _ now: Now, accepts: (SlotIndex) -> Bool
     ) -> [(place: DuePlace, slot: SlotIndex)] {
-        var best: [(place: DuePlace, slot: SlotIndex)] = []
-        for clock in TimerClock.allCases {
-            var candidates: [(place: DuePlace, slot: SlotIndex)] = []
-            var bound = Int64.max
-            func trim() {
-                candidates.sort { $0.place < $1.place }
-                if candidates.count > limit { candidates.removeLast(candidates.count - limit) }
-                if candidates.count == limit, let last = candidates.last { bound = last.place.due }
-            }
-            func consider(_ entry: TimerWheel.Entry) {
-                let due = now.wall(of: entry.due, on: clock)
-                guard due <= bound, after.map({ due >= $0.due }) ?? true, table.isArmed(with: entry),
-                    table[entry.slot].progress.state == .running, accepts(entry.slot)
-                else { return }
-                let place = DuePlace(due: due, place: table.order(of: entry.slot))
-                if let after, place <= after { return }
-                candidates.append((place, entry.slot))
-                if candidates.count >= 2 * limit + 64 { trim() }
-            }
-            let goesOn = { (start: Int64) in
-                trim()
-                return candidates.count < limit || now.wall(of: start, on: clock) <= bound
-            }
-            switch clock {
-            case .continuous: continuousWheel.walk(goesOn, consider)
-            case .wall:
-                wallWheel.walk(goesOn, consider)
-                for slot in waitingForRebuild { consider(table.entry(slot)) }
-            }
-            trim()
-            best += candidates
+        var nearest = Nearest(limit: limit, after: after)
+        func consider(_ slot: SlotIndex) {
+            guard table[slot].progress.isPlanned else { return }
+            let due = now.wall(of: table[slot].progress.due, on: withDefinition(slot, Definition.clock))
+            guard nearest.mayTake(due), accepts(slot) else { return }
+            nearest.take(DuePlace(due: due, place: table.order(of: slot)), slot)
         }
-        return Array(best.sorted { $0.place < $1.place }.prefix(limit))
+        func considerEntry(_ entry: TimerWheel.Entry) { if table.isArmed(with: entry) { consider(entry.slot) } }
+        // A due instant lies at most the widest slack before the instant its timer is armed for.
+        elapsedWheel.walk({ nearest.wants($0 - widestSlack + now.wallOffset) }, considerEntry)
+        wallWheel.walk({ nearest.wants($0 - widestSlack) }, considerEntry)
+        for slot in waitingForRebuild { consider(slot) }
+        catchUp.forEach { entry in
+            if table[entry.slot].generation == entry.generation { consider(entry.slot) }
+        }
+        return nearest.sorted()
+    }
+
+    /// The first of the places seen so far.
+    private struct Nearest {
+        let limit: Int
+        let after: DuePlace?
+        private var candidates: [(place: DuePlace, slot: SlotIndex)] = []
+        /// No later due instant is among the first, once there are enough.
+        private var bound = Int64.max
+
+        init(limit: Int, after: DuePlace?) {
+            self.limit = limit
+            self.after = after
+        }
+
+        func mayTake(_ due: Int64) -> Bool { due <= bound && after.map { due >= $0.due } ?? true }
+
+        /// Whether anything due from `start` on can still be among the first.
+        mutating func wants(_ start: Int64) -> Bool {
+            trim()
+            return candidates.count < limit || start <= bound
+        }
+
+        mutating func take(_ place: DuePlace, _ slot: SlotIndex) {
+            if let after, place <= after { return }
+            candidates.append((place, slot))
+            if candidates.count >= 2 * limit + 64 { trim() }
+        }
+
+        private mutating func trim() {
+            candidates.sort { $0.place < $1.place }
+            if candidates.count > limit { candidates.removeLast(candidates.count - limit) }
+            if candidates.count == limit, let last = candidates.last { bound = last.place.due }
+        }
+
+        mutating func sorted() -> [(place: DuePlace, slot: SlotIndex)] {
+            trim()
+            return candidates
+        }
     }
 }

@@ -21,11 +21,12 @@ extension Scheduler {
     }
 
     /// Moves timers of at most `limit` slots into the new wheel. Returns whether the rebuild is over.
-    mutating func continueRebuild(limit: Int) -> Bool {
+    mutating func continueRebuild(limit: Int, _ now: Now) -> Bool {
         guard let start = rebuildFrom else { return true }
         let end = min(table.slotCount, Int(start) + limit)
         for slot in Int(start)..<end where table[SlotIndex(slot)].armed == .wall {
-            if table[SlotIndex(slot)].wheelBuild != wallBuild { arm(SlotIndex(slot), on: .wall) }
+            let slot = SlotIndex(slot)
+            if table[slot].wheelBuild != wallBuild { arm(slot, Grid(rules(slot), zones: zones), now) }
         }
         rebuildFrom = end == table.slotCount ? nil : SlotIndex(end)
         return rebuildFrom == nil

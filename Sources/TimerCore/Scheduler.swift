@@ -5,7 +5,8 @@
 /// in tests. After each call that yields effects the caller stamps them with positions and calls `finishStep`.
 public struct Scheduler: ~Copyable {
     var table: TimerTable
-    var continuousWheel = TimerWheel(position: 0)
+    /// Of every timer that counts elapsed time; for the suspending clock its entries may be early, never late.
+    var elapsedWheel = TimerWheel(position: 0)
     var wallWheel = TimerWheel(position: 0)
     /// Grows with each rebuild of the wall wheel: timers armed in another build are not in this one yet.
     var wallBuild: UInt8 = 0
@@ -17,19 +18,29 @@ public struct Scheduler: ~Copyable {
     var lastFolded: SlotIndex?
     /// Due instants up to here passed while the fire loop stood still: by clock, in milliseconds.
     var misfireUntil: (continuous: Int64, wall: Int64) = (.min, .min)
+    /// Overdue timers that catch up with what they missed.
+    var catchUp = CatchUpQueue()
+    /// Elapsed nanoseconds before which no further one catches up.
+    var catchUpFrom: Int64 = .min
+    /// The most that any timer's fires were planned after their due instants, in milliseconds.
+    var widestSlack: Int64 = 0
     /// New timers start above this version, so that no version of an id ever repeats.
     public internal(set) var versionFloor: Int64 = 0
     /// Most timers there may be.
     public let maximumTimers: Int
+    /// The time zones of cron schedules.
+    public let zones: any ZoneSource
 
     /// Makes an empty scheduler.
     ///
     /// - Parameters:
     ///   - secret: 16 bytes that key the order of lists.
     ///   - maximumTimers: further creates are refused.
-    public init(secret: [UInt8], maximumTimers: Int = .max) {
+    ///   - zones: the time zones of cron schedules.
+    public init(secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()) {
         table = TimerTable(secret: secret)
         self.maximumTimers = maximumTimers
+        self.zones = zones
     }
 
     /// Hashes ids, for making keys outside of any lock.
@@ -50,6 +61,17 @@ public struct Scheduler: ~Copyable {
     /// A timer's progress.
     public func progress(_ slot: SlotIndex) -> TimerProgress { table[slot].progress }
 
+    /// What a watchdog has beside its progress; nil for other kinds.
+    public func kicks(_ slot: SlotIndex) -> KickProgress? {
+        rules(slot).schedule.kind == .watchdog ? table.kicks(slot) : nil
+    }
+
+    /// Top half of the hash of a timer's name.
+    public func hash(_ slot: SlotIndex) -> UInt32 { table[slot].hash }
+
+    /// Where the timer is whose name has `hash` as the top half of its hash and whose definition stands at `base`.
+    public func find(hash: UInt32, base: Int64) -> SlotIndex? { table.find(hash: hash, base: base) }
+
     /// Runs `body` on a timer's encoded definition.
     public func withDefinition<Result>(_ slot: SlotIndex, _ body: (Span<UInt8>) -> Result) -> Result {
         table[slot].definition.withSpan(body)
@@ -63,8 +85,8 @@ public struct Scheduler: ~Copyable {
         return layout.rules
     }
 
-    /// Position of the newest record about a timer.
-    public func lastRecord(_ slot: SlotIndex) -> Int64 { table[slot].lastRecord }
+    /// Position of the newest record about a timer: what shows it waits until that is durable.
+    public func lastRecord(_ slot: SlotIndex) -> Int64 { table.lastRecord(slot) }
 
     /// Position of a timer's newest event.
     public func lastEvent(_ slot: SlotIndex) -> Int64 { table[slot].lastEvent }
@@ -82,6 +104,9 @@ public struct Scheduler: ~Copyable {
         table.stamp(slot, position: position, isBase: isBase, isEvent: isEvent)
     }
 
+    /// Notes with which position the record of a watchdog's newest kick is durable.
+    public mutating func stampKick(_ slot: SlotIndex, position: Int64) { table.stampKick(slot, position: position) }
+
     /// Frees what the step's deletions left readable for its effects.
     public mutating func finishStep() {
         for slot in unlinked { table.release(slot) }
@@ -95,97 +120,4 @@ public struct Scheduler: ~Copyable {
 
     /// Notes that the calendar was stepped forward to `now`: what it jumped misfires.
     public mutating func noteWallStep(to now: Now) { misfireUntil.wall = now.milliseconds(on: .wall) }
-
-    /// An instant in elapsed nanoseconds not after the next due one, nil when nothing is planned.
-    public func nextWake(_ now: Now) -> Int64? {
-        if rebuildFrom != nil || continuousWheel.wantsSweep || wallWheel.wantsSweep { return now.elapsed }
-        let continuous = continuousWheel.nextWake.map { Self.saturating($0) }
-        let wall = wallWheel.nextWake.map { Self.saturating($0 - now.wallOffset) }
-        guard let continuous, let wall else { return continuous ?? wall }
-        return min(continuous, wall)
-    }
-
-    /// `milliseconds` as nanoseconds; far instants stop at the end of the range (the year 2262), where waking early
-    /// is harmless.
-    private static func saturating(_ milliseconds: Int64) -> Int64 {
-        let (product, overflow) = milliseconds.multipliedReportingOverflow(by: nanosecondsPerMillisecond)
-        return overflow ? (milliseconds < 0 ? 0 : .max) : max(0, product)
-    }
-
-    mutating func arm(_ slot: SlotIndex, on clock: TimerClock) {
-        switch clock {
-        case .continuous: continuousWheel.insert(table.arm(slot, .continuous))
-        case .wall: wallWheel.insert(table.arm(slot, .wall, build: wallBuild))
-        }
-    }
-
-    mutating func disarm(_ slot: SlotIndex) {
-        switch table[slot].armed {
-        case .no: return
-        case .continuous: continuousWheel.cancel()
-        case .wall where table[slot].wheelBuild == wallBuild: wallWheel.cancel()
-        case .wall: break
-        }
-        table.disarm(slot)
-    }
-}
-
-/// One step on one timer: what it changes, and the effects it yields, which share a version and an instant.
-struct Step {
-    let slot: SlotIndex
-    let now: Now
-    let rules: TimerRules
-    var progress: TimerProgress
-
-    /// Appends an event with the progress as it now is.
-    func emit(
-        _ type: EventType, reason: EventReason = .none, fire: FireDetail? = nil, _ effects: inout [Effect]
-    ) {
-        effects.append(
-            Effect(type: type, reason: reason, at: now.wall, slot: slot, progress: progress, fire: fire))
-    }
-
-    /// Microseconds from the due instant `due` to now; negative before it.
-    func microseconds(since due: Int64) -> Int64 {
-        floorDivide(now.nanoseconds(on: rules.clock), 1000) - due * 1000
-    }
-
-    /// Whether no fire may be due at `due` any more.
-    func isPast(_ due: Int64) -> Bool { due > rules.lastDue(now) }
-
-    /// Ends the timer; from now on `due` is the instant it is forgotten at.
-    mutating func end(_ state: TimerState) {
-        progress.state = state
-        progress.due = now.ceiling(on: .continuous) + rules.retain
-    }
-
-    /// Whether `maxFires` is reached.
-    var isSpent: Bool { rules.maxFires.map { progress.firesSinceActivation >= $0 } ?? false }
-
-    /// Counts a fire, plans the one after at `next` (nil: none) and emits both events: the fire, and the completion
-    /// when nothing may follow. The fire's event already holds the plan, since the log keeps what it says.
-    mutating func fire(
-        _ reason: EventReason, due: Int64, missed: Int64, next: Int64?, _ effects: inout [Effect]
-    ) {
-        progress.fireCount += 1
-        progress.firesSinceActivation += 1
-        progress.missedCount += missed
-        progress.lastFiredAt = now.wall
-        if let next { progress.due = next }
-        let detail = FireDetail(
-            scheduledAt: now.wall(of: due, on: rules.clock), latenessUs: max(0, microseconds(since: due)),
-            missed: missed)
-        emit(.fired, reason: reason, fire: detail, &effects)
-        plan(next, &effects)
-    }
-
-    /// Plans the next fire at `due`, or completes the timer when nothing may follow.
-    mutating func plan(_ due: Int64?, _ effects: inout [Effect]) {
-        guard let due, !isSpent, !isPast(due) else {
-            end(.completed)
-            emit(.completed, &effects)
-            return
-        }
-        progress.due = due
-    }
 }

@@ -17,9 +17,43 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     public var missedCount: Int64 = 0
     /// `fired` events since the last activation.
     public var firesSinceActivation: Int64 = 0
-    /// Where in its life it is. Last, so that the table's slot has room behind this one byte.
+    /// Where in its life it is. Here and behind, so that the table's slot has room after two bytes.
     public var state: TimerState = .idle
+    /// What else is true of it.
+    public var flags: Flags = []
 
     /// A timer that was just made.
+    public init() {}
+
+    /// What is true of a timer beside its state.
+    public struct Flags: OptionSet, Sendable, BitwiseCopyable {
+        /// The bits.
+        public var rawValue: UInt8
+        /// Makes a set of bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// A watchdog that fired and was not kicked since.
+        public static let stalled = Flags(rawValue: 1)
+        /// It runs, and yet no fire is planned: a stalled watchdog without `repeatAlarm`.
+        public static let unplanned = Flags(rawValue: 2)
+        /// A client moved the next due instant, so that it need not be one of the schedule's own.
+        public static let moved = Flags(rawValue: 4)
+        /// All there are.
+        static let known: Flags = [.stalled, .unplanned, .moved]
+    }
+
+    /// Whether a fire is planned, at `due`.
+    public var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
+}
+
+/// What a watchdog has beside a timer's progress.
+public struct KickProgress: Sendable, Equatable, BitwiseCopyable {
+    /// Wall milliseconds of the last kick, 0 before the first.
+    public var lastKickedAt: Int64 = 0
+    /// Kicks so far.
+    public var kickCount: Int64 = 0
+    /// Since when it is stalled, in milliseconds on its clock: its first alarm since the last kick.
+    public var stalledSince: Int64 = 0
+
+    /// A watchdog that was just made.
     public init() {}
 }

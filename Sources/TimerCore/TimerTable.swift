@@ -58,18 +58,23 @@ struct TimerSlot: BitwiseCopyable {
     /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
     var generation: UInt32 = 0
 
-    /// Position of the newest record about it, which is an event or holds its definition: an answer that shows the
-    /// timer waits until that is durable.
-    var lastRecord: Int64 { max(lastEvent, base) }
-
     enum Armed: UInt8, BitwiseCopyable {
-        case no, continuous, wall
+        case no, elapsed, suspending, wall, catchUp
     }
+}
+
+/// What the table keeps of a watchdog beside its slot.
+struct KickSlot: BitwiseCopyable {
+    var progress = KickProgress()
+    /// Position that the record of the newest kick is durable with, 0 before the first.
+    var lastRecord: Int64 = 0
 }
 
 /// Every timer: a slab of fixed slots, an index from id that is also the order of lists, and one from labels.
 struct TimerTable: ~Copyable {
     private var slots = PagedStorage<TimerSlot>(pageShift: 12, fill: TimerSlot())
+    /// By slot, as far as the highest slot that a watchdog has had: nothing where there are none.
+    private var kickSlots = PagedStorage<KickSlot>(pageShift: 12, fill: KickSlot())
     private var free: [SlotIndex] = []
     private var byID = HashOrderedIndex()
     private var byLabel = LabelIndex()
@@ -77,6 +82,8 @@ struct TimerTable: ~Copyable {
     let siphash: SipHash
     /// Bytes of every definition held.
     private(set) var definitionBytes = 0
+    /// How many timers on the suspending clock are armed.
+    private(set) var suspendingCount = 0
     private var countByState = [Int](repeating: 0, count: TimerState.allCases.count)
 
     init(secret: [UInt8]) { siphash = SipHash(secret: secret) }
@@ -131,6 +138,7 @@ struct TimerTable: ~Copyable {
         fresh.generation = generation &+ 1
         fresh.inUse = true
         slots[Int(slot)] = fresh
+        if Int(slot) < kickSlots.count { kickSlots[Int(slot)] = KickSlot() }
         definitionBytes += definition.count
         countByState[Int(progress.state.rawValue)] += 1
         byID.insert(hash: fresh.hash, value: slot)
@@ -187,21 +195,20 @@ struct TimerTable: ~Copyable {
     /// Restores a timer's newest event where a record says it without being one.
     mutating func setLastEvent(_ slot: SlotIndex, _ position: Int64) { slots[Int(slot)].lastEvent = position }
 
-    /// Marks a timer as armed in a wheel; the entry to put there.
-    mutating func arm(_ slot: SlotIndex, _ wheel: TimerSlot.Armed, build: UInt8 = 0) -> TimerWheel.Entry {
-        slots[Int(slot)].generation &+= 1
+    /// Marks a timer as armed for `due`, in milliseconds on the wheel's clock; the entry to put there.
+    mutating func arm(
+        _ slot: SlotIndex, _ wheel: TimerSlot.Armed, due: Int64, build: UInt8 = 0
+    ) -> TimerWheel.Entry {
+        disarm(slot)
         slots[Int(slot)].armed = wheel
+        if wheel == .suspending { suspendingCount += 1 }
         slots[Int(slot)].wheelBuild = build
-        return entry(slot)
-    }
-
-    /// The wheel entry of an armed timer.
-    func entry(_ slot: SlotIndex) -> TimerWheel.Entry {
-        TimerWheel.Entry(due: slots[Int(slot)].progress.due, slot: slot, generation: slots[Int(slot)].generation)
+        return TimerWheel.Entry(due: due, slot: slot, generation: slots[Int(slot)].generation)
     }
 
     /// Marks a timer as in no wheel.
     mutating func disarm(_ slot: SlotIndex) {
+        if slots[Int(slot)].armed == .suspending { suspendingCount -= 1 }
         slots[Int(slot)].generation &+= 1
         slots[Int(slot)].armed = .no
     }
@@ -234,6 +241,39 @@ struct TimerTable: ~Copyable {
 }
 
 extension TimerTable {
+    /// What a watchdog has beside its progress.
+    func kicks(_ slot: SlotIndex) -> KickProgress {
+        Int(slot) < kickSlots.count ? kickSlots[Int(slot)].progress : KickProgress()
+    }
+
+    /// Replaces what a watchdog has beside its progress.
+    mutating func setKicks(_ slot: SlotIndex, _ kicks: KickProgress) {
+        growKicks(slot)
+        kickSlots[Int(slot)].progress = kicks
+    }
+
+    /// Notes with which position the newest kick's record is durable.
+    mutating func stampKick(_ slot: SlotIndex, position: Int64) {
+        growKicks(slot)
+        kickSlots[Int(slot)].lastRecord = position
+    }
+
+    private mutating func growKicks(_ slot: SlotIndex) {
+        if Int(slot) >= kickSlots.count { _ = kickSlots.grow(by: Int(slot) + 1 - kickSlots.count) }
+    }
+
+    /// Position of the newest record about a timer: an answer that shows it waits until that is durable.
+    func lastRecord(_ slot: SlotIndex) -> Int64 {
+        let entry = slots[Int(slot)]
+        let kick = Int(slot) < kickSlots.count ? kickSlots[Int(slot)].lastRecord : 0
+        return max(entry.lastEvent, entry.base, kick)
+    }
+
+    /// Where the timer is whose name has that top half of its hash and whose definition stands at `base`.
+    func find(hash: UInt32, base: Int64) -> SlotIndex? {
+        byID.find(hash: hash) { slots[Int($0)].base == base }
+    }
+
     /// The whole keyed hash of a timer's name: its place in lists.
     func order(of slot: SlotIndex) -> UInt64 {
         self[slot].definition.withSpan { TimerKey(definition: $0, siphash: siphash).hash }
@@ -256,6 +296,6 @@ extension TimerTable {
 extension TimerTable: ArmedTimers {
     func isArmed(with entry: TimerWheel.Entry) -> Bool {
         let slot = slots[Int(entry.slot)]
-        return slot.armed != .no && slot.generation == entry.generation && slot.progress.due == entry.due
+        return slot.armed != .no && slot.generation == entry.generation
     }
 }

@@ -214,6 +214,6 @@ struct TimerWheel: ~Copyable {
 
 /// Tells live wheel entries from dead ones.
 protocol ArmedTimers: ~Copyable {
-    /// Whether the entry's timer is armed, with that generation and for that instant.
+    /// Whether the entry's timer is armed, with that generation.
     func isArmed(with entry: TimerWheel.Entry) -> Bool
 }

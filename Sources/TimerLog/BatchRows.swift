@@ -6,11 +6,12 @@ public enum BatchRows {
     /// Makes the rows of a batch: checksums filled in, each row with its header and its link to the one before.
     ///
     /// - Parameters:
+    ///   - kind: what the rows are for.
     ///   - records: as `RecordCodec` wrote them, one after the other.
     ///   - first: position of the first record; the rest follow without gaps.
     ///   - previous: position of the last record of the log before.
     public static func make(
-        records: [UInt8], first: Int64, previous: Int64, epoch: Int64, base: TimeBase
+        kind: RowKind = .events, records: [UInt8], first: Int64, previous: Int64, epoch: Int64, base: TimeBase
     ) -> [LogRow] {
         var rows: [LogRow] = []
         var offset = 0
@@ -28,7 +29,7 @@ public enum BatchRows {
             precondition(count > 0, "a batch is a run of whole records")
             var data: [UInt8] = []
             data.reserveCapacity(BatchHeader.count + end - offset)
-            BatchHeader(base: base, records: count).append(to: &data)
+            BatchHeader(base: base, kind: kind, records: count).append(to: &data)
             data.append(contentsOf: records[offset..<end])
             fillChecksums(&data)
             rows.append(
@@ -39,6 +40,16 @@ public enum BatchRows {
             offset = end
         }
         return rows
+    }
+
+    /// The row that stands for `rows`, adjacent ones whose records are all superseded. Nil when there are none.
+    public static func condense(_ rows: [LogRow]) -> LogRow? {
+        guard let first = rows.first, let last = rows.last, let header = BatchHeader(last.data.span) else { return nil }
+        var data: [UInt8] = []
+        BatchHeader(base: header.base, kind: .condensed, records: 0).append(to: &data)
+        return LogRow(
+            first: first.first, last: last.last, previous: first.previous, partition: first.partition,
+            epoch: last.epoch, data: data)
     }
 
     private static func fillChecksums(_ data: inout [UInt8]) {
@@ -61,7 +72,8 @@ public enum BatchRows {
     ) throws(StoreError) -> BatchHeader {
         let bytes = row.data.span
         guard let header = BatchHeader(bytes), row.first > 0, row.last >= row.first,
-            row.last - row.first == Int64(header.records) - 1
+            header.kind == .condensed
+                ? header.records == 0 : row.last - row.first == Int64(header.records) - 1
         else {
             throw StoreError(.damaged, "the row at position \(row.first) has a damaged or newer head")
         }

@@ -111,11 +111,21 @@ public enum LogBackup {
             }
             guard content.summary.head < goal else { break }
             try source.fetch(from: content.summary.head + 1, into: &batch)
+            if let rest = try condensedRest(after: content.summary.head, source) { batch.insert(rest, at: 0) }
             // The newest row is never deleted, so a log that ends before its head has been cut by hand.
             if batch.isEmpty { throw StoreError(.damaged, "the log was cut while it was copied") }
         }
         try writer.finish()
         return content
+    }
+
+    /// What follows `head` of a row that took the place of copied rows and of some behind them meanwhile.
+    private static func condensedRest(after head: Int64, _ source: RowQueries) throws(StoreError) -> LogRow? {
+        guard var row = try source.row(before: head), row.last > head, BatchHeader.kind(of: row) == .condensed
+        else { return nil }
+        row.first = head + 1
+        row.previous = head
+        return row
     }
 
     /// The row that ends at `last` is no longer there.

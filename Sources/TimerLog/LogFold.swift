@@ -44,12 +44,14 @@ public struct LogFold: ~Copyable {
     public private(set) var oldest: Int64?
     /// Bytes of row data.
     public private(set) var bytes = 0
+    /// Bytes of those rows' data that hold kicks.
+    public private(set) var kickBytes = 0
     /// How many records were folded.
     public private(set) var records = 0
 
     /// Begins with nothing; the arguments are those of `Scheduler.init`.
-    public init(secret: [UInt8], maximumTimers: Int = .max) {
-        scheduler = Scheduler(secret: secret, maximumTimers: maximumTimers)
+    public init(secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()) {
+        scheduler = Scheduler(secret: secret, maximumTimers: maximumTimers, zones: zones)
     }
 
     /// Takes the next row over.
@@ -70,6 +72,7 @@ public struct LogFold: ~Copyable {
         lastBase = header.base
         head = row.last
         bytes += row.data.count
+        if header.kind == .kicks { kickBytes += row.data.count }
         records += header.records
     }
 
@@ -82,12 +85,17 @@ public struct LogFold: ~Copyable {
         case .event:
             // Without its base the timer was deleted later on: rows go only when nothing live needs them.
             return scheduler.fold(
-                definition: definition, isWhole: record.isWhole, progress: record.progress,
+                definition: definition, isWhole: record.isWhole, progress: record.progress, kicks: record.kicks,
                 position: record.position, lastEvent: record.position) || record.previous != 0
         case .snapshot(let lastEvent):
             return scheduler.fold(
-                definition: definition, isWhole: true, progress: record.progress, position: record.position,
-                lastEvent: lastEvent)
+                definition: definition, isWhole: true, progress: record.progress, kicks: record.kicks,
+                position: record.position, lastEvent: lastEvent)
+        case .kick(let hash, let base):
+            guard let kicks = record.kicks else { return false }
+            scheduler.foldKick(
+                hash: hash, base: base, progress: record.progress, kicks: kicks, position: record.position)
+            return true
         case .answer(let answer):
             answers.append(
                 AnswerPlace(

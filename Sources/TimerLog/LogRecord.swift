@@ -10,6 +10,9 @@ public struct LogRecord: Sendable, Equatable {
         case snapshot(lastEvent: Int64)
         /// The answer to a request with an idempotency key.
         case answer(StoredAnswer)
+        /// A watchdog was kicked: the top half of the hash of its name, and the position of the record that holds its
+        /// definition.
+        case kick(hash: UInt32, base: Int64)
         /// The versions of deleted timers end here: new timers start above.
         case versionFloor(Int64)
     }
@@ -22,8 +25,12 @@ public struct LogRecord: Sendable, Equatable {
     public var at: Int64
     /// What it says.
     public var content: Content
-    /// The timer's progress right after, for events and snapshots.
+    /// The timer's progress right after, for events, snapshots and kicks.
     public var progress = TimerProgress()
+    /// The rest of a watchdog's progress.
+    public var kicks: KickProgress?
+    /// Of a `recovered`: milliseconds from the first alarm to the kick.
+    public var stalledFor: Int64?
     /// Where in the row's data the definition lies: whole, or its prefix.
     public var definition: Range<Int> = 0..<0
     /// Whether `definition` is the whole of it.

@@ -107,6 +107,9 @@ public protocol LogStore: AnyObject, Sendable {
     /// never the newest row, which says where the log stands. Returns how many bytes of row data went; 0 when there
     /// was none. After a throw, open anew.
     func delete(upTo position: Int64) throws(StoreError) -> Int
+    /// Replaces, in one commit, the rows that each of `rows` spans by that row. Each spans whole rows, neither the newest
+    /// nor any that is not there. After a throw, open anew.
+    func replace(with rows: [LogRow]) throws(StoreError)
     /// Makes a reader that sees what is committed at each of its calls. Any thread may call.
     func makeReader() throws(StoreError) -> any LogReader
     /// Bytes on the device, everything included.

@@ -105,6 +105,25 @@ final class LogWriter {
         return bytes
     }
 
+    /// See `SQLiteLogStore.replace`.
+    func replace(with rows: [LogRow]) throws(StoreError) {
+        if let failure { throw failure }
+        guard let first = rows.first?.first, let last = rows.last?.last else { return }
+        let activity = "condensing rows from position \(first) to \(last)"
+        if connection.walPages >= restartPages, let error = restartWAL() { throw error }
+        try finish(
+            transaction { () throws(SQLiteFailure) in
+                let delete = try connection.prepare("DELETE FROM log WHERE first BETWEEN ?1 AND ?2")
+                for row in rows {
+                    try delete.bind(1, row.first)
+                    try delete.bind(2, row.last)
+                    try delete.run()
+                    try SQLiteSchema.insert(row, insert)
+                }
+            }, activity)
+        try shrink()
+    }
+
     /// Which rows one delete takes: their bytes, and `first` of the last of them.
     private func oldestRows(upTo position: Int64) throws(SQLiteFailure) -> (bytes: Int, edge: Int64?) {
         let oldest = try connection.prepare("SELECT first, last, length(data) FROM log ORDER BY first")

@@ -49,6 +49,19 @@ public final class MemoryLogStore: LogStore, @unchecked Sendable {  // unchecked
         return bytes
     }
 
+    /// As the protocol says.
+    public func replace(with replacements: [LogRow]) throws(StoreError) {
+        lock.lock()
+        defer { lock.unlock() }
+        guard isOpen else { throw Self.notOpen }
+        for row in replacements {
+            guard let start = rows.firstIndex(where: { $0.first == row.first }),
+                let end = rows[start...].firstIndex(where: { $0.last == row.last }), end < rows.count - 1
+            else { throw StoreError(.damaged, "the rows at positions \(row.first)…\(row.last) are not there") }
+            rows.replaceSubrange(start...end, with: [row])
+        }
+    }
+
     /// Makes a reader.
     public func makeReader() throws(StoreError) -> any LogReader { Reader(self) }
 

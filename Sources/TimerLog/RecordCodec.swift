@@ -10,6 +10,7 @@ public enum RecordCodec {
     static let snapshotKind: UInt8 = 32
     static let answerKind: UInt8 = 33
     static let versionFloorKind: UInt8 = 34
+    static let kickKind: UInt8 = 35
     /// Set in the kind where the whole definition follows, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
 
@@ -18,21 +19,22 @@ public enum RecordCodec {
         type.showsPayload || type == .rescheduled
     }
 
-    /// Appends the record of an event.
+    /// Appends the record of an event of type `type`.
     ///
     /// - Parameters:
     ///   - distance: from the timer's event before, in positions; 0 when there is none.
     ///   - definition: of the timer; its prefix is taken where that is enough.
     public static func append(
-        _ effect: Effect, distance: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
+        _ effect: Effect, _ type: EventType, distance: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
     ) {
         let start = beginFrame(&bytes)
-        let isWhole = holdsDefinition(effect.type)
-        bytes.append(effect.type.rawValue | (isWhole ? wholeFlag : 0))
+        let isWhole = holdsDefinition(type)
+        bytes.append(type.rawValue | (isWhole ? wholeFlag : 0))
         bytes.append(effect.reason.rawValue)
         ByteCoding.append(UInt64(distance), to: &bytes)
         ByteCoding.append(signed: effect.at, to: &bytes)
-        append(effect.progress, at: effect.at, to: &bytes)
+        append(effect.progress, effect.kicks, at: effect.at, to: &bytes)
+        if let stalledFor = effect.stalledFor { ByteCoding.append(signed: stalledFor, to: &bytes) }
         if let fire = effect.fire {
             ByteCoding.append(signed: effect.at &- fire.scheduledAt, to: &bytes)
             ByteCoding.append(signed: fire.latenessUs, to: &bytes)
@@ -43,15 +45,30 @@ public enum RecordCodec {
         endFrame(start, &bytes)
     }
 
+    /// Appends the record of a kick, of the watchdog whose name has that half of its hash and whose definition stands at
+    /// `base`.
+    public static func appendKick(
+        _ progress: TimerProgress, _ kicks: KickProgress, hash: UInt32, base: Int64, to bytes: inout [UInt8]
+    ) {
+        let start = beginFrame(&bytes)
+        bytes.append(kickKind)
+        ByteCoding.append(signed: progress.updatedAt, to: &bytes)
+        appendFixed(UInt64(hash), count: 4, to: &bytes)
+        appendFixed(UInt64(bitPattern: base), count: 8, to: &bytes)
+        append(progress, kicks, at: progress.updatedAt, to: &bytes)
+        endFrame(start, &bytes)
+    }
+
     /// Appends the record of a timer as it is.
     public static func appendSnapshot(
-        _ progress: TimerProgress, lastEvent: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
+        _ progress: TimerProgress, _ kicks: KickProgress?, lastEvent: Int64, definition: Span<UInt8>,
+        to bytes: inout [UInt8]
     ) {
         let start = beginFrame(&bytes)
         bytes.append(snapshotKind | wholeFlag)
         ByteCoding.append(UInt64(lastEvent), to: &bytes)
         ByteCoding.append(signed: progress.updatedAt, to: &bytes)
-        append(progress, at: progress.updatedAt, to: &bytes)
+        append(progress, kicks, at: progress.updatedAt, to: &bytes)
         append(definition, to: &bytes)
         endFrame(start, &bytes)
     }
@@ -83,28 +100,6 @@ public enum RecordCodec {
 
     static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
         unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
-    }
-
-    private static func append(_ progress: TimerProgress, at: Int64, to bytes: inout [UInt8]) {
-        bytes.append(progress.state.rawValue)
-        ByteCoding.append(signed: progress.version, to: &bytes)
-        ByteCoding.append(signed: progress.due &- at, to: &bytes)
-        ByteCoding.append(signed: age(of: progress.lastFiredAt, at: at), to: &bytes)
-        ByteCoding.append(signed: progress.fireCount, to: &bytes)
-        ByteCoding.append(signed: progress.missedCount, to: &bytes)
-        ByteCoding.append(signed: progress.firesSinceActivation, to: &bytes)
-    }
-
-    /// How long ago the last fire was, so that 0 is left for "never": plus one unless the calendar was stepped back.
-    private static func age(of lastFiredAt: Int64, at: Int64) -> Int64 {
-        if lastFiredAt == 0 { return 0 }
-        let age = at &- lastFiredAt
-        return age < 0 ? age : age &+ 1
-    }
-
-    private static func lastFiredAt(age: Int64, at: Int64) -> Int64 {
-        if age == 0 { return 0 }
-        return age < 0 ? at &- age : at &- age &+ 1
     }
 
     private static func beginFrame(_ bytes: inout [UInt8]) -> Int {
@@ -144,6 +139,7 @@ public enum RecordCodec {
         switch kind & ~wholeFlag {
         case snapshotKind: return snapshot(bytes, body, &offset, position)
         case answerKind: return answer(bytes, body, &offset, position)
+        case kickKind: return kick(bytes, &offset, position)
         case versionFloorKind:
             guard let at = ByteCoding.readSigned(bytes, &offset), let floor = ByteCoding.readSigned(bytes, &offset)
             else { return nil }
@@ -160,8 +156,14 @@ public enum RecordCodec {
     ) -> LogRecord? {
         guard let reason = ByteCoding.readFixed(bytes, &offset, count: 1).flatMap({ EventReason(rawValue: UInt8($0)) }),
             let distance = ByteCoding.read(bytes, &offset), distance <= UInt64(position),
-            let at = ByteCoding.readSigned(bytes, &offset), let progress = progress(bytes, &offset, at: at)
+            let at = ByteCoding.readSigned(bytes, &offset),
+            let (progress, kicks) = readProgress(bytes, &offset, at: at)
         else { return nil }
+        var stalledFor: Int64?
+        if type == .recovered {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            stalledFor = value
+        }
         var fire: FireDetail?
         if type == .fired {
             guard let early = ByteCoding.readSigned(bytes, &offset), let late = ByteCoding.readSigned(bytes, &offset),
@@ -172,6 +174,8 @@ public enum RecordCodec {
         var record = LogRecord(position: position, at: at, content: .event(type, reason, fire))
         record.previous = distance == 0 ? 0 : position - Int64(distance)
         record.progress = progress
+        record.kicks = kicks
+        record.stalledFor = stalledFor
         return withDefinition(record, bytes, offset..<body.upperBound, isWhole: isWhole)
     }
 
@@ -179,12 +183,26 @@ public enum RecordCodec {
         _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64
     ) -> LogRecord? {
         guard let lastEvent = ByteCoding.read(bytes, &offset), let at = ByteCoding.readSigned(bytes, &offset),
-            let progress = progress(bytes, &offset, at: at)
+            let (progress, kicks) = readProgress(bytes, &offset, at: at)
         else { return nil }
         var record = LogRecord(
             position: position, at: at, content: .snapshot(lastEvent: Int64(truncatingIfNeeded: lastEvent)))
         record.progress = progress
+        record.kicks = kicks
         return withDefinition(record, bytes, offset..<body.upperBound, isWhole: true)
+    }
+
+    private static func kick(_ bytes: Span<UInt8>, _ offset: inout Int, _ position: Int64) -> LogRecord? {
+        guard let at = ByteCoding.readSigned(bytes, &offset),
+            let hash = ByteCoding.readFixed(bytes, &offset, count: 4),
+            let base = ByteCoding.readFixed(bytes, &offset, count: 8),
+            let (progress, kicks) = readProgress(bytes, &offset, at: at), kicks != nil
+        else { return nil }
+        let content = LogRecord.Content.kick(hash: UInt32(hash), base: Int64(bitPattern: base))
+        var record = LogRecord(position: position, at: at, content: content)
+        record.progress = progress
+        record.kicks = kicks
+        return record
     }
 
     private static func answer(
@@ -210,25 +228,5 @@ public enum RecordCodec {
         record.definition = range
         record.isWhole = isWhole
         return record
-    }
-
-    private static func progress(_ bytes: Span<UInt8>, _ offset: inout Int, at: Int64) -> TimerProgress? {
-        guard
-            let state = ByteCoding.readFixed(bytes, &offset, count: 1).flatMap({ TimerState(rawValue: UInt8($0)) }),
-            let version = ByteCoding.readSigned(bytes, &offset), let due = ByteCoding.readSigned(bytes, &offset),
-            let sinceFire = ByteCoding.readSigned(bytes, &offset), let fires = ByteCoding.readSigned(bytes, &offset),
-            let missed = ByteCoding.readSigned(bytes, &offset),
-            let recentFires = ByteCoding.readSigned(bytes, &offset)
-        else { return nil }
-        var progress = TimerProgress()
-        progress.state = state
-        progress.version = version
-        progress.updatedAt = at
-        progress.due = due &+ at
-        progress.lastFiredAt = lastFiredAt(age: sinceFire, at: at)
-        progress.fireCount = fires
-        progress.missedCount = missed
-        progress.firesSinceActivation = recentFires
-        return progress
     }
 }

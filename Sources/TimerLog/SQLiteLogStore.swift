@@ -73,6 +73,14 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
         return try writer.delete(upTo: position)
     }
 
+    /// As the protocol says.
+    public func replace(with rows: [LogRow]) throws(StoreError) {
+        turn.lock()
+        defer { turn.unlock() }
+        guard let writer else { throw Self.notOpen }
+        try writer.replace(with: rows)
+    }
+
     /// Makes a reader. It opens its connection when it is first used and again after `open`; between a `close` or a
     /// failed `open` and the next one its reads throw `io`.
     public func makeReader() throws(StoreError) -> any LogReader {

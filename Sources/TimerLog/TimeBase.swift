@@ -7,21 +7,28 @@ public struct TimeBase: Sendable, Equatable {
     public var now: Now
     /// Nanoseconds since boot, sleep included.
     public var boottime: Int64
-    /// Nanoseconds on the clock of suspending timers: uptime of the server.
-    public var suspending: Int64
     /// The boot that `boottime` belongs to: 16 bytes.
     public var boot: Hash128
 
     /// Makes a base; see the members.
-    public init(now: Now, boottime: Int64, suspending: Int64, boot: Hash128) {
+    public init(now: Now, boottime: Int64, boot: Hash128) {
         self.now = now
         self.boottime = boottime
-        self.suspending = suspending
         self.boot = boot
     }
 }
 
-/// The head of a row's data: the format, the time base, how many records follow.
+/// What a row is for.
+public enum RowKind: UInt8, Sendable {
+    /// Events, and what else is kept with them.
+    case events = 0
+    /// Kicks of watchdogs, which stream to nobody: the row is condensed once later records stand for each.
+    case kicks = 1
+    /// Rows of kicks that are gone: no records, whatever positions the row spans.
+    case condensed = 2
+}
+
+/// The head of a row's data: the format, the time base, what the row is for and how many records follow.
 public struct BatchHeader: Sendable, Equatable {
     /// The format written; readers refuse a newer one.
     public static let format: UInt8 = 1
@@ -30,24 +37,30 @@ public struct BatchHeader: Sendable, Equatable {
 
     /// When the batch was closed.
     public var base: TimeBase
+    /// What the row is for.
+    public var kind: RowKind
     /// How many records follow.
     public var records: Int
 
     /// Makes a header; see the members.
-    public init(base: TimeBase, records: Int) {
+    public init(base: TimeBase, kind: RowKind = .events, records: Int) {
         self.base = base
+        self.kind = kind
         self.records = records
     }
+
+    /// What `row` is for; nil when its head is damaged or of a newer format.
+    public static func kind(of row: LogRow) -> RowKind? { BatchHeader(row.data.span)?.kind }
 
     func append(to bytes: inout [UInt8]) {
         let start = bytes.count
         bytes.append(Self.format)
-        for value in [base.now.elapsed, base.now.wallOffset, base.boottime, base.suspending] {
+        for value in [base.now.elapsed, base.now.wallOffset, base.boottime, base.now.downtime] {
             RecordCodec.appendFixed(UInt64(bitPattern: value), count: 8, to: &bytes)
         }
         RecordCodec.appendFixed(base.boot.high, count: 8, to: &bytes)
         RecordCodec.appendFixed(base.boot.low, count: 8, to: &bytes)
-        RecordCodec.appendFixed(UInt64(records), count: 8, to: &bytes)
+        RecordCodec.appendFixed(UInt64(records) | UInt64(kind.rawValue) << 32, count: 8, to: &bytes)
         let checksum = CRC32C.checksum(bytes.span.extracting(start..<bytes.count))
         RecordCodec.appendFixed(UInt64(checksum), count: 4, to: &bytes)
     }
@@ -62,11 +75,13 @@ public struct BatchHeader: Sendable, Equatable {
         offset = 1
         var words: [UInt64] = []
         while let word = words.count < 7 ? ByteCoding.readFixed(bytes, &offset, count: 8) : nil { words.append(word) }
-        guard words[6] <= UInt64(UInt32.max) else { return nil }
+        guard let kind = UInt8(exactly: words[6] >> 32).flatMap(RowKind.init(rawValue:)) else { return nil }
         base = TimeBase(
-            now: Now(elapsed: Int64(bitPattern: words[0]), wallOffset: Int64(bitPattern: words[1])),
-            boottime: Int64(bitPattern: words[2]), suspending: Int64(bitPattern: words[3]),
-            boot: Hash128(high: words[4], low: words[5]))
-        records = Int(words[6])
+            now: Now(
+                elapsed: Int64(bitPattern: words[0]), wallOffset: Int64(bitPattern: words[1]),
+                downtime: Int64(bitPattern: words[3])),
+            boottime: Int64(bitPattern: words[2]), boot: Hash128(high: words[4], low: words[5]))
+        self.kind = kind
+        records = Int(words[6] & 0xFFFF_FFFF)
     }
 }

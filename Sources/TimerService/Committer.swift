@@ -23,6 +23,10 @@ final class Committer: @unchecked Sendable {
     /// Bytes of row data in the log, and of those how many are in rows that are going.
     private var dataBytes: Int
     private var goingBytes = 0
+    /// Of those in no row that is going, how many are in rows of kicks.
+    private var rowsOfKicksBytes: Int
+    /// Rows that each take the place of those they span.
+    private var replacements: [LogRow] = []
     /// Bytes appended since the compactor was last told.
     private var grownBytes = 0
     private var onGrowth: @Sendable () -> Void = {}
@@ -35,7 +39,7 @@ final class Committer: @unchecked Sendable {
 
     init(
         _ engine: Engine, _ store: any LogStore, _ hub: EventHub, head: StoreHead, deletedThrough: Int64,
-        dataBytes: Int,
+        dataBytes: Int, kickBytes: Int,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
         self.engine = engine
@@ -44,20 +48,39 @@ final class Committer: @unchecked Sendable {
         self.report = report
         self.deletedThrough = deletedThrough
         self.dataBytes = dataBytes
+        rowsOfKicksBytes = kickBytes
         secret = head.secret
         epoch = head.epoch
         logHead = head.last
     }
 
-    /// Asks for the deletion of rows up to `position`, `bytes` of data; nothing live rests on them any more.
-    func delete(through position: Int64, bytes: Int) {
+    /// Asks for the deletion of rows up to `position`; nothing live rests on them any more.
+    ///
+    /// - Parameters:
+    ///   - bytes: of their data.
+    ///   - kickBytes: of that how many in rows of kicks.
+    func delete(through position: Int64, bytes: Int, kickBytes: Int = 0) {
         engine.lock.withLock {
             deleteThrough = max(deleteThrough, position)
             goingBytes += bytes
+            rowsOfKicksBytes = max(0, rowsOfKicksBytes - kickBytes)
             deletionFailed = false
             engine.lock.signal()
         }
     }
+
+    /// Asks that each of `rows` takes the place of the rows of kicks that it spans, whose data are `bytes` larger.
+    func replace(with rows: [LogRow], bytes: Int) {
+        engine.lock.withLock {
+            replacements += rows
+            rowsOfKicksBytes = max(0, rowsOfKicksBytes - bytes)
+            dataBytes = max(0, dataBytes - bytes)
+            engine.lock.signal()
+        }
+    }
+
+    /// Bytes of the data of rows of kicks, but for rows that are going.
+    var kickBytes: Int { engine.lock.withLock { rowsOfKicksBytes } }
 
     /// Position up to which events are no longer kept, whether their rows are gone yet or not.
     var horizon: Int64 { engine.lock.withLock { max(expiredThrough, deletedThrough) } }
@@ -67,8 +90,8 @@ final class Committer: @unchecked Sendable {
         engine.lock.withLock { expiredThrough = max(expiredThrough, position) }
     }
 
-    /// Bytes of row data in the log, but for rows that are going.
-    var logDataBytes: Int { engine.lock.withLock { dataBytes - goingBytes } }
+    /// Bytes of row data in the log, but for rows that are going and rows of kicks.
+    var logDataBytes: Int { engine.lock.withLock { dataBytes - goingBytes - rowsOfKicksBytes } }
 
     /// Calls `growth` each time the log has grown by a step. Set before `run`.
     func observeGrowth(_ growth: @escaping @Sendable () -> Void) { onGrowth = growth }
@@ -84,6 +107,11 @@ final class Committer: @unchecked Sendable {
     private struct Work {
         var records: [UInt8] = []
         var first: Int64 = 0
+        var kicks: [UInt8] = []
+        var firstKick: Int64 = 0
+        /// Whether `records` is but one that says nothing.
+        var isTickOnly = false
+        var replacements: [LogRow] = []
         var base: TimeBase?
         var deletion: Int64?
     }
@@ -92,32 +120,52 @@ final class Committer: @unchecked Sendable {
     func run() {
         while let work = next() {
             if let base = work.base {
-                let rows = BatchRows.make(
-                    records: work.records, first: work.first, previous: logHead, epoch: epoch, base: base)
-                guard append(rows) else { return }
+                guard append(rows(work, base)) else { return }
             }
             if let through = work.deletion {
                 guard deleteRows(through) else { return }
             }
+            guard replaceRows(work.replacements) else { return }
             if case .interval(let nanoseconds) = engine.configuration.durability { pause(nanoseconds) }
         }
+    }
+
+    private func rows(_ work: Work, _ base: TimeBase) -> [LogRow] {
+        if work.isTickOnly {
+            // Its position is the one before the kicks'.
+            return BatchRows.make(
+                kind: .kicks, records: work.records + work.kicks, first: work.first, previous: logHead, epoch: epoch,
+                base: base)
+        }
+        let rows = BatchRows.make(
+            records: work.records, first: work.first, previous: logHead, epoch: epoch, base: base)
+        return rows
+            + BatchRows.make(
+                kind: .kicks, records: work.kicks, first: work.firstKick, previous: rows.last?.last ?? logHead,
+                epoch: epoch, base: base)
     }
 
     /// Waits for work; nil when there will be none. A deletion goes along with a batch, else steady work would put it
     /// off for ever.
     private func next() -> Work? {
         engine.lock.withLock {
-            while engine.batch.isEmpty && !wantsDeletion && !stopping { engine.lock.wait() }
+            while engine.batch.isEmpty && !wantsDeletion && replacements.isEmpty && !stopping { engine.lock.wait() }
             var work = Work()
             if !engine.batch.isEmpty {
                 // Before the batch is taken: the reading follows a step of the calendar.
-                work.base = engine.timeBase()
+                let base = engine.timeBase()
+                engine.lastBase = base.now.elapsed
+                work.base = base
                 swap(&work.records, &engine.batch)
                 engine.batch.reserveCapacity(min(work.records.count, 1 << 20))
                 work.first = engine.batchFirst
+                swap(&work.kicks, &engine.kicks)
+                work.isTickOnly = engine.isTickOnly
+                work.firstKick = engine.placeKicks()
             }
             if wantsDeletion && !stopping { work.deletion = deleteThrough }
-            return work.base == nil && work.deletion == nil ? nil : work
+            if !stopping { swap(&work.replacements, &replacements) }
+            return work.base == nil && work.deletion == nil && work.replacements.isEmpty ? nil : work
         }
     }
 
@@ -127,7 +175,7 @@ final class Committer: @unchecked Sendable {
     private func pause(_ nanoseconds: Int64) {
         engine.lock.withLock {
             let end = Clocks.monotonic() + nanoseconds
-            while !stopping && engine.batch.count <= EngineConfiguration.maximumBatchBytes {
+            while !stopping && engine.waitingBytes <= EngineConfiguration.maximumBatchBytes {
                 let left = end - Clocks.monotonic()
                 if left <= 0 { return }
                 _ = engine.lock.wait(nanoseconds: left)
@@ -146,11 +194,13 @@ final class Committer: @unchecked Sendable {
             logHead = last
             let grown = rows.reduce(0) { $0 + $1.data.count }
             dataBytes += grown
+            rowsOfKicksBytes += rows.reduce(0) { $0 + (BatchHeader.kind(of: $1) == .kicks ? $1.data.count : 0) }
             grownBytes += grown
             engine.counters.commitSeconds.observe(seconds)
             engine.counters.commitRecords.observe(Double(last - first + 1))
         }
-        hub.publish(rows)
+        // Kicks stream to nobody: they need not be held.
+        hub.publish(rows.map { BatchHeader.kind(of: $0) == .kicks ? BatchRows.condense([$0]) ?? $0 : $0 })
         engine.setDurable(last)
         hub.notify()
         if grownBytes >= Self.growthStep {
@@ -184,7 +234,8 @@ final class Committer: @unchecked Sendable {
 
     /// Until it is known what became of `rows`, reads show what was surely on disk before them.
     private func showDurablePart(_ rows: [LogRow]) {
-        var fold = LogFold(secret: secret, maximumTimers: engine.configuration.maximumTimers)
+        var fold = LogFold(
+            secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones)
         do throws(StoreError) { try Self.fold(&fold, store, through: logHead) } catch {
             return report(.storageStillFailing(error))
         }
@@ -207,7 +258,8 @@ final class Committer: @unchecked Sendable {
                 let head = try store.open()
                 engine.lock.withLock { epoch = head.epoch }
             }
-            var fold = LogFold(secret: secret, maximumTimers: engine.configuration.maximumTimers)
+            var fold = LogFold(
+                secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones)
             try Self.fold(&fold, store)
             let head = fold.head
             // What landed after all is shown like any commit.
@@ -219,6 +271,7 @@ final class Committer: @unchecked Sendable {
             let kept = hasLanded ? rows.last?.last ?? logHead : logHead
             logHead = head
             dataBytes = fold.bytes
+            rowsOfKicksBytes = fold.kickBytes
             engine.restart(fold, keeping: kept)
             engine.lock.unlock()
             return true
@@ -302,6 +355,19 @@ final class Committer: @unchecked Sendable {
         } catch {
             report(.storageStillFailing(error))
             engine.lock.withLock { deletionFailed = true }
+            return reopen() || recover(.unknown(error), [])
+        }
+    }
+
+    /// Puts rows in the place of others. Returns false when the service stops before storage works again.
+    private func replaceRows(_ rows: [LogRow]) -> Bool {
+        if rows.isEmpty { return true }
+        do {
+            try store.replace(with: rows)
+            return true
+        } catch {
+            // The rows stay as they are, which is but larger.
+            report(.storageStillFailing(error))
             return reopen() || recover(.unknown(error), [])
         }
     }

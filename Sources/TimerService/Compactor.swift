@@ -20,6 +20,8 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     private var outsideBytes = 0
     /// Rows up to here are compacted.
     private var compactedThrough: Int64 = 0
+    /// The pass over rows of kicks: see `condenseKicks`.
+    private var pass = KickPass()
 
     /// Bounds that tests make smaller.
     struct Tuning: Sendable {
@@ -87,8 +89,9 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             engine.scheduler.definitionBytes + engine.idempotency.answerBytes
                 + (engine.scheduler.count + engine.idempotency.count) * Self.recordOverhead
         }
-        guard outsideBytes > 2 * live + tuning.slackBytes else { return moved }
-        return try compact(reader) || moved
+        var isBusy = try condenseKicks(reader) || moved
+        if outsideBytes > 2 * live + tuning.slackBytes { isBusy = try compact(reader) || isBusy }
+        return isBusy
     }
 
     private func moveBoundary(_ reader: any LogReader) throws(StoreError) -> Bool {
@@ -103,8 +106,10 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             else { return false }
             rows += 1
             outsideThrough = row.last
-            outsideBytes += row.data.count
-            inside -= row.data.count
+            if header.kind != .kicks {
+                outsideBytes += row.data.count
+                inside -= row.data.count
+            }
             return true
         }
         committer.expire(through: outsideThrough)
@@ -125,21 +130,29 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             return true
         }
         guard let last = rows.last?.last else { return false }
+        var kickBytes = 0
         for row in rows {
-            guard carry(try needs(of: row)) else { return false }
+            let (needs, kind) = try needs(of: row)
+            if kind == .kicks { kickBytes += row.data.count }
+            guard carry(needs) else { return false }
         }
         guard engine.carryVersionFloor(), waitUntilDurable(restarts) else { return false }
         compactedThrough = last
-        outsideBytes -= bytes
-        committer.delete(through: last, bytes: bytes)
+        pass.through = max(pass.through, last)
+        outsideBytes -= bytes - kickBytes
+        committer.delete(through: last, bytes: bytes, kickBytes: kickBytes)
         return true
     }
 
     /// What a row holds that may still be needed.
-    private func needs(of row: LogRow) throws(StoreError) -> Engine.Carried {
+    private func needs(of row: LogRow) throws(StoreError) -> (Engine.Carried, RowKind) {
         var carried = Engine.Carried()
         let siphash = engine.siphash
-        try BatchRows.read(row) { record in
+        let header = try BatchRows.read(row) { record in
+            if case .kick(let hash, let base) = record.content {
+                carried.kicks.append(
+                    Engine.CarriedKick(hash: hash, base: base, version: record.progress.version))
+            }
             if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
             if record.isWhole {
                 let key = TimerKey(definition: row.data.span.extracting(record.definition), siphash: siphash)
@@ -147,7 +160,72 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             }
             return true
         }
-        return carried
+        return (carried, header.kind)
+    }
+
+    /// One way through the rows of kicks, oldest first.
+    private struct KickPass {
+        /// Rows up to here are done: what was needed of them stands in later ones.
+        var through: Int64 = 0
+        /// Where it ends; nil when none is under way.
+        var end: Int64?
+        /// What the rows of kicks held after the last one.
+        var bytesLeft = 0
+    }
+
+    /// Condenses a bounded number of rows of kicks, each of which later records stand for. A pass begins when the rows
+    /// of kicks hold twice what the last one left: so kicks take a bounded part of the disk, however many there are.
+    /// Returns whether more is to do at once.
+    private func condenseKicks(_ reader: any LogReader) throws(StoreError) -> Bool {
+        if pass.end == nil {
+            guard committer.kickBytes > 2 * pass.bytesLeft + tuning.slackBytes else { return false }
+            pass.end = engine.durableHead
+        }
+        guard let end = pass.end else { return false }
+        let restarts = engine.lock.withLock { engine.restarts }
+        var runs: [[LogRow]] = []
+        var last = pass.through
+        var isOver = true
+        var runEnd: Int64 = 0
+        var rows = 0
+        var bytes = 0
+        try reader.read(from: pass.through + 1) { row in
+            // The row at the end may be the newest, which stays as it is.
+            guard row.last < end else { return false }
+            isOver = rows < tuning.rowsPerRound && bytes < tuning.bytesPerRound
+            guard isOver else { return false }
+            last = row.last
+            rows += 1
+            bytes += row.data.count
+            let kind = BatchHeader.kind(of: row)
+            // The first row may be the rest of one that begins further back.
+            guard kind == .kicks || kind == .condensed, row.first > pass.through else { return true }
+            if row.previous != 0, row.previous == runEnd {
+                runs[runs.count - 1].append(row)
+            } else {
+                runs.append([row])
+            }
+            runEnd = row.last
+            return true
+        }
+        for row in runs.joined() {
+            guard carry(try needs(of: row).0) else { return false }
+        }
+        guard waitUntilDurable(restarts) else { return false }
+        replace(runs)
+        pass.through = last
+        if isOver {
+            pass.end = nil
+            pass.bytesLeft = committer.kickBytes
+        }
+        return !isOver
+    }
+
+    private func replace(_ runs: [[LogRow]]) {
+        let changed = runs.filter { $0.contains { BatchHeader.kind(of: $0) == .kicks } }
+        let condensed = changed.compactMap { BatchRows.condense($0) }
+        let before = changed.joined().reduce(0) { $0 + $1.data.count }
+        committer.replace(with: condensed, bytes: before - condensed.reduce(0) { $0 + $1.data.count })
     }
 
     /// Writes anew what is still needed, by pieces. Returns false when storage takes no writes now.

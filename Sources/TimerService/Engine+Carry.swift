@@ -20,14 +20,23 @@ extension Engine {
         var bases: [(key: TimerKey, position: Int64)] = []
         /// Answers.
         var answers: [(answer: StoredAnswer, position: Int64)] = []
-        /// How many entries there are: bases, then answers.
-        var count: Int { bases.count + answers.count }
+        /// Kicks.
+        var kicks: [CarriedKick] = []
+        /// How many entries there are: bases, then answers, then kicks.
+        var count: Int { bases.count + answers.count + kicks.count }
+    }
+
+    /// A kick in a row that is to go: its timer, as the record names it, and the version it made.
+    struct CarriedKick {
+        var hash: UInt32
+        var base: Int64
+        var version: Int64
     }
 
     /// Writes anew what of a row's records is still needed, one bounded step: afterwards nothing rests on the part of
     /// `carried` before the returned index.
     ///
-    /// - Returns: how many entries (bases, then answers) are done; nil when storage takes no writes now.
+    /// - Returns: how many entries are done; nil when storage takes no writes now.
     func carry(_ carried: Carried, from start: Int) -> Int? {
         lock.withLock {
             guard availability == .open else { return nil }
@@ -35,13 +44,47 @@ extension Engine {
             for index in start..<end {
                 if index < carried.bases.count {
                     carryBase(carried.bases[index].key, carried.bases[index].position)
-                } else {
+                } else if index < carried.bases.count + carried.answers.count {
                     let (answer, position) = carried.answers[index - carried.bases.count]
                     if idempotency.holds(answer.key, at: position) { record(answer) }
+                } else {
+                    carryKick(carried.kicks[index - carried.bases.count - carried.answers.count])
                 }
             }
             afterChanges(instant())
             return end
+        }
+    }
+
+    /// Plans cron timers anew whose zones' data have changed, by bounded steps, before anything fires. Returns how many.
+    func replanCron(_ timers: [SlotIndex]) -> Int {
+        var next = timers.startIndex
+        var replanned = 0
+        while next < timers.endIndex {
+            let end = min(timers.endIndex, next + EngineConfiguration.stepLimit)
+            lock.withLock {
+                while waitingBytes > EngineConfiguration.maximumBatchBytes && availability == .open {
+                    _ = lock.wait(nanoseconds: Self.roomPause)
+                }
+                let now = instant()
+                replanned += scheduler.replanCron(timers[next..<end], now, &effects)
+                record()
+                afterChanges(now)
+            }
+            next = end
+        }
+        return replanned
+    }
+
+    /// Pause between looks whether there is room for more records, in nanoseconds.
+    private static let roomPause: Int64 = 10_000_000
+
+    /// Refuses further changes for good. The last record tells how long the server was up, where that counts.
+    func close() {
+        lock.withLock {
+            if availability == .open && scheduler.countsUptime { tick() }
+            isStopping = true
+            afterChanges(instant())
         }
     }
 
@@ -57,13 +100,34 @@ extension Engine {
 
     private func carryBase(_ key: TimerKey, _ position: Int64) {
         guard let slot = scheduler.find(key), scheduler.base(slot) == position else { return }
-        let fresh = takePosition()
+        recordSnapshot(slot)
+    }
+
+    private func carryKick(_ kick: CarriedKick) {
+        guard let slot = scheduler.find(hash: kick.hash, base: kick.base) else { return }
         let progress = scheduler.progress(slot)
+        guard progress.version == kick.version, let kicks = scheduler.kicks(slot) else { return }
+        recordKick(slot, progress, kicks)
+    }
+
+    /// Writes the record of a timer as it is.
+    func recordSnapshot(_ slot: SlotIndex) {
+        let position = takePosition()
+        let progress = scheduler.progress(slot)
+        let kicks = scheduler.kicks(slot)
         let lastEvent = scheduler.lastEvent(slot)
         scheduler.withDefinition(slot) { definition in
-            RecordCodec.appendSnapshot(progress, lastEvent: lastEvent, definition: definition, to: &batch)
+            RecordCodec.appendSnapshot(progress, kicks, lastEvent: lastEvent, definition: definition, to: &batch)
         }
-        _ = scheduler.stamp(slot, position: fresh, isBase: true, isEvent: false)
+        _ = scheduler.stamp(slot, position: position, isBase: true, isEvent: false)
+    }
+
+    /// Writes a record that says nothing new, for the sake of its time base: after a crash the suspending clock goes on
+    /// from there.
+    func tick() {
+        let isAlone = batch.isEmpty
+        recordVersionFloor()
+        if isAlone { noteTick() }
     }
 
     /// Writes the floor of versions, which deleted timers' records no longer tell once they are gone.

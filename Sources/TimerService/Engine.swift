@@ -27,6 +27,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var effects: [Effect] = []
     /// Records that wait for the committer.
     var batch: [UInt8] = []
+    /// Records of kicks that wait with them, for rows of their own: they get their positions when the batch is taken.
+    var kicks: [UInt8] = []
+    private var kickCount: Int64 = 0
+    /// Whether the batch holds but one record, which says nothing.
+    private(set) var isTickOnly = false
     var batchFirst: Int64 = 0
     /// The position the next record gets.
     var nextPosition: Int64 = 0
@@ -48,6 +53,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private var isAdvancing = false
     /// Elapsed nanoseconds of the fire loop's last sign of life.
     var lastBeat: Int64 = 0
+    /// Elapsed nanoseconds up to which the fire loop holds back after it stood still.
+    private var heldUntil: Int64 = 0
+    /// Elapsed nanoseconds of the newest batch's time base.
+    var lastBase: Int64 = 0
     private let durable = Atomic<Int64>(0)
     /// The newest position that was lost.
     private let lostThrough = Atomic<Int64>(0)
@@ -59,6 +68,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// From this second on (in the year 2106) ranges follow the log alone, so that no calendar exhausts the positions.
     private static let lastSecond: Int64 = 1 << 32
     private static let lostRangesKept = 64
+    /// After a stand-still kicks that wait in sockets get so long to be taken before any watchdog is judged, in
+    /// nanoseconds.
+    private static let grace: Int64 = 20_000_000
+    /// A new time base is written once the newest is so old while a timer counts the time the server is up, in nanoseconds.
+    private static let tickInterval: Int64 = 9_000_000_000
 
     /// Takes a folded log over.
     init(
@@ -95,6 +109,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         let head = fold.head
         scheduler = fold.finish()
         batch.removeAll(keepingCapacity: true)
+        kicks.removeAll(keepingCapacity: true)
+        kickCount = 0
         take(answers: answers, head: head)
     }
 
@@ -151,7 +167,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// The current instant; a step of the calendar is followed at once.
     func instant() -> Now {
         let offset = clock.lastOffset
-        let now = clock.now()
+        let now = clock.now(isUp: !storageFails)
         if now.wallOffset != offset { followStep(from: offset, now) }
         return now
     }
@@ -189,21 +205,61 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Gives the step's effects their positions and writes their records.
     func record() {
         for effect in effects {
+            guard let type = effect.type else {
+                recordUntold(effect)
+                continue
+            }
             let position = takePosition()
             let previous = scheduler.stamp(
-                effect.slot, position: position, isBase: RecordCodec.holdsDefinition(effect.type), isEvent: true)
+                effect.slot, position: position, isBase: RecordCodec.holdsDefinition(type), isEvent: true)
             counters.count(effect)
             scheduler.withDefinition(effect.slot) { definition in
                 RecordCodec.append(
-                    effect, distance: previous == 0 ? 0 : position - previous, definition: definition, to: &batch)
+                    effect, type, distance: previous == 0 ? 0 : position - previous, definition: definition,
+                    to: &batch)
             }
         }
         effects.removeAll(keepingCapacity: true)
         scheduler.finishStep()
     }
 
+    /// Writes the record of a change that no stream tells: a kick, or else the timer as it is now.
+    private func recordUntold(_ effect: Effect) {
+        guard let kicks = effect.kicks else { return recordSnapshot(effect.slot) }
+        recordKick(effect.slot, effect.progress, kicks)
+    }
+
+    /// Writes the record of a kick, to be durable with the batch at hand.
+    func recordKick(_ slot: SlotIndex, _ progress: TimerProgress, _ kicks: KickProgress) {
+        // What shows the kick waits for a record of this batch, which is durable as a whole.
+        if batch.isEmpty { tick() }
+        RecordCodec.appendKick(
+            progress, kicks, hash: scheduler.hash(slot), base: scheduler.base(slot), to: &self.kicks)
+        kickCount += 1
+        scheduler.stampKick(slot, position: head)
+    }
+
+    /// Gives the kicks at hand their positions, behind the batch; the first of them.
+    func placeKicks() -> Int64 {
+        let first = nextPosition
+        nextPosition += kickCount
+        if kickCount > 0 {
+            head = nextPosition - 1
+            givenOut = head
+        }
+        kickCount = 0
+        return first
+    }
+
+    /// Notes that the one record of the batch says nothing.
+    func noteTick() { isTickOnly = true }
+
+    /// Bytes of records that wait for the disk.
+    var waitingBytes: Int { batch.count + kicks.count }
+
     func takePosition() -> Int64 {
         if batch.isEmpty { batchFirst = nextPosition }
+        isTickOnly = false
         head = nextPosition
         givenOut = nextPosition
         nextPosition += 1
@@ -227,10 +283,14 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         let planned = max(armedFor, lastBeat)
         let now = instant()
         guard availability == .open else { return .done }
-        if planned != .max && now.elapsed - planned > Self.stallThreshold { scheduler.noteStall(until: now) }
+        if planned != .max && now.elapsed - planned > Self.stallThreshold {
+            scheduler.noteStall(until: now)
+            if scheduler.countsUptime { heldUntil = now.elapsed + Self.grace }
+        }
         // Also when held: overload makes fires late, not missed.
         lastBeat = now.elapsed
-        guard batch.count <= EngineConfiguration.maximumBatchBytes else { return .held }
+        guard waitingBytes <= EngineConfiguration.maximumBatchBytes, now.elapsed >= heldUntil else { return .held }
+        if scheduler.countsUptime && now.elapsed - lastBase >= Self.tickInterval { tick() }
         let done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
         if !effects.isEmpty && !isAdvancing { counters.wakeups += 1 }
         isAdvancing = !done

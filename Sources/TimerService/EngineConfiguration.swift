@@ -1,3 +1,5 @@
+public import TimerCore
+
 /// When an answer may leave.
 public enum Durability: Sendable, Equatable {
     /// When every change it rests on is on disk.
@@ -18,6 +20,9 @@ public struct EngineConfiguration: Sendable {
     public var retainMilliseconds: Int64 = 86_400_000
     /// How many bytes of log are kept for events.
     public var retainBytes = 1 << 30
+
+    /// The time zones of cron schedules.
+    public var zones: any ZoneSource = UTCOnly()
 
     /// Every default.
     public init() {}

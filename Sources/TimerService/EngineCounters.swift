@@ -22,8 +22,9 @@ public struct EngineCounters: Sendable {
     public var logBytes = 0
 
     mutating func count(_ effect: Effect) {
-        events[Int(effect.type.rawValue)] += 1
-        guard effect.type == .fired, let fire = effect.fire else { return }
+        guard let type = effect.type else { return }
+        events[Int(type.rawValue)] += 1
+        guard type == .fired, let fire = effect.fire else { return }
         fires[Int(effect.reason.rawValue)] += 1
         lateness.observe(Double(fire.latenessUs) / 1_000_000)
     }

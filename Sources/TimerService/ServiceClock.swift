@@ -37,6 +37,8 @@ struct ServiceClock {
     /// Elapsed = boottime + shift.
     private let shift: Int64
     private var last: Now
+    /// Whether the suspending clock stands, and the elapsed time from which on it did not count yet.
+    private var standsSince: Int64?
 
     /// A difference up to this is jitter of reading two clocks in turn, not a step of one.
     private static let jitter: Int64 = 1_000_000
@@ -61,12 +63,38 @@ struct ServiceClock {
             let offset = base.now.wallOffset * 1_000_000
             shift = max(base.now.elapsed, realtime - offset) - boottime
         }
-        last = Now(elapsed: max(base.now.elapsed, boottime + shift), wallOffset: base.now.wallOffset)
+        last = base.now
+        last.elapsed = max(last.elapsed, boottime + shift)
+        // The server was not up since the row was written, or was so unseen.
+        last.downtime += Self.wholeMilliseconds(last.elapsed - base.now.elapsed)
     }
 
+    /// A time in which nobody read the clock, and all stood still, is downtime from this length on, in nanoseconds. The
+    /// fire loop reads it once a second.
+    private static let longestSilence: Int64 = 1_500_000_000
+
+    /// Rounded up, so that the suspending clock is never ahead; by less than a millisecond it may be behind.
+    private static func wholeMilliseconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds + 999_999) / 1_000_000 }
+
     /// The current instant; never before an earlier one on the elapsed clock. A step of the calendar shows as a
-    /// changed offset.
-    mutating func now() -> Now {
+    /// changed offset, a time in which the server was not up as more downtime.
+    ///
+    /// - Parameter isUp: false while the server can't take what suspending timers wait for.
+    mutating func now(isUp: Bool = true) -> Now {
+        let seen = last.elapsed
+        readClocks()
+        if !isUp || last.elapsed - seen > Self.longestSilence {
+            // What is less than a millisecond counts with the next reading.
+            let since = standsSince ?? seen
+            let downtime = (last.elapsed - since) / 1_000_000
+            last.downtime += downtime
+            standsSince = since + downtime * 1_000_000
+        }
+        if isUp { standsSince = nil }
+        return last
+    }
+
+    private mutating func readClocks() {
         for _ in 0..<3 {
             let before = source.boottime()
             let realtime = source.realtime()
@@ -77,7 +105,6 @@ struct ServiceClock {
             last.wallOffset = difference >= 0 ? difference / 1_000_000 : (difference - 999_999) / 1_000_000
             break
         }
-        return last
     }
 
     /// The offset of the calendar as last read, milliseconds.
@@ -85,7 +112,7 @@ struct ServiceClock {
 
     /// What every clock showed at `now`, for a row.
     func base(at now: Now) -> TimeBase {
-        TimeBase(now: now, boottime: now.elapsed - shift, suspending: now.elapsed, boot: boot)
+        TimeBase(now: now, boottime: now.elapsed - shift, boot: boot)
     }
 
     /// The boottime reading, in nanoseconds, at which the elapsed clock shows `elapsed`.

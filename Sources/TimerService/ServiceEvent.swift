@@ -4,6 +4,8 @@ public import TimerLog
 public enum ServiceEvent: Sendable {
     /// The log was folded at start.
     case recovered(timers: Int, records: Int, seconds: Double)
+    /// The time zones' data have changed since the log was written: so many cron timers were planned anew.
+    case timeZonesChanged(timers: Int)
     /// An append failed; changes are refused until storage works again.
     case appendFailed(AppendOutcome)
     /// Storage failed again while it was being brought back.

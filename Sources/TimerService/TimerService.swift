@@ -18,25 +18,29 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
     private let committer: Committer
     private let compactor: Compactor
     private let fireLoop: FireLoop
+    private let report: @Sendable (ServiceEvent) -> Void
+    private let cronTimers: [SlotIndex]
     private var threads: [Thread] = []
     private var committerThread: Thread?
 
     /// Opens `store` and folds what it holds.
     ///
     /// - Parameter report: hears what an operator should; any thread.
-    /// - Throws: when the store can't be used, or what it holds is damaged.
+    /// - Throws: when the store can't be used, or what it holds is damaged or names a time zone that is not there.
     public init(
         store: any LogStore, configuration: EngineConfiguration, alarm: any Alarm = TimerFDAlarm(),
         timeSource: any TimeSource = SystemTime(), report: @escaping @Sendable (ServiceEvent) -> Void
     ) throws(StoreError) {
         let started = Clocks.monotonic()
         let head = try store.open()
-        var fold = LogFold(secret: head.secret, maximumTimers: configuration.maximumTimers)
+        var fold = LogFold(
+            secret: head.secret, maximumTimers: configuration.maximumTimers, zones: configuration.zones)
         try Committer.fold(&fold, store)
         let deletedThrough = fold.deletedThrough ?? 0
         let records = fold.records
         let oldest = fold.oldest
         let dataBytes = fold.bytes
+        let kickBytes = fold.kickBytes
         engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: timeSource)
         hub = EventHub(head: head.last)
         self.store = store
@@ -45,19 +49,31 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         replayer = Replayer(store)
         watchdog = LoopWatchdog(report: report)
         committer = Committer(
-            engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: dataBytes, report: report)
+            engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: dataBytes,
+            kickBytes: kickBytes, report: report)
         compactor = Compactor(engine, store, committer, report: report)
         committer.observeGrowth { [weak compactor] in compactor?.nudge() }
         let heart = Heartbeat(name: "fire")
         watchdog.watch(heart)
         fireLoop = FireLoop(engine, heart: heart)
+        let engine = engine
         let timers = engine.lock.withLock { engine.scheduler.count }
+        let cronTimers = engine.lock.withLock { engine.scheduler.cronTimers() }
+        let missing = engine.lock.withLock { engine.scheduler.missingZone(of: cronTimers) }
+        self.report = report
+        self.cronTimers = cronTimers
+        if let missing {
+            let name = String(decoding: missing, as: UTF8.self)
+            throw StoreError(.unusable, "a timer is in the time zone `\(name)`, which this system's data do not have")
+        }
         report(.recovered(timers: timers, records: records, seconds: Double(Clocks.monotonic() - started) / 1e9))
     }
 
     /// Starts the threads.
     public func start() {
         committerThread = Thread(name: "commit") { [committer] in committer.run() }
+        let replanned = engine.replanCron(cronTimers)
+        if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
         threads = [
             Thread(name: "fire") { [fireLoop] in fireLoop.run() },
             Thread(name: "compact") { [compactor] in compactor.run() },
@@ -67,7 +83,7 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
     }
 
     /// Refuses further changes; what was taken is still committed.
-    public func refuseChanges() { engine.lock.withLock { engine.isStopping = true } }
+    public func refuseChanges() { engine.close() }
 
     /// Stops the threads, the committer last: everything taken is on disk afterwards.
     public func stop() {

@@ -4,6 +4,8 @@ public import TimerCore
 public struct TimerView: Sendable {
     /// What its life changes.
     public var progress = TimerProgress()
+    /// The rest of a watchdog's progress; nil for other kinds.
+    public var kicks: KickProgress?
     /// What its client set, encoded; see `Definition`.
     public var definition: [UInt8] = []
     /// The instant it was copied at.

@@ -29,7 +29,7 @@ public import TimerLog
         case .storageUnavailable: throw .storageUnavailable
         case .stopping: throw .shuttingDown
         }
-        if engine.batch.count > EngineConfiguration.maximumBatchBytes { throw .overloaded }
+        if engine.waitingBytes > EngineConfiguration.maximumBatchBytes { throw .overloaded }
     }
 
     private func change<Result>(
@@ -57,9 +57,10 @@ public import TimerLog
     /// Copies a timer out.
     public func copy(_ slot: SlotIndex, into view: inout TimerView) {
         view.progress = engine.scheduler.progress(slot)
+        view.kicks = engine.scheduler.kicks(slot)
         view.now = now
         view.position = engine.scheduler.lastRecord(slot)
-        view.eventID = max(view.position, engine.durableHead)
+        view.eventID = max(engine.scheduler.lastEvent(slot), engine.durableHead)
         view.definition.removeAll(keepingCapacity: true)
         engine.scheduler.withDefinition(slot) { definition in
             unsafe definition.withUnsafeBufferPointer { unsafe view.definition.append(contentsOf: $0) }
@@ -82,7 +83,7 @@ public import TimerLog
     public func put(
         _ key: borrowing TimerKey, definition: inout [UInt8], if condition: VersionCondition, createOnly: Bool
     ) throws(ServiceError) -> (slot: SlotIndex, isNew: Bool) {
-        do throws(TimerRefusal) { try Scheduler.checkPlan(definition.span, now) } catch { throw .refused(error) }
+        do throws(TimerRefusal) { try engine.scheduler.checkPlan(definition.span, now) } catch { throw .refused(error) }
         guard let slot = engine.scheduler.find(key) else {
             if condition != .none { throw .refused(.versionMismatch(current: nil)) }
             return (try create(key, definition: &definition), true)
@@ -142,6 +143,15 @@ public import TimerLog
 
     /// Reads the scheduler: lists, previews.
     public func read<Result>(_ body: (borrowing Scheduler) -> Result) -> Result { body(engine.scheduler) }
+
+    /// Nominal wall instants of the fires that a timer of these rules would have, activated now.
+    public func preview(_ rules: TimerRules, count: Int) throws(ServiceError) -> [Int64] {
+        do throws(TimerRefusal) {
+            return try engine.scheduler.preview(rules, now, count: count)
+        } catch {
+            throw .refused(error)
+        }
+    }
 
     /// Judges a request with an idempotency key; a fresh one is under way until `answer` or `abandon`.
     public func begin(_ key: Hash128, fingerprint: Hash128) throws(ServiceError) -> IdempotencyVerdict {

@@ -58,6 +58,10 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
                     "timers": .stringConvertible(timers), "records": .stringConvertible(records),
                     "ms": Self.milliseconds(seconds),
                 ])
+        case .timeZonesChanged(let timers):
+            logger.notice(
+                "time zones have changed; cron timers were planned anew",
+                metadata: ["timers": .stringConvertible(timers)])
         case .appendFailed(let outcome):
             logger.error(
                 "the disk took no write; changes are refused until it does", metadata: Self.metadata(outcome))

@@ -36,6 +36,13 @@ enum RecordLine {
             writer.instant(answer.answeredAt)
             writer.key("bytes")
             writer.integer(Int64(answer.answer.count))
+        case .kick(let hash, let base):
+            head(record, "kick", &writer)
+            writer.key("hash")
+            writer.string(String(hash, radix: 16))
+            writer.key("base")
+            writer.string(String(base))
+            append(record, &writer)
         case .versionFloor(let floor):
             head(record, "versionFloor", &writer)
             writer.key("floor")
@@ -68,6 +75,18 @@ enum RecordLine {
         Definition.appendID(definition, to: &id)
         writer.key("timer")
         writer.string(id)
+        append(record, &writer)
+        let layout = record.isWhole ? Definition.layout(definition) : nil
+        if let layout, record.progress.isPlanned, let header = BatchHeader(row.data.span) {
+            writer.key("dueAt")
+            writer.instant(header.base.now.wall(of: record.progress.due, on: layout.rules.clock))
+        }
+        labels(definition, &writer)
+        if let layout { append(layout, definition, &writer) }
+    }
+
+    /// The timer's progress: what every record about a timer has.
+    private static func append(_ record: LogRecord, _ writer: inout JSONWriter) {
         let progress = record.progress
         writer.key("state")
         writer.string(progress.state.name)
@@ -76,11 +95,6 @@ enum RecordLine {
         // Milliseconds on the timer's clock when running, microseconds left when suspended: as it is kept.
         writer.key("due")
         writer.integer(progress.due)
-        let layout = record.isWhole ? Definition.layout(definition) : nil
-        if let layout, progress.state == .running, let header = BatchHeader(row.data.span) {
-            writer.key("dueAt")
-            writer.instant(header.base.now.wall(of: progress.due, on: layout.rules.clock))
-        }
         if progress.lastFiredAt != 0 {
             writer.key("lastFiredAt")
             writer.instant(progress.lastFiredAt)
@@ -89,8 +103,15 @@ enum RecordLine {
         writer.integer(progress.fireCount)
         writer.key("missedCount")
         writer.integer(progress.missedCount)
-        labels(definition, &writer)
-        if let layout { append(layout, definition, &writer) }
+        guard let kicks = record.kicks else { return }
+        writer.key("health")
+        writer.string(progress.flags.contains(.stalled) ? "stalled" as StaticString : "ok")
+        writer.key("kickCount")
+        writer.integer(kicks.kickCount)
+        if kicks.lastKickedAt != 0 {
+            writer.key("lastKickedAt")
+            writer.instant(kicks.lastKickedAt)
+        }
     }
 
     private static func labels(_ definition: Span<UInt8>, _ writer: inout JSONWriter) {
@@ -159,6 +180,18 @@ enum RecordLine {
                 writer.key("at")
                 writer.instant(instant)
             }
+        case .cron(let cron):
+            writer.key("cron")
+            writer.string(cron.text)
+            writer.key("timeZone")
+            writer.string(cron.zone)
+            if let from = cron.from {
+                writer.key("from")
+                writer.instant(from)
+            }
+        case .watchdog(let period):
+            writer.key("watchdog")
+            writer.duration(period)
         }
     }
 

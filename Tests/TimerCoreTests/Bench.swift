@@ -46,6 +46,8 @@ final class Bench {
 
     func progress(_ id: String = "t") throws(TimerRefusal) -> TimerProgress { scheduler.progress(try slot(id)) }
 
+    func kicks(_ id: String = "t") throws(TimerRefusal) -> KickProgress { scheduler.kicks(try slot(id)) ?? .init() }
+
     func rules(_ id: String = "t") throws(TimerRefusal) -> TimerRules { scheduler.rules(try slot(id)) }
 
     /// The next due instant of a running timer, as wall milliseconds after the start.
@@ -159,6 +161,12 @@ extension Bench {
         return advance()
     }
 
+    /// The server is not up for that long.
+    func down(_ milliseconds: Int64) {
+        pass(milliseconds)
+        now.downtime += milliseconds
+    }
+
     /// The calendar is set.
     func stepWall(_ milliseconds: Int64) {
         now.wallOffset += milliseconds
@@ -172,8 +180,10 @@ extension Bench {
         for id in ids {
             guard let slot = scheduler.find(key(id)) else { continue }
             let progress = scheduler.progress(slot)
+            let kicks = scheduler.kicks(slot)
             scheduler.withDefinition(slot) { definition in
-                _ = fresh.fold(definition: definition, isWhole: true, progress: progress, position: 1, lastEvent: 1)
+                _ = fresh.fold(
+                    definition: definition, isWhole: true, progress: progress, kicks: kicks, position: 1, lastEvent: 1)
             }
         }
         fresh.armAll(now)
@@ -182,7 +192,8 @@ extension Bench {
 
     static func line(_ effect: Effect) -> String {
         guard let fire = effect.fire else {
-            return effect.type == .deleted ? "deleted \(effect.reason.name)" : "\(effect.type.name)"
+            guard let type = effect.type else { return "untold" }
+            return type == .deleted ? "deleted \(effect.reason.name)" : "\(type.name)"
         }
         let missed = fire.missed == 0 ? "" : " missed \(fire.missed)"
         return "fired \(effect.reason.name) \(fire.scheduledAt - wallStart)\(missed)"

@@ -167,7 +167,7 @@ struct DefinitionTests {
                     Self.readAll(bytes)
                     if let layout = Definition.layout(bytes) {
                         #expect(layout.prefixCount <= bytes.count && (layout.payload?.upperBound ?? 0) <= bytes.count)
-                        #expect(layout.rules.schedule.period >= 0)
+                        #expect(layout.rules.misses > 0 && layout.rules.leeway >= 0 && layout.rules.jitter >= 0)
                     }
                 }
                 bytes[index] = kept

@@ -158,7 +158,7 @@ struct ScheduleTests {
     ])
     func `the preview, and what is upcoming, is what fires`(timer: TimerRules) throws {
         let bench = Bench()
-        let preview = try Scheduler.preview(timer, bench.now, count: 10)
+        let preview = try bench.scheduler.preview(timer, bench.now, count: 10)
         try bench.create(timer)
         #expect(bench.scheduler.upcoming(try bench.slot(), bench.now, count: 10) == preview)
         var fires: [Int64] = []

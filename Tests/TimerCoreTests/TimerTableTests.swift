@@ -109,7 +109,8 @@ struct FoldTests {
         let prefix = Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0))
         let taken = [(prefix, false), (definition, true), (prefix, false)].enumerated().map { index, record in
             scheduler.fold(
-                definition: record.0.span, isWhole: record.1, progress: TimerProgress(), position: Int64(5 + index),
+                definition: record.0.span, isWhole: record.1, progress: TimerProgress(), kicks: nil,
+                position: Int64(5 + index),
                 lastEvent: Int64(5 + index))
         }
         #expect(taken == [false, true, true])
@@ -122,7 +123,8 @@ struct FoldTests {
         var scheduler = Scheduler(secret: [])
         let definition = Bench.definition("t", rules(.after(1)))
         _ = scheduler.fold(
-            definition: definition.span, isWhole: true, progress: TimerProgress(), position: 6, lastEvent: 6)
+            definition: definition.span, isWhole: true, progress: TimerProgress(), kicks: nil, position: 6, lastEvent: 6
+        )
         scheduler.foldDeletion(prefix: definition.span, version: 9)
         #expect(scheduler.count == 0 && scheduler.versionFloor == 9)
         scheduler.foldDeletion(prefix: definition.span, version: 12)
@@ -140,7 +142,7 @@ struct FoldTests {
         try bench.apply(.cancel, id: "cancelled")
         try bench.apply(.fire, id: "completed")
         bench.restart(TimerState.allCases.map { "\($0.name)" })
-        #expect(bench.scheduler.continuousWheel.live == 3)
+        #expect(bench.scheduler.elapsedWheel.live == 3)
         #expect(bench.advance(1000) == ["fired due 1000", "completed"])
         #expect(bench.advance(100_000_000).sorted() == Array(repeating: "deleted expired", count: 3))
         #expect(bench.exists("idle") && bench.exists("suspended") && bench.scheduler.count == 2)

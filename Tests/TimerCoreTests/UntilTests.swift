@@ -25,7 +25,7 @@ struct UntilTests {
         let refusal = TimerRefusal.invalidSchedule(pointer: "/until", reason: "no fire is due at or before `until`")
         #expect(throws: refusal) { try bench.create(every(99) { $0.start = start }) }
         #expect(!bench.exists() && bench.effects == [])
-        #expect(throws: refusal) { try Scheduler.preview(every(99), bench.now, count: 1) }
+        #expect(throws: refusal) { try Scheduler(secret: []).preview(every(99), bench.now, count: 1) }
         try bench.create(every(100) { $0.start = start })
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 struct BatchRowsTests {
     private let base = TimeBase(
-        now: Now(elapsed: 11, wallOffset: -12), boottime: 13, suspending: .min, boot: Hash128(high: .max, low: 16))
+        now: Now(elapsed: 11, wallOffset: -12, downtime: .min), boottime: 13, boot: Hash128(high: .max, low: 16))
 
     private func answer(_ count: Int, tag: UInt64 = 0) -> [UInt8] {
         var bytes: [UInt8] = []

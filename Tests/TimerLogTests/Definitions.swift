@@ -24,13 +24,22 @@ extension TimerRules {
         let period = Int64.random(in: 1...3000, using: &generator)
         let schedules: [Schedule] = [
             .after(near), .at(wall + near), .every(period, first: .period), .every(period, first: .after(near)),
-            .every(period, first: .at(wall - near)),
+            .every(period, first: .at(wall - near)), .watchdog(period),
         ]
         var rules = TimerRules(schedules.randomElement(using: &generator) ?? .after(near))
         if !rules.schedule.isCalendar { rules.clock = TimerClock.allCases.randomElement(using: &generator) ?? .wall }
         rules.mode = RepeatMode.allCases.randomElement(using: &generator) ?? .fixedRate
-        rules.onResume = ResumePolicy.allCases.randomElement(using: &generator) ?? .remaining
         rules.start = generator.chance(oneIn: 4) ? .manual : .now
+        if rules.schedule.kind == .watchdog {
+            rules.misses = Int64.random(in: 1...3, using: &generator)
+            rules.repeatAlarm = generator.chance(oneIn: 2)
+        } else {
+            rules.onResume = ResumePolicy.allCases.randomElement(using: &generator) ?? .remaining
+            rules.misfire = MisfirePolicy.allCases.randomElement(using: &generator) ?? .once
+            if generator.chance(oneIn: 4) { rules.misfireGrace = near }
+        }
+        if generator.chance(oneIn: 4) { rules.leeway = Int64.random(in: 0...500, using: &generator) }
+        if generator.chance(oneIn: 4) { rules.jitter = Int64.random(in: 0...500, using: &generator) }
         rules.restartable = generator.chance(oneIn: 2)
         if generator.chance(oneIn: 3) { rules.maxFires = Int64.random(in: 1...4, using: &generator) }
         if generator.chance(oneIn: 5) { rules.until = wall + 60_000 }
@@ -44,6 +53,7 @@ extension TimerProgress {
     static func random(_ generator: inout SeededGenerator) -> TimerProgress {
         var progress = TimerProgress()
         progress.state = TimerState.allCases.randomElement(using: &generator) ?? .idle
+        progress.flags = TimerProgress.Flags(rawValue: UInt8.random(in: 0...7, using: &generator))
         progress.version = generator.number()
         progress.updatedAt = generator.number() / 4
         progress.due = generator.number()
@@ -52,6 +62,17 @@ extension TimerProgress {
         progress.missedCount = generator.number()
         progress.firesSinceActivation = generator.number()
         return progress
+    }
+}
+
+extension KickProgress {
+    /// Any progress of a watchdog; instants stay where their differences are in range.
+    static func random(_ generator: inout SeededGenerator) -> KickProgress {
+        var kicks = KickProgress()
+        kicks.lastKickedAt = generator.chance(oneIn: 3) ? 0 : generator.number() / 4
+        kicks.kickCount = generator.number()
+        kicks.stalledSince = generator.chance(oneIn: 3) ? 0 : generator.number() / 4
+        return kicks
     }
 }
 
@@ -69,10 +90,12 @@ extension SeededGenerator {
 /// A timer as a scheduler holds it.
 struct TimerCopy: Equatable {
     var progress: TimerProgress
+    var kicks: KickProgress?
     var definition: [UInt8]
     var lastEvent: Int64
-    var lastRecord: Int64
     var base: Int64
+    /// Position of its newest record but for kicks.
+    var lastRecord: Int64 { max(lastEvent, base) }
 }
 
 /// Everything a scheduler holds that a log must bring back.
@@ -92,8 +115,8 @@ struct SchedulerCopy: Equatable {
             var id: [UInt8] = []
             Definition.appendID(definition.span, to: &id)
             timers[String(decoding: id, as: UTF8.self)] = TimerCopy(
-                progress: scheduler.progress(slot), definition: definition, lastEvent: scheduler.lastEvent(slot),
-                lastRecord: scheduler.lastRecord(slot), base: scheduler.base(slot))
+                progress: scheduler.progress(slot), kicks: scheduler.kicks(slot), definition: definition, lastEvent: scheduler.lastEvent(slot),
+                base: scheduler.base(slot))
         }
     }
 

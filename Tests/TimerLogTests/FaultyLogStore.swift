@@ -96,6 +96,8 @@ final class FaultyLogStore: LogStore, @unchecked Sendable {  // unchecked: what 
 
     func delete(upTo position: Int64) throws(StoreError) -> Int { try inner.delete(upTo: position) }
 
+    func replace(with rows: [LogRow]) throws(StoreError) { try inner.replace(with: rows) }
+
     func makeReader() throws(StoreError) -> any LogReader { Reader(self, try inner.makeReader()) }
 
     func bytesOnDisk() -> Int { inner.bytesOnDisk() }

@@ -12,7 +12,7 @@ struct LogScript {
     private var lastEvents: [String: Int64] = [:]
     private var versions: [String: Int64] = [:]
     private let base = TimeBase(
-        now: Now(elapsed: 5, wallOffset: 6), boottime: 7, suspending: 8, boot: Hash128(high: 9, low: 10))
+        now: Now(elapsed: 5, wallOffset: 6), boottime: 7, boot: Hash128(high: 9, low: 10))
 
     /// Records an event of the timer `id`; its version is the next.
     @discardableResult
@@ -23,7 +23,7 @@ struct LogScript {
         let progress = progress(id, state, version)
         let effect = Effect(type: type, at: 100 + next, slot: 0, progress: progress)
         RecordCodec.append(
-            effect, distance: previous == 0 ? 0 : next - previous,
+            effect, type, distance: previous == 0 ? 0 : next - previous,
             definition: definition(id, payload: payload).span, to: &records)
         lastEvents[id] = next
         return advance()
@@ -33,7 +33,7 @@ struct LogScript {
     @discardableResult
     mutating func snapshot(_ id: String, _ state: TimerState, version: Int64) -> Int64 {
         RecordCodec.appendSnapshot(
-            progress(id, state, version), lastEvent: lastEvents[id] ?? 0, definition: definition(id).span, to: &records)
+            progress(id, state, version), nil, lastEvent: lastEvents[id] ?? 0, definition: definition(id).span, to: &records)
         return advance()
     }
 

@@ -9,9 +9,11 @@ struct SampleRecord: Sendable {
     var at: Int64
     var distance: Int64 = 0
     var progress = TimerProgress()
+    var kicks: KickProgress?
+    var stalledFor: Int64?
     var definition: [UInt8] = []
 
-    /// A record of a kind: those of events by their number, then a snapshot, an answer and a floor.
+    /// A record of a kind: those of events by their number, then a snapshot, an answer, a floor and a kick.
     static func random(_ kind: UInt8, _ generator: inout SeededGenerator) -> SampleRecord {
         var progress = TimerProgress.random(&generator)
         switch kind {
@@ -23,6 +25,12 @@ struct SampleRecord: Sendable {
             return SampleRecord(content: .answer(answer), at: progress.updatedAt)
         case RecordCodec.versionFloorKind:
             return SampleRecord(content: .versionFloor(progress.version), at: progress.updatedAt)
+        case RecordCodec.kickKind:
+            let hash = UInt32.random(in: 0 ... .max, using: &generator)
+            let base = Int64.random(in: 0 ... .max, using: &generator)
+            return SampleRecord(
+                content: .kick(hash: hash, base: base), at: progress.updatedAt, progress: progress,
+                kicks: .random(&generator))
         default: break
         }
         let name = (0..<Int.random(in: 1...128, using: &generator)).map { _ in "x" }.joined()
@@ -32,12 +40,14 @@ struct SampleRecord: Sendable {
         let rules = TimerRules.random(&generator, wall: 1_700_000_000_000)
         var sample = SampleRecord(
             content: .snapshot(lastEvent: Int64.random(in: 0...Int64.max, using: &generator)), at: progress.updatedAt,
-            progress: progress, definition: TimerLogTests.definition(id, rules, labels: labels, payload: payload))
+            progress: progress, kicks: generator.chance(oneIn: 2) ? .random(&generator) : nil,
+            definition: TimerLogTests.definition(id, rules, labels: labels, payload: payload))
         guard let type = EventType(rawValue: kind) else { return sample }
         let fire = FireDetail(
             scheduledAt: generator.number(), latenessUs: generator.number(), missed: generator.number())
         sample.content = .event(
             type, EventReason.allCases.randomElement(using: &generator) ?? .none, type == .fired ? fire : nil)
+        if type == .recovered { sample.stalledFor = generator.number() }
         sample.distance = generator.chance(oneIn: 4) ? 0 : Int64.random(in: 1...999, using: &generator)
         progress.updatedAt = sample.at
         return sample
@@ -47,10 +57,14 @@ struct SampleRecord: Sendable {
     func append(to bytes: inout [UInt8]) {
         switch content {
         case .event(let type, let reason, let fire):
-            let effect = Effect(type: type, reason: reason, at: at, slot: 0, progress: progress, fire: fire)
-            RecordCodec.append(effect, distance: distance, definition: definition.span, to: &bytes)
+            let effect = Effect(
+                type: type, reason: reason, at: at, slot: 0, progress: progress, kicks: kicks, fire: fire,
+                stalledFor: stalledFor)
+            RecordCodec.append(effect, type, distance: distance, definition: definition.span, to: &bytes)
         case .snapshot(let lastEvent):
-            RecordCodec.appendSnapshot(progress, lastEvent: lastEvent, definition: definition.span, to: &bytes)
+            RecordCodec.appendSnapshot(progress, kicks, lastEvent: lastEvent, definition: definition.span, to: &bytes)
+        case .kick(let hash, let base):
+            RecordCodec.appendKick(progress, kicks ?? KickProgress(), hash: hash, base: base, to: &bytes)
         case .answer(let answer): RecordCodec.append(answer, to: &bytes)
         case .versionFloor(let floor): RecordCodec.appendVersionFloor(floor, at: at, to: &bytes)
         }
@@ -64,9 +78,9 @@ struct SampleRecord: Sendable {
 }
 
 struct RecordCodecTests {
-    static let kinds = EventType.allCases.map(\.rawValue) + [32, 33, 34]
+    static let kinds = EventType.allCases.map(\.rawValue) + [32, 33, 34, 35]
     private static let base = TimeBase(
-        now: Now(elapsed: 1, wallOffset: 2), boottime: 3, suspending: 4, boot: Hash128(high: 5, low: 6))
+        now: Now(elapsed: 1, wallOffset: 2), boottime: 3, boot: Hash128(high: 5, low: 6))
 
     private func row(_ samples: [SampleRecord], first: Int64 = 1000) throws -> LogRow {
         var records: [UInt8] = []
@@ -93,6 +107,8 @@ struct RecordCodecTests {
             #expect(record.content == sample.content)
             #expect(record.previous == (sample.distance == 0 ? 0 : 1000 - sample.distance))
             #expect(record.progress == sample.progress)
+            #expect(record.kicks == sample.kicks)
+            #expect(record.stalledFor == sample.stalledFor)
             #expect(Array(row.data[record.definition]) == sample.kept)
             #expect(record.isWhole == (!sample.kept.isEmpty && sample.kept == sample.definition))
             #expect(record.isEvent == (kind < 32))

@@ -72,6 +72,8 @@ final class GatedLogStore: LogStore, @unchecked Sendable {  // unchecked: what c
         return try inner.delete(upTo: position)
     }
 
+    func replace(with rows: [LogRow]) throws(StoreError) { try inner.replace(with: rows) }
+
     func makeReader() throws(StoreError) -> any LogReader { try inner.makeReader() }
 
     func bytesOnDisk() -> Int { inner.bytesOnDisk() }

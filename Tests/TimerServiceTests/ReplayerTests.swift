@@ -128,11 +128,11 @@ struct ReplayerTests {
         var effect = Effect(type: .created, at: 1, slot: 0, progress: TimerProgress())
         let definition = definition("a")
         for position in 1...Int64(Replayer.historyLimit + 1) {
-            RecordCodec.append(effect, distance: position == 1 ? 0 : 1, definition: definition.span, to: &records)
+            RecordCodec.append(effect, effect.type ?? .created, distance: position == 1 ? 0 : 1, definition: definition.span, to: &records)
             effect.type = .suspended
         }
         let base = TimeBase(
-            now: Now(elapsed: 0, wallOffset: 0), boottime: 0, suspending: 0, boot: Hash128(high: 0, low: 0))
+            now: Now(elapsed: 0, wallOffset: 0), boottime: 0, boot: Hash128(high: 0, low: 0))
         let store = try store(BatchRows.make(records: records, first: 1, previous: 0, epoch: 0, base: base))
         let newest = Int64(Replayer.historyLimit + 1)
         let whole: Replayer.History = try replay(store) {

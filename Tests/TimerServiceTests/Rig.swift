@@ -31,14 +31,15 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         let head = try store.open()
         secret = head.secret
         siphash = SipHash(secret: secret)
-        var fold = LogFold(secret: head.secret, maximumTimers: configuration.maximumTimers)
+        var fold = LogFold(secret: head.secret, maximumTimers: configuration.maximumTimers, zones: configuration.zones)
         try Committer.fold(&fold, store)
         let deletedThrough = fold.deletedThrough ?? 0
         let bytes = fold.bytes
+        let kickBytes = fold.kickBytes
         engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: time)
         hub = EventHub(head: head.last)
         committer = Committer(
-            engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: bytes,
+            engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: bytes, kickBytes: kickBytes,
             report: { [heard] event in heard.change { $0.append(event) } })
         if starts { start() }
     }

@@ -1,0 +1,143 @@
+/// The due instants of one timer, in milliseconds on its clock: its rules, with the time zone they speak of.
+///
+/// What fires, what is skipped and what previews show all ask here.
+struct Grid {
+    let rules: TimerRules
+    /// Of a cron schedule.
+    let zone: TimeZoneTable?
+
+    init(_ rules: TimerRules, zones: any ZoneSource) {
+        self.rules = rules
+        if case .cron(let cron) = rules.schedule { zone = zones.zone(named: cron.zone) } else { zone = nil }
+    }
+
+    /// Whether a calendar names its instants.
+    var isCron: Bool { rules.schedule.kind == .cron }
+
+    /// Whether more than one instant can be due after an activation.
+    var repeats: Bool {
+        switch rules.schedule {
+        case .after, .at: false
+        case .every, .cron: true
+        case .watchdog: rules.repeatAlarm
+        }
+    }
+
+    /// Milliseconds between due instants; 0 where they are not evenly spaced, or there is but one.
+    private var period: Int64 {
+        switch rules.schedule {
+        case .every(let period, _): period
+        case .watchdog(let period) where rules.repeatAlarm: period
+        case .after, .at, .cron, .watchdog: 0
+        }
+    }
+
+    /// The first due instant of a timer activated at `now`; nil when there is none.
+    func first(activatedAt now: Now) -> Int64? {
+        let clock = rules.clock
+        switch rules.schedule {
+        case .after(let delay), .every(let delay, first: .period), .every(_, first: .after(let delay)):
+            return now.ceiling(on: clock) + delay
+        case .at(let instant):
+            return instant
+        case .every(let period, first: .at(let start)):
+            let earliest = now.ceiling(on: clock)
+            return start >= earliest ? start : start - floorDivide(start - earliest, period) * period
+        case .cron(let cron):
+            return zone.flatMap { cron.next(after: now.wall, in: $0) }
+        case .watchdog:
+            return now.ceiling(on: clock) + rules.silence
+        }
+    }
+
+    /// The due instant after the one at `due`, which fires at `now`; nil when none follows.
+    func following(_ due: Int64, _ now: Now) -> Int64? {
+        if case .cron(let cron) = rules.schedule { return zone.flatMap { cron.next(after: due, in: $0) } }
+        guard period > 0 else { return nil }
+        return (rules.mode == .fixedRate ? due : now.ceiling(on: rules.clock)) + period
+    }
+
+    /// The nominal instant after `due`, were each fire on time.
+    func afterwards(_ due: Int64) -> Int64? {
+        if case .cron(let cron) = rules.schedule { return zone.flatMap { cron.next(after: due, in: $0) } }
+        return period > 0 ? due + period : nil
+    }
+
+    /// The latest due instant from `due` through `end`, itself one, and how many lie before it. A fixed-delay schedule
+    /// has but one until it fires.
+    func latest(from due: Int64, through end: Int64) -> (due: Int64, before: Int64) {
+        guard end > due, rules.mode == .fixedRate else { return (due, 0) }
+        if case .cron(let cron) = rules.schedule {
+            let found = zone.flatMap { cron.latest(after: due, through: end, in: $0) }
+            return found.map { ($0.instant, $0.count) } ?? (due, 0)
+        }
+        guard period > 0 else { return (due, 0) }
+        let before = (end - due) / period
+        return (due + before * period, before)
+    }
+
+    /// The due instants that a policy keeps of those from `due` through `last`, which has `before` of them before it: the
+    /// first one that is kept, and how many are dropped.
+    ///
+    /// - Parameters:
+    ///   - oldest: those before are dropped; `last` is not.
+    ///   - most: at most that many, the latest, are kept; at least 1.
+    func kept(
+        from due: Int64, last: Int64, before: Int64, notBefore oldest: Int64, most: Int64
+    ) -> (due: Int64, dropped: Int64) {
+        guard before > 0 else { return (due, 0) }
+        if period > 0 {
+            let old = oldest > due ? -floorDivide(due - oldest, period) : 0
+            let dropped = min(before, max(old, before + 1 - most, 0))
+            return (due + dropped * period, dropped)
+        }
+        guard case .cron(let cron) = rules.schedule, let zone else { return (due, 0) }
+        // The last instant that `most` instants up to `last` follow: how many do grows as the instant goes back.
+        var low = max(due, oldest) - 1
+        var high = last - 1
+        while low < high {
+            let middle = low + (high - low) / 2
+            let count = cron.latest(after: middle, through: last, in: zone)?.count ?? 0
+            if count <= most { high = middle } else { low = middle + 1 }
+        }
+        guard let first = cron.next(after: low, in: zone), first > due else { return (due, 0) }
+        let after = cron.latest(after: first, through: last, in: zone)?.count ?? 0
+        return (first, before - after)
+    }
+
+    /// When the fire due at `due` is planned: delayed by its jitter, then rounded up so that fires share wake-ups.
+    ///
+    /// The instant planned is, of those that the leeway allows, the multiple of the greatest power of two.
+    ///
+    /// - Parameter definition: the timer's, whose name tells its fires from those of others.
+    func planned(_ due: Int64, _ definition: Span<UInt8>) -> Int64 {
+        var instant = due
+        if rules.jitter > 0 {
+            let name = definition.extracting(0..<Definition.nameCount(definition))
+            instant += Self.jitter(name, due, below: rules.jitter)
+        }
+        guard rules.leeway > 0 else { return instant }
+        let latest = instant + rules.leeway
+        let differing = UInt64(bitPattern: (instant - 1) ^ latest)
+        let bit = Int64(63 - differing.leadingZeroBitCount)
+        return (latest >> bit) << bit
+    }
+
+    /// A hash of the timer's name and the due instant, the same for ever, spread evenly over 0 ..< `bound`.
+    static func jitter(_ name: Span<UInt8>, _ due: Int64, below bound: Int64) -> Int64 {
+        let hash = SipHash(secret: []).hash(name, tweak: UInt64(bitPattern: due))
+        return Int64(hash.multipliedFullWidth(by: UInt64(bound)).high)
+    }
+}
+
+extension TimerRules {
+    /// Milliseconds of silence after which a watchdog fires.
+    public var silence: Int64 {
+        guard case .watchdog(let period) = schedule else { return 0 }
+        let (product, overflow) = period.multipliedReportingOverflow(by: misses)
+        return overflow ? Self.longestDuration : min(product, Self.longestDuration)
+    }
+
+    /// 36,525 days: no duration is longer.
+    public static let longestDuration: Int64 = 36_525 * 86_400_000
+}

@@ -1,0 +1,203 @@
+/// The bytes of a timer's rules within its definition.
+///
+/// ```
+/// flags      a byte
+/// plan       a byte: shape of the schedule (3 bits), clock (2), mode (1), onResume (2)
+/// policies   a byte, where the flags say so
+/// schedule   varints; cron: length and bytes of the expression, then of the zone
+/// the rest   varints, each where its flag is set: from, maxFires, until, retain, leeway, jitter, misfireGrace, misses
+/// ```
+enum RulesCodec {
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let manual = Flags(rawValue: 1)
+        static let restartable = Flags(rawValue: 2)
+        static let maxFires = Flags(rawValue: 4)
+        static let until = Flags(rawValue: 8)
+        static let retain = Flags(rawValue: 16)
+        static let payload = Flags(rawValue: 32)
+        static let policies = Flags(rawValue: 64)
+        static let from = Flags(rawValue: 128)
+    }
+
+    private struct Policies: OptionSet {
+        let rawValue: UInt8
+        /// The lowest two bits are the misfire policy.
+        static let misfireMask: UInt8 = 3
+        static let leeway = Policies(rawValue: 4)
+        static let jitter = Policies(rawValue: 8)
+        static let misfireGrace = Policies(rawValue: 16)
+        static let misses = Policies(rawValue: 32)
+        static let repeatAlarm = Policies(rawValue: 64)
+        static let subscriber = Policies(rawValue: 128)
+    }
+
+    private static let cronShape: UInt8 = 5
+
+    static func append(_ rules: TimerRules, hasPayload: Bool, to bytes: inout [UInt8]) {
+        let policies = policies(rules)
+        var flags: Flags = hasPayload ? [.payload] : []
+        if rules.start == .manual { flags.insert(.manual) }
+        if rules.restartable { flags.insert(.restartable) }
+        if rules.maxFires != nil { flags.insert(.maxFires) }
+        if rules.until != nil { flags.insert(.until) }
+        if rules.retain != TimerRules.defaultRetain { flags.insert(.retain) }
+        if policies.rawValue != 0 { flags.insert(.policies) }
+        if case .cron(let cron) = rules.schedule, cron.from != nil { flags.insert(.from) }
+        bytes.append(flags.rawValue)
+        let plan = rules.clock.rawValue << 3 | rules.mode.rawValue << 5 | rules.onResume.rawValue << 6
+        bytes.append(shape(rules.schedule) | plan)
+        if flags.contains(.policies) { bytes.append(policies.rawValue) }
+        append(rules.schedule, to: &bytes)
+        if let maxFires = rules.maxFires { ByteCoding.append(signed: maxFires, to: &bytes) }
+        if let until = rules.until { ByteCoding.append(signed: until, to: &bytes) }
+        if flags.contains(.retain) { ByteCoding.append(signed: rules.retain, to: &bytes) }
+        if policies.contains(.leeway) { ByteCoding.append(signed: rules.leeway, to: &bytes) }
+        if policies.contains(.jitter) { ByteCoding.append(signed: rules.jitter, to: &bytes) }
+        if let grace = rules.misfireGrace { ByteCoding.append(signed: grace, to: &bytes) }
+        if policies.contains(.misses) { ByteCoding.append(signed: rules.misses, to: &bytes) }
+    }
+
+    private static func policies(_ rules: TimerRules) -> Policies {
+        var policies = Policies(rawValue: rules.misfire.rawValue)
+        if rules.leeway != 0 { policies.insert(.leeway) }
+        if rules.jitter != 0 { policies.insert(.jitter) }
+        if rules.misfireGrace != nil { policies.insert(.misfireGrace) }
+        if rules.misses != 1 { policies.insert(.misses) }
+        if rules.repeatAlarm { policies.insert(.repeatAlarm) }
+        if rules.start == .subscriber { policies.insert(.subscriber) }
+        return policies
+    }
+
+    private static func shape(_ schedule: Schedule) -> UInt8 {
+        switch schedule {
+        case .after: 0
+        case .at: 1
+        case .every(_, first: .period): 2
+        case .every(_, first: .after): 3
+        case .every(_, first: .at): 4
+        case .cron: cronShape
+        case .watchdog: 6
+        }
+    }
+
+    private static func append(_ schedule: Schedule, to bytes: inout [UInt8]) {
+        switch schedule {
+        case .after(let number), .at(let number), .every(let number, first: .period), .watchdog(let number):
+            ByteCoding.append(signed: number, to: &bytes)
+        case .every(let period, first: .after(let first)), .every(let period, first: .at(let first)):
+            ByteCoding.append(signed: period, to: &bytes)
+            ByteCoding.append(signed: first, to: &bytes)
+        case .cron(let cron):
+            for text in [cron.text, cron.zone] {
+                ByteCoding.append(UInt64(text.count), to: &bytes)
+                bytes.append(contentsOf: text)
+            }
+            if let from = cron.from { ByteCoding.append(signed: from, to: &bytes) }
+        }
+    }
+
+    /// The clock of the rules that begin at `place`.
+    static func clock(_ bytes: Span<UInt8>, at place: Int) -> TimerClock? {
+        guard place + 1 < bytes.count else { return nil }
+        return TimerClock(rawValue: bytes[place + 1] >> 3 & 3)
+    }
+
+    /// Whether the rules that begin at `place` have a cron schedule.
+    static func isCron(_ bytes: Span<UInt8>, at place: Int) -> Bool {
+        place + 1 < bytes.count && bytes[place + 1] & 7 == cronShape
+    }
+
+    /// Reads rules; nil when there are none. Moves `offset` behind them.
+    static func read(_ bytes: Span<UInt8>, _ offset: inout Int) -> (rules: TimerRules, hasPayload: Bool)? {
+        guard let flags = byte(bytes, &offset).map({ Flags(rawValue: $0) }), let plan = byte(bytes, &offset),
+            let clock = TimerClock(rawValue: plan >> 3 & 3), let mode = RepeatMode(rawValue: plan >> 5 & 1),
+            let onResume = ResumePolicy(rawValue: plan >> 6),
+            let policies = flags.contains(.policies) ? byte(bytes, &offset) : 0,
+            let schedule = schedule(bytes, &offset, shape: plan & 7, hasFrom: flags.contains(.from))
+        else { return nil }
+        var rules = TimerRules(schedule)
+        rules.clock = clock
+        rules.mode = mode
+        rules.onResume = onResume
+        rules.start = flags.contains(.manual) ? .manual : .now
+        rules.restartable = flags.contains(.restartable)
+        if flags.contains(.maxFires) {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            rules.maxFires = value
+        }
+        if flags.contains(.until) {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            rules.until = value
+        }
+        if flags.contains(.retain) {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            rules.retain = value
+        }
+        if policies != 0, !read(Policies(rawValue: policies), bytes, &offset, into: &rules) { return nil }
+        return (rules, flags.contains(.payload))
+    }
+
+    private static func read(
+        _ policies: Policies, _ bytes: Span<UInt8>, _ offset: inout Int, into rules: inout TimerRules
+    ) -> Bool {
+        guard let misfire = MisfirePolicy(rawValue: policies.rawValue & Policies.misfireMask) else { return false }
+        rules.misfire = misfire
+        rules.repeatAlarm = policies.contains(.repeatAlarm)
+        if policies.contains(.subscriber) { rules.start = .subscriber }
+        if policies.contains(.leeway) {
+            guard let value = ByteCoding.readSigned(bytes, &offset), value >= 0 else { return false }
+            rules.leeway = value
+        }
+        if policies.contains(.jitter) {
+            guard let value = ByteCoding.readSigned(bytes, &offset), value >= 0 else { return false }
+            rules.jitter = value
+        }
+        if policies.contains(.misfireGrace) {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return false }
+            rules.misfireGrace = value
+        }
+        if policies.contains(.misses) {
+            guard let value = ByteCoding.readSigned(bytes, &offset), value > 0 else { return false }
+            rules.misses = value
+        }
+        return true
+    }
+
+    private static func byte(_ bytes: Span<UInt8>, _ offset: inout Int) -> UInt8? {
+        ByteCoding.readFixed(bytes, &offset, count: 1).map { UInt8($0) }
+    }
+
+    private static func schedule(
+        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, hasFrom: Bool
+    ) -> Schedule? {
+        if shape == cronShape { return cron(bytes, &offset, hasFrom: hasFrom) }
+        guard !hasFrom, let first = ByteCoding.readSigned(bytes, &offset) else { return nil }
+        switch shape {
+        case 0: return .after(first)
+        case 1: return .at(first)
+        case 2 where first > 0: return .every(first, first: .period)
+        case 3 where first > 0: return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .after($0)) }
+        case 4 where first > 0: return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .at($0)) }
+        case 6 where first > 0: return .watchdog(first)
+        default: return nil
+        }
+    }
+
+    private static func cron(_ bytes: Span<UInt8>, _ offset: inout Int, hasFrom: Bool) -> Schedule? {
+        guard let text = run(bytes, &offset), let zone = run(bytes, &offset) else { return nil }
+        var from: Int64?
+        if hasFrom {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            from = value
+        }
+        return (try? CronSchedule(text, zone: zone, from: from)).map { .cron($0) }
+    }
+
+    private static func run(_ bytes: Span<UInt8>, _ offset: inout Int) -> [UInt8]? {
+        guard let count = ByteCoding.read(bytes, &offset), count <= UInt64(bytes.count - offset) else { return nil }
+        let start = offset
+        offset += Int(count)
+        return (start..<offset).map { bytes[$0] }
+    }
+}

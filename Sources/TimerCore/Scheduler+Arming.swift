@@ -1,0 +1,80 @@
+/// Where timers wait for their instants: two wheels, and the queue of those that catch up.
+extension Scheduler {
+    /// An instant in elapsed nanoseconds not after the next due one, nil when nothing is planned.
+    public func nextWake(_ now: Now) -> Int64? {
+        if rebuildFrom != nil || elapsedWheel.wantsSweep || wallWheel.wantsSweep { return now.elapsed }
+        let wakes = [
+            elapsedWheel.nextWake.map { Self.saturating($0) },
+            wallWheel.nextWake.map { Self.saturating($0 - now.wallOffset) },
+            catchUp.isEmpty ? nil : catchUpFrom,
+        ]
+        return wakes.compactMap { $0 }.min()
+    }
+
+    /// `milliseconds` as nanoseconds; far instants stop at the end of the range (the year 2262), where waking early
+    /// is harmless.
+    private static func saturating(_ milliseconds: Int64) -> Int64 {
+        let (product, overflow) = milliseconds.multipliedReportingOverflow(by: nanosecondsPerMillisecond)
+        return overflow ? (milliseconds < 0 ? 0 : .max) : max(0, product)
+    }
+
+    /// Whether any timer counts the time that the server is up.
+    public var countsUptime: Bool { table.suspendingCount > 0 }
+
+    /// Due instants up to this one, on `clock`, passed while the fire loop stood still. The suspending clock stood too.
+    func misfiresThrough(_ clock: TimerClock) -> Int64 {
+        switch clock {
+        case .continuous: misfireUntil.continuous
+        case .wall: misfireUntil.wall
+        case .suspending: .min
+        }
+    }
+
+    /// When the timer at `slot` fires, in milliseconds on its clock: its due instant, with jitter and leeway.
+    func planned(_ slot: SlotIndex, _ grid: Grid) -> Int64 {
+        let due = table[slot].progress.due
+        if grid.rules.jitter == 0 && grid.rules.leeway == 0 { return due }
+        return withDefinition(slot) { grid.planned(due, $0) }
+    }
+
+    /// Puts a timer where its state belongs: a running one where its next instant is found, an ended one where it is
+    /// forgotten.
+    mutating func arm(_ slot: SlotIndex, _ grid: Grid, _ now: Now) {
+        let progress = table[slot].progress
+        let rules = grid.rules
+        if progress.state.hasEnded { return elapsedWheel.insert(table.arm(slot, .elapsed, due: progress.due)) }
+        guard progress.state == .running else { return }
+        if let until = endsUnfired(progress, rules, now) {
+            return wallWheel.insert(table.arm(slot, .wall, due: until, build: wallBuild))
+        }
+        guard progress.isPlanned else { return }
+        if rules.misfire == .all, progress.due <= misfiresThrough(rules.clock), !table[slot].plannedPast {
+            let entry = table.arm(slot, .catchUp, due: progress.due)
+            return catchUp.append(CatchUpQueue.Entry(slot: slot, generation: entry.generation))
+        }
+        let planned = planned(slot, grid)
+        widestSlack = max(widestSlack, planned - progress.due)
+        if rules.clock == .wall {
+            wallWheel.insert(table.arm(slot, .wall, due: planned, build: wallBuild))
+        } else {
+            let wheel = rules.clock == .suspending ? TimerSlot.Armed.suspending : .elapsed
+            elapsedWheel.insert(table.arm(slot, wheel, due: planned - now.offset(of: rules.clock)))
+        }
+    }
+
+    /// The wall instant at which a watchdog completes because no alarm comes before; nil for others.
+    private func endsUnfired(_ progress: TimerProgress, _ rules: TimerRules, _ now: Now) -> Int64? {
+        guard rules.schedule.kind == .watchdog, let until = rules.until else { return nil }
+        return !progress.isPlanned || progress.due > rules.lastDue(now) ? until : nil
+    }
+
+    mutating func disarm(_ slot: SlotIndex) {
+        switch table[slot].armed {
+        case .no: return
+        case .elapsed, .suspending: elapsedWheel.cancel()
+        case .wall where table[slot].wheelBuild == wallBuild: wallWheel.cancel()
+        case .wall, .catchUp: break
+        }
+        table.disarm(slot)
+    }
+}

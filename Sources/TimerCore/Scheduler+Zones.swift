@@ -1,0 +1,45 @@
+/// Cron timers over a restart: the data of a time zone may be others than those their instants were planned by.
+extension Scheduler {
+    /// Where the cron timers are.
+    public func cronTimers() -> [SlotIndex] {
+        (0..<table.slotCount).map { SlotIndex($0) }.filter { table[$0].inUse && withDefinition($0, Definition.isCron) }
+    }
+
+    /// A time zone that one of `timers` names and that there is none of; nil when all are known.
+    public func missingZone(of timers: [SlotIndex]) -> [UInt8]? {
+        for slot in timers {
+            guard case .cron(let cron) = rules(slot).schedule else { continue }
+            if zones.zone(named: cron.zone) == nil { return cron.zone }
+        }
+        return nil
+    }
+
+    /// Plans those of `timers` anew that the data of their zones give another instant than is recorded.
+    ///
+    /// - Returns: how many there were.
+    public mutating func replanCron(_ timers: ArraySlice<SlotIndex>, _ now: Now, _ effects: inout [Effect]) -> Int {
+        var replanned = 0
+        for slot in timers {
+            guard let due = cronDue(slot), due != table[slot].progress.due else { continue }
+            var step = begin(slot, now)
+            step.progress.due = due
+            step.emit(.rescheduled, &effects)
+            commit(step, isFire: true)
+            replanned += 1
+        }
+        return replanned
+    }
+
+    /// The due instant of a waiting cron timer by the zone's data as they are: the first after all that is known of its
+    /// past. Nil where the recorded one stands: it had come already, or a client had moved it.
+    private func cronDue(_ slot: SlotIndex) -> Int64? {
+        let progress = table[slot].progress
+        let known = max(progress.updatedAt, progress.lastFiredAt)
+        guard progress.state == .running || progress.state == .suspended, !progress.flags.contains(.moved),
+            progress.due > known
+        else { return nil }
+        let grid = Grid(rules(slot), zones: zones)
+        guard case .cron(let cron) = grid.rules.schedule, let zone = grid.zone else { return nil }
+        return cron.next(after: known, in: zone)
+    }
+}

@@ -1,0 +1,77 @@
+/// What each command makes of a timer in a state in which it is legal.
+extension Step {
+    mutating func activate(_ effects: inout [Effect]) {
+        let due = grid.first(activatedAt: now)
+        start(due ?? 0, &effects)
+        plan(due, &effects)
+    }
+
+    mutating func suspend(_ effects: inout [Effect]) {
+        progress.state = .suspended
+        progress.flags.remove(.unplanned)
+        if kicks != nil {
+            progress.due = rules.silence * 1000
+        } else if rules.effectiveResume == .remaining {
+            progress.due = now.remaining(until: progress.due, on: rules.clock)
+        }
+        emit(.suspended, &effects)
+    }
+
+    mutating func resume(_ effects: inout [Effect]) {
+        progress.state = .running
+        if rules.effectiveResume == .remaining {
+            let due = Scheduler.due(after: progress.due, rules, now)
+            if kicks != nil { planAnew(due) } else { progress.due = due }
+            emit(.resumed, &effects)
+            return plan(due, &effects)
+        }
+        let due = progress.due
+        let reached = min(now.milliseconds(on: rules.clock), rules.lastDue(now))
+        guard due <= reached, !isSpent else {
+            emit(.resumed, &effects)
+            return plan(due, &effects)
+        }
+        let last = grid.latest(from: due, through: reached)
+        let next = grid.following(last.due, now)
+        if rules.effectiveResume == .deadline {
+            emit(.resumed, &effects)
+            fire(.resumed, due: last.due, missed: last.before, next: next, &effects)
+        } else {
+            progress.missedCount += last.before + 1
+            if let next { progress.due = next }
+            emit(.resumed, &effects)
+            plan(next, &effects)
+        }
+    }
+
+    /// Fires now; the schedule stays as it is.
+    mutating func fireByHand(_ effects: inout [Effect]) {
+        let isOneShot = rules.schedule.kind == .oneShot
+        let instant = now.milliseconds(on: rules.clock)
+        fire(.manual, due: instant, missed: 0, next: isOneShot || !progress.isPlanned ? nil : progress.due, &effects)
+    }
+
+    /// A sign of life from what a watchdog watches.
+    mutating func kick(_ effects: inout [Effect]) {
+        let stalledSince = progress.flags.contains(.stalled) ? kicks?.stalledSince : nil
+        planAnew(now.ceiling(on: rules.clock) + rules.silence)
+        kicks?.lastKickedAt = now.wall
+        kicks?.kickCount += 1
+        guard let stalledSince else { return emit(nil, &effects) }
+        emit(.recovered, stalledFor: max(0, now.milliseconds(on: rules.clock) - stalledSince), &effects)
+    }
+
+    /// Plans further alarms of a stalled watchdog, or none, as its changed rules have it.
+    mutating func followRepeatAlarm() {
+        guard progress.state == .running, progress.flags.contains(.stalled), let since = kicks?.stalledSince else {
+            return
+        }
+        guard rules.repeatAlarm else {
+            progress.flags.insert(.unplanned)
+            return
+        }
+        let passed = grid.latest(from: since, through: now.milliseconds(on: rules.clock)).due
+        progress.flags.remove(.unplanned)
+        progress.due = grid.afterwards(passed) ?? passed
+    }
+}

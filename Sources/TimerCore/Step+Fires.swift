@@ -1,0 +1,42 @@
+/// What becomes of a timer whose due instant came.
+extension Step {
+    /// The due instant after the one at `due`. A cron schedule goes on after now where a client had moved `due`.
+    func next(after due: Int64) -> Int64? {
+        grid.following(progress.flags.contains(.moved) && grid.isCron ? max(due, now.wall) : due, now)
+    }
+
+    /// Tells that a watchdog was silent for too long, as of `due`.
+    mutating func alarm(_ due: Int64, missed: Int64, _ effects: inout [Effect]) {
+        if !progress.flags.contains(.stalled) {
+            progress.flags.insert(.stalled)
+            kicks?.stalledSince = progress.due
+        }
+        fire(.stalled, due: due, missed: missed, next: grid.repeats ? next(after: due) : nil, &effects)
+    }
+
+    /// Deals with what was due from the planned instant through `end` while the fire loop stood still.
+    mutating func misfire(through end: Int64, _ effects: inout [Effect]) {
+        let due = progress.due
+        let last = grid.latest(from: due, through: min(end, rules.lastDue(now)))
+        let next = next(after: last.due)
+        if kicks != nil { return alarm(last.due, missed: last.before, &effects) }
+        let oldest = rules.misfireGrace.map { now.milliseconds(on: rules.clock) - $0 } ?? .min
+        guard rules.misfire != .skip, last.due >= oldest else { return drop(last.before + 1, next: next, &effects) }
+        guard rules.misfire == .all else {
+            return fire(.misfire, due: last.due, missed: last.before, next: next, &effects)
+        }
+        let kept = grid.kept(
+            from: due, last: last.due, before: last.before, notBefore: oldest, most: Scheduler.mostCaughtUp)
+        fire(.misfire, due: kept.due, missed: kept.dropped, next: self.next(after: kept.due), &effects)
+    }
+
+    /// Drops and counts missed due instants: nobody is told, unless nothing is left to fire.
+    private mutating func drop(_ count: Int64, next: Int64?, _ effects: inout [Effect]) {
+        progress.missedCount += count
+        plan(next, &effects)
+        if progress.state == .running {
+            progress.flags.remove(.moved)
+            emit(nil, &effects)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// One step on one timer: what it changes, and the effects it yields, which share a version and an instant.
+struct Step {
+    let slot: SlotIndex
+    let now: Now
+    let grid: Grid
+    var progress: TimerProgress
+    /// Of a watchdog; nil for other kinds.
+    var kicks: KickProgress?
+
+    var rules: TimerRules { grid.rules }
+
+    /// Appends an event with the progress as it now is; without a type a change that nobody is told of.
+    func emit(
+        _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil,
+        _ effects: inout [Effect]
+    ) {
+        effects.append(
+            Effect(
+                type: type, reason: reason, at: now.wall, slot: slot, progress: progress, kicks: kicks, fire: fire,
+                stalledFor: stalledFor))
+    }
+
+    /// Microseconds from the due instant `due` to now; negative before it.
+    func microseconds(since due: Int64) -> Int64 {
+        floorDivide(now.nanoseconds(on: rules.clock), 1000) - due * 1000
+    }
+
+    /// Whether no fire may be due at `due` any more.
+    func isPast(_ due: Int64) -> Bool { due > rules.lastDue(now) }
+
+    /// Whether `maxFires` is reached.
+    var isSpent: Bool { rules.maxFires.map { progress.firesSinceActivation >= $0 } ?? false }
+
+    /// Ends the timer; from now on `due` is the instant it is forgotten at.
+    mutating func end(_ state: TimerState) {
+        progress.state = state
+        progress.flags = []
+        progress.due = now.ceiling(on: .continuous) + rules.retain
+    }
+
+    /// Ends the timer, nothing being left to fire.
+    mutating func complete(_ effects: inout [Effect]) {
+        end(.completed)
+        emit(.completed, &effects)
+    }
+
+    /// Sets the timer going, with its first fire due at `due`.
+    mutating func start(_ due: Int64, _ effects: inout [Effect]) {
+        progress.state = .running
+        progress.firesSinceActivation = 0
+        planAnew(due)
+        emit(.activated, &effects)
+    }
+
+    /// Plans as after an activation: a watchdog is well again.
+    mutating func planAnew(_ due: Int64) {
+        progress.due = due
+        progress.flags = []
+        kicks?.stalledSince = 0
+    }
+
+    /// Counts a fire, plans the one after at `next` (nil: none) and emits both events: the fire, and the completion
+    /// when nothing may follow. The fire's event already holds the plan, since the log keeps what it says.
+    mutating func fire(
+        _ reason: EventReason, due: Int64, missed: Int64, next: Int64?, _ effects: inout [Effect]
+    ) {
+        progress.fireCount += 1
+        progress.firesSinceActivation += 1
+        progress.missedCount += missed
+        progress.lastFiredAt = now.wall
+        let waits = next == nil && waitsUnplanned
+        if let next { progress.due = next }
+        if reason != .manual { progress.flags.remove(.moved) }
+        if waits { progress.flags.insert(.unplanned) }
+        let detail = FireDetail(
+            scheduledAt: now.wall(of: due, on: rules.clock), latenessUs: max(0, microseconds(since: due)),
+            missed: missed)
+        emit(.fired, reason: reason, fire: detail, &effects)
+        if waits && !isSpent && !isOver { return }
+        plan(next, &effects)
+    }
+
+    /// Whether the timer stays running without a planned fire: a watchdog that may be kicked.
+    private var waitsUnplanned: Bool { rules.schedule.kind == .watchdog }
+
+    /// Plans the next fire at `due`, or completes the timer when nothing may follow.
+    mutating func plan(_ due: Int64?, _ effects: inout [Effect]) {
+        // A watchdog is watched up to `until` itself.
+        guard let due, !isSpent, !isPast(due) || (kicks != nil && !isOver) else { return complete(&effects) }
+        progress.due = due
+    }
+
+    /// Whether `until` has come.
+    var isOver: Bool { rules.until.map { now.wall >= $0 } ?? false }
+}

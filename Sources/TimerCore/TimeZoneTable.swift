@@ -1,0 +1,19 @@
+/// The offsets of a time zone from UTC, as a table of its transitions: time zones reach this module as data.
+public struct TimeZoneTable: Sendable, Equatable {
+    /// Coordinated universal time.
+    public static let utc = TimeZoneTable()
+}
+
+/// Where the scheduler finds time zones.
+public protocol ZoneSource: Sendable {
+    /// The zone of that IANA name; nil when there is none.
+    func zone(named name: [UInt8]) -> TimeZoneTable?
+}
+
+/// Knows UTC and no other zone.
+public struct UTCOnly: ZoneSource {
+    /// The one there is.
+    public init() {}
+    /// UTC, under its name.
+    public func zone(named name: [UInt8]) -> TimeZoneTable? { name == Array("UTC".utf8) ? .utc : nil }
+}

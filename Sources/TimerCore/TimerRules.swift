@@ -1,0 +1,55 @@
+/// Everything about a timer that decides how it behaves, as its client set it.
+public struct TimerRules: Sendable, Equatable {
+    /// When it fires.
+    public var schedule: Schedule
+    /// What it counts by.
+    public var clock: TimerClock
+    /// For repeating timers.
+    public var mode: RepeatMode = .fixedRate
+    /// Whether it runs from the start.
+    public var start: StartPolicy = .now
+    /// What a pause does.
+    public var onResume: ResumePolicy = .remaining
+    /// What a gap does.
+    public var misfire: MisfirePolicy = .once
+    /// Milliseconds after which a missed due instant is dropped whatever `misfire` says; nil for never.
+    public var misfireGrace: Int64?
+    /// Milliseconds a fire may be late so that it shares a wake-up with others.
+    public var leeway: Int64 = 0
+    /// Milliseconds within which a stable hash delays each fire.
+    public var jitter: Int64 = 0
+    /// How many silent periods in a row a watchdog fires after.
+    public var misses: Int64 = 1
+    /// Whether a watchdog fires again each further silent period.
+    public var repeatAlarm = false
+    /// Completes after so many fires since its activation.
+    public var maxFires: Int64?
+    /// Wall instant, in milliseconds, after which no fire is due.
+    public var until: Int64?
+    /// Whether it can be activated again once it ended.
+    public var restartable = false
+    /// Milliseconds it can be read once it ended.
+    public var retain: Int64 = TimerRules.defaultRetain
+
+    /// 24 hours.
+    public static let defaultRetain: Int64 = 86_400_000
+
+    /// Rules with every default, for `schedule`.
+    public init(_ schedule: Schedule) {
+        self.schedule = schedule
+        clock = schedule.defaultClock
+    }
+
+    /// `onResume` as it works: time left means nothing on the wall clock, where the due instant stays.
+    public var effectiveResume: ResumePolicy {
+        onResume == .remaining && clock == .wall && schedule.kind != .watchdog ? .deadline : onResume
+    }
+
+    /// Whether `other` plans its fires alike: a change of any of these counts the full period anew.
+    func plansLike(_ other: TimerRules) -> Bool {
+        schedule == other.schedule && clock == other.clock && mode == other.mode && misses == other.misses
+    }
+
+    /// The last instant on this timer's clock, in milliseconds, a fire may be due at.
+    func lastDue(_ now: Now) -> Int64 { until.map { now.due(ofWall: $0, on: clock) } ?? .max }
+}

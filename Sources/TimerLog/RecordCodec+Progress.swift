@@ -1,0 +1,73 @@
+import TimerCore
+
+/// The bytes of a timer's progress.
+///
+/// ```
+/// state, flags  a byte: state (3 bits), flags (3 bits), whether a watchdog's part follows (the highest bit)
+/// version, due, last fire, fireCount, missedCount, fires since activation    varints
+/// last kick, kickCount, stalled since                                        varints, of a watchdog
+/// ```
+extension RecordCodec {
+    private static let stateMask: UInt8 = 7
+    private static let flagsShift: UInt8 = 3
+    private static let kicksFlag: UInt8 = 0x80
+
+    static func append(_ progress: TimerProgress, _ kicks: KickProgress?, at: Int64, to bytes: inout [UInt8]) {
+        let head = progress.state.rawValue | progress.flags.rawValue << flagsShift
+        bytes.append(head | (kicks == nil ? 0 : kicksFlag))
+        ByteCoding.append(signed: progress.version, to: &bytes)
+        ByteCoding.append(signed: progress.due &- at, to: &bytes)
+        ByteCoding.append(signed: age(of: progress.lastFiredAt, at: at), to: &bytes)
+        ByteCoding.append(signed: progress.fireCount, to: &bytes)
+        ByteCoding.append(signed: progress.missedCount, to: &bytes)
+        ByteCoding.append(signed: progress.firesSinceActivation, to: &bytes)
+        guard let kicks else { return }
+        ByteCoding.append(signed: age(of: kicks.lastKickedAt, at: at), to: &bytes)
+        ByteCoding.append(signed: kicks.kickCount, to: &bytes)
+        ByteCoding.append(signed: age(of: kicks.stalledSince, at: at), to: &bytes)
+    }
+
+    /// How long ago an instant was, so that 0 is left for "never": plus one unless it lies ahead.
+    private static func age(of instant: Int64, at: Int64) -> Int64 {
+        if instant == 0 { return 0 }
+        let age = at &- instant
+        return age < 0 ? age : age &+ 1
+    }
+
+    private static func instant(age: Int64, at: Int64) -> Int64 {
+        if age == 0 { return 0 }
+        return age < 0 ? at &- age : at &- age &+ 1
+    }
+
+    /// Reads what `append` wrote; nil when it is not that. Moves `offset` behind it.
+    static func readProgress(
+        _ bytes: Span<UInt8>, _ offset: inout Int, at: Int64
+    ) -> (progress: TimerProgress, kicks: KickProgress?)? {
+        guard let head = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
+            let state = TimerState(rawValue: head & stateMask),
+            let version = ByteCoding.readSigned(bytes, &offset), let due = ByteCoding.readSigned(bytes, &offset),
+            let sinceFire = ByteCoding.readSigned(bytes, &offset), let fires = ByteCoding.readSigned(bytes, &offset),
+            let missed = ByteCoding.readSigned(bytes, &offset),
+            let recentFires = ByteCoding.readSigned(bytes, &offset)
+        else { return nil }
+        var progress = TimerProgress()
+        progress.state = state
+        progress.flags = TimerProgress.Flags(rawValue: head >> flagsShift & stateMask)
+        progress.version = version
+        progress.updatedAt = at
+        progress.due = due &+ at
+        progress.lastFiredAt = instant(age: sinceFire, at: at)
+        progress.fireCount = fires
+        progress.missedCount = missed
+        progress.firesSinceActivation = recentFires
+        guard head & kicksFlag != 0 else { return (progress, nil) }
+        guard let sinceKick = ByteCoding.readSigned(bytes, &offset),
+            let count = ByteCoding.readSigned(bytes, &offset), let sinceStall = ByteCoding.readSigned(bytes, &offset)
+        else { return nil }
+        var kicks = KickProgress()
+        kicks.lastKickedAt = instant(age: sinceKick, at: at)
+        kicks.kickCount = count
+        kicks.stalledSince = instant(age: sinceStall, at: at)
+        return (progress, kicks)
+    }
+}

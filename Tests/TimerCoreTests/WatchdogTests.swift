@@ -1,0 +1,224 @@
+import Testing
+
+@testable import TimerCore
+
+/// Watchdogs: what is not kicked in time.
+struct WatchdogTests {
+    private func bench(_ edit: (inout TimerRules) -> Void = { _ in }) throws -> Bench {
+        let bench = Bench()
+        try bench.create(rules(.watchdog(100), edit))
+        return bench
+    }
+
+    @Test func `one that is kicked in time never fires`() throws {
+        let bench = try bench()
+        for _ in 0..<20 {
+            #expect(bench.advance(99) == [])
+            #expect(try bench.apply(.kick) == ["untold"])
+        }
+        #expect(try bench.kicks().kickCount == 20)
+        #expect(try bench.kicks().lastKickedAt == bench.now.wall)
+        #expect(try bench.progress().version == 21)
+        #expect(try bench.progress().fireCount == 0)
+    }
+
+    @Test func `silence is told once, at the instant it is too long`() throws {
+        let bench = try bench()
+        bench.advance(40)
+        try bench.apply(.kick)
+        #expect(bench.advance(99) == [])
+        #expect(bench.advance(1) == ["fired stalled 140"])
+        #expect(bench.advance(10_000) == [])
+        #expect(try bench.progress().state == .running)
+        #expect(try bench.progress().flags == [.stalled, .unplanned])
+        #expect(try !bench.progress().isPlanned)
+        #expect(bench.untilWake == .max)
+    }
+
+    @Test func `a kick after the alarm is told with how long the stall was`() throws {
+        let bench = try bench()
+        bench.advance(100)
+        bench.advance(250)
+        #expect(try bench.apply(.kick) == ["recovered"])
+        #expect(bench.effects.first?.stalledFor == 250)
+        #expect(try bench.progress().flags == [])
+        #expect(bench.advance(100) == ["fired stalled 450"])
+    }
+
+    @Test func `the stall lasts from the alarm, not from the last of several`() throws {
+        let bench = try bench { $0.repeatAlarm = true }
+        #expect(bench.advance(100) == ["fired stalled 100"])
+        #expect(bench.advance(100) == ["fired stalled 200"])
+        #expect(bench.advance(150) == ["fired stalled 300"])
+        #expect(try bench.kicks().stalledSince == Bench.elapsedStart + 100)
+        #expect(try bench.due() == 400)
+        try bench.apply(.kick)
+        #expect(bench.effects.first?.stalledFor == 250)
+        #expect(try bench.due() == 450)
+    }
+
+    @Test func `several misses make one alarm`() throws {
+        let bench = try bench {
+            $0.misses = 3
+            $0.repeatAlarm = true
+        }
+        #expect(bench.advance(299) == [])
+        #expect(bench.advance(1) == ["fired stalled 300"])
+        #expect(bench.advance(100) == ["fired stalled 400"])
+        try bench.apply(.kick)
+        #expect(bench.advance(299) == [])
+        #expect(bench.advance(1) == ["fired stalled 700"])
+    }
+
+    @Test func `an outage of the server is no silence of the client`() throws {
+        let bench = try bench()
+        bench.advance(60)
+        bench.down(1_000_000)
+        #expect(bench.advance(39) == [])
+        #expect(bench.advance(1) == ["fired stalled 1000100"])
+    }
+
+    @Test(arguments: [TimerClock.continuous, .wall])
+    func `on another clock the outage counts, and is one alarm`(clock: TimerClock) throws {
+        let bench = try bench {
+            $0.clock = clock
+            $0.repeatAlarm = true
+        }
+        #expect(bench.stall(1250) == ["fired stalled 1200 missed 11"])
+        #expect(try bench.due() == 1300)
+    }
+
+    @Test func `a kick while suspended changes nothing, and resume gives a full period`() throws {
+        let bench = try bench()
+        bench.advance(100)
+        try bench.apply(.suspend)
+        let before = try bench.progress()
+        #expect(try bench.apply(.kick) == [])
+        #expect(try bench.progress() == before)
+        #expect(try bench.kicks().kickCount == 0)
+        bench.advance(5000)
+        #expect(try bench.apply(.resume) == ["resumed"])
+        #expect(try bench.progress().flags == [])
+        #expect(bench.advance(99) == [])
+        #expect(bench.advance(1) == ["fired stalled 5200"])
+    }
+
+    @Test func `fire leaves its health and its period alone`() throws {
+        let bench = try bench()
+        bench.advance(30)
+        #expect(try bench.apply(.fire) == ["fired manual 30"])
+        #expect(try bench.progress().flags == [])
+        #expect(bench.advance(70) == ["fired stalled 100"])
+        #expect(try bench.apply(.fire) == ["fired manual 100"])
+        #expect(try bench.progress().flags == [.stalled, .unplanned])
+    }
+
+    @Test func `reschedule moves the next alarm, that of a stalled one too`() throws {
+        let bench = try bench()
+        try bench.apply(.reschedule, .after(300))
+        #expect(bench.advance(299) == [])
+        #expect(bench.advance(1) == ["fired stalled 300"])
+        try bench.apply(.reschedule, .after(50))
+        #expect(bench.advance(50) == ["fired stalled 350"])
+        // A kick gives the full period from now, earlier than what was asked for.
+        try bench.apply(.reschedule, .after(10_000))
+        #expect(try bench.apply(.kick) == ["recovered"])
+        #expect(bench.advance(100) == ["fired stalled 450"])
+    }
+
+    @Test func `it is watched up to until, and completes then`() throws {
+        let bench = try bench { $0.until = Bench.wall(250) }
+        bench.advance(90)
+        try bench.apply(.kick)
+        bench.advance(90)
+        try bench.apply(.kick)
+        #expect(bench.advance(69) == [])
+        #expect(bench.advance(1) == ["completed"])
+    }
+
+    @Test func `an alarm at until happens, and it completes`() throws {
+        let bench = try bench { $0.until = Bench.wall(100) }
+        #expect(bench.advance(100) == ["fired stalled 100", "completed"])
+    }
+
+    @Test func `a stalled one completes at until without another word`() throws {
+        let bench = try bench { $0.until = Bench.wall(200) }
+        #expect(bench.advance(100) == ["fired stalled 100"])
+        #expect(bench.advance(99) == [])
+        #expect(bench.advance(1) == ["completed"])
+    }
+
+    @Test func `maxFires counts alarms`() throws {
+        let bench = try bench {
+            $0.maxFires = 2
+            $0.repeatAlarm = true
+        }
+        #expect(bench.advance(100) == ["fired stalled 100"])
+        try bench.apply(.kick)
+        #expect(bench.advance(100) == ["fired stalled 200", "completed"])
+    }
+
+    @Test func `repeatAlarm can be turned on and off during a stall`() throws {
+        let bench = try bench()
+        bench.advance(100)
+        bench.advance(120)
+        try bench.amend { $0.repeatAlarm = true }
+        #expect(try bench.due() == 300)
+        #expect(bench.advance(80) == ["fired stalled 300"])
+        try bench.amend { $0.repeatAlarm = false }
+        #expect(bench.advance(1000) == [])
+        #expect(try bench.progress().flags == [.stalled, .unplanned])
+    }
+
+    @Test func `kicking does not touch the wheel`() throws {
+        let bench = try bench()
+        let held = bench.scheduler.elapsedWheel.count
+        for _ in 0..<50 {
+            bench.advance(1)
+            try bench.apply(.kick)
+        }
+        #expect(bench.scheduler.elapsedWheel.count == held)
+        #expect(bench.advance(99) == [])
+        #expect(bench.advance(1) == ["fired stalled 150"])
+    }
+
+    @Test func `kick is for watchdogs that run`() throws {
+        for state in TimerState.allCases where state != .running && state != .suspended {
+            let bench = Bench()
+            try bench.make(rules(.watchdog(100)), in: state)
+            #expect(throws: TimerRefusal.illegalTransition(.kick, state: state, restartable: false)) {
+                try bench.apply(.kick)
+            }
+        }
+        let bench = Bench()
+        try bench.create(rules(.after(100)))
+        #expect(throws: TimerRefusal.notAWatchdog(state: .running, restartable: false)) { try bench.apply(.kick) }
+    }
+
+    @Test func `a change of the period counts from the change, and heals`() throws {
+        let bench = try bench()
+        bench.advance(150)
+        #expect(try bench.amend { $0.schedule = .watchdog(200) } == ["rescheduled"])
+        #expect(try bench.progress().flags == [])
+        #expect(bench.advance(199) == [])
+        #expect(bench.advance(1) == ["fired stalled 350"])
+    }
+
+    @Test func `a watchdog keeps its health and its kicks over a restart`() throws {
+        let bench = try bench { $0.repeatAlarm = true }
+        bench.advance(50)
+        try bench.apply(.kick)
+        bench.advance(100)
+        let (progress, kicks) = (try bench.progress(), try bench.kicks())
+        bench.restart()
+        #expect(try bench.progress() == progress)
+        #expect(try bench.kicks() == kicks)
+        #expect(bench.advance(100) == ["fired stalled 250"])
+    }
+
+    @Test func `nobody can say when a watchdog fires next`() throws {
+        let bench = try bench()
+        #expect(bench.scheduler.upcoming(try bench.slot(), bench.now, count: 5) == [])
+        #expect(try bench.scheduler.preview(rules(.watchdog(5)), bench.now, count: 5) == [])
+    }
+}
