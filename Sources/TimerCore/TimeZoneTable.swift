@@ -1,19 +1,100 @@
 /// The offsets of a time zone from UTC, as a table of its transitions: time zones reach this module as data.
+///
+/// Instants are seconds since 1970 in UTC, local times seconds since 1970-01-01T00:00:00 on the zone's wall; an offset
+/// is local time minus UTC. Where a rule goes on for ever, its transitions stand in the table for 400 years, after
+/// which the calendar, weekdays included, repeats itself.
 public struct TimeZoneTable: Sendable, Equatable {
     /// Coordinated universal time.
-    public static let utc = TimeZoneTable()
+    public static let utc = TimeZoneTable(offset: 0)
+
+    /// Seconds in the 400 years after which the calendar repeats itself.
+    static let cycle = CivilMonth.daysInEra * CronExpression.day
+    /// Offsets a TZif file may have, after RFC 9636.
+    static let offsets: ClosedRange<Int64> = -89_999...93_599
+
+    /// When an offset begins.
+    struct Transition: Sendable, Equatable {
+        var instant: Int64
+        var offset: Int32
+        /// Where local time goes on, against the latest it ever was: so many seconds of it are left out if positive;
+        /// if negative so many were there before and come again.
+        var skipped: Int32
+    }
+
+    /// The offset before the first transition.
+    private var initialOffset: Int32
+    private var transitions: [Transition] = []
+    /// From here to the last transition the table repeats itself every 400 years; nil where it does not.
+    private var cycleStart: Int64?
+
+    /// A zone whose offset never changes.
+    init(offset: Int32) { initialOffset = offset }
+
+    /// - Parameters:
+    ///   - initialOffset: before the first transition.
+    ///   - changes: instants, ascending, and the offset from then on.
+    ///   - cycleStart: a table that goes on for ever has its transitions up to 400 years after this instant, and the
+    ///     offsets of the two days before it are those of 400 years later.
+    init(initialOffset: Int32, changes: [(instant: Int64, offset: Int32)], cycleStart: Int64? = nil) {
+        self.initialOffset = initialOffset
+        self.cycleStart = cycleStart
+        transitions.reserveCapacity(changes.count)
+        var offset = Int64(initialOffset)
+        var latest = Int64.min
+        for change in changes {
+            latest = max(latest, change.instant + offset)
+            offset = Int64(change.offset)
+            // Offsets are bounded, so a difference fits; of longer ones only the sign could count.
+            let skipped = Int32(clamping: change.instant + offset - latest)
+            transitions.append(Transition(instant: change.instant, offset: change.offset, skipped: skipped))
+        }
+    }
+
+    /// The offset from UTC in seconds at an instant in seconds.
+    public func offset(at instant: Int64) -> Int64 { segment(at: instant).offset }
+
+    /// The time between two transitions that holds an instant.
+    func segment(at instant: Int64) -> ZoneSegment {
+        guard let cycleStart, instant >= cycleStart else { return listed(instant) }
+        let past = (instant - cycleStart) / Self.cycle * Self.cycle
+        guard past > 0 else { return listed(instant) }
+        var segment = listed(instant - past)
+        // What holds at the cycle's start began before it: its beginning is that of one cycle earlier.
+        segment.start += past
+        segment.end = segment.end == .max ? .max : segment.end + past
+        return segment
+    }
+
+    private func listed(_ instant: Int64) -> ZoneSegment {
+        // The first transition after the instant.
+        var low = 0
+        var high = transitions.count
+        while low < high {
+            let middle = (low + high) / 2
+            if transitions[middle].instant <= instant { low = middle + 1 } else { high = middle }
+        }
+        let end = low < transitions.count ? transitions[low].instant : cycleStart.map { $0 + Self.cycle } ?? .max
+        guard low > 0 else {
+            return ZoneSegment(start: .min, end: end, offset: Int64(initialOffset), skipped: 0)
+        }
+        let last = transitions[low - 1]
+        return ZoneSegment(start: last.instant, end: end, offset: Int64(last.offset), skipped: Int64(last.skipped))
+    }
 }
 
-/// Where the scheduler finds time zones.
-public protocol ZoneSource: Sendable {
-    /// The zone of that IANA name; nil when there is none.
-    func zone(named name: [UInt8]) -> TimeZoneTable?
-}
+/// A time without a change of offset. Its end may be where only a table ends: what follows may have the same offset.
+struct ZoneSegment {
+    /// `Int64.min` when it has no beginning.
+    var start: Int64
+    /// The instant after its last; `Int64.max` when it has no end.
+    var end: Int64
+    var offset: Int64
+    /// See ``TimeZoneTable/Transition/skipped``.
+    var skipped: Int64
 
-/// Knows UTC and no other zone.
-public struct UTCOnly: ZoneSource {
-    /// The one there is.
-    public init() {}
-    /// UTC, under its name.
-    public func zone(named name: [UInt8]) -> TimeZoneTable? { name == Array("UTC".utf8) ? .utc : nil }
+    /// The local time after the latest there was before, where that came again within; else the beginning.
+    var firstNewLocal: Int64 {
+        guard start > .min else { return .min }
+        return start + offset + max(0, -skipped)
+    }
 }

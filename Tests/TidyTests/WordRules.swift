@@ -66,6 +66,7 @@ enum WordRules {
             "Sources/TimerService/EventHub.swift": "its rows are guarded by a lock",
             "Sources/TimerService/LoopWatchdog.swift": "its hearts are guarded by a lock",
             "Sources/TimerService/Replayer.swift": "its jobs are guarded by a lock",
+            "Sources/TimerService/SystemZones.swift": "the zones it found are guarded by a lock",
             "Sources/TimerService/TimerService.swift": "its threads are touched by start and stop alone",
             "Sources/timerd/OperatorLog.swift": "its state is guarded by a lock",
             "Sources/timerd/StopSignals.swift": "its state is guarded by a lock",

@@ -1,0 +1,106 @@
+// Reading an expression.
+extension CronExpression {
+    /// Longer texts are refused.
+    static let textLimit = 256
+
+    /// Expressions that have a name, in fields.
+    private static let nicknames = [
+        ("@YEARLY", "0 0 1 1 *"), ("@ANNUALLY", "0 0 1 1 *"), ("@MONTHLY", "0 0 1 * *"), ("@WEEKLY", "0 0 * * 0"),
+        ("@DAILY", "0 0 * * *"), ("@MIDNIGHT", "0 0 * * *"), ("@HOURLY", "0 * * * *"),
+    ]
+
+    /// Reads five fields, six with seconds first, or a name such as `@daily`.
+    init(_ text: [UInt8]) throws(CronError) {
+        guard text.count <= Self.textLimit else {
+            throw CronError("the expression has \(text.count) bytes, more than \(Self.textLimit)")
+        }
+        self.init()
+        let words = try Self.words(of: text)
+        guard words.count == 5 || words.count == 6 else {
+            throw CronError("5 fields are needed, or 6 with seconds first; there are \(words.count)")
+        }
+        for (field, word) in zip(CronField.allCases.suffix(words.count), words) { try read(field, word) }
+        let stars = zip(CronField.allCases.suffix(words.count), words).filter { $0.startsWithStar($1) }.map(\.0)
+        followsElapsedTime = stars.contains(.minute) || stars.contains(.hour)
+        days.bothMustMatch = stars.contains(.dayOfMonth) || stars.contains(.dayOfWeek)
+        guard canFire else { throw CronError("this can never fire: no month it names has such a day") }
+    }
+
+    /// The fields, in place of a name those that it stands for.
+    private static func words(of text: [UInt8]) throws(CronError) -> [ArraySlice<UInt8>] {
+        let words = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard let word = words.first, word.first == UInt8(ascii: "@") else { return words }
+        guard words.count == 1 else { throw CronError("after \(CronError.quote(word)) nothing may follow") }
+        return try fields(ofNickname: word).split(separator: UInt8(ascii: " "))
+    }
+
+    private static func fields(ofNickname word: ArraySlice<UInt8>) throws(CronError) -> [UInt8] {
+        let upper = word.map(CronField.uppercase)
+        if let found = nicknames.first(where: { $0.0.utf8.elementsEqual(upper) }) { return Array(found.1.utf8) }
+        if upper.elementsEqual("@REBOOT".utf8) {
+            throw CronError("@reboot: the start of a machine is no instant of the calendar")
+        }
+        throw CronError(
+            "\(CronError.quote(word)) is none of @yearly @annually @monthly @weekly @daily @midnight @hourly")
+    }
+
+    private mutating func read(_ field: CronField, _ word: ArraySlice<UInt8>) throws(CronError) {
+        var mask: UInt64 = 0
+        for item in word.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            guard !item.isEmpty else { throw field.error("\(CronError.quote(word)) has an empty item") }
+            switch field {
+            case .dayOfMonth where try days.readMonthDay(item, field): break
+            case .dayOfWeek where try days.readWeekday(item, field): break
+            default: mask |= try field.mask(ofItem: item)
+            }
+        }
+        switch field {
+        case .second: seconds = mask
+        case .minute: minutes = mask
+        case .hour: hours = mask
+        case .dayOfMonth: days.days = UInt32(truncatingIfNeeded: mask)
+        case .month: months = mask
+        case .dayOfWeek: days.weekdays = UInt8(truncatingIfNeeded: mask & 0x7F | mask >> 7)
+        }
+    }
+}
+
+extension CronDays {
+    /// Reads an item that only a day of the month can be: `L`, `L-3`, `LW`, `15W`. Returns false if it is none.
+    fileprivate mutating func readMonthDay(_ item: ArraySlice<UInt8>, _ field: CronField) throws(CronError) -> Bool {
+        let upper = item.map(CronField.uppercase)[...]
+        if upper.elementsEqual("L".utf8) {
+            daysBeforeLast |= 1
+        } else if upper.elementsEqual("LW".utf8) {
+            lastWeekday = true
+        } else if upper.starts(with: "L-".utf8) {
+            let before = upper.dropFirst(2)
+            guard let number = CronField.number(before), (1...30).contains(number) else {
+                throw field.error("\(CronError.quote(item)): the last but \(CronError.quote(before)) is not in 1-30")
+            }
+            daysBeforeLast |= 1 << UInt32(number)
+        } else if upper.last == UInt8(ascii: "W") {
+            nearestWeekdays |= 1 << UInt32(try field.value(item.dropLast()))
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Reads an item that only a day of the week can be: `MON#2`, `FRIL`. Returns false if it is none.
+    fileprivate mutating func readWeekday(_ item: ArraySlice<UInt8>, _ field: CronField) throws(CronError) -> Bool {
+        if let hash = item.firstIndex(of: UInt8(ascii: "#")) {
+            let weekday = try field.value(item[..<hash]) % 7
+            guard let nth = CronField.number(item[(hash + 1)...]), (1...5).contains(nth) else {
+                throw field.error("\(CronError.quote(item)): after # stands a number in 1-5")
+            }
+            nthWeekdays[nth] |= 1 << UInt8(weekday)
+        } else if item.last.map(CronField.uppercase) == UInt8(ascii: "L") {
+            guard item.count > 1 else { throw field.error("L stands behind a day of the week, as in FRIL") }
+            lastOfWeekdays |= 1 << UInt8(try field.value(item.dropLast()) % 7)
+        } else {
+            return false
+        }
+        return true
+    }
+}

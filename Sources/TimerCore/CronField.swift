@@ -1,0 +1,119 @@
+/// The fields of a cron expression, in the order in which they stand.
+enum CronField: Int, CaseIterable {
+    case second, minute, hour, dayOfMonth, month, dayOfWeek
+
+    /// As messages call it.
+    var name: String {
+        switch self {
+        case .second: "second"
+        case .minute: "minute"
+        case .hour: "hour"
+        case .dayOfMonth: "day-of-month"
+        case .month: "month"
+        case .dayOfWeek: "day-of-week"
+        }
+    }
+
+    /// The numbers it takes. Sunday is both 0 and 7, so that a range may end with it.
+    var numbers: ClosedRange<Int> {
+        switch self {
+        case .second, .minute: 0...59
+        case .hour: 0...23
+        case .dayOfMonth: 1...31
+        case .month: 1...12
+        case .dayOfWeek: 0...7
+        }
+    }
+
+    /// Three-letter names, the first for the lowest number.
+    private var names: [String] {
+        switch self {
+        case .month: ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
+        case .dayOfWeek: ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
+        default: []
+        }
+    }
+
+    /// Whether `?` may stand for `*`.
+    private var isDay: Bool { self == .dayOfMonth || self == .dayOfWeek }
+
+    func error(_ message: String) -> CronError { CronError("\(name): \(message)") }
+
+    /// Whether `text` is `*`, or `?` where that means the same.
+    func isStar(_ text: ArraySlice<UInt8>) -> Bool {
+        text.count == 1 && startsWithStar(text)
+    }
+
+    /// Whether the field counts as unrestricted, which Vixie cron judges by how it begins.
+    func startsWithStar(_ text: ArraySlice<UInt8>) -> Bool {
+        text.first == UInt8(ascii: "*") || isDay && text.first == UInt8(ascii: "?")
+    }
+
+    /// The numbers that an item of a list stands for, bit n for the number n: `*`, `a`, `a-b`, each also with `/step`.
+    func mask(ofItem item: ArraySlice<UInt8>) throws(CronError) -> UInt64 {
+        guard let slash = item.firstIndex(of: UInt8(ascii: "/")) else { return mask(try range(item), step: 1) }
+        let base = item[..<slash]
+        let step = try step(item[(slash + 1)...])
+        let range = try range(base)
+        // A start alone runs to the field's end: `a/n`.
+        let isAlone = !isStar(base) && !base.contains(UInt8(ascii: "-"))
+        return mask(isAlone ? range.lowerBound...numbers.upperBound : range, step: step)
+    }
+
+    /// A number of this field, or the name of one.
+    func value(_ text: ArraySlice<UInt8>) throws(CronError) -> Int {
+        if let number = Self.number(text) {
+            guard numbers.contains(number) else {
+                throw error("\(number) is not in \(numbers.lowerBound)-\(numbers.upperBound)")
+            }
+            return number
+        }
+        let upper = text.map(Self.uppercase)
+        if let index = names.firstIndex(where: { $0.utf8.elementsEqual(upper) }) { return index + numbers.lowerBound }
+        if text.isEmpty { throw error("a number is missing") }
+        throw error(
+            names.isEmpty ? "\(CronError.quote(text)) is no number" : "\(CronError.quote(text)) is no number or name")
+    }
+
+    private func mask(_ range: ClosedRange<Int>, step: Int) -> UInt64 {
+        stride(from: range.lowerBound, through: range.upperBound, by: step).reduce(0) { $0 | 1 << UInt64($1) }
+    }
+
+    private func range(_ text: ArraySlice<UInt8>) throws(CronError) -> ClosedRange<Int> {
+        if isStar(text) { return numbers }
+        if text.first == UInt8(ascii: "?") { throw error("? stands only for a whole day field") }
+        guard let dash = text.firstIndex(of: UInt8(ascii: "-")) else {
+            let value = try value(text)
+            return value...value
+        }
+        let low = try value(text[..<dash])
+        var high = try value(text[(dash + 1)...])
+        // Sunday ends a week as well as it begins one.
+        if self == .dayOfWeek && high == 0 && low > 0 { high = 7 }
+        guard low <= high else { throw error("the range \(CronError.quote(text)) runs backwards") }
+        return low...high
+    }
+
+    private func step(_ text: ArraySlice<UInt8>) throws(CronError) -> Int {
+        guard let step = Self.number(text) else { throw error("the step \(CronError.quote(text)) is no number") }
+        // A longer one would silently mean "once", as `*/90` minutes does elsewhere.
+        let limit = self == .dayOfWeek ? 7 : numbers.count
+        guard (1...limit).contains(step) else { throw error("the step \(step) is not in 1-\(limit)") }
+        return step
+    }
+
+    /// A decimal number; at most nine digits are one.
+    static func number(_ text: ArraySlice<UInt8>) -> Int? {
+        guard (1...9).contains(text.count) else { return nil }
+        var number = 0
+        for byte in text {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        return number
+    }
+
+    static func uppercase(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 32 : byte
+    }
+}

@@ -1,0 +1,52 @@
+import Platform
+public import TimerCore
+
+/// The time zones of this machine, from its files in TZif format.
+///
+/// A zone is read once and then kept; after an update of the files a restart sees the new rules. Names that were not
+/// found are not kept, so that what clients ask for does not fill the memory.
+public final class SystemZones: ZoneSource, @unchecked Sendable {
+    // Unchecked: `found` is guarded by `lock`.
+    private let directory: String
+    private let lock = Lock()
+    private var found: [[UInt8]: TimeZoneTable] = [:]
+
+    /// Longer names are refused unread; the longest there is has 32 bytes.
+    private static let nameLimit = 64
+
+    /// - Parameter directory: where the files are; none need be there, UTC is known without.
+    public init(directory: String = "/usr/share/zoneinfo") { self.directory = directory }
+
+    /// The zone of that IANA name; nil when there is none, or when its file can't be read.
+    ///
+    /// Names are case-sensitive. `right/` zones, which count leap seconds, are none; `posix/` ones are copies of the
+    /// others and are taken where they are installed.
+    public func zone(named name: [UInt8]) -> TimeZoneTable? {
+        if name == Array("UTC".utf8) { return .utc }
+        guard Self.isName(name) else { return nil }
+        if let known = lock.withLock({ found[name] }) { return known }
+        // Read without holding the lock: two threads may read one file, and both find the same.
+        let path = "\(directory)/\(String(decoding: name, as: UTF8.self))"
+        guard let bytes = FileBytes.read(path, limit: TimeZoneTable.tzifLimit),
+            let table = TimeZoneTable(tzif: bytes.span)
+        else { return nil }
+        lock.withLock { found[name] = table }
+        return table
+    }
+
+    /// Whether `name` may be part of a path: segments of letters, digits and `_+-`, so without dots.
+    private static func isName(_ name: [UInt8]) -> Bool {
+        guard (1...nameLimit).contains(name.count), !name.starts(with: "right/".utf8) else { return false }
+        return name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { segment in
+            !segment.isEmpty && segment.allSatisfy(isNameByte)
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}
