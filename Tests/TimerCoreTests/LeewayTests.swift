@@ -95,7 +95,9 @@ struct LeewayTests {
         let delay = planned(Bench.elapsedStart + 1000, leeway: 0, jitter: 100_000) - Bench.elapsedStart
         #expect(delay > 3000)
         #expect(bench.stall(2500) == [])
-        #expect(bench.advance(delay - 2500) == [])
+        #expect(bench.advance(delay - 2500) == ["fired due 1000", "completed"])
+        try bench.create(rules(.after(1000)) { $0.jitter = 100_000 }, id: "other")
+        #expect(bench.stall(101_000) == ["fired misfire \(delay + 1000)", "completed"])
     }
 
     @Test func `sorting by the next fire takes what is planned late in its own place`() throws {

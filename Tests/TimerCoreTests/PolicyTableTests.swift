@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@testable import TimerCore
+
+/// The tables of `docs/POLICIES.md`: what each policy does for each schedule, as it happens.
+enum PolicyTable {
+    /// The schedules of the tables; each is due at 1:00, and those that repeat every minute after.
+    static let schedules: [(name: String, rules: TimerRules)] = [
+        ("`after: 1m`", rules(.after(60_000))),
+        ("`at`", rules(.at(Bench.wall(60_000)))),
+        ("`every: 1m`", rules(.every(60_000, first: .period))),
+        ("`every: 1m` with `at`", rules(.every(60_000, first: .at(Bench.wall(60_000))))),
+        ("`every: 1m`, `fixedDelay`", rules(.every(60_000, first: .period)) { $0.mode = .fixedDelay }),
+        ("`cron: * * * * *`", rules(cron("* * * * *"))),
+        ("`watchdog: 1m`", rules(.watchdog(60_000))),
+    ]
+
+    private static func cron(_ text: String) -> Schedule {
+        guard let cron = try? CronSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: nil) else {
+            preconditionFailure("the expression is right")
+        }
+        return .cron(cron)
+    }
+
+    /// Suspended at 0:30, resumed at 3:30, followed up to 5:00.
+    static func pause(_ rules: TimerRules) throws -> String {
+        let bench = Bench()
+        try bench.create(rules)
+        bench.advance(30_000)
+        try bench.apply(.suspend)
+        bench.pass(180_000)
+        return try follow(bench, try bench.apply(.resume), from: 210_000)
+    }
+
+    /// The server stands still from 0:00 to 3:30 and is followed up to 5:00.
+    static func gap(_ rules: TimerRules) throws -> String {
+        let bench = Bench()
+        try bench.create(rules)
+        if rules.clock == .suspending {
+            bench.down(210_000)
+            return try follow(bench, bench.advance(), from: 210_000)
+        }
+        return try follow(bench, bench.stall(210_000), from: 210_000)
+    }
+
+    private static func follow(_ bench: Bench, _ first: [String], from start: Int64) throws -> String {
+        var cells = words(first, at: start)
+        for second in stride(from: start, to: 300_000, by: 1000) {
+            cells += words(bench.advance(1000), at: second + 1000)
+        }
+        let missed = try bench.progress().missedCount
+        if missed > 0 { cells.append("missedCount \(missed)") }
+        return cells.joined(separator: ", ")
+    }
+
+    /// `fired due 60000` as `1:00`; with the instant it was due for and how many others it stands for where they matter.
+    private static func words(_ lines: [String], at instant: Int64) -> [String] {
+        lines.compactMap { line in
+            let words = line.split(separator: " ")
+            guard words[0] == "fired", let due = Int64(words[2]) else {
+                return line == "completed" ? "completed" : nil
+            }
+            let others = words.count > 4 ? " and \(words[4]) others" : ""
+            return due == instant ? "**\(time(instant))**" : "**\(time(instant))** for \(time(due))\(others)"
+        }
+    }
+
+    private static func time(_ milliseconds: Int64) -> String {
+        let seconds = milliseconds / 1000
+        return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
+    }
+
+    static func pauses() throws -> String {
+        let names = ResumePolicy.allCases.map { "`\($0.name)`" }
+        return try table(["schedule"] + names, schedules) { rules in
+            if rules.schedule.kind == .watchdog { return [try pause(rules), "400", "400"] }
+            return try ResumePolicy.allCases.map { policy in
+                var rules = rules
+                rules.onResume = policy
+                return try pause(rules)
+            }
+        }
+    }
+
+    static func gaps() throws -> String {
+        let columns: [(name: String, policy: MisfirePolicy, grace: Int64?)] = [
+            ("`once`", .once, nil), ("`all`", .all, nil), ("`skip`", .skip, nil),
+            ("`once`, grace 10 s", .once, 10_000), ("`all`, grace 100 s", .all, 100_000),
+        ]
+        return try table(["schedule"] + columns.map(\.name), schedules) { rules in
+            if rules.schedule.kind == .watchdog {
+                return [try gap(rules)] + columns.dropFirst().map { _ in "400" }
+            }
+            return try columns.map { column in
+                var rules = rules
+                rules.misfire = column.policy
+                rules.misfireGrace = column.grace
+                return try gap(rules)
+            }
+        }
+    }
+
+    private static func table(
+        _ head: [String], _ schedules: [(name: String, rules: TimerRules)], _ cells: (TimerRules) throws -> [String]
+    ) throws -> String {
+        var lines = ["| \(head.joined(separator: " | ")) |", "|" + String(repeating: "---|", count: head.count)]
+        for schedule in schedules {
+            lines.append("| \(schedule.name) | \(try cells(schedule.rules).joined(separator: " | ")) |")
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+struct PolicyTableTests {
+    private func page() throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: "docs/POLICIES.md"), encoding: .utf8)
+    }
+
+    @Test func `the document says what a pause does under each policy`() throws {
+        let table = try PolicyTable.pauses()
+        #expect(try page().contains(table), "docs/POLICIES.md lacks:\n\(table)")
+    }
+
+    @Test func `the document says what a gap does under each policy`() throws {
+        let table = try PolicyTable.gaps()
+        #expect(try page().contains(table), "docs/POLICIES.md lacks:\n\(table)")
+    }
+}
