@@ -20,6 +20,7 @@ final class BatchRun {
     private let body: [UInt8]
     private let ranges: [Range<Int>]
     private let siphash: SipHash
+    private let zones: any ZoneSource
     private let isBrief: Bool
     private let keepsBrief: Bool
     private var next = 0
@@ -31,11 +32,14 @@ final class BatchRun {
     /// The result lines so far in their brief form, where they are kept for a repeated request.
     private(set) var brief = JSONWriter()
 
-    init(_ body: [UInt8], isBrief: Bool, keepsBrief: Bool, siphash: SipHash) throws(Problem) {
+    init(
+        _ body: [UInt8], isBrief: Bool, keepsBrief: Bool, siphash: SipHash, zones: any ZoneSource
+    ) throws(Problem) {
         self.body = body
         self.isBrief = isBrief
         self.keepsBrief = keepsBrief
         self.siphash = siphash
+        self.zones = zones
         var ranges: [Range<Int>] = []
         var start = 0
         while start < body.count {
@@ -72,7 +76,7 @@ final class BatchRun {
         if document.kind(document.root) == .object, let word = document.member(document.root, "command") {
             return try command(word)
         }
-        let timer = try TimerBody(document)
+        let timer = try TimerBody(document, zones: zones)
         let id = timer.id ?? makeID()
         return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: timer.definition(id: id))
     }

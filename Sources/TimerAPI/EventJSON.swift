@@ -49,6 +49,10 @@ enum EventJSON {
             json.key("missed")
             json.integer(fire.missed)
         }
+        if let stalledFor = record.stalledFor {
+            json.key("stalledFor")
+            json.duration(stalledFor)
+        }
         if reason != .none {
             json.key("reason")
             json.string(reason.name)

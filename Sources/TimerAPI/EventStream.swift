@@ -92,6 +92,8 @@ struct StreamPlan {
     var limit = Int.max
     /// For a long poll: milliseconds until it gives up.
     var timeout: Int64?
+    /// Whether it is the kind of request that a timer with `start: subscriber` waits for.
+    var isSubscription = false
 
     /// Everything up to here counts as examined at the start.
     var cursor: Int64 = 0
@@ -105,6 +107,12 @@ struct StreamPlan {
     var isRestartable = false
     /// Position of the newest record at the decision: what the `Event-Id` header shows.
     var head: Int64 = 0
+    /// Whether its timer waits for a subscriber: it is to be activated once nothing speaks against the stream.
+    var mustActivate = false
+    /// Whether nothing speaks against the stream any more.
+    var isSettled = false
+    /// Position of the newest event of the activation that it brought about.
+    var activatedAt: Int64?
 }
 
 /// The request a stream came from, for its answer and the access log.

@@ -123,6 +123,8 @@ struct Executor {
             ticket.outcome = .bulk(run)
         case .stream(let plan):
             try open(plan, ticket, turn)
+        case .subscribe(let plan):
+            try subscribe(plan, ticket, turn)
         }
         return true
     }
@@ -163,7 +165,8 @@ struct Executor {
             do throws(Problem) {
                 ticket.operation = .amend(
                     key, basis: ticket.view.progress.version,
-                    definition: try MergePatch.definition(ticket.view, ticket.document), condition)
+                    definition: try MergePatch.definition(
+                        ticket.view, ticket.document, zones: service.engine.zones), condition)
             } catch {
                 ticket.operation = .fail(error, unlessMissing: key)
             }
@@ -214,11 +217,34 @@ struct Executor {
             plan.newestOfTimer = newest
             plan.isRestartable = rules.restartable
             canFire = !state.hasEnded || rules.restartable
+            plan.mustActivate = plan.isSubscription && state == .idle && rules.start == .subscriber
         }
         plan.cursor = min(plan.since ?? plan.head, plan.head)
         if !plan.follows || (plan.timeout != nil && !canFire) {
             plan.end = plan.filter.timer == nil ? plan.head : plan.newestOfTimer
         }
+        ticket.outcome = .stream(plan)
+    }
+
+    /// Activates the timer that waited for this stream, unless another subscriber was first.
+    private func subscribe(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
+        guard let key = plan.filter.timer, let slot = turn.find(key) else { throw .refused(.notFound) }
+        var plan = plan
+        plan.mustActivate = false
+        let (state, rules) = turn.read { (scheduler: borrowing Scheduler) in
+            (scheduler.progress(slot).state, scheduler.rules(slot))
+        }
+        if state == .idle && rules.start == .subscriber {
+            let head = turn.head
+            try turn.apply(.activate, slot, if: .none)
+            plan.activatedAt = turn.head
+            if plan.since == nil {
+                // From here on: the first event of the stream is the activation.
+                plan.head = head
+                plan.cursor = head
+            }
+        }
+        ticket.rest(on: turn.head)
         ticket.outcome = .stream(plan)
     }
 }

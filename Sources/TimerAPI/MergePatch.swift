@@ -78,12 +78,7 @@ enum MergePatch {
             json.key("clock")
             json.string(rules.clock.name)
         }
-        if rules.mode != .fixedRate {
-            json.key("mode")
-            json.string(rules.mode.name)
-        }
-        json.key("onResume")
-        json.string(rules.onResume.name)
+        writeChosen(rules, &json)
         if let maxFires = rules.maxFires {
             json.key("maxFires")
             json.integer(maxFires)
@@ -106,8 +101,50 @@ enum MergePatch {
         return json.bytes
     }
 
+    /// Writes the fields that only some kinds use, and those that delay fires, where they are not at their defaults.
+    private static func writeChosen(_ rules: TimerRules, _ json: inout JSONWriter) {
+        if rules.mode != .fixedRate {
+            json.key("mode")
+            json.string(rules.mode.name)
+        }
+        if rules.onResume != .remaining {
+            json.key("onResume")
+            json.string(rules.onResume.name)
+        }
+        if rules.misfire != .once {
+            json.key("misfire")
+            json.string(rules.misfire.name)
+        }
+        if let grace = rules.misfireGrace {
+            json.key("misfireGrace")
+            json.duration(grace)
+        }
+        if rules.misses != 1 {
+            json.key("misses")
+            json.integer(rules.misses)
+        }
+        if rules.repeatAlarm {
+            json.key("repeatAlarm")
+            json.bool(true)
+        }
+        if rules.leeway != 0 {
+            json.key("leeway")
+            json.duration(rules.leeway)
+        }
+        if rules.jitter != 0 {
+            json.key("jitter")
+            json.duration(rules.jitter)
+        }
+    }
+
     /// The definition that patching a timer gives.
-    static func definition(_ view: TimerView, _ patch: JSONDocument) throws(Problem) -> [UInt8] {
+    ///
+    /// A patch that changes the kind needs `null` for the old schedule field alone: what only the old kind used goes with
+    /// it, unless the patch names it. Were `repeatAlarm` refused because a watchdog that became a one-shot once had it,
+    /// a client would have to know every setting that others made.
+    static func definition(
+        _ view: TimerView, _ patch: JSONDocument, zones: any ZoneSource
+    ) throws(Problem) -> [UInt8] {
         guard patch.kind(patch.root) == .object else {
             throw Problem(.invalidRequest, "a merge patch must be a JSON object", pointer: "")
         }
@@ -119,7 +156,7 @@ enum MergePatch {
         } catch {
             throw Problem(.invalidRequest, error.message, pointer: error.pointer)
         }
-        let body = try TimerBody(merged)
+        let body = try TimerBody(merged, zones: zones, patch: patch)
         var id: [UInt8] = []
         Definition.appendID(view.definition.span, to: &id)
         guard body.id == id else {

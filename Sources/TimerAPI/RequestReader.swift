@@ -7,6 +7,8 @@ import WireJSON
 /// Turns complete requests into operations.
 struct RequestReader {
     let siphash: SipHash
+    /// Where time zones are looked up.
+    let zones: any ZoneSource
     /// Makes an id for a timer whose client gave none.
     let makeID: () -> [UInt8]
 
@@ -104,7 +106,7 @@ struct RequestReader {
         try parse(ticket)
         try requireNoParameters(ticket)
         try refuse("if-match", ticket)
-        let body = try TimerBody(ticket.document)
+        let body = try TimerBody(ticket.document, zones: zones)
         let id = body.id ?? makeID()
         ticket.parameter = id
         return .create(key(id), definition: body.definition(id: id))
@@ -149,7 +151,7 @@ struct RequestReader {
         guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a timer needs a JSON body") }
         try parse(ticket)
         try requireNoParameters(ticket)
-        let body = try TimerBody(ticket.document)
+        let body = try TimerBody(ticket.document, zones: zones)
         guard body.id == nil || body.id == ticket.parameter else {
             throw Problem(.invalidRequest, "the body's id is not the path's", pointer: "/id")
         }
@@ -198,7 +200,8 @@ struct RequestReader {
         try checkMediaType(ticket, orType: "application/x-ndjson")
         return .batch(
             try BatchRun(
-                ticket.exchange.body, isBrief: isBrief, keepsBrief: ticket.idempotency != nil, siphash: siphash))
+                ticket.exchange.body, isBrief: isBrief, keepsBrief: ticket.idempotency != nil, siphash: siphash,
+                zones: zones))
     }
 
     private func bulk(_ ticket: Ticket) throws(Problem) -> Operation {
@@ -222,6 +225,6 @@ struct RequestReader {
         }
         try parse(ticket)
         let count = try count(ticket)
-        return .preview(try TimerBody(ticket.document).rules, count: count)
+        return .preview(try TimerBody(ticket.document, zones: zones).rules, count: count)
     }
 }

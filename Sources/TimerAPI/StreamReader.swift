@@ -36,6 +36,7 @@ struct StreamReader {
             plan.limit = Int(try query.number("limit", in: 1...Int64(Int32.max), default: Int64(Int32.max)))
             if plan.limit == Int(Int32.max) { plan.limit = .max }
             plan.format = Self.wantsSSE(ticket.exchange) ? .sse : .ndjson
+            plan.isSubscription = ticket.route == .timerEvents && plan.follows && ticket.exchange.method == .get
         }
         try query.finish()
         if let header = ticket.exchange.header("last-event-id"), !header.bytes.isEmpty {

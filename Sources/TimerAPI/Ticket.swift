@@ -84,6 +84,8 @@ enum Operation {
     case batch(BatchRun)
     case bulk(BulkRun)
     case stream(StreamPlan)
+    /// The same once nothing speaks against the stream: activates the timer if it still waits for a subscriber.
+    case subscribe(StreamPlan)
 }
 
 /// What came of a request.

@@ -5,7 +5,11 @@ import TimerService
 /// Streams and long polls: where they begin, and the taking over of their connections.
 extension TimerHandler {
     /// Begins a stream or a long poll: its timer's own history first, where it goes further back than memory.
+    ///
+    /// A timer that waits for a subscriber is activated in a step of its own, behind all that can refuse the stream: a
+    /// request that is refused changes nothing.
     func begin(_ plan: StreamPlan, _ ticket: Ticket) {
+        if plan.isSettled { return open(plan, ticket) }
         if let since = plan.since, since > plan.head {
             return expire(plan, "there is no event with this id yet", ticket)
         }
@@ -51,9 +55,22 @@ extension TimerHandler {
         respond(ticket)
     }
 
+    /// Has the timer activated that waits for this stream, if there is room for the stream.
+    private func subscribe(_ plan: StreamPlan, _ ticket: Ticket) {
+        guard context.streamCount < context.configuration.maximumStreams else {
+            guard let answer = ticket.answer.take() else { return }
+            return refuseStream(answer, .limitReached, ticket)
+        }
+        var plan = plan
+        plan.isSettled = true
+        ticket.operation = .subscribe(plan)
+        takeAgain(ticket)
+    }
+
     /// Takes the connection over.
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
         var plan = plan
+        if plan.mustActivate && !isDraining { return subscribe(plan, ticket) }
         if plan.history.isEmpty { plan.cursor = max(plan.cursor, plan.since == 0 ? context.service.horizon : 0) }
         guard let answer = ticket.answer.take() else { return }
         ticket.exchange.response.reset()
@@ -63,7 +80,10 @@ extension TimerHandler {
             note(ticket)
             return answer.send()
         }
-        if isDraining {
+        if isDraining, let activated = plan.activatedAt {
+            // It was activated and must be told so: the stream ends right behind that.
+            plan.end = activated
+        } else if isDraining {
             ticket.answer = consume answer
             ticket.outcome = .problem(Problem(ServiceError.shuttingDown, timer: []))
             return respond(ticket)

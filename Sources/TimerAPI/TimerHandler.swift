@@ -34,7 +34,8 @@ final class TimerHandler: LoopHandler {
         self.context = context
         inbox = LoopInbox(loop)
         let ids = ids
-        reader = RequestReader(siphash: context.service.engine.siphash, makeID: ids.next)
+        reader = RequestReader(
+            siphash: context.service.engine.siphash, zones: context.service.engine.zones, makeID: ids.next)
         executor = Executor(service: context.service)
         metrics = HTTPMetrics()
         heart = Heartbeat(name: "io \(loop.index)")
@@ -260,6 +261,12 @@ final class TimerHandler: LoopHandler {
         streams.rowsPublished()
         streams.feed()
         turnEnded()
+    }
+
+    /// Takes a request whose operation has a second step to the timers again.
+    func takeAgain(_ ticket: Ticket) {
+        ready.append(ticket)
+        inbox.wake()
     }
 
     private func resolveWaiting() {

@@ -82,19 +82,26 @@ enum TimerJSON {
         json.key("clock")
         json.string(rules.clock.name)
         json.key("leeway")
-        json.string("0s" as StaticString)
+        json.duration(rules.leeway)
         json.key("jitter")
-        json.string("0s" as StaticString)
+        json.duration(rules.jitter)
         if rules.schedule.kind == .repeating {
             json.key("mode")
             json.string(rules.mode.name)
         }
-        json.key("onResume")
-        json.string(rules.onResume.name)
-        json.key("misfire")
-        json.string("once" as StaticString)
-        json.key("misfireGrace")
-        json.null()
+        if rules.schedule.kind == .watchdog {
+            json.key("misses")
+            json.integer(rules.misses)
+            json.key("repeatAlarm")
+            json.bool(rules.repeatAlarm)
+        } else {
+            json.key("onResume")
+            json.string(rules.onResume.name)
+            json.key("misfire")
+            json.string(rules.misfire.name)
+            json.key("misfireGrace")
+            if let grace = rules.misfireGrace { json.duration(grace) } else { json.null() }
+        }
         json.key("maxFires")
         if let maxFires = rules.maxFires { json.integer(maxFires) } else { json.null() }
         json.key("until")
@@ -119,7 +126,7 @@ enum TimerJSON {
         json.key("version")
         json.integer(progress.version)
         json.key("nextFireAt")
-        if progress.state == .running {
+        if progress.isPlanned {
             json.instant(view.now.wall(of: progress.due, on: rules.clock))
         } else {
             json.null()
@@ -132,6 +139,7 @@ enum TimerJSON {
         json.integer(progress.fireCount)
         json.key("missedCount")
         json.integer(progress.missedCount)
+        if let kicks = view.kicks { writeHealth(progress, kicks, &json) }
         json.key("allowed")
         json.beginArray()
         for command in TimerCommand.allCases
@@ -143,12 +151,23 @@ enum TimerJSON {
         json.endArray()
     }
 
-    /// Whole milliseconds left of a timer that runs or that is suspended with its time left.
+    /// Writes what only a watchdog has.
+    private static func writeHealth(_ progress: TimerProgress, _ kicks: KickProgress, _ json: inout JSONWriter) {
+        json.key("health")
+        json.string(progress.flags.contains(.stalled) ? "stalled" : "ok")
+        json.key("lastKickedAt")
+        if kicks.lastKickedAt != 0 { json.instant(kicks.lastKickedAt) } else { json.null() }
+        json.key("kickCount")
+        json.integer(kicks.kickCount)
+    }
+
+    /// Whole milliseconds left of a timer whose fire is planned or that is suspended with its time left. A suspended
+    /// watchdog has none: it resumes with its full period.
     private static func remaining(_ view: TimerView, _ rules: TimerRules) -> Int64? {
         switch view.progress.state {
-        case .running:
+        case .running where view.progress.isPlanned:
             return view.now.remaining(until: view.progress.due, on: rules.clock) / 1000
-        case .suspended where rules.effectiveResume == .remaining:
+        case .suspended where rules.effectiveResume == .remaining && rules.schedule.kind != .watchdog:
             return view.progress.due / 1000
         default:
             return nil

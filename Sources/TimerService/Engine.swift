@@ -311,6 +311,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         }
     }
 
+    /// The time zones of cron schedules; any thread.
+    public var zones: any ZoneSource { configuration.zones }
+
     /// Hashes for keys made outside of the lock; fixed for the life of the log.
     public var siphash: SipHash { lock.withLock { scheduler.siphash } }
 }

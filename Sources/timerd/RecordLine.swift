@@ -20,6 +20,10 @@ enum RecordLine {
                 writer.string(reason.name)
             }
             if let fire { append(fire, &writer) }
+            if let stalledFor = record.stalledFor {
+                writer.key("stalledFor")
+                writer.duration(stalledFor)
+            }
             writer.key("previous")
             writer.string(String(record.previous))
             timer(record, row, &writer)
@@ -134,13 +138,10 @@ enum RecordLine {
         writer.instant(layout.createdAt)
         append(rules.schedule, &writer)
         writer.key("clock")
-        writer.string("\(rules.clock)")
-        writer.key("mode")
-        writer.string(rules.mode.name)
+        writer.string(rules.clock.name)
         writer.key("start")
         writer.string(rules.start.name)
-        writer.key("onResume")
-        writer.string(rules.onResume.name)
+        appendPolicies(rules, &writer)
         if let maxFires = rules.maxFires {
             writer.key("maxFires")
             writer.integer(maxFires)
@@ -158,6 +159,37 @@ enum RecordLine {
             writer.raw(copy(definition, payload))
         }
         writer.endObject()
+    }
+
+    /// What delays a fire, and what becomes of one that is missed: what the kind uses, defaults of the rare ones left out.
+    private static func appendPolicies(_ rules: TimerRules, _ writer: inout JSONWriter) {
+        if rules.leeway != 0 {
+            writer.key("leeway")
+            writer.duration(rules.leeway)
+        }
+        if rules.jitter != 0 {
+            writer.key("jitter")
+            writer.duration(rules.jitter)
+        }
+        if rules.schedule.kind == .watchdog {
+            writer.key("misses")
+            writer.integer(rules.misses)
+            writer.key("repeatAlarm")
+            writer.bool(rules.repeatAlarm)
+            return
+        }
+        if rules.schedule.kind == .repeating {
+            writer.key("mode")
+            writer.string(rules.mode.name)
+        }
+        writer.key("onResume")
+        writer.string(rules.onResume.name)
+        writer.key("misfire")
+        writer.string(rules.misfire.name)
+        if let grace = rules.misfireGrace {
+            writer.key("misfireGrace")
+            writer.duration(grace)
+        }
     }
 
     private static func append(_ schedule: Schedule, _ writer: inout JSONWriter) {

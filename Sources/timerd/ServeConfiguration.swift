@@ -48,6 +48,7 @@ struct ServeConfiguration: Sendable {
         engine.maximumTimers = try one(.maxTimers).integer(1...2_000_000_000)
         engine.maximumIdempotencyKeys = try one(.maxIdempotencyKeys).integer(1...1_000_000_000)
         (engine.retainMilliseconds, engine.retainBytes) = try Self.retention(one(.retainEvents))
+        engine.zones = HostZones.source()
         self.engine = engine
         maximumStreams = try one(.maxStreams).integer(1...10_000_000)
         heartbeatMilliseconds = try one(.heartbeat).duration(10...3_600_000)

@@ -23,6 +23,7 @@ struct Timerd: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(name: "Server", subcommands: [Serve.self, Health.self, Version.self]),
             CommandGroup(name: "Data", subcommands: [Log.self, Backup.self]),
+            CommandGroup(name: "Schedule", subcommands: [Preview.self]),
             CommandGroup(
                 name: "Timer",
                 subcommands: [

@@ -1,0 +1,129 @@
+import TimerCore
+import WireJSON
+
+/// Reads one field's value; errors carry its JSON pointer.
+struct FieldReader {
+    private let document: JSONDocument
+    private let node: JSONNode
+
+    init(_ document: JSONDocument, _ node: JSONNode) {
+        self.document = document
+        self.node = node
+    }
+
+    /// Whether it says nothing: `null` means absent.
+    var isNull: Bool { document.kind(node) == .null }
+
+    private func invalid(_ detail: String, _ kind: ProblemKind = .invalidRequest) -> Problem {
+        Problem(kind, detail, pointer: document.pointer(to: node))
+    }
+
+    func notImplemented() -> Problem { invalid("this is not there yet", .notImplemented) }
+
+    /// A string's bytes.
+    func text() throws(Problem) -> [UInt8]? {
+        if isNull { return nil }
+        guard document.kind(node) == .string else { throw invalid("this must be a string") }
+        return document.string(node)
+    }
+
+    /// A duration in milliseconds.
+    func duration(atLeast minimum: Int64 = 0) throws(Problem) -> Int64? {
+        guard let text = try text() else { return nil }
+        do throws(TextError) {
+            let value = try DurationText.parse(text)
+            guard value >= minimum else { throw TextError(message: "the least here is \(minimum)ms") }
+            return value
+        } catch {
+            throw invalid(error.message, .invalidSchedule)
+        }
+    }
+
+    /// An instant in wall milliseconds.
+    func instant() throws(Problem) -> Int64? {
+        guard let text = try text() else { return nil }
+        do throws(TextError) { return try RFC3339.parse(text) } catch { throw invalid(error.message, .invalidSchedule) }
+    }
+
+    /// A whole number of at least one.
+    func count() throws(Problem) -> Int64? {
+        if isNull { return nil }
+        guard document.kind(node) == .number, let value = document.integer(node), value >= 1 else {
+            throw invalid("this must be a whole number of at least 1")
+        }
+        return value
+    }
+
+    func flag() throws(Problem) -> Bool? {
+        switch document.kind(node) {
+        case .null: return nil
+        case .true: return true
+        case .false: return false
+        default: throw invalid("this must be true or false")
+        }
+    }
+
+    /// One of some words.
+    func choice<Value>(_ choices: [(StaticString, Value)]) throws(Problem) -> Value? {
+        guard let text = try text() else { return nil }
+        let word = String(decoding: text, as: UTF8.self)
+        for (name, value) in choices where "\(name)" == word { return value }
+        throw invalid("this must be one of \(choices.map { "`\($0.0)`" }.joined(separator: ", "))")
+    }
+
+    func timerID() throws(Problem) -> [UInt8]? {
+        guard let text = try text() else { return nil }
+        guard TimerID.isValid(text.span) else {
+            throw invalid("an id is 1 to 128 of A-Z a-z 0-9 . _ ~ - and none of `.` `..` `batch` `bulk`")
+        }
+        return text
+    }
+
+    func labels() throws(Problem) -> [UInt8] {
+        if isNull { return [] }
+        guard document.kind(node) == .object else { throw invalid("labels are an object of strings") }
+        var encoded: [UInt8] = []
+        var count = 0
+        var member = document.firstChild(node)
+        while let label = member {
+            count += 1
+            let key = document.keyBytes(label)
+            let reader = FieldReader(document, label)
+            guard Self.isLabelKey(key) else {
+                throw reader.invalid("a label's key is 1 to 63 of A-Z a-z 0-9 . _ / -")
+            }
+            guard document.kind(label) == .string else { throw reader.invalid("a label's value must be a string") }
+            let value = document.string(label)
+            guard value.count <= APILimits.labelValueBytes else {
+                throw reader.invalid("a label's value has at most \(APILimits.labelValueBytes) bytes")
+            }
+            Definition.appendLabel(key: key.span, value: value.span, to: &encoded)
+            member = document.next(label)
+        }
+        guard count <= APILimits.labels else { throw invalid("a timer has at most \(APILimits.labels) labels") }
+        return encoded
+    }
+
+    static func isLabelKey(_ key: [UInt8]) -> Bool {
+        guard !key.isEmpty && key.count <= APILimits.labelKeyBytes else { return false }
+        return key.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "/"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+
+    func payload() throws(Problem) -> [UInt8] {
+        if isNull { return [] }
+        var bytes: [UInt8] = []
+        document.appendCompact(node, to: &bytes)
+        guard bytes.count <= APILimits.payloadBytes else {
+            throw invalid("a payload has at most 64 KiB", .tooLarge)
+        }
+        return bytes
+    }
+}

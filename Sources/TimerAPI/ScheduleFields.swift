@@ -1,0 +1,135 @@
+import TimerCore
+
+/// The fields of a create that hang together: those that make the schedule, and those that only some kinds use. Nil is
+/// absent.
+struct ScheduleFields {
+    var after: Int64?
+    var at: Int64?
+    var every: Int64?
+    var cron: [UInt8]?
+    var watchdog: Int64?
+    var timeZone: [UInt8]?
+    var from: Int64?
+    var clock: TimerClock?
+    var mode: RepeatMode?
+    var onResume: ResumePolicy?
+    var misfire: MisfirePolicy?
+    var misfireGrace: Int64?
+    var misses: Int64?
+    var repeatAlarm: Bool?
+
+    /// The time zone of a cron expression that names none.
+    static let defaultZone = Array("UTC".utf8)
+
+    /// Settles what of a timer's rules these fields decide.
+    ///
+    /// - Parameter isInherited: whether a field came with the timer that is being patched, so that it goes where it is of
+    ///   no use; a field that the request names is refused there.
+    func settle(
+        _ rules: inout TimerRules, zones: any ZoneSource, isInherited: (StaticString) -> Bool
+    ) throws(Problem) {
+        let schedule = try schedule(zones)
+        rules.schedule = schedule
+        rules.clock = schedule.defaultClock
+        let kind = schedule.kind
+        /// Whether a field is to be taken over: its kind uses it, and it is not its default.
+        func counts(
+            _ name: StaticString, _ isGiven: Bool, usedBy isUser: Bool, _ detail: String
+        ) throws(Problem) -> Bool {
+            guard isGiven, !isUser else { return isGiven }
+            if isInherited(name) { return false }
+            throw Problem(.invalidSchedule, detail, pointer: "/\(name)")
+        }
+        if let clock,
+            try counts(
+                "clock", clock != schedule.defaultClock, usedBy: !schedule.isCalendar,
+                "a schedule with `at` or `cron` runs on the wall clock")
+        {
+            rules.clock = clock
+        }
+        if let mode, try counts("mode", mode != .fixedRate, usedBy: kind == .repeating, "`mode` is for `every`") {
+            rules.mode = mode
+        }
+        // The schedule has taken these two up where it is a cron one.
+        _ = try counts(
+            "timeZone", timeZone.map { $0 != Self.defaultZone } ?? false, usedBy: kind == .cron,
+            "`timeZone` is for `cron`")
+        _ = try counts("from", from != nil, usedBy: kind == .cron, "`from` is for `cron`")
+        let isWatchdog = kind == .watchdog
+        if let misses, try counts("misses", misses != 1, usedBy: isWatchdog, "`misses` is for `watchdog`") {
+            rules.misses = misses
+        }
+        if try counts("repeatAlarm", repeatAlarm ?? false, usedBy: isWatchdog, "`repeatAlarm` is for `watchdog`") {
+            rules.repeatAlarm = true
+        }
+        if let onResume,
+            try counts(
+                "onResume", onResume != .remaining, usedBy: !isWatchdog, "a watchdog resumes with its full period")
+        {
+            rules.onResume = onResume
+        }
+        if let misfire,
+            try counts(
+                "misfire", misfire != .once, usedBy: !isWatchdog, "a watchdog has no due instants to miss")
+        {
+            rules.misfire = misfire
+        }
+        if try counts(
+            "misfireGrace", misfireGrace != nil, usedBy: !isWatchdog, "a watchdog has no due instants to miss")
+        {
+            rules.misfireGrace = misfireGrace
+        }
+        try checkSilence(rules)
+    }
+
+    /// A watchdog's silence is a duration like any other, however many periods it has.
+    private func checkSilence(_ rules: TimerRules) throws(Problem) {
+        guard let watchdog, rules.misses > TimerRules.longestDuration / watchdog else { return }
+        throw Problem(.invalidSchedule, "`misses` periods are together at most 36525d", pointer: "/misses")
+    }
+
+    private func schedule(_ zones: any ZoneSource) throws(Problem) -> Schedule {
+        if let cron {
+            try requireAlone("cron", beside: [("after", after), ("at", at), ("every", every), ("watchdog", watchdog)])
+            return .cron(try cronSchedule(cron, zones))
+        }
+        if let watchdog {
+            try requireAlone("watchdog", beside: [("after", after), ("at", at), ("every", every)])
+            return .watchdog(watchdog)
+        }
+        switch (after, at, every) {
+        case (nil, nil, nil):
+            throw Problem(.invalidSchedule, "one of `after`, `at`, `every`, `cron`, `watchdog` is needed")
+        case (let delay?, nil, nil): return .after(delay)
+        case (nil, let instant?, nil): return .at(instant)
+        case (nil, nil, let period?): return .every(period, first: .period)
+        case (let delay?, nil, let period?): return .every(period, first: .after(delay))
+        case (nil, let instant?, let period?): return .every(period, first: .at(instant))
+        default:
+            throw Problem(.invalidSchedule, "`after` and `at` exclude each other", pointer: "/at")
+        }
+    }
+
+    private func requireAlone(_ name: StaticString, beside others: [(name: StaticString, value: Int64?)])
+        throws(Problem)
+    {
+        for other in others where other.value != nil {
+            throw Problem(
+                .invalidSchedule, "`\(name)` and `\(other.name)` exclude each other", pointer: "/\(name)")
+        }
+    }
+
+    private func cronSchedule(_ text: [UInt8], _ zones: any ZoneSource) throws(Problem) -> CronSchedule {
+        let zone = timeZone ?? Self.defaultZone
+        guard zones.zone(named: zone) != nil else {
+            throw Problem(
+                .invalidSchedule, "there is no time zone `\(String(decoding: zone, as: UTF8.self))`",
+                pointer: "/timeZone")
+        }
+        do throws(CronError) {
+            return try CronSchedule(text, zone: zone, from: from)
+        } catch {
+            throw Problem(.invalidSchedule, error.message, pointer: "/cron")
+        }
+    }
+}

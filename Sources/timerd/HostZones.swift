@@ -1,0 +1,11 @@
+import TimerCore
+import TimerService
+
+/// The time zones of the machine: the one place where the program says where they come from.
+enum HostZones {
+    /// Where the server and `preview` look zones up.
+    static func source() -> any ZoneSource { UTCOnly() }
+
+    /// Seconds that local time in `zone` is ahead of UTC at a wall instant in milliseconds.
+    static func offset(of zone: TimeZoneTable, at instant: Int64) -> Int64 { 0 }
+}

@@ -1,0 +1,23 @@
+import WireJSON
+
+/// An instant as a clock on the wall of a time zone shows it.
+enum LocalTime {
+    /// RFC 3339 in whole seconds: `2026-11-23T09:00:00+01:00`, or with `Z` where `offset` is none.
+    ///
+    /// Offsets of before the time zones had whole minutes: they have seconds then, which RFC 3339 can't say and
+    /// ISO 8601 can.
+    ///
+    /// - Parameters:
+    ///   - instant: wall milliseconds.
+    ///   - offset: seconds ahead of UTC.
+    static func text(_ instant: Int64, offset: Int64) -> [UInt8] {
+        var text: [UInt8] = []
+        RFC3339.append(instant + offset * 1000, to: &text)
+        // Without the milliseconds, which cron has none of, and the Z.
+        text.removeLast(".000Z".utf8.count)
+        guard offset != 0 else { return text + "Z".utf8 }
+        let seconds = offset.magnitude
+        let parts = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { ($0 < 10 ? "0" : "") + String($0) }
+        return text + ((offset < 0 ? "-" : "+") + parts.prefix(seconds % 60 == 0 ? 2 : 3).joined(separator: ":")).utf8
+    }
+}

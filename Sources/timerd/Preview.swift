@@ -1,0 +1,91 @@
+import ArgumentParser
+import Platform
+import TimerCore
+import WireJSON
+
+/// `timerd preview`: when a cron expression fires, out of the code that fires; asks no server.
+struct Preview: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show when a cron expression would fire.",
+        discussion: """
+            Five fields, six with seconds first, or a name such as @daily. Asks no server; the time zones are those of \
+            this machine. Each line is the local time with its offset from UTC, and the same instant in UTC.
+
+              timerd preview '0 9 * * MON-FRI' --time-zone Europe/Berlin
+              timerd preview '0 12 L * *' --count 3 --from 2030-01-01T00:00:00Z
+              timerd preview @hourly --json
+            """)
+
+    /// Most fires shown, as many as the server previews.
+    private static let mostFires = 1000
+
+    @Argument(help: ArgumentHelp("The cron expression, in quotes", valueName: "cron")) var expression: String
+    @Option(help: ArgumentHelp("An IANA name such as Europe/Berlin", valueName: "name")) var timeZone = "UTC"
+    @Option(help: ArgumentHelp("How many fires, 1 to \(mostFires)", valueName: "n")) var count = 10
+    @Option(help: ArgumentHelp("Only fires at or after this RFC 3339 instant; else from now on", valueName: "instant"))
+    var from: String?
+    @Flag(help: "Print JSON: an object with the fires in UTC and in local time.") var json = false
+
+    func run() throws {
+        guard (1...Self.mostFires).contains(count) else {
+            throw Failure(.usage, "--count \(count): expected 1 to \(Self.mostFires)")
+        }
+        guard let zone = HostZones.source().zone(named: Array(timeZone.utf8)) else {
+            throw Failure(.usage, "--time-zone: there is no time zone `\(Printable.text(timeZone))` on this machine")
+        }
+        let fires = try fires(in: zone)
+        guard !fires.isEmpty else { throw Failure(.usage, "\(quoted): no fire is due up to the year 9999") }
+        Console.out(bytes: json ? Self.object(fires, zone) : Self.lines(fires, zone))
+    }
+
+    private var quoted: String { "'\(Printable.text(expression))'" }
+
+    private func fires(in zone: TimeZoneTable) throws(Failure) -> [Int64] {
+        // What is due at `from` itself is shown.
+        var last = Clocks.realtime() / 1_000_000
+        if let from {
+            do throws(TextError) { last = try RFC3339.parse(Array(from.utf8)) - 1 } catch {
+                throw Failure(.usage, "--from \(Printable.text(from)): \(error.message)")
+            }
+        }
+        let schedule: CronSchedule
+        do throws(CronError) {
+            schedule = try CronSchedule(Array(expression.utf8), zone: Array(timeZone.utf8), from: nil)
+        } catch {
+            throw Failure(.usage, "\(quoted): \(Printable.text(error.message))")
+        }
+        var fires: [Int64] = []
+        while fires.count < count, let next = schedule.next(after: last, in: zone) {
+            fires.append(next)
+            last = next
+        }
+        return fires
+    }
+
+    /// A line a fire: `2026-11-23T09:00:00+01:00  2026-11-23T08:00:00Z`.
+    private static func lines(_ fires: [Int64], _ zone: TimeZoneTable) -> [UInt8] {
+        fires.flatMap { fire in
+            local(fire, zone) + "  ".utf8 + LocalTime.text(fire, offset: 0) + [UInt8(ascii: "\n")]
+        }
+    }
+
+    private static func object(_ fires: [Int64], _ zone: TimeZoneTable) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("fires")
+        writer.beginArray()
+        for fire in fires { writer.instant(fire) }
+        writer.endArray()
+        writer.key("local")
+        writer.beginArray()
+        for fire in fires { writer.string(local(fire, zone)) }
+        writer.endArray()
+        writer.endObject()
+        writer.newline()
+        return writer.bytes
+    }
+
+    private static func local(_ fire: Int64, _ zone: TimeZoneTable) -> [UInt8] {
+        LocalTime.text(fire, offset: HostZones.offset(of: zone, at: fire))
+    }
+}
