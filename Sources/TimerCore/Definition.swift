@@ -106,6 +106,11 @@ public enum Definition {
         RulesCodec.isCron(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
     }
 
+    /// Whether the whole definition `bytes` is a watchdog's: a shortcut through `layout`.
+    static func isWatchdog(_ bytes: Span<UInt8>) -> Bool {
+        RulesCodec.isWatchdog(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
+    }
+
     /// How many bytes the timer's name, namespace and id in their kept form, takes of `bytes`.
     static func nameCount(_ bytes: Span<UInt8>) -> Int { min(bytes.count, 1 + (TimerID.keptCount(bytes, at: 1) ?? 0)) }
 

@@ -33,6 +33,8 @@ enum RulesCodec {
     }
 
     private static let cronShape: UInt8 = 5
+    private static let watchdogShape: UInt8 = 6
+    private static let shapeMask: UInt8 = 7
 
     static func append(_ rules: TimerRules, hasPayload: Bool, to bytes: inout [UInt8]) {
         let policies = policies(rules)
@@ -77,7 +79,7 @@ enum RulesCodec {
         case .every(_, first: .after): 3
         case .every(_, first: .at): 4
         case .cron: cronShape
-        case .watchdog: 6
+        case .watchdog: watchdogShape
         }
     }
 
@@ -105,7 +107,12 @@ enum RulesCodec {
 
     /// Whether the rules that begin at `place` have a cron schedule.
     static func isCron(_ bytes: Span<UInt8>, at place: Int) -> Bool {
-        place + 1 < bytes.count && bytes[place + 1] & 7 == cronShape
+        place + 1 < bytes.count && bytes[place + 1] & shapeMask == cronShape
+    }
+
+    /// Whether the rules that begin at `place` are a watchdog's.
+    static func isWatchdog(_ bytes: Span<UInt8>, at place: Int) -> Bool {
+        place + 1 < bytes.count && bytes[place + 1] & shapeMask == watchdogShape
     }
 
     /// Reads rules; nil when there are none. Moves `offset` behind them.
@@ -114,7 +121,7 @@ enum RulesCodec {
             let clock = TimerClock(rawValue: plan >> 3 & 3), let mode = RepeatMode(rawValue: plan >> 5 & 1),
             let onResume = ResumePolicy(rawValue: plan >> 6),
             let policies = flags.contains(.policies) ? byte(bytes, &offset) : 0,
-            let schedule = schedule(bytes, &offset, shape: plan & 7, hasFrom: flags.contains(.from))
+            let schedule = schedule(bytes, &offset, shape: plan & shapeMask, hasFrom: flags.contains(.from))
         else { return nil }
         var rules = TimerRules(schedule)
         rules.clock = clock
@@ -179,7 +186,7 @@ enum RulesCodec {
         case 2 where first > 0: return .every(first, first: .period)
         case 3 where first > 0: return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .after($0)) }
         case 4 where first > 0: return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .at($0)) }
-        case 6 where first > 0: return .watchdog(first)
+        case watchdogShape where first > 0: return .watchdog(first)
         default: return nil
         }
     }

@@ -63,7 +63,7 @@ public struct Scheduler: ~Copyable {
 
     /// What a watchdog has beside its progress; nil for other kinds.
     public func kicks(_ slot: SlotIndex) -> KickProgress? {
-        rules(slot).schedule.kind == .watchdog ? table.kicks(slot) : nil
+        withDefinition(slot, Definition.isWatchdog) ? table.kicks(slot) : nil
     }
 
     /// Top half of the hash of a timer's name.

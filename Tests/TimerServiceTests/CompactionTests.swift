@@ -26,7 +26,9 @@ struct CompactionTests {
 
     /// Waits until the rows that rounds let go are gone.
     private func waitForDeletion(_ rig: Rig) throws {
-        try eventually("what was let go is deleted") { rig.committer.logDataBytes + rig.committer.kickBytes == rig.store.bytesOnDisk() }
+        try eventually("what was let go is deleted") {
+            rig.committer.logDataBytes + rig.committer.kickBytes == rig.store.bytesOnDisk()
+        }
     }
 
     /// Bytes that a log of what lives now would take, headers of rows aside.

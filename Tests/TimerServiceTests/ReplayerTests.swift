@@ -128,7 +128,9 @@ struct ReplayerTests {
         var effect = Effect(type: .created, at: 1, slot: 0, progress: TimerProgress())
         let definition = definition("a")
         for position in 1...Int64(Replayer.historyLimit + 1) {
-            RecordCodec.append(effect, effect.type ?? .created, distance: position == 1 ? 0 : 1, definition: definition.span, to: &records)
+            RecordCodec.append(
+                effect, effect.type ?? .created, distance: position == 1 ? 0 : 1, definition: definition.span,
+                to: &records)
             effect.type = .suspended
         }
         let base = TimeBase(

@@ -1,0 +1,192 @@
+import Testing
+import TimerCore
+import TimerLog
+
+@testable import TimerService
+
+/// The clock that counts only while the server is up.
+struct SuspendingClockTests {
+    private let time = ManualTime()
+
+    /// Nanoseconds on the suspending clock.
+    private func reading(_ clock: inout ServiceClock, isUp: Bool = true) -> Int64 {
+        clock.now(isUp: isUp).nanoseconds(on: .suspending)
+    }
+
+    @Test func `it counts while somebody looks at least every second`() {
+        var clock = ServiceClock(time, after: nil)
+        let start = reading(&clock)
+        for _ in 0..<100 {
+            time.pass(milliseconds: 1000)
+            _ = clock.now()
+        }
+        #expect(reading(&clock) - start == 100_000_000_000)
+    }
+
+    @Test(arguments: [1501, 30_000, 86_400_000] as [Int64])
+    func `a time in which nobody looked does not count`(milliseconds: Int64) {
+        var clock = ServiceClock(time, after: nil)
+        let start = reading(&clock)
+        time.pass(milliseconds: milliseconds)
+        #expect(reading(&clock) == start)
+        time.pass(milliseconds: 1000)
+        #expect(reading(&clock) - start == 1_000_000_000)
+    }
+
+    @Test func `it stands while the server is not up, and never goes back`() {
+        var clock = ServiceClock(time, after: nil)
+        let start = reading(&clock)
+        for _ in 0..<1000 {
+            time.pass(nanoseconds: 1_700_000)
+            let now = reading(&clock, isUp: false)
+            #expect(now >= start && now - start < 1_000_000)
+        }
+        let stood = reading(&clock)
+        time.pass(milliseconds: 500)
+        #expect(reading(&clock) - stood == 500_000_000)
+    }
+
+    @Test(arguments: [false, true])
+    func `over a restart it goes on where the last row was`(reboots: Bool) {
+        var clock = ServiceClock(time, after: nil)
+        time.pass(milliseconds: 1234)
+        let base = clock.base(at: clock.now())
+        let stood = base.now.nanoseconds(on: .suspending)
+        time.pass(milliseconds: 900)
+        if reboots { time.reboot(milliseconds: 100_000) } else { time.pass(nanoseconds: 3_600_000_000_001) }
+        var again = ServiceClock(time, after: base)
+        let now = reading(&again)
+        #expect(now <= stood && stood - now < 1_000_000)
+        time.pass(milliseconds: 1000)
+        #expect(reading(&again) - now == 1_000_000_000)
+    }
+
+    @Test func `a step of the calendar does not move it`() {
+        var clock = ServiceClock(time, after: nil)
+        let start = reading(&clock)
+        time.step(milliseconds: 3_600_000)
+        #expect(reading(&clock) == start)
+    }
+}
+
+/// Watchdogs over outages of every kind.
+struct OutageTests {
+    private static let period: Int64 = 10_000
+
+    private func rig(_ store: any LogStore = MemoryLogStore()) throws -> Rig {
+        let rig = try Rig(store)
+        try rig.create("dog", TimerRules(.watchdog(Self.period)))
+        rig.fire()
+        try rig.settle()
+        return rig
+    }
+
+    private func fires(_ rig: Rig) throws -> Int {
+        try rig.settle()
+        return try rig.records().count { if case .event(.fired, _, _) = $0.content { true } else { false } }
+    }
+
+    /// Lets the server run for that many seconds.
+    private func run(_ rig: Rig, seconds: Int) {
+        for _ in 0..<seconds * 2 {
+            rig.time.pass(milliseconds: 500)
+            rig.fire()
+        }
+    }
+
+    @Test func `a stand-still alarms nobody, the time that is left does`() throws {
+        let rig = try rig()
+        run(rig, seconds: 6)
+        rig.time.pass(milliseconds: 3_600_000)
+        rig.fire()
+        run(rig, seconds: 3)
+        #expect(try fires(rig) == 0)
+        run(rig, seconds: 2)
+        #expect(try fires(rig) == 1)
+        rig.stop()
+    }
+
+    @Test func `after a stand-still waiting kicks come first`() throws {
+        let rig = try rig()
+        run(rig, seconds: 9)
+        rig.time.pass(milliseconds: 999)
+        rig.fire()
+        // All but a millisecond has passed when the process is stopped for a minute.
+        rig.time.pass(milliseconds: 60_000)
+        #expect(rig.engine.advance() == .held)
+        rig.time.pass(milliseconds: 5)
+        #expect(rig.engine.advance() == .held)
+        try rig.tell("dog", .kick)
+        rig.time.pass(milliseconds: 15)
+        rig.fire()
+        #expect(try fires(rig) == 0)
+        rig.stop()
+    }
+
+    @Test func `while the disk takes no writes nobody is silent`() throws {
+        let store = FaultyLogStore()
+        let rig = try rig(store)
+        run(rig, seconds: 8)
+        try rig.settle()
+        store.failOpens(3)
+        store.plan(.unknownAndLost)
+        try rig.create("other")
+        try eventually("storage fails") { rig.locked { $0.storageFails } }
+        for _ in 0..<60 {
+            rig.time.pass(milliseconds: 1000)
+            rig.fire()
+            _ = rig.engine.turn { $0.now }
+        }
+        try rig.settle()
+        run(rig, seconds: 1)
+        #expect(try fires(rig) == 0)
+        run(rig, seconds: 2)
+        #expect(try fires(rig) == 1)
+        rig.stop()
+    }
+
+    @Test func `a row tells the time at least every ten seconds while a watchdog runs, and no more once none does`()
+        throws
+    {
+        let rig = try Rig()
+        try rig.create("dog", TimerRules(.watchdog(3_600_000)))
+        rig.fire()
+        try rig.settle()
+        var newest = rig.engine.durableHead
+        for _ in 0..<5 {
+            run(rig, seconds: 10)
+            try rig.settle()
+            #expect(rig.engine.durableHead > newest)
+            newest = rig.engine.durableHead
+        }
+        try rig.tell("dog", .cancel)
+        rig.fire()
+        try rig.settle()
+        newest = rig.engine.durableHead
+        run(rig, seconds: 30)
+        try rig.settle()
+        #expect(rig.engine.durableHead == newest)
+        rig.stop()
+    }
+
+    @Test func `after a crash at most ten seconds that the server was up do not count`() throws {
+        let store = MemoryLogStore()
+        let rig = try Rig(store)
+        try rig.create("dog", TimerRules(.watchdog(60_000)))
+        rig.fire()
+        run(rig, seconds: 50)
+        try rig.settle()
+        // The process dies here: nothing more is written.
+        rig.time.pass(milliseconds: 3_600_000)
+        let again = try Rig(store, time: rig.time)
+        let left = again.engine.turn { turn in
+            let due = turn.find(again.key("dog")).map { slot in
+                turn.read { (scheduler: borrowing Scheduler) in scheduler.progress(slot).due }
+            }
+            return turn.now.remaining(until: due ?? 0, on: .suspending) / 1000
+        }
+        #expect(left >= 10_000 && left <= 20_000)
+        again.stop()
+        rig.stop()
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import TimerCore
+@testable import TimerLog
+@testable import TimerService
+
+/// Zones whose data change, as with an update of the system.
+struct ChangedZones: ZoneSource {
+    var offsets: [String: Int32]
+
+    func zone(named name: [UInt8]) -> TimeZoneTable? {
+        offsets[String(decoding: name, as: UTF8.self)].map { TimeZoneTable(offset: $0) }
+    }
+}
+
+struct ZoneChangeTests {
+    private let store = MemoryLogStore()
+    private let time = ManualTime()
+
+    private func rig(_ offsets: [String: Int32]) throws -> Rig {
+        var configuration = EngineConfiguration()
+        configuration.zones = ChangedZones(offsets: offsets)
+        return try Rig(store, configuration, time: time)
+    }
+
+    private func cron(_ text: String, zone: String = "Test/Zone") throws -> TimerRules {
+        TimerRules(.cron(try CronSchedule(Array(text.utf8), zone: Array(zone.utf8), from: nil)))
+    }
+
+    private func replan(_ rig: Rig) throws -> Int {
+        let replanned = rig.engine.replanCron(rig.locked { $0.scheduler.cronTimers() })
+        try rig.settle()
+        return replanned
+    }
+
+    @Test func `cron timers are planned anew by changed data, and streams are told`() throws {
+        var rig = try rig(["Test/Zone": 0, "Other": 0])
+        try rig.create("noon", try cron("0 12 * * *"))
+        try rig.create("other", try cron("0 12 * * *", zone: "Other"))
+        try rig.create("plain", TimerRules(.after(1_000_000)))
+        try rig.settle()
+        let due = try #require(rig.progress("noon")?.due)
+        rig.stop()
+        rig = try self.rig(["Test/Zone": 3600, "Other": 0])
+        #expect(try replan(rig) == 1)
+        #expect(rig.progress("noon")?.due == due - 3_600_000)
+        #expect(rig.progress("noon")?.version == 2)
+        #expect(rig.progress("other")?.due == due)
+        let last = try #require(try rig.records().last(where: \.isEvent))
+        #expect(last.content == .event(.rescheduled, .none, nil))
+        try rig.expectFoldIsLive()
+        #expect(try replan(rig) == 0)
+        rig.stop()
+    }
+
+    @Test func `one that a client moved stays where it is, one that is suspended follows`() throws {
+        var rig = try rig(["Test/Zone": 0])
+        for id in ["moved", "held"] { try rig.create(id, try cron("0 12 * * *")) }
+        try rig.change { turn throws(ServiceError) in
+            _ = try turn.apply(.reschedule, rig.key("moved"), target: .after(5000), if: .none)
+        }
+        try rig.tell("held", .suspend)
+        try rig.settle()
+        let due = try #require(rig.progress("moved")?.due)
+        rig.stop()
+        rig = try self.rig(["Test/Zone": -7200])
+        #expect(try replan(rig) == 1)
+        #expect(rig.progress("moved")?.due == due)
+        rig.stop()
+    }
+
+    @Test func `an instant that had come already is not lost to new data`() throws {
+        var rig = try rig(["Test/Zone": 0])
+        try rig.create("often", try cron("* * * * * *"))
+        try rig.settle()
+        rig.time.pass(milliseconds: 500)
+        // Late, so that the next instant lies before the last fire.
+        rig.time.pass(milliseconds: 2600)
+        _ = rig.engine.turn { $0.now }
+        #expect(rig.engine.advance() != .held)
+        try rig.settle()
+        let due = try #require(rig.progress("often")?.due)
+        rig.stop()
+        rig = try self.rig(["Test/Zone": 60])
+        _ = try replan(rig)
+        #expect(rig.progress("often")?.due == due)
+        rig.stop()
+    }
+
+    @Test func `a start without a zone that a timer names fails, and says which`() throws {
+        let rig = try rig(["Test/Zone": 0])
+        try rig.create("noon", try cron("0 12 * * *"))
+        try rig.settle()
+        rig.stop()
+        let error = #expect(throws: StoreError.self) {
+            try TimerService(store: store, configuration: EngineConfiguration()) { _ in }
+        }
+        #expect(error?.kind == .unusable)
+        #expect(error?.description.contains("Test/Zone") ?? false)
+    }
+}
