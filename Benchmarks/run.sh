@@ -102,10 +102,10 @@ resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 
 # --- Figures
 
-# wrk_rate PORT PATH [SCRIPT]: requests a second; answers other than 2xx end the run.
+# wrk_rate PORT PATH [SCRIPT [ARGUMENT…]]: requests a second; answers other than 2xx end the run.
 wrk_rate() {
     local output
-    output=$(wrk -t1 -c"$CONNECTIONS" -d"${SECONDS_A_RUN}s" ${3:+-s "$3"} "http://127.0.0.1:$1$2")
+    output=$(wrk -t1 -c"$CONNECTIONS" -d"${SECONDS_A_RUN}s" ${3:+-s "$3"} "http://127.0.0.1:$1$2" -- "${@:4}")
     grep -q 'Non-2xx' <<<"$output" && fail "$2 was refused: $output"
     awk '/^Requests\/sec/ { print $2 }' <<<"$output"
 }
@@ -258,6 +258,45 @@ measure_fires() {
     rm -rf "$WORK/fires"
 }
 
+measure_watchdogs() {
+    local round name rate half end
+    start_timerd sqlite "$WORK/dogs"
+    timers dogs $PORT 10000
+    for ((round = 0; round < ROUNDS; round++)); do
+        wrk_rate $PORT / Benchmarks/command.lua kick >>"$WORK/kick"
+        wrk_rate $PORT / Benchmarks/command.lua get >>"$WORK/kick-get"
+        wrk_rate $PORT / Benchmarks/command.lua fire >>"$WORK/kick-fire"
+    done
+    for name in kick kick-get kick-fire; do median <"$WORK/$name" >"$WORK/$name.median"; done
+    row "kick, 64 connections" "$(thousands "$(<"$WORK/kick.median")")/s" ""
+    row "– over GET of the same watchdogs ($(thousands "$(<"$WORK/kick-get.median")")/s)" \
+        "$(calc '%.2f ×' "$(<"$WORK/kick.median") / $(<"$WORK/kick-get.median")")" ""
+    row "– over fire, a command with an event ($(thousands "$(<"$WORK/kick-fire.median")")/s)" \
+        "$(calc '%.2f ×' "$(<"$WORK/kick.median") / $(<"$WORK/kick-fire.median")")" "≥ 1 ×"
+    read -r rate half end < <(timers kicks $PORT 10000 20)
+    row "kicks by batch for 20 s: rate; log after 10 and 20 s" "$(thousands "$rate")/s; $half, $end MB" \
+        "≥ 50 k/s; no growth"
+    stop "$PID"
+    rm -rf "$WORK/dogs"
+}
+
+measure_leeway() {
+    local without with least mean most
+    start_timerd memory "$WORK/none"
+    without=$(timers wakeups $PORT 10000 0)
+    stop "$PID"
+    start_timerd memory "$WORK/none"
+    with=$(timers wakeups $PORT 10000 100)
+    stop "$PID"
+    row "wake-ups a second for 10,000 timers of 1 s: without, with 10 % leeway" "$without, $with" ""
+    row "– saving" "$(calc '%.0f ×' "$without / $with")" "≥ 20 ×"
+    start_timerd memory "$WORK/none"
+    read -r least mean most < <(timers herd $PORT 20000 4)
+    row "20,000 timers due at one instant, jitter 4 s: fires in each 250 ms, least / mean / most" \
+        "$least / $mean / $most" "even"
+    stop "$PID"
+}
+
 measure_streams() {
     local before after p50 p99
     if (($(ulimit -Hn) < STREAMS + 1000)); then
@@ -311,7 +350,7 @@ main() {
     install_packages
     compile
     local part
-    for part in ${PARTS:-requests peers many fires streams size}; do "measure_$part"; done
+    for part in ${PARTS:-requests peers many fires watchdogs leeway streams size}; do "measure_$part"; done
     [[ -n ${PARTS-} ]] || publish
 }
 

@@ -6,6 +6,13 @@
     timers.py fill PORT COUNT              makes COUNT timers due in 30 days, by batch; prints timers a second
     timers.py late PORT COUNT SPREAD       makes COUNT timers due within SPREAD seconds, and once they have fired
                                            prints p50 and p99 of their lateness in milliseconds
+    timers.py dogs PORT COUNT              makes COUNT watchdogs, dog-0 and so on
+    timers.py kicks PORT COUNT SECONDS     kicks those by batch for so long; prints kicks a second, then the megabytes of
+                                           the log at the half and at the end
+    timers.py wakeups PORT COUNT LEEWAY    makes COUNT timers that fire every second, with so many milliseconds of
+                                           leeway; prints how often a second the server wakes for them
+    timers.py herd PORT COUNT JITTER       makes COUNT timers due at one instant, with so many seconds of jitter; prints
+                                           how many fired in each of 16 parts of it: least, mean, most
 """
 
 import concurrent.futures
@@ -99,12 +106,75 @@ def late(port, count, spread):
     print(f"{lateness[count // 2] / 1000:.2f} {lateness[count * 99 // 100] / 1000:.2f}")
 
 
+def dogs(port, count):
+    lines = ['{"id":"dog-%d","watchdog":"1h"}\n' % index for index in range(count)]
+    send_all(port, ["".join(lines[start:start + LINES_A_BATCH]) for start in range(0, count, LINES_A_BATCH)])
+
+
+def metric(port, name):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    _, content = request(connection, "GET", "/metrics")
+    return next(float(line.split()[1]) for line in content.decode().splitlines() if line.startswith(name + " "))
+
+
+def kicks(port, count, seconds):
+    lines = ['{"command":"kick","id":"dog-%d"}\n' % (index * 7919 % count) for index in range(count)]
+    bodies = ["".join(lines[start:start + 1000]) for start in range(0, count, 1000)]
+    begin = time.monotonic()
+    sizes = []
+
+    def work(sender):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        sent = 0
+        while time.monotonic() - begin < seconds:
+            request(connection, "POST", "/v1/timers/batch?results=brief", bodies[(sender + sent) % len(bodies)])
+            sent += 1
+            if sender == 0 and not sizes and time.monotonic() - begin > seconds / 2:
+                sizes.append(metric(port, "timerd_log_bytes"))
+        return sent
+
+    with concurrent.futures.ThreadPoolExecutor(SENDERS) as pool:
+        sent = sum(pool.map(work, range(SENDERS)))
+    sizes.append(metric(port, "timerd_log_bytes"))
+    rate = sent * 1000 / (time.monotonic() - begin)
+    print(f"{rate:.0f} {sizes[0] / 1e6:.0f} {sizes[-1] / 1e6:.0f}")
+
+
+def wakeups(port, count, leeway):
+    generator = random.Random(2)
+    lines = [
+        '{"every":"1s","after":"%dms","leeway":"%dms"}\n' % (generator.randrange(1000, 2000), leeway)
+        for _ in range(count)
+    ]
+    send_all(port, ["".join(lines[start:start + LINES_A_BATCH]) for start in range(0, count, LINES_A_BATCH)])
+    time.sleep(3)
+    before, begin = metric(port, "timerd_wakeups_total"), time.monotonic()
+    time.sleep(5)
+    print(f"{(metric(port, 'timerd_wakeups_total') - before) / (time.monotonic() - begin):.1f}")
+
+
+def herd(port, count, jitter):
+    due = datetime.datetime.fromtimestamp(int(time.time()) + 3 + count / 50_000, datetime.UTC)
+    line = '{"at":"%sZ","jitter":"%ds"}\n' % (due.strftime("%Y-%m-%dT%H:%M:%S"), jitter)
+    send_all(port, [line * LINES_A_BATCH for _ in range(count // LINES_A_BATCH)])
+    if time.time() > due.timestamp():
+        sys.exit("the timers were due before all were made")
+    time.sleep(max(0, due.timestamp() + jitter - time.time()) + 1)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    _, content = request(connection, "GET", "/v1/events?types=fired&since=0&follow=false")
+    parts = [0] * 16
+    for fire in map(json.loads, filter(None, content.splitlines())):
+        parts[min(15, fire["latenessUs"] * 16 // (jitter * 1_000_000))] += 1
+    print(f"{min(parts)} {sum(parts) // 16} {max(parts)}")
+
+
 def main():
     command, port, *rest = sys.argv[1:]
     if command == "start":
         start(int(port), *rest)
     else:
-        {"fill": fill, "late": late}[command](int(port), *map(int, rest))
+        measure = {"fill": fill, "late": late, "dogs": dogs, "kicks": kicks, "wakeups": wakeups, "herd": herd}
+        measure[command](int(port), *map(int, rest))
 
 
 if __name__ == "__main__":
