@@ -193,7 +193,8 @@ final class StreamTable {
     private func records(of row: LogRow) -> [LogRecord] {
         if let known = decoded[row.first] { return known }
         var records: [LogRecord] = []
-        records.reserveCapacity(Int(row.last - row.first + 1))
+        // By the header: a condensed row spans positions that nobody was given.
+        records.reserveCapacity(BatchHeader(row.data.span)?.records ?? 0)
         // A row that was written here or verified at start decodes; one damaged since shows nothing more.
         _ = try? BatchRows.read(row) { record in
             records.append(record)
