@@ -127,7 +127,7 @@ class Client:
 
     def create(self, **fields):
         """Creates a timer (an hour long unless told) and returns it as answered."""
-        if not {"after", "at", "every"} & fields.keys():
+        if not {"after", "at", "every", "cron", "watchdog"} & fields.keys():
             fields["after"] = "1h"
         return self.post("/v1/timers", fields).expect(201).json
 

@@ -50,7 +50,7 @@ def allowed(state, restartable=False):
 
 def timer_in(api, state, **fields):
     """Creates a timer and brings it into a state. Returns it as last answered."""
-    if not {"after", "at", "every"} & fields.keys():
+    if not {"after", "at", "every", "cron", "watchdog"} & fields.keys():
         fields["after"] = "1h"
     if state == "completed":
         fields["maxFires"] = 1  # so that a repeating one completes too
