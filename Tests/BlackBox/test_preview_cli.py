@@ -81,6 +81,16 @@ def test_a_watchdog_from_the_shell(server, name):
     assert json.loads(kicked.stdout)["kickCount"] == 1
 
 
+def test_a_person_reads_that_it_is_stalled(server, name):
+    server.client.create(id=name, watchdog="20ms")
+    server.client.get(f"/v1/timers/{name}/wait?since=0&timeout=8s").expect(200)
+    listed = run("get", name, "--server", server.url)
+    assert "stalled" in listed.stdout, listed
+    assert "stalled" not in run("kick", name, "--server", server.url).stdout.replace("stalledFor", "")
+    watched = run("watch", name, "--since", "0", "--limit", "4", "--server", server.url)
+    assert "recovered" in watched.stdout and "stalledFor=" in watched.stdout, watched
+
+
 @pytest.mark.parametrize("arguments", [["--manual", "--start", "now", "--after", "1h"], ["--body", "{}", "--cron", "@daily"], ["--leeway", "1s"]])
 def test_create_options_that_exclude_each_other(arguments):
     done = run("create", *arguments, "--server", "http://127.0.0.1:1")

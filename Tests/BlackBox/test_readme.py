@@ -12,7 +12,8 @@ from server import ROOT, binary, environment
 from timers import INSTANT, STATES, transitions
 
 README = ROOT / "README.md"
-VOLATILE = {"version": "<version>", "latenessUs": "<us>", "requestId": "<request>", "remaining": "<duration>"}
+VOLATILE = {"version": "<version>", "latenessUs": "<us>", "requestId": "<request>", "remaining": "<duration>",
+            "stalledFor": "<duration>"}
 EVENT_ID = re.compile(r"\d{12,}")
 
 
