@@ -7,6 +7,7 @@ enum TimerText {
         if let remaining = timer["remaining"] {
             line += timer["nextFireAt"] == nil ? ", \(remaining) left" : " (in \(remaining))"
         }
+        if timer["health"] == "stalled" { line += ", stalled" }
         if let fires = timer["fireCount"], fires != "0" { line += ", \(fires) fires" }
         return Printable.text(line)
     }
@@ -44,7 +45,8 @@ enum TimerText {
         var line = "\(event["at"] ?? "?")  \(padded(event["type"] ?? "?", 11))  \(event["timer"] ?? "?")"
         let more: [(String, String?)] = [
             ("fire", event["fire"]), ("reason", event["reason"]), ("latenessUs", event["latenessUs"]),
-            ("missed", event["missed"].flatMap { $0 == "0" ? nil : $0 }), ("payload", event["payload"]),
+            ("missed", event["missed"].flatMap { $0 == "0" ? nil : $0 }), ("stalledFor", event["stalledFor"]),
+            ("payload", event["payload"]),
         ]
         for case (let name, let value?) in more { line += "  \(name)=\(value)" }
         return Printable.text(line)
