@@ -29,6 +29,7 @@ check_swift() {
 # Prints the Debian packages that are missing, judged by what they give, so that other systems pass too.
 missing_packages() {
     command -v curl >/dev/null || echo curl
+    [[ -e /usr/share/zoneinfo/Europe/Berlin ]] || echo tzdata
     if command -v pkg-config >/dev/null; then
         pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
         pkg-config --exists sqlite3 || echo libsqlite3-dev

@@ -97,6 +97,14 @@ struct TimeZoneTableTests {
         #expect(other.fires(after: 0, in: zone, count: 2) == [8100, 13_500].map { $0 * 1000 })
     }
 
+    @Test func `a small step forward brings no local time that was there before`() throws {
+        // At 03:00 back to 02:00, at 02:30 on to 02:45: all up to 03:00 has been.
+        let zone = try #require(
+            ZoneFiles.table(ZoneFiles.file(transitions: [10_800, 12_600], offsets: [0, -3600, -2700], footer: "")))
+        let schedule = try CronSchedule("35,50 2,3 * * *")
+        #expect(schedule.fires(after: 0, in: zone, count: 4) == [9300, 10_200, 15_600, 16_500].map { $0 * 1000 })
+    }
+
     @Test func `files that are none are refused`() throws {
         let good = ZoneFiles.file(transitions: [0, 5], offsets: [0, 1, 2], footer: "CET-1")
         let bad: [[UInt8]] = [
