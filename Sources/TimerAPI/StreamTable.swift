@@ -226,7 +226,11 @@ final class StreamTable {
                 return false
             }
         }
-        return true
+        // A condensed row has no records to step through.
+        stream.cursor = max(stream.cursor, row.last)
+        guard let end = stream.end, stream.cursor >= end else { return true }
+        finish(stream)
+        return false
     }
 
     /// Whether no event can follow for a stream of one timer: the timer was deleted, or ended for good under a poll.
