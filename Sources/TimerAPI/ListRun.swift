@@ -120,7 +120,10 @@ final class ListRun {
         // One more than the page tells whether there is a next.
         var last: Scheduler.DuePlace?
         for entry in found.prefix(limit) {
-            let isWanted = turn.read { (scheduler: borrowing Scheduler) in matches(scheduler, entry.slot, now) }
+            let isWanted = turn.read { (scheduler: borrowing Scheduler) in
+                TimerJSON.isFirePlanned(scheduler.progress(entry.slot), scheduler.rules(entry.slot), now)
+                    && matches(scheduler, entry.slot, now)
+            }
             last = entry.place
             if let dueBefore, entry.place.due >= dueBefore { return true }
             if isWanted { append(entry.slot, turn) }
@@ -139,8 +142,9 @@ final class ListRun {
         let progress = scheduler.progress(slot)
         if !states.isEmpty && !states.contains(progress.state) { return false }
         if let dueBefore {
-            guard progress.state == .running else { return false }
-            if now.wall(of: progress.due, on: scheduler.rules(slot).clock) >= dueBefore { return false }
+            let rules = scheduler.rules(slot)
+            guard TimerJSON.isFirePlanned(progress, rules, now) else { return false }
+            if now.wall(of: progress.due, on: rules.clock) >= dueBefore { return false }
         }
         if !kinds.isEmpty && !kinds.contains(scheduler.rules(slot).schedule.kind) { return false }
         let labels = labels

@@ -126,7 +126,7 @@ enum TimerJSON {
         json.key("version")
         json.integer(progress.version)
         json.key("nextFireAt")
-        if progress.isPlanned {
+        if isFirePlanned(progress, rules, view.now) {
             json.instant(view.now.wall(of: progress.due, on: rules.clock))
         } else {
             json.null()
@@ -161,11 +161,18 @@ enum TimerJSON {
         json.integer(kicks.kickCount)
     }
 
+    /// Whether a fire is planned: a watchdog whose silence would end behind `until` completes there without one.
+    static func isFirePlanned(_ progress: TimerProgress, _ rules: TimerRules, _ now: Now) -> Bool {
+        guard progress.isPlanned else { return false }
+        guard let until = rules.until, rules.schedule.kind == .watchdog else { return true }
+        return now.wall(of: progress.due, on: rules.clock) <= until
+    }
+
     /// Whole milliseconds left of a timer whose fire is planned or that is suspended with its time left. A suspended
     /// watchdog has none: it resumes with its full period.
     private static func remaining(_ view: TimerView, _ rules: TimerRules) -> Int64? {
         switch view.progress.state {
-        case .running where view.progress.isPlanned:
+        case .running where isFirePlanned(view.progress, rules, view.now):
             return view.now.remaining(until: view.progress.due, on: rules.clock) / 1000
         case .suspended where rules.effectiveResume == .remaining && rules.schedule.kind != .watchdog:
             return view.progress.due / 1000

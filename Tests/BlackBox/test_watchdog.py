@@ -2,7 +2,7 @@
 
 import pytest
 
-from timers import duration, instant, poll, types
+from timers import duration, instant, now, poll, shown, types
 
 SHAPE = {"id", "watchdog", "start", "clock", "leeway", "jitter", "misses", "repeatAlarm", "maxFires", "until", "restartable", "retain",
          "labels", "payload", "webhook", "state", "kind", "createdAt", "updatedAt", "version", "nextFireAt", "remaining", "lastFiredAt",
@@ -176,6 +176,34 @@ def test_a_change_of_kind_takes_along_what_only_the_old_one_used(api):
     assert api.patch(target, {"after": None, "watchdog": "1h", "onResume": "skip"}).problem(400)["pointer"] == "/onResume"
     back = api.patch(target, {"after": None, "watchdog": "1h"}).expect(200).json
     assert (back["misses"], back["repeatAlarm"], back["clock"], "onResume" in back) == (1, False, "suspending", False)
+
+
+def walked(api, query):
+    found, cursor = [], ""
+    while cursor is not None:  # a page may be empty
+        page = api.get(f"/v1/timers?{query}{cursor and '&cursor=' + cursor}").expect(200).json
+        found += [timer["id"] for timer in page["timers"]]
+        cursor = page["next"]
+    return found
+
+
+def test_one_without_a_planned_fire_is_not_among_the_due(api, name):
+    quiet = stalled(api, labels={"dog": name})["id"]
+    alert = api.create(watchdog="1h", labels={"dog": name})["id"]
+    for query in ("sort=nextFireAt", "dueBefore=2099-01-01T00:00:00Z"):
+        assert walked(api, f"label=dog%3D{name}&{query}") == [alert]
+    assert set(walked(api, f"label=dog%3D{name}&kind=watchdog")) == {quiet, alert}
+
+
+def test_until_ends_it_without_a_fire(api):
+    end = now() + 700
+    id = api.create(watchdog="500ms", until=shown(end))["id"]
+    poll(lambda: now() > end - 450)
+    kicked = api.command(id, "kick").expect(200).json
+    assert (kicked["state"], kicked["nextFireAt"], kicked["remaining"]) == ("running", None, None)  # the silence would end too late
+    with api.stream(f"/v1/timers/{id}/events?since=0").expect(200) as stream:
+        events = stream.until("completed")
+    assert "fired" not in types(events) and instant(events[-1]["at"]) >= end
 
 
 def test_kicks_in_a_batch(api, name):
