@@ -4,8 +4,10 @@ import TimerService
 /// The time zones of the machine: the one place where the program says where they come from.
 enum HostZones {
     /// Where the server and `preview` look zones up.
-    static func source() -> any ZoneSource { UTCOnly() }
+    static func source() -> any ZoneSource { SystemZones() }
 
     /// Seconds that local time in `zone` is ahead of UTC at a wall instant in milliseconds.
-    static func offset(of zone: TimeZoneTable, at instant: Int64) -> Int64 { 0 }
+    static func offset(of zone: TimeZoneTable, at instant: Int64) -> Int64 {
+        zone.offset(at: instant >= 0 ? instant / 1000 : (instant - 999) / 1000)
+    }
 }
