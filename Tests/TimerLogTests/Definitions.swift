@@ -115,7 +115,8 @@ struct SchedulerCopy: Equatable {
             var id: [UInt8] = []
             Definition.appendID(definition.span, to: &id)
             timers[String(decoding: id, as: UTF8.self)] = TimerCopy(
-                progress: scheduler.progress(slot), kicks: scheduler.kicks(slot), definition: definition, lastEvent: scheduler.lastEvent(slot),
+                progress: scheduler.progress(slot), kicks: scheduler.kicks(slot), definition: definition,
+                lastEvent: scheduler.lastEvent(slot),
                 base: scheduler.base(slot))
         }
     }

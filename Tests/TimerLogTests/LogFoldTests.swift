@@ -33,7 +33,8 @@ struct LogScript {
     @discardableResult
     mutating func snapshot(_ id: String, _ state: TimerState, version: Int64) -> Int64 {
         RecordCodec.appendSnapshot(
-            progress(id, state, version), nil, lastEvent: lastEvents[id] ?? 0, definition: definition(id).span, to: &records)
+            progress(id, state, version), nil, lastEvent: lastEvents[id] ?? 0, definition: definition(id).span,
+            to: &records)
         return advance()
     }
 
