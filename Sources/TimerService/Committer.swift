@@ -34,8 +34,8 @@ final class Committer: @unchecked Sendable {
 
     /// Bytes of growth after which the compactor is told.
     private static let growthStep = 1 << 20
-    /// Pause between attempts while storage fails, in nanoseconds.
-    private static let retryPause: Int64 = 250_000_000
+    /// Pause between attempts while storage fails, in nanoseconds. Set before `run`.
+    var retryPause: Int64 = 250_000_000
 
     init(
         _ engine: Engine, _ store: any LogStore, _ hub: EventHub, head: StoreHead, deletedThrough: Int64,
@@ -118,17 +118,25 @@ final class Committer: @unchecked Sendable {
 
     /// Commits until `stop`. The body of the committer's thread.
     func run() {
-        while let work = next() {
-            if let base = work.base {
-                guard append(rows(work, base)) else { return }
-            }
-            if let through = work.deletion {
-                guard deleteRows(through) else { return }
-            }
-            guard replaceRows(work.replacements) else { return }
+        while step() {
             if case .interval(let nanoseconds) = engine.configuration.durability { pause(nanoseconds) }
         }
     }
+
+    /// Waits for work and does it. Returns false when there will be none any more.
+    func step() -> Bool {
+        guard let work = next() else { return false }
+        if let base = work.base {
+            guard append(rows(work, base)) else { return false }
+        }
+        if let through = work.deletion {
+            guard deleteRows(through) else { return false }
+        }
+        return replaceRows(work.replacements)
+    }
+
+    /// Whether a step would find something to do. Called under the lock.
+    var hasWork: Bool { !engine.batch.isEmpty || wantsDeletion || !replacements.isEmpty }
 
     private func rows(_ work: Work, _ base: TimeBase) -> [LogRow] {
         if work.isTickOnly {
@@ -149,7 +157,7 @@ final class Committer: @unchecked Sendable {
     /// off for ever.
     private func next() -> Work? {
         engine.lock.withLock {
-            while engine.batch.isEmpty && !wantsDeletion && replacements.isEmpty && !stopping { engine.lock.wait() }
+            while !hasWork && !stopping { engine.lock.wait() }
             var work = Work()
             if !engine.batch.isEmpty {
                 // Before the batch is taken: the reading follows a step of the calendar.
@@ -247,7 +255,7 @@ final class Committer: @unchecked Sendable {
 
     private func pauseUnlessStopping() -> Bool {
         engine.lock.withLock {
-            if !stopping { _ = engine.lock.wait(nanoseconds: Self.retryPause) }
+            if !stopping { _ = engine.lock.wait(nanoseconds: retryPause) }
             return !stopping
         }
     }

@@ -35,6 +35,8 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     }
 
     private let tuning: Tuning
+    /// Makes what was carried durable where no other thread does. Set before `round`.
+    var onWait: () -> Void = {}
     private static let pause: Int64 = 1_000_000_000
     /// Bytes of a record beside the definition or the answer, about.
     private static let recordOverhead = 48
@@ -248,6 +250,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             }
             if !isWhole { return false }
             if isDurable { return true }
+            onWait()
             lock.withLock { if !stopping { _ = lock.wait(nanoseconds: Self.durabilityPause) } }
         }
         return false
