@@ -45,7 +45,7 @@ extension Scheduler {
             table.setPlannedPast(step.slot, !isFire && isPast)
         }
         table.setProgress(step.slot, step.progress)
-        if let kicks = step.kicks { table.setKicks(step.slot, kicks) }
+        table.setKicks(step.slot, step.kicks)
         arm(step.slot, step.grid, step.now)
     }
 

@@ -33,7 +33,7 @@ extension Scheduler {
             if isWhole { table.redefine(slot, definition) }
             table.setProgress(slot, progress)
         }
-        if let kicks { table.setKicks(slot, kicks) }
+        table.setKicks(slot, kicks)
         _ = table.stamp(slot, position: position, isBase: isWhole, isEvent: false)
         table.setLastEvent(slot, lastEvent)
         return true

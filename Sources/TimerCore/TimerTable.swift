@@ -247,7 +247,12 @@ extension TimerTable {
     }
 
     /// Replaces what a watchdog has beside its progress.
-    mutating func setKicks(_ slot: SlotIndex, _ kicks: KickProgress) {
+    /// Nil where the timer is no watchdog: as one it would begin anew.
+    mutating func setKicks(_ slot: SlotIndex, _ kicks: KickProgress?) {
+        guard let kicks else {
+            if Int(slot) < kickSlots.count { kickSlots[Int(slot)].progress = KickProgress() }
+            return
+        }
         growKicks(slot)
         kickSlots[Int(slot)].progress = kicks
     }
