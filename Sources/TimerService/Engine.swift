@@ -83,7 +83,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         self.timeSource = timeSource
         idempotency = IdempotencyTable(maximum: configuration.maximumIdempotencyKeys)
         clock = ServiceClock(timeSource, after: fold.lastBase)
-        let answers = fold.answers
+        // Sorted into an array of their own: the fold's does not outlive it.
+        let answers = fold.answers.sorted(by: LogFold.AnswerPlace.isOlder)
         let head = fold.head
         scheduler = fold.finish()
         take(answers: answers, head: head)
@@ -105,7 +106,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         }
         restarts += 1
         idempotency = idempotency.underWay()
-        let answers = fold.answers
+        // Sorted into an array of their own: the fold's does not outlive it.
+        let answers = fold.answers.sorted(by: LogFold.AnswerPlace.isOlder)
         let head = fold.head
         scheduler = fold.finish()
         batch.removeAll(keepingCapacity: true)
@@ -114,8 +116,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         take(answers: answers, head: head)
     }
 
+    /// - Parameter answers: oldest first.
     private func take(answers: [LogFold.AnswerPlace], head: Int64) {
-        for place in answers.sorted(by: LogFold.AnswerPlace.isOlder) { idempotency.complete(place) }
+        for place in answers { idempotency.complete(place) }
         let now = clock.now()
         scheduler.armAll(now)
         let second = min(max(0, now.wall / 1000), Self.lastSecond)
