@@ -182,7 +182,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             scheduler.noteWallStep(to: now)
         }
         guard availability == .open else { return }
-        armedFor = .max
+        // A waking that is overdue stays so: by it the fire loop finds that it stood still.
+        if armedFor > now.elapsed { armedFor = .max }
         plan(now)
     }
 
