@@ -83,14 +83,14 @@ struct ServiceClock {
     mutating func now(isUp: Bool = true) -> Now {
         let seen = last.elapsed
         readClocks()
-        if !isUp || last.elapsed - seen > Self.longestSilence {
-            // What is less than a millisecond counts with the next reading.
+        if !isUp || standsSince != nil || last.elapsed - seen > Self.longestSilence {
             let since = standsSince ?? seen
-            let downtime = (last.elapsed - since) / 1_000_000
+            let stood = last.elapsed - since
+            // Rounded up at the end; before it what is less than a millisecond counts with the next reading.
+            let downtime = isUp ? Self.wholeMilliseconds(stood) : stood / 1_000_000
             last.downtime += downtime
-            standsSince = since + downtime * 1_000_000
+            standsSince = isUp ? nil : since + downtime * 1_000_000
         }
-        if isUp { standsSince = nil }
         return last
     }
 
