@@ -226,7 +226,7 @@ final class StreamTable {
                 return false
             }
         }
-        // A condensed row has no records to step through.
+        // A condensed row spans more positions than it has records.
         stream.cursor = max(stream.cursor, row.last)
         guard let end = stream.end, stream.cursor >= end else { return true }
         finish(stream)

@@ -1,3 +1,5 @@
+import TimerCore
+
 /// Cuts a batch of records into rows, and reads the records of a row.
 public enum BatchRows {
     /// Most bytes of a row, unless one record alone is larger.
@@ -42,11 +44,15 @@ public enum BatchRows {
         return rows
     }
 
-    /// The row that stands for `rows`, adjacent ones whose records are all superseded. Nil when there are none.
-    public static func condense(_ rows: [LogRow]) -> LogRow? {
+    /// The row that stands for `rows`, adjacent ones of kicks. Nil when there are none.
+    ///
+    /// - Parameter position: records up to here stand for those that go.
+    public static func condense(_ rows: [LogRow], restingOn position: Int64) -> LogRow? {
         guard let first = rows.first, let last = rows.last, let header = BatchHeader(last.data.span) else { return nil }
         var data: [UInt8] = []
-        BatchHeader(base: header.base, kind: .condensed, records: 0).append(to: &data)
+        BatchHeader(base: header.base, kind: .condensed, records: 1).append(to: &data)
+        RecordCodec.appendCondensed(restingOn: position, at: header.base.now.wall, to: &data)
+        fillChecksums(&data)
         return LogRow(
             first: first.first, last: last.last, previous: first.previous, partition: first.partition,
             epoch: last.epoch, data: data)
@@ -73,7 +79,7 @@ public enum BatchRows {
         let bytes = row.data.span
         guard let header = BatchHeader(bytes), row.first > 0, row.last >= row.first,
             header.kind == .condensed
-                ? header.records == 0 : row.last - row.first == Int64(header.records) - 1
+                ? header.records == 1 : row.last - row.first == Int64(header.records) - 1
         else {
             throw StoreError(.damaged, "the row at position \(row.first) has a damaged or newer head")
         }

@@ -26,7 +26,8 @@ public enum LogBackup {
     /// is missing, and none is in the copy that was not: the copy holds exactly the rows of that instant, which is a
     /// log one can fold, whatever is deleted from the original meanwhile. If a row does not name the one before it
     /// because rows between were deleted, newer rows than the goal may hold their timers, so the copy starts over with
-    /// a new instant.
+    /// a new instant. Rows of kicks may be condensed meanwhile: then newer rows hold what counts of them, and the goal
+    /// moves to the newest of those.
     ///
     /// Throws `unusable` when there is no log or `target` is not empty, `damaged` when the log is, `full` and `io` for
     /// the target's device.
@@ -96,7 +97,7 @@ public enum LogBackup {
         var content = Content()
         var verifier = ChainVerifier()
         var batch: [LogRow] = []
-        let goal = try source.oldestRows(into: &batch)
+        var goal = try source.oldestRows(into: &batch)
         while content.summary.head < goal {
             betweenReads()
             for row in batch where content.summary.head < goal {
@@ -108,6 +109,7 @@ public enum LogBackup {
                 }
                 try writer.write(row)
                 content.add(row)
+                goal = max(goal, try restingOn(row))
             }
             guard content.summary.head < goal else { break }
             try source.fetch(from: content.summary.head + 1, into: &batch)
@@ -117,6 +119,17 @@ public enum LogBackup {
         }
         try writer.finish()
         return content
+    }
+
+    /// The position that a copy with `row` must reach: for a condensed row what it rests on.
+    private static func restingOn(_ row: LogRow) throws(StoreError) -> Int64 {
+        guard BatchHeader.kind(of: row) == .condensed else { return row.last }
+        var position = row.last
+        try BatchRows.read(row) { record in
+            if case .condensed(let last) = record.content { position = max(position, last) }
+            return true
+        }
+        return position
     }
 
     /// What follows `head` of a row that took the place of copied rows and of some behind them meanwhile.

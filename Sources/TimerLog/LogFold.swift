@@ -102,6 +102,8 @@ public struct LogFold: ~Copyable {
                     key: answer.key, fingerprint: answer.fingerprint, answeredAt: answer.answeredAt,
                     position: record.position, byteCount: answer.answer.count))
             return true
+        case .condensed:
+            return true
         case .versionFloor(let floor):
             scheduler.foldVersionFloor(floor)
             return true

@@ -13,6 +13,8 @@ public struct LogRecord: Sendable, Equatable {
         /// A watchdog was kicked: the top half of the hash of its name, and the position of the record that holds its
         /// definition.
         case kick(hash: UInt32, base: Int64)
+        /// Kicks stood here; records up to that position stand for them.
+        case condensed(restingOn: Int64)
         /// The versions of deleted timers end here: new timers start above.
         case versionFloor(Int64)
     }

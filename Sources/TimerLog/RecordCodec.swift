@@ -11,6 +11,7 @@ public enum RecordCodec {
     static let answerKind: UInt8 = 33
     static let versionFloorKind: UInt8 = 34
     static let kickKind: UInt8 = 35
+    static let condensedKind: UInt8 = 36
     /// Set in the kind where the whole definition follows, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
 
@@ -94,6 +95,15 @@ public enum RecordCodec {
         endFrame(start, &bytes)
     }
 
+    /// Appends the record of a condensed row: records up to `position` stand for those that went.
+    static func appendCondensed(restingOn position: Int64, at: Int64, to bytes: inout [UInt8]) {
+        let start = beginFrame(&bytes)
+        bytes.append(condensedKind)
+        ByteCoding.append(signed: at, to: &bytes)
+        ByteCoding.append(signed: position, to: &bytes)
+        endFrame(start, &bytes)
+    }
+
     static func appendFixed(_ value: UInt64, count: Int, to bytes: inout [UInt8]) {
         for index in 0..<count { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
     }
@@ -144,6 +154,10 @@ public enum RecordCodec {
             guard let at = ByteCoding.readSigned(bytes, &offset), let floor = ByteCoding.readSigned(bytes, &offset)
             else { return nil }
             return LogRecord(position: position, at: at, content: .versionFloor(floor))
+        case condensedKind:
+            guard let at = ByteCoding.readSigned(bytes, &offset), let last = ByteCoding.readSigned(bytes, &offset)
+            else { return nil }
+            return LogRecord(position: position, at: at, content: .condensed(restingOn: last))
         default:
             guard let type = EventType(rawValue: kind & ~wholeFlag) else { return nil }
             return event(bytes, body, &offset, position, type, isWhole: kind & wholeFlag != 0)

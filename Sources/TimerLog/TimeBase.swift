@@ -24,7 +24,7 @@ public enum RowKind: UInt8, Sendable {
     case events = 0
     /// Kicks of watchdogs, which stream to nobody: the row is condensed once later records stand for each.
     case kicks = 1
-    /// Rows of kicks that are gone: no records, whatever positions the row spans.
+    /// Rows of kicks that are gone: one record that says so, whatever positions the row spans.
     case condensed = 2
 }
 

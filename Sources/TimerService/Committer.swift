@@ -208,7 +208,7 @@ final class Committer: @unchecked Sendable {
             engine.counters.commitRecords.observe(Double(last - first + 1))
         }
         // Kicks stream to nobody: they need not be held.
-        hub.publish(rows.map { BatchHeader.kind(of: $0) == .kicks ? BatchRows.condense([$0]) ?? $0 : $0 })
+        hub.publish(rows.map { BatchHeader.kind(of: $0) == .kicks ? BatchRows.condense([$0], restingOn: $0.last) ?? $0 : $0 })
         engine.setDurable(last)
         hub.notify()
         if grownBytes >= Self.growthStep {

@@ -214,7 +214,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             guard carry(try needs(of: row).0) else { return false }
         }
         guard waitUntilDurable(restarts) else { return false }
-        replace(runs)
+        replace(runs, restingOn: engine.durableHead)
         pass.through = last
         if isOver {
             pass.end = nil
@@ -223,9 +223,9 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         return !isOver
     }
 
-    private func replace(_ runs: [[LogRow]]) {
+    private func replace(_ runs: [[LogRow]], restingOn position: Int64) {
         let changed = runs.filter { $0.contains { BatchHeader.kind(of: $0) == .kicks } }
-        let condensed = changed.compactMap { BatchRows.condense($0) }
+        let condensed = changed.compactMap { BatchRows.condense($0, restingOn: position) }
         let before = changed.joined().reduce(0) { $0 + $1.data.count }
         committer.replace(with: condensed, bytes: before - condensed.reduce(0) { $0 + $1.data.count })
     }

@@ -47,6 +47,10 @@ enum RecordLine {
             writer.key("base")
             writer.string(String(base))
             append(record, &writer)
+        case .condensed(let last):
+            head(record, "condensed", &writer)
+            writer.key("restingOn")
+            writer.string(String(last))
         case .versionFloor(let floor):
             head(record, "versionFloor", &writer)
             writer.key("floor")

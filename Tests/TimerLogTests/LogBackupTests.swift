@@ -1,6 +1,7 @@
 import Foundation
 import Platform
 import Testing
+import TimerCore
 
 @testable import TimerLog
 
@@ -107,6 +108,51 @@ struct LogBackupTests {
         #expect(error?.description.contains("compacted") == true)
         #expect(reads == 2 * LogBackup.attempts || reads == LogBackup.attempts)
         #expect(try FileManager.default.contentsOfDirectory(atPath: target) == [])
+    }
+
+    @Test(arguments: [0, 55])
+    func `rows condensed under the copy take it on to what they rest on`(firstRow: Int) throws {
+        var record: [UInt8] = []
+        RecordCodec.appendVersionFloor(1, at: 1, to: &record)
+        let base = TimeBase(now: Now(elapsed: 1, wallOffset: 0), boottime: 1, boot: Hash128(high: 1, low: 1))
+        func kicks(after position: Int64) -> [LogRow] {
+            let records = (0..<100).flatMap { _ in record }
+            return BatchRows.make(
+                kind: .kicks, records: records, first: position + 1, previous: position, epoch: 0, base: base)
+        }
+        // The first read ends within the rows of kicks.
+        let head = chain(count: 15, width: 1, bytes: 64 << 10)
+        let run = (0..<60).flatMap { kicks(after: 15 + 100 * $0) }
+        let tail = chain(after: 6015, count: 1, width: 1)
+        #expect(store.append(head + run + tail, expecting: 0, epoch: 0) == .durable)
+        let again = kicks(after: 6016)
+        var reads = 0
+        let summary = try LogBackup.copy(from: data, to: target) {
+            reads += 1
+            guard reads == 1 else { return }
+            #expect(store.append(again, expecting: 6016, epoch: 0) == .durable)
+            let row = BatchRows.condense(Array(run[firstRow...]), restingOn: 6116)
+            #expect(throws: Never.self) { try store.replace(with: [row].compactMap { $0 }) }
+        }
+        let copied = try rows(of: SQLiteLogStore.openReader(directory: target))
+        var verifier = ChainVerifier()
+        for row in copied { try verifier.check(row) }
+        #expect(copied.contains { BatchHeader.kind(of: $0) == .condensed })
+        #expect(copied.last == again[0])
+        #expect(summary.head == 6116 && reads > 1)
+    }
+
+    @Test func `a row takes the place of others, and the log is as whole as before`() throws {
+        let written = chain(count: 9)
+        #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
+        var row = LogRow(first: 21, last: 50, previous: 20, data: [1, 2, 3])
+        try store.replace(with: [row])
+        #expect(try rows(of: store) == Array(written[..<2]) + [row] + Array(written[5...]))
+        row.data = [4]
+        try store.replace(with: [row])
+        #expect(try store.makeReader().row(holding: 33) == row)
+        #expect(try store.open().last == 90)
+        #expect(store.append(chain(after: 90, count: 1), expecting: 90, epoch: 0) == .durable)
     }
 
     @Test func `copies beside a writer that appends and deletes are whole`() throws {

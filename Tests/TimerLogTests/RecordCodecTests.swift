@@ -13,7 +13,7 @@ struct SampleRecord: Sendable {
     var stalledFor: Int64?
     var definition: [UInt8] = []
 
-    /// A record of a kind: those of events by their number, then a snapshot, an answer, a floor and a kick.
+    /// A record of a kind: those of events by their number, then a snapshot, an answer, a floor, a kick and a condensed row's.
     static func random(_ kind: UInt8, _ generator: inout SeededGenerator) -> SampleRecord {
         var progress = TimerProgress.random(&generator)
         switch kind {
@@ -25,6 +25,8 @@ struct SampleRecord: Sendable {
             return SampleRecord(content: .answer(answer), at: progress.updatedAt)
         case RecordCodec.versionFloorKind:
             return SampleRecord(content: .versionFloor(progress.version), at: progress.updatedAt)
+        case RecordCodec.condensedKind:
+            return SampleRecord(content: .condensed(restingOn: progress.version), at: progress.updatedAt)
         case RecordCodec.kickKind:
             let hash = UInt32.random(in: 0 ... .max, using: &generator)
             let base = Int64.random(in: 0 ... .max, using: &generator)
@@ -65,6 +67,7 @@ struct SampleRecord: Sendable {
             RecordCodec.appendSnapshot(progress, kicks, lastEvent: lastEvent, definition: definition.span, to: &bytes)
         case .kick(let hash, let base):
             RecordCodec.appendKick(progress, kicks ?? KickProgress(), hash: hash, base: base, to: &bytes)
+        case .condensed(let last): RecordCodec.appendCondensed(restingOn: last, at: at, to: &bytes)
         case .answer(let answer): RecordCodec.append(answer, to: &bytes)
         case .versionFloor(let floor): RecordCodec.appendVersionFloor(floor, at: at, to: &bytes)
         }
@@ -78,7 +81,7 @@ struct SampleRecord: Sendable {
 }
 
 struct RecordCodecTests {
-    static let kinds = EventType.allCases.map(\.rawValue) + [32, 33, 34, 35]
+    static let kinds = EventType.allCases.map(\.rawValue) + [32, 33, 34, 35, 36]
     private static let base = TimeBase(
         now: Now(elapsed: 1, wallOffset: 2), boottime: 3, boot: Hash128(high: 5, low: 6))
 
