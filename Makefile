@@ -3,9 +3,13 @@ SHELL := /bin/bash
 
 # The server's arguments for `make run`: make run ARGS='--listen 127.0.0.1:9090'
 ARGS ?=
+# How many histories `make simulate` runs, from a random seed on or from FIRST_SEED, or the SEED of a single one.
+SEEDS ?= 1000
+SEED ?=
+FIRST_SEED ?=
 SWIFT_FILES := Sources Tests Package.swift
 
-.PHONY: help run build test bench lint format sanitize clean setup setup-tests
+.PHONY: help run build test simulate bench lint format sanitize clean setup setup-tests
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +26,10 @@ test: setup-tests ## Run every test: Swift, then the real binary from outside
 	swift test --skip-build --disable-xctest
 	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q Tests/BlackBox
 
+simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or the one of SEED=123
+	$(if $(SEED),SEED=$(SEED),SEEDS=$(SEEDS)) $(if $(FIRST_SEED),FIRST_SEED=$(FIRST_SEED)) swift test -c release \
+		-Xswiftc -enable-testing --scratch-path .build-simulate --disable-xctest --filter SimulationTests
+
 bench: setup ## Measure; writes the figures of docs/PERFORMANCE.md
 	Benchmarks/run.sh
 
@@ -36,7 +44,7 @@ sanitize: setup ## Run the Swift tests under ThreadSanitizer, then under Address
 	swift test --disable-xctest --sanitize=address --scratch-path .build-asan
 
 clean: ## Remove what was built (never the data)
-	rm -rf .build .build-tsan .build-asan .venv
+	rm -rf .build .build-tsan .build-asan .build-simulate .venv
 
 setup:
 	@Scripts/setup.sh

@@ -41,6 +41,7 @@ let package = Package(
         .testTarget(
             name: "TimerAPITests",
             dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer"]),
+        .testTarget(name: "SimulationTests", dependencies: ["TimerService", "TimerLog", "TimerCore", "Platform"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6],

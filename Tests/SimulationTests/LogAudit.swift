@@ -1,0 +1,69 @@
+import TimerCore
+import TimerLog
+
+/// Watches the rows as they land: what a reader of every stream would hold the server to, whatever the model knows.
+struct LogAudit {
+    /// An event as streams tell it.
+    struct Event: Equatable {
+        var position: Int64
+        var id: String
+        var type: EventType
+    }
+
+    private struct Life {
+        var runs = false
+        var exists = true
+        var version: Int64
+    }
+
+    /// Every event that ever landed, in order.
+    private(set) var events: [Event] = []
+    /// Position of the newest record that landed.
+    private(set) var head: Int64 = 0
+    private var rows: [ClosedRange<Int64>] = []
+    private var lives: [String: Life] = [:]
+
+    /// Whether the record at `position` landed.
+    func holds(_ position: Int64) -> Bool {
+        var (low, high) = (0, rows.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if rows[middle].upperBound < position { low = middle + 1 } else { high = middle }
+        }
+        return low < rows.count && rows[low].contains(position)
+    }
+
+    mutating func land(_ row: LogRow) throws {
+        try promise(row.first > head, "position \(row.first) lands behind \(head)")
+        var found: [(LogRecord, Recorded)] = []
+        try BatchRows.read(row) { record in
+            if let recorded = Recorded(record, row) { found.append((record, recorded)) }
+            return true
+        }
+        for (record, recorded) in found {
+            guard let id = recorded.id, let type = recorded.event.type else { continue }
+            events.append(Event(position: record.position, id: id, type: type))
+            try live(id, type, record)
+        }
+        head = row.last
+        rows.append(row.first...row.last)
+    }
+
+    private mutating func live(_ id: String, _ type: EventType, _ record: LogRecord) throws(BrokenPromise) {
+        let version = record.progress.version
+        var life = lives[id] ?? Life(exists: false, version: 0)
+        try promise(version >= life.version, "\(id) goes back to version \(version)")
+        try promise(life.exists != (type == .created), "\(id) is \(type.name) at \(record.position)")
+        if type == .created { try promise(version > life.version, "\(id) is made again as version \(version)") }
+        life.exists = type != .deleted
+        switch type {
+        case .activated, .resumed: life.runs = true
+        case .created, .updated: life.runs = record.progress.state == .running
+        case .fired: try promise(life.runs, "\(id) fires at \(record.position) while it does not run")
+        case .suspended, .cancelled, .completed, .deleted: life.runs = false
+        case .rescheduled, .recovered: break
+        }
+        life.version = version
+        lives[id] = life
+    }
+}

@@ -1,0 +1,163 @@
+@testable import TimerCore
+
+/// What the contract says the server holds: timers by id, computed one by one. Copying it remembers a moment.
+struct Model {
+    var timers: [String: ModelTimer] = [:]
+    /// The greatest version of any deleted timer.
+    var versionFloor: Int64 = 0
+    /// The newest version of each id, also of deleted ones.
+    var versions: [String: Int64] = [:]
+    /// Answered idempotency keys: when, and whether they may be forgotten by now.
+    var answered: [UInt64: (at: Int64, mayBeGone: Bool)] = [:]
+
+    /// Milliseconds an answer is kept.
+    static let keyLifetime: Int64 = 86_400_000
+
+    mutating func take(_ step: ModelStep) throws(BrokenPromise) {
+        let timer = step.timer
+        let id = timer.id
+        guard !step.events.isEmpty else { return }
+        try promise(
+            versions[id].map { $0 < timer.progress.version } ?? true, "a version of \(id) repeats: \(timer.progress)")
+        versions[id] = timer.progress.version
+        if step.events.last?.type == .deleted {
+            timers[id] = nil
+            versionFloor = max(versionFloor, timer.progress.version)
+        } else {
+            timers[id] = timer
+            try checkGrid(timer)
+        }
+    }
+
+    /// Every instant of a fixed grid fired or was counted as missed.
+    private func checkGrid(_ timer: ModelTimer) throws(BrokenPromise) {
+        guard let period = timer.period, timer.rules.mode == .fixedRate, timer.progress.isPlanned,
+            timer.gridFires + timer.gridMissed > 0
+        else { return }
+        let instants = (timer.progress.due - timer.gridStart) / period
+        try promise(
+            instants == timer.gridFires + timer.gridMissed,
+            "\(timer.id): of \(instants) instants \(timer.gridFires) fired and \(timer.gridMissed) were missed")
+    }
+
+    /// Keys may be forgotten once the calendar, or a later answer, shows their time to be over.
+    mutating func ageKeys(_ now: Now) {
+        let newest = answered.values.reduce(now.wall) { max($0, $1.at) }
+        for (key, answer) in answered where newest - answer.at > Self.keyLifetime { answered[key]?.mayBeGone = true }
+    }
+
+    /// A new process or a new fold knows nothing of what memory alone held.
+    mutating func forgetMemory(uptime: Int64) {
+        for id in timers.keys {
+            timers[id]?.isDueAtOnce = false
+            timers[id]?.watchedFrom = uptime
+            timers[id]?.hiccups += 1
+        }
+    }
+
+    /// Whether a fire is planned on the suspending clock.
+    var countsUptime: Bool { timers.values.contains { $0.progress.isPlanned && $0.rules.clock == .suspending } }
+
+    /// The server may have stood still.
+    mutating func noteHiccup() { for id in timers.keys { timers[id]?.hiccups += 1 } }
+}
+
+/// Requests that make, replace, change or delete a timer.
+extension Model {
+    func create(_ id: String, _ definition: [UInt8], _ now: Now, uptime: Int64) -> (ModelStep?, ModelOutcome) {
+        let (fresh, first) = made(id, definition, now)
+        guard var fresh, let first else { return (nil, .refused(.schedule)) }
+        if timers[id] != nil { return (nil, .refused(.exists)) }
+        fresh.progress.version = versionFloor
+        var step = ModelStep(fresh, now, uptime: uptime)
+        step.tell(.created)
+        if step.rules.start == .now { step.start(first) }
+        return (step, .done(step.events))
+    }
+
+    private func made(_ id: String, _ definition: [UInt8], _ now: Now) -> (ModelTimer?, first: Int64?) {
+        guard let rules = Definition.layout(definition.span)?.rules else { return (nil, nil) }
+        var timer = ModelTimer(id: id, definition: definition, rules: rules, progress: TimerProgress())
+        Definition.setCreatedAt(now.wall, in: &timer.definition)
+        if timer.isWatchdog { timer.kicks = KickProgress() }
+        return (timer, timer.first(now))
+    }
+
+    func put(
+        _ id: String, _ definition: [UInt8], _ now: Now, uptime: Int64, if condition: VersionCondition
+    ) -> (ModelStep?, ModelOutcome) {
+        let (fresh, first) = made(id, definition, now)
+        guard var fresh, let first else { return (nil, .refused(.schedule)) }
+        guard let old = timers[id] else {
+            if condition != .none { return (nil, .refused(.version)) }
+            return create(id, definition, now, uptime: uptime)
+        }
+        guard condition.holds(old.progress.version) else { return (nil, .refused(.version)) }
+        fresh.keepCreation(of: old)
+        fresh.progress = old.progress
+        fresh.progress.state = .idle
+        fresh.progress.flags = []
+        fresh.progress.due = 0
+        if let kicks = old.kicks, fresh.isWatchdog { fresh.kicks = kicks }
+        fresh.kicks?.stalledSince = 0
+        var step = ModelStep(fresh, now, uptime: uptime)
+        step.tell(.updated)
+        if step.rules.start == .now {
+            step.start(first)
+            if old.progress.state == .running && old.progress.due == first { step.timer.isDueAtOnce = old.isDueAtOnce }
+        }
+        return (step, .done(step.events))
+    }
+
+    func patch(
+        _ id: String, _ definition: [UInt8], _ now: Now, uptime: Int64, if condition: VersionCondition
+    ) -> (ModelStep?, ModelOutcome) {
+        guard let old = timers[id], let rules = Definition.layout(definition.span)?.rules else {
+            return (nil, .refused(.notFound))
+        }
+        var fresh = ModelTimer(id: id, definition: definition, rules: rules, progress: old.progress)
+        fresh.keepCreation(of: old)
+        var step = ModelStep(old, now, uptime: uptime)
+        if !fresh.isWatchdog { step.timer.kicks = nil }
+        if fresh.isWatchdog && step.timer.kicks == nil { step.timer.kicks = KickProgress() }
+        let refusal = step.amend(fresh.definition, rules)
+        if let refusal { return (nil, .refused(refusal)) }
+        guard condition.holds(old.progress.version) else { return (nil, .refused(.version)) }
+        if fresh.definition == old.definition { return (nil, .done([])) }
+        return (step, .done(step.events))
+    }
+
+    func delete(_ id: String, _ now: Now, uptime: Int64, if condition: VersionCondition) -> (ModelStep?, ModelOutcome) {
+        guard let old = timers[id] else { return (nil, .refused(.notFound)) }
+        guard condition.holds(old.progress.version) else { return (nil, .refused(.version)) }
+        var step = ModelStep(old, now, uptime: uptime)
+        step.tell(.deleted, reason: .request)
+        return (step, .done(step.events))
+    }
+
+    func apply(
+        _ command: TimerCommand, _ id: String, _ target: RescheduleTarget?, _ now: Now, uptime: Int64,
+        if condition: VersionCondition
+    ) -> (ModelStep?, ModelOutcome) {
+        guard let old = timers[id] else { return (nil, .refused(.notFound)) }
+        var step = ModelStep(old, now, uptime: uptime)
+        if let refusal = step.apply(command, target) { return (nil, .refused(refusal)) }
+        guard condition.holds(old.progress.version) else { return (nil, .refused(.version)) }
+        return (step, .done(step.events))
+    }
+}
+
+extension ModelTimer {
+    mutating func keepCreation(of other: ModelTimer) {
+        Definition.setCreatedAt(Definition.layout(other.definition.span)?.createdAt ?? 0, in: &definition)
+    }
+}
+
+extension VersionCondition {
+    func holds(_ version: Int64) -> Bool {
+        switch self {
+        case .none, .exists: true
+        case .oneOf(let versions): versions.contains(version)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+@testable import TimerCore
+
+/// What each command makes of a timer; nil, and nothing changed, where the contract's table says 409.
+extension ModelStep {
+    /// The contract's table, written again.
+    private func isLegal(_ command: TimerCommand) -> Bool {
+        let state = timer.progress.state
+        switch command {
+        case .activate: return state == .idle || state.hasEnded && rules.restartable
+        case .suspend, .fire: return state == .running
+        case .resume: return state == .suspended
+        case .cancel, .reschedule: return state == .running || state == .suspended
+        case .kick: return timer.isWatchdog && (state == .running || state == .suspended)
+        }
+    }
+
+    mutating func apply(_ command: TimerCommand, _ target: RescheduleTarget?) -> ModelOutcome.Refusal? {
+        guard isLegal(command) else { return .illegal }
+        switch command {
+        case .activate:
+            let due = activationDue
+            start(due)
+            goOn(due)
+        case .suspend: suspend()
+        case .resume: resume()
+        case .cancel: end(.cancelled, .cancelled)
+        case .kick: kick()
+        case .fire:
+            let goesOn = rules.schedule.kind != .oneShot && timer.progress.isPlanned
+            fire(.manual, now.down(rules.clock), missed: 0, next: goesOn ? timer.progress.due : nil)
+        case .reschedule:
+            guard let target else { return nil }
+            return reschedule(target)
+        }
+        return nil
+    }
+
+    /// `until` aside: past it the timer completes.
+    private var activationDue: Int64 {
+        var free = timer
+        free.rules.until = nil
+        return free.first(now) ?? 0
+    }
+
+    private mutating func suspend() {
+        timer.progress.state = .suspended
+        timer.progress.flags.remove(.unplanned)
+        if timer.isWatchdog {
+            timer.progress.due = min(rules.silence, 36_525 * 86_400_000) * 1000
+        } else if rules.onResume == .remaining && rules.clock != .wall {
+            timer.progress.due = max(0, timer.progress.due * 1000 - now.microseconds(rules.clock))
+        }
+        tell(.suspended)
+    }
+
+    /// Whether a pause keeps the time left rather than the instant.
+    static func keepsRemaining(_ rules: TimerRules) -> Bool {
+        rules.schedule.kind == .watchdog || rules.onResume == .remaining && rules.clock != .wall
+    }
+
+    /// The first whole millisecond that is `microseconds` or more from now.
+    static func due(after microseconds: Int64, _ clock: TimerClock, _ now: Now) -> Int64 {
+        let nanoseconds = now.nanoseconds(on: clock)
+        let begun = now.microseconds(clock)
+        let sum = (begun * 1000 == nanoseconds ? begun : begun + 1) + microseconds
+        let whole = sum / 1000
+        return whole * 1000 < sum ? whole + 1 : whole
+    }
+
+    private mutating func resume() {
+        timer.progress.state = .running
+        if Self.keepsRemaining(rules) {
+            let due = Self.due(after: timer.progress.due, rules.clock, now)
+            if timer.isWatchdog {
+                timer.progress.flags = []
+                timer.kicks?.stalledSince = 0
+            }
+            plan(due)
+            tell(.resumed)
+            return goOn(due)
+        }
+        let due = timer.progress.due
+        var reached = now.down(rules.clock)
+        if let until = rules.until { reached = min(reached, now.due(ofWall: until, on: rules.clock)) }
+        noteplanned(byCommand: true)
+        guard due <= reached, !timer.isSpent else {
+            tell(.resumed)
+            return goOn(due)
+        }
+        let last = timer.latest(from: due, through: reached)
+        let next = timer.following(last.due, now)
+        if rules.onResume == .skip {
+            timer.progress.missedCount += last.before + 1
+            timer.gridMissed += last.before + 1
+            if let next { timer.progress.due = next }
+            timer.isDueAtOnce = timer.progress.due < now.up(rules.clock)
+            tell(.resumed)
+            return goOn(next)
+        }
+        tell(.resumed)
+        fire(.resumed, last.due, missed: last.before, next: next)
+        timer.isDueAtOnce = timer.progress.due < now.up(rules.clock)
+    }
+
+    private mutating func kick() {
+        if timer.progress.state == .suspended { return }
+        let since = timer.progress.flags.contains(.stalled) ? timer.kicks?.stalledSince : nil
+        timer.progress.flags = []
+        timer.kicks?.stalledSince = 0
+        timer.kicks?.lastKickedAt = now.wall
+        timer.kicks?.kickCount += 1
+        plan(now.up(rules.clock) + rules.silence)
+        guard let since else { return tell(nil) }
+        tell(.recovered, stalledFor: max(0, now.down(rules.clock) - since))
+    }
+
+    private mutating func reschedule(_ target: RescheduleTarget) -> ModelOutcome.Refusal? {
+        let isHeld = timer.progress.state == .suspended && Self.keepsRemaining(rules)
+        var due: Int64
+        switch target {
+        case .after(let delay): due = now.up(rules.clock) + delay
+        case .at(let wall): due = now.due(ofWall: wall, on: rules.clock)
+        }
+        if isHeld {
+            if case .after(let delay) = target {
+                due = delay * 1000
+            } else {
+                due = max(0, due * 1000 - now.microseconds(rules.clock))
+            }
+        } else {
+            if timer.progress.state == .running && timer.isPast(due, now) { return .schedule }
+            var reached = now.down(rules.clock)
+            if let until = rules.until { reached = min(reached, now.due(ofWall: until, on: rules.clock)) }
+            due = timer.latest(from: due, through: reached).due
+        }
+        timer.progress.flags.remove(.unplanned)
+        timer.progress.flags.insert(.moved)
+        if timer.progress.due != due || timer.progress.state != .running { plan(due) }
+        // A client may ask for the same instant again.
+        timer.lastDue = nil
+        tell(.rescheduled)
+        return nil
+    }
+
+    /// New rules with the state kept. Nil when refused.
+    mutating func amend(_ definition: [UInt8], _ rules: TimerRules) -> ModelOutcome.Refusal? {
+        let old = timer.rules
+        let state = timer.progress.state
+        let replans =
+            rules.schedule != old.schedule || rules.clock != old.clock || rules.mode != old.mode
+            || rules.misses != old.misses
+        timer.rules = rules
+        timer.definition = definition
+        let first = timer.first(now)
+        if replans {
+            guard let first else { return .schedule }
+            if state.hasEnded { return .illegal }
+            retime(first)
+        } else {
+            let isCut = state == .running && rules.until != old.until && !timer.isWatchdog
+            if isCut && timer.isPast(timer.progress.due, now) { return .schedule }
+            keepTime(old)
+        }
+        tell(replans && state != .idle ? .rescheduled : .updated)
+        if timer.progress.state == .running && timer.isSpent { end(.completed, .completed) }
+        return nil
+    }
+
+    private mutating func retime(_ first: Int64) {
+        timer.progress.flags = []
+        timer.kicks?.stalledSince = 0
+        switch timer.progress.state {
+        case .running: plan(first)
+        case .suspended:
+            let left = first * 1000 - now.microseconds(rules.clock)
+            timer.progress.due = Self.keepsRemaining(rules) ? max(0, left) : first
+        case .idle, .cancelled, .completed: break
+        }
+    }
+
+    private mutating func keepTime(_ old: TimerRules) {
+        let (kept, keeps) = (Self.keepsRemaining(old), Self.keepsRemaining(rules))
+        if timer.progress.state == .suspended && rules.effectiveResume != old.effectiveResume {
+            if keeps {
+                timer.progress.due = max(0, timer.progress.due * 1000 - now.microseconds(rules.clock))
+            } else if kept {
+                timer.progress.due = Self.due(after: timer.progress.due, rules.clock, now)
+            }
+        } else if timer.progress.state.hasEnded {
+            timer.progress.due += rules.retain - old.retain
+        } else if rules.repeatAlarm != old.repeatAlarm, timer.progress.state == .running,
+            timer.progress.flags.contains(.stalled), let since = timer.kicks?.stalledSince
+        {
+            guard let period = timer.period else {
+                timer.progress.flags.insert(.unplanned)
+                return
+            }
+            // The alarms of the grid so far had been told by the first.
+            timer.progress.flags.remove(.unplanned)
+            let end = now.down(rules.clock)
+            timer.progress.due = since + (end > since ? (end - since) / period + 1 : 1) * period
+            noteplanned(byCommand: true)
+        }
+    }
+}

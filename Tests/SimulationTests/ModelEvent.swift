@@ -1,0 +1,42 @@
+import TimerLog
+
+@testable import TimerCore
+
+/// A record that the model expects, or that the log holds: what it says beside names and positions.
+struct ModelEvent: Equatable, CustomStringConvertible {
+    /// Nil for a change that streams do not tell.
+    var type: EventType?
+    var reason = EventReason.none
+    var fire: FireDetail?
+    var stalledFor: Int64?
+    var progress: TimerProgress
+    var kicks: KickProgress?
+
+    var description: String {
+        let name = type.map { "\($0.name)" } ?? "untold"
+        return "\(name)(\(reason.name)) \(fire.map { "\($0)" } ?? "") \(progress) \(kicks.map { "\($0)" } ?? "")"
+    }
+}
+
+/// What the model expects of a request: nothing when it is refused, and why.
+enum ModelOutcome: Equatable {
+    case done([ModelEvent])
+    case refused(Refusal)
+
+    enum Refusal: Equatable {
+        case notFound, exists, illegal, version, schedule
+    }
+}
+
+extension ModelOutcome.Refusal {
+    init?(_ refusal: TimerRefusal) {
+        switch refusal {
+        case .notFound: self = .notFound
+        case .exists: self = .exists
+        case .illegalTransition, .illegalChange, .notAWatchdog: self = .illegal
+        case .versionMismatch: self = .version
+        case .invalidSchedule: self = .schedule
+        case .timerLimit: return nil
+        }
+    }
+}

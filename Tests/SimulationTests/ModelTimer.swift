@@ -1,0 +1,106 @@
+@testable import TimerCore
+
+/// A timer as the contract describes it, computed the plain way.
+struct ModelTimer {
+    let id: String
+    /// The encoded definition, as the server should hold it.
+    var definition: [UInt8]
+    var rules: TimerRules
+    var progress: TimerProgress
+    var kicks: KickProgress?
+    /// A command planned the next fire into the past: it is due at once, and not missed.
+    var isDueAtOnce = false
+    /// The first due instant since the timer was last planned by a command, and what became of it and those after.
+    var gridStart: Int64 = 0
+    var gridFires: Int64 = 0
+    var gridMissed: Int64 = 0
+    /// The due instant, on its clock, of the last fire since a command planned.
+    var lastDue: Int64?
+    /// When the next fire was planned: nanoseconds the server had been up, and milliseconds on the timer's clock.
+    var plannedAt: (uptime: Int64, instant: Int64) = (0, 0)
+    /// Nanoseconds of uptime before which what is lost by now may have kept the server from watching it.
+    var watchedFrom: Int64 = 0
+    /// Crashes and stalls since then: each may leave some uptime uncounted.
+    var hiccups: Int64 = 0
+
+    var isWatchdog: Bool { rules.schedule.kind == .watchdog }
+
+    /// Milliseconds from one due instant to the next, nil where there is but one.
+    var period: Int64? {
+        switch rules.schedule {
+        case .every(let period, _): period
+        case .watchdog(let period): rules.repeatAlarm ? period : nil
+        case .after, .at, .cron: nil
+        }
+    }
+
+    /// The least delay of the fire due at `due`.
+    func jitter(_ due: Int64) -> Int64 {
+        guard rules.jitter > 0 else { return 0 }
+        let name = definition.span.extracting(0..<Definition.nameCount(definition.span))
+        return Grid.jitter(name, due, below: rules.jitter)
+    }
+
+    /// The instant the server means to fire at, between the bounds that jitter and leeway give.
+    var planned: Int64 { Grid(rules, zones: UTCOnly()).planned(progress.due, definition.span) }
+
+    var earliest: Int64 { progress.due + jitter(progress.due) }
+    var latest: Int64 { earliest + rules.leeway }
+
+    /// Whether no fire may be due at `due` any more.
+    func isPast(_ due: Int64, _ now: Now) -> Bool {
+        guard let until = rules.until else { return false }
+        return now.wall(of: due, on: rules.clock) > until
+    }
+
+    func isOver(_ now: Now) -> Bool { rules.until.map { $0 <= now.wall } ?? false }
+
+    var isSpent: Bool { rules.maxFires.map { $0 <= progress.firesSinceActivation } ?? false }
+
+    /// The due instant a full period from now; nil when there is none within `until`.
+    func first(_ now: Now) -> Int64? {
+        let begun = now.up(rules.clock)
+        let due: Int64
+        switch rules.schedule {
+        case .after(let delay), .every(let delay, first: .period), .every(_, first: .after(let delay)):
+            due = begun + delay
+        case .at(let instant): due = instant
+        case .every(let period, first: .at(let start)):
+            due = start >= begun ? start : start + (begun - start + period - 1) / period * period
+        case .watchdog(let period): due = begun + min(period * rules.misses, 36_525 * 86_400_000)
+        case .cron: return nil
+        }
+        return isPast(due, now) ? nil : due
+    }
+
+    /// The latest due instant from the next through `end`, and how many are before it.
+    func latest(from due: Int64, through end: Int64) -> (due: Int64, before: Int64) {
+        guard let period, rules.mode == .fixedRate, end > due else { return (due, 0) }
+        let before = (end - due) / period
+        return (due + before * period, before)
+    }
+
+    /// The due instant after the one at `due`, which fires now.
+    func following(_ due: Int64, _ now: Now) -> Int64? {
+        period.map { $0 + (rules.mode == .fixedRate ? due : now.up(rules.clock)) }
+    }
+}
+
+extension Now {
+    /// Milliseconds on `clock` that have begun.
+    func down(_ clock: TimerClock) -> Int64 { milliseconds(on: clock) }
+
+    /// The first whole millisecond on `clock` that is not before now.
+    func up(_ clock: TimerClock) -> Int64 {
+        let nanoseconds = nanoseconds(on: clock)
+        let whole = down(clock)
+        return whole * 1_000_000 == nanoseconds ? whole : whole + 1
+    }
+
+    /// Microseconds on `clock`, rounded down.
+    func microseconds(_ clock: TimerClock) -> Int64 {
+        let nanoseconds = nanoseconds(on: clock)
+        let quotient = nanoseconds / 1000
+        return quotient * 1000 > nanoseconds ? quotient - 1 : quotient
+    }
+}

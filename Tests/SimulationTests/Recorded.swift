@@ -1,0 +1,73 @@
+@testable import TimerCore
+@testable import TimerLog
+@testable import TimerService
+
+/// A record that the engine wrote, as the model would say it.
+struct Recorded {
+    /// Nil for a kick, which names its timer by a hash.
+    var id: String?
+    var event: ModelEvent
+    /// The timer written anew: nothing happened, unless its version is new.
+    var isState: Bool
+    /// The whole definition, where the record holds it.
+    var definition: [UInt8]?
+
+    /// What the record `record` of `row` says; nil when it is not about a timer.
+    init?(_ record: LogRecord, _ row: LogRow) {
+        event = ModelEvent(type: nil, progress: record.progress, kicks: record.kicks)
+        isState = false
+        switch record.content {
+        case .event(let type, let reason, let fire):
+            event.type = type
+            event.reason = reason
+            event.fire = fire
+            event.stalledFor = record.stalledFor
+        case .snapshot, .kick: isState = true
+        case .answer, .versionFloor, .condensed: return nil
+        }
+        if case .kick = record.content { return }
+        let bytes = Array(row.data[record.definition])
+        var text: [UInt8] = []
+        Definition.appendID(bytes.span, to: &text)
+        id = String(decoding: text, as: UTF8.self)
+        if record.isWhole { definition = bytes }
+    }
+
+    /// What the records in `bytes` say that are about timers.
+    static func all(_ bytes: ArraySlice<UInt8>) throws -> [Recorded] {
+        let base = TimeBase(now: Now(elapsed: 0, wallOffset: 0), boottime: 0, boot: Hash128(high: 0, low: 0))
+        var found: [Recorded] = []
+        for row in BatchRows.make(records: Array(bytes), first: 1 << 62, previous: 0, epoch: 0, base: base) {
+            try BatchRows.read(row) { record in
+                if let recorded = Recorded(record, row) { found.append(recorded) }
+                return true
+            }
+        }
+        return found
+    }
+}
+
+/// A timer as a scheduler holds it, for comparison.
+struct HeldTimer: Equatable {
+    var progress: TimerProgress
+    var kicks: KickProgress?
+    var definition: [UInt8]
+
+    /// Every timer of `scheduler`, by id.
+    static func all(_ scheduler: borrowing Scheduler) -> [String: HeldTimer] {
+        var held: [String: HeldTimer] = [:]
+        var slots: [SlotIndex] = []
+        scheduler.walk(after: nil, label: nil) { _, slot in
+            slots.append(slot)
+            return true
+        }
+        for slot in slots {
+            let definition = scheduler.withDefinition(slot) { bytes in bytes.indices.map { bytes[$0] } }
+            var id: [UInt8] = []
+            Definition.appendID(definition.span, to: &id)
+            held[String(decoding: id, as: UTF8.self)] = HeldTimer(
+                progress: scheduler.progress(slot), kicks: scheduler.kicks(slot), definition: definition)
+        }
+        return held
+    }
+}

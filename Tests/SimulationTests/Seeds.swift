@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+/// Which histories are run, and how a broken one is told.
+enum Seeds {
+    /// The same in every run.
+    static let fixed: ClosedRange<UInt64> = 1...20
+    /// Others in each run.
+    static let freshCount: UInt64 = 4
+    /// Steps of a history; most make several operations.
+    static let steps = 300
+    /// Steps told of a broken history.
+    static let stepsTold = 20
+    /// So many broken histories are enough.
+    private static let mostBroken = 3
+
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+    }
+
+    /// The seeds of this run: what `SEED` or `SEEDS` ask for, else the fixed ones and a few fresh ones.
+    static func chosen() -> [UInt64] {
+        if let seed = number("SEED") { return [seed] }
+        let first = number("FIRST_SEED") ?? UInt64.random(in: 0..<1 << 32)
+        if let count = number("SEEDS") { return (0..<count).map { first &+ $0 } }
+        return Array(fixed) + (0..<freshCount).map { first &+ $0 }
+    }
+
+    /// Runs the histories of `seeds`; a broken promise is told with the steps before it. Returns the operations of all.
+    static func run(_ seeds: [UInt64]) -> Int {
+        var operations = 0
+        var broken = 0
+        for seed in seeds where broken < mostBroken {
+            do {
+                let simulation = try Simulation(seed: seed)
+                defer { operations += simulation.operations }
+                try simulation.run(steps: steps)
+            } catch {
+                broken += 1
+                Issue.record("seed \(seed), \(error)\n\(lastSteps(seed))")
+            }
+        }
+        return operations
+    }
+
+    /// The last steps of a history that breaks, by running it again.
+    private static func lastSteps(_ seed: UInt64) -> String {
+        guard let again = try? Simulation(seed: seed, traces: true) else { return "" }
+        try? again.run(steps: steps)
+        return again.trace.suffix(Int(number("LAST") ?? UInt64(stepsTold))).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,77 @@
+import TimerLog
+
+/// What becomes of an append, as the simulation has it.
+struct AppendFate {
+    /// Whether the rows are on disk afterwards.
+    var lands = true
+    /// What the store says, nil for the truth.
+    var outcome: AppendOutcome?
+    /// Whether the process ends before it hears of it.
+    var crashes = false
+}
+
+/// A log in memory that lets the simulation decide at every append, and act while one is under way.
+final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a simulation has one thread
+    private let disk = MemoryLogStore()
+    /// Called before the rows land.
+    var onAppend: ([LogRow]) -> AppendFate = { _ in AppendFate() }
+    /// Called once they stand on disk.
+    var onLanding: ([LogRow]) -> Void = { _ in }
+    /// Called when the committer opens the log anew.
+    var onReopen: () -> Void = {}
+    /// Whether the process that uses it has ended: nothing it does has an effect.
+    private(set) var isDead = false
+
+    /// Ends the process.
+    func kill() { isDead = true }
+
+    /// What the next process finds. The order of lists is keyed by a secret that is the same in every run.
+    func revive() throws(StoreError) -> StoreHead {
+        isDead = false
+        var head = try disk.open()
+        head.secret = Self.secret
+        return head
+    }
+
+    static let secret = [UInt8](repeating: 7, count: 16)
+
+    func open() throws(StoreError) -> StoreHead {
+        onReopen()
+        try checkAlive()
+        return try revive()
+    }
+
+    func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
+        if isDead { return .unknown(Self.dead) }
+        let fate = onAppend(rows)
+        if fate.lands {
+            let truth = disk.append(rows, expecting: expecting, epoch: epoch)
+            guard truth == .durable else { return truth }
+            onLanding(rows)
+        }
+        if fate.crashes { kill() }
+        return fate.outcome ?? .durable
+    }
+
+    func delete(upTo position: Int64) throws(StoreError) -> Int {
+        try checkAlive()
+        return try disk.delete(upTo: position)
+    }
+
+    func replace(with rows: [LogRow]) throws(StoreError) {
+        try checkAlive()
+        try disk.replace(with: rows)
+    }
+
+    func makeReader() throws(StoreError) -> any LogReader {
+        try checkAlive()
+        return try disk.makeReader()
+    }
+
+    func bytesOnDisk() -> Int { disk.bytesOnDisk() }
+    func close() { disk.close() }
+
+    private func checkAlive() throws(StoreError) { if isDead { throw Self.dead } }
+
+    private static let dead = StoreError(.io, "the process has ended")
+}

@@ -1,0 +1,177 @@
+import TimerLog
+
+@testable import TimerCore
+@testable import TimerService
+
+/// What holds after every step.
+extension Simulation {
+    /// Records the engine wrote that the model has not seen.
+    func unseen() throws -> [Recorded] {
+        followFolds()
+        let (batch, kicks) = (server.engine.batch, server.engine.kicks)
+        var found: [Recorded] = []
+        if batch.count > seenBytes.batch { found += try Recorded.all(batch[seenBytes.batch...]) }
+        if kicks.count > seenBytes.kicks { found += try Recorded.all(kicks[seenBytes.kicks...]) }
+        seenBytes = (batch.count, kicks.count)
+        return found
+    }
+
+    /// Takes records over that nobody asked for: state written anew, which changes nothing.
+    func drain() throws {
+        for record in try unseen() {
+            try promise(record.isState, "nobody asked for \(record)")
+            let isKnown =
+                if let id = record.id {
+                    model.timers[id]?.progress == record.event.progress && model.timers[id]?.kicks == record.event.kicks
+                        && model.timers[id]?.definition == record.definition
+                } else {
+                    model.timers.values.contains {
+                        $0.progress == record.event.progress && $0.kicks == record.event.kicks
+                    }
+                }
+            try promise(isKnown, "state is carried that is not live: \(record)")
+        }
+    }
+
+    /// The step just taken on `id` wrote `events`, and no more.
+    func expectRecords(_ events: [ModelEvent], _ id: String) throws {
+        let found = try unseen()
+        try promise(
+            found.map(\.event) == events && found.allSatisfy { $0.id == id || $0.id == nil },
+            "\(id), \(model.timers[id].map { "\($0)" } ?? "none"): \(found.map(\.event)), not \(events)")
+    }
+
+    /// What needs no quiet.
+    func check() throws {
+        try drain()
+        let now = server.now()
+        try checkClock(now)
+        for (id, timer) in model.timers {
+            let slot = server.engine.scheduler.find(server.key(id))
+            let progress = slot.map { server.engine.scheduler.progress($0) }
+            try promise(
+                progress == timer.progress,
+                "\(id) is \(progress.map { "\($0)" } ?? "gone"), not \(timer.progress)")
+        }
+        let count = server.engine.scheduler.count
+        try promise(count == model.timers.count, "there are \(count) timers, not \(model.timers.count)")
+        guard server.isOpen else { return }
+        try checkWake(now)
+    }
+
+    /// The server wakes before anything that is planned.
+    private func checkWake(_ now: Now) throws {
+        let wake = server.nextWake() ?? .max
+        for timer in model.timers.values where timer.progress.isPlanned {
+            let latest = timer.latest - now.offset(of: timer.rules.clock)
+            let (due, overflow) = latest.multipliedReportingOverflow(by: 1_000_000)
+            let isCatchingUp = timer.rules.misfire == .all && timer.progress.due <= misfires(timer)
+            // Their pace is a millisecond.
+            let instant = isCatchingUp ? max(due, now.elapsed + 1_000_000) : due
+            try promise(
+                overflow || wake <= max(now.elapsed, instant),
+                "\(timer) is due at \(instant), the server wakes at \(wake), now \(now), armed \(server.engine.armedFor)"
+            )
+            // A fire loop that has a step to make needs no alarm.
+            let alarm = server.alarm.armed
+            try promise(
+                overflow || isLoopDue || server.alarm.isRung
+                    || alarm <= max(time.sinceBoot, server.engine.clock.boottime(ofElapsed: instant)),
+                "\(timer) is due at \(instant), the alarm rings at \(alarm), now is \(time.sinceBoot), \(now)")
+        }
+    }
+
+    private func misfires(_ timer: ModelTimer) -> Int64 { server.engine.scheduler.misfiresThrough(timer.rules.clock) }
+
+    /// Nothing overdue is left once the fire loop has nothing more to do.
+    func checkQuiet() throws {
+        guard server.isOpen, broken == nil else { return }
+        let now = server.now()
+        for timer in model.timers.values {
+            let state = timer.progress.state
+            if state.hasEnded {
+                try promise(timer.progress.due > now.down(.continuous), "\(timer.id) is kept beyond its `retain`")
+            }
+            guard state == .running else { continue }
+            let isEnding = timer.isWatchdog && timer.isOver(now) && !timer.progress.isPlanned
+            try promise(!isEnding, "\(timer.id) runs beyond its `until`")
+            guard timer.progress.isPlanned else { continue }
+            let isCatchingUp =
+                timer.rules.misfire == .all && timer.progress.due <= misfires(timer) && !timer.isDueAtOnce
+            try promise(
+                timer.latest > now.down(timer.rules.clock) || isCatchingUp, "\(timer) is overdue and left, at \(now)")
+            guard timer.rules.clock == .suspending else { continue }
+            let length = max(0, timer.latest - timer.plannedAt.instant)
+            let (most, tooLong) = length.multipliedReportingOverflow(by: 1_000_000)
+            let uncounted = 12_000_000_000 * (timer.hiccups + 1)
+            try promise(
+                tooLong || uptime - max(timer.plannedAt.uptime, timer.watchedFrom) <= most + uncounted,
+                "\(timer) is not fired after \(uptime - timer.plannedAt.uptime) ns of uptime, planned after \(most)")
+        }
+    }
+
+    /// The engine's clocks against the real ones.
+    func checkClock(_ now: Now) throws {
+        let skew = now.nanoseconds(on: .wall) - time.calendar
+        try promise(
+            abs(skew) <= 2_000_000, "the wall clock is \(skew) ns off: \(now), \(time.calendar), \(server.engine.clock)"
+        )
+        let counted = now.nanoseconds(on: .suspending) - uptime
+        let start = suspendingStart ?? counted
+        suspendingStart = start
+        try promise(counted <= start + 1_000_000, "the suspending clock counts \(counted - start) ns of downtime")
+    }
+
+    /// Answers whose fate is known leave, or are called back.
+    func resolve() throws {
+        var waiting: [Answer] = []
+        for answer in answers {
+            switch server.engine.fate(of: answer.position) {
+            case .pending: waiting.append(answer)
+            case .lost:
+                try promise(!audit.holds(answer.position), "what stands at \(answer.position) is told to be lost")
+            case .durable:
+                try promise(answer.position <= audit.head, "\(answer.position) is shown and not on disk")
+                guard let shown = answer.shown else { continue }
+                let name = Shown(id: answer.id, version: shown.progress.version)
+                if let before = self.shown[name] {
+                    try promise(before == shown, "\(name) was \(before), is \(shown)")
+                }
+                self.shown[name] = shown
+                let known = durable.versions[answer.id] ?? 0
+                try promise(known >= name.version, "\(name) is shown and not on disk")
+            }
+        }
+        answers = waiting
+    }
+
+    /// What a fold of the whole log gives is what is live.
+    func checkFold() throws {
+        try commit()
+        note("fold")
+        var fold = LogFold(secret: SimulatedStore.secret)
+        try Committer.fold(&fold, store)
+        let scheduler = fold.finish()
+        let held = HeldTimer.all(scheduler)
+        let isSettled = !server.hasWork
+        try checkHeld(held, "in the log", isSettled ? model : durable)
+        if isSettled { try checkHeld(server.held(), "in memory") }
+    }
+
+    func checkHeld(_ held: [String: HeldTimer], _ place: String, _ expected: Model? = nil) throws {
+        let wanted = (expected ?? model).timers.mapValues {
+            HeldTimer(progress: $0.progress, kicks: $0.kicks, definition: $0.definition)
+        }
+        guard held != wanted else { return }
+        for id in Set(held.keys).union(wanted.keys).sorted() where held[id] != wanted[id] {
+            throw BrokenPromise(
+                "\(place) \(id) is \(held[id].map { "\($0)" } ?? "gone"), not \(wanted[id].map { "\($0)" } ?? "gone")")
+        }
+    }
+
+    /// A stream reads on.
+    func follow() throws {
+        try follower.poll(server, store, audit)
+        if random.chance(oneIn: 10) { follower.isWatching = random.chance(oneIn: 2) ? "a" : nil }
+    }
+}

@@ -1,0 +1,208 @@
+import TimerLog
+
+@testable import TimerCore
+@testable import TimerService
+
+/// What clients ask for.
+extension Simulation {
+    private enum Request {
+        case create([UInt8]), put([UInt8], createOnly: Bool), patch([UInt8]), delete, read
+        case command(TimerCommand, RescheduleTarget?)
+    }
+
+    private static let ids = ["a", "b", "c", "d", "e", "f", "g", "h"]
+
+    /// A client asks for something, and the answer is what the model expects.
+    func request() throws {
+        if random.chance(oneIn: 15) { return try createOnce() }
+        let id = Self.ids.randomElement(using: &random) ?? "a"
+        let request = makeRequest(id)
+        var condition = VersionCondition.none
+        if random.chance(oneIn: 10) { condition = random.chance(oneIn: 4) ? .oneOf([]) : knownVersion(id) }
+        note("\(request) \(id)")
+        let failure: (any Error)? = server.engine.turn { turn in
+            do {
+                try carry(request, id, condition, turn)
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func knownVersion(_ id: String) -> VersionCondition {
+        model.timers[id].map { .oneOf([$0.progress.version]) } ?? .exists
+    }
+
+    private func makeRequest(_ id: String) -> Request {
+        let wall = server.now().down(.wall)
+        switch Int.random(in: 0..<40, using: &random) {
+        case 0..<8: return .create(definition(id, wall))
+        case 8..<11: return .put(definition(id, wall), createOnly: random.chance(oneIn: 5))
+        case 11..<15: return .patch(amended(id, wall))
+        case 15: return .delete
+        case 16..<20: return .read
+        case 20..<28: return .command(.kick, nil)
+        default:
+            let command = TimerCommand.allCases.randomElement(using: &random) ?? .fire
+            guard command == .reschedule else { return .command(command, nil) }
+            let delay = RandomRules.delay(&random)
+            let instant = wall + (random.chance(oneIn: 3) ? -delay : delay)
+            return .command(command, random.chance(oneIn: 2) ? .after(delay) : .at(instant))
+        }
+    }
+
+    private func definition(_ id: String, _ wall: Int64) -> [UInt8] {
+        let payload: [UInt8] = random.chance(oneIn: 4) ? Array("\"payload\"".utf8) : []
+        return RandomRules.definition(id, RandomRules.make(&random, wall: wall), payload: payload)
+    }
+
+    /// Mostly the timer's own rules with one thing changed.
+    private func amended(_ id: String, _ wall: Int64) -> [UInt8] {
+        guard var rules = model.timers[id]?.rules, !random.chance(oneIn: 4) else { return definition(id, wall) }
+        let other = RandomRules.make(&random, wall: wall)
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: rules.until = other.until
+        case 1: rules.maxFires = other.maxFires
+        case 2: if rules.schedule.kind != .watchdog { rules.onResume = other.onResume }
+        case 3: rules.leeway = other.leeway
+        case 4: rules.jitter = other.jitter
+        case 5: if rules.schedule.kind == .watchdog { rules.repeatAlarm.toggle() }
+        case 6: rules.retain = other.retain
+        default: if rules.schedule.kind != .watchdog { rules.misfire = other.misfire }
+        }
+        return RandomRules.definition(id, rules)
+    }
+
+    /// Brings a request to the engine and to the model, and compares.
+    private func carry(
+        _ request: Request, _ id: String, _ condition: VersionCondition, _ turn: borrowing Turn
+    ) throws {
+        if case .read = request { return show(id, turn) }
+        let isOpen = server.isOpen
+        let (step, expected) = expect(request, id, condition, turn.now)
+        let answer = perform(request, id, condition, turn)
+        guard isOpen else {
+            // What is refused for its own sake may be told before.
+            return try promise(answer != .success, "\(request) \(id) is taken while storage fails")
+        }
+        switch (expected, answer) {
+        case (.refused(let reason), .refused(let found)):
+            try promise(found == reason, "\(request) \(id) is refused as \(found), not \(reason)")
+            _ = try expectRecords([], id)
+        case (.done(let events), .success):
+            try expectRecords(events, id)
+            if let step { try model.take(step) }
+            changed.insert(id)
+            show(id, turn)
+        default:
+            throw BrokenPromise(
+                "\(request) \(id): \(answer), not \(expected), of \(model.timers[id].map { "\($0)" } ?? "none") at \(turn.now)"
+            )
+        }
+    }
+
+    private func expect(
+        _ request: Request, _ id: String, _ condition: VersionCondition, _ now: Now
+    ) -> (ModelStep?, ModelOutcome) {
+        switch request {
+        case .create(let definition): return model.create(id, definition, now, uptime: uptime)
+        case .put(let definition, let createOnly):
+            let answer = model.put(id, definition, now, uptime: uptime, if: condition)
+            let isTaken = createOnly && model.timers[id] != nil && answer.1 != .refused(.schedule)
+            return isTaken ? (nil, .refused(.version)) : answer
+        case .patch(let definition): return model.patch(id, definition, now, uptime: uptime, if: condition)
+        case .delete: return model.delete(id, now, uptime: uptime, if: condition)
+        case .command(let command, let target):
+            return model.apply(command, id, target, now, uptime: uptime, if: condition)
+        case .read: return (nil, .done([]))
+        }
+    }
+
+    private enum Reply: Equatable {
+        case success, unavailable
+        case refused(ModelOutcome.Refusal)
+    }
+
+    private func perform(
+        _ request: Request, _ id: String, _ condition: VersionCondition, _ turn: borrowing Turn
+    ) -> Reply {
+        let key = serverKey(id)
+        do throws(ServiceError) {
+            switch request {
+            case .create(var definition): _ = try turn.create(key, definition: &definition)
+            case .put(var definition, let createOnly):
+                _ = try turn.put(key, definition: &definition, if: condition, createOnly: createOnly)
+            case .patch(var definition):
+                let version = model.timers[id]?.progress.version ?? 0
+                let slot = try turn.amend(key, basis: version, definition: &definition, if: condition)
+                if slot == nil { return .refused(.version) }
+            case .delete: try turn.delete(key, if: condition)
+            case .command(let command, let target):
+                _ = try turn.apply(command, key, target: target, if: condition)
+            case .read: break
+            }
+            return .success
+        } catch .refused(let refusal) {
+            return ModelOutcome.Refusal(refusal).map { .refused($0) } ?? .unavailable
+        } catch { return .unavailable }
+    }
+
+    /// The engine's lock is held.
+    private func serverKey(_ id: String) -> TimerKey {
+        TimerKey(id: Array(id.utf8).span, siphash: server.engine.scheduler.siphash)
+    }
+
+    /// Remembers what a client will be shown once it is durable.
+    private func show(_ id: String, _ turn: borrowing Turn) {
+        guard let slot = turn.find(serverKey(id)) else {
+            return answers.append(Answer(position: turn.head, id: id))
+        }
+        var view = TimerView()
+        turn.copy(slot, into: &view)
+        let held = HeldTimer(progress: view.progress, kicks: view.kicks, definition: view.definition)
+        answers.append(Answer(position: view.position, id: id, shown: held))
+    }
+
+    /// A client makes a timer of its own under an idempotency key, and may do so again and again.
+    private func createOnce() throws {
+        let number = UInt64.random(in: 0..<6, using: &random)
+        let key = Hash128(high: 9, low: number)
+        var definition = RandomRules.definition("key\(number)", TimerRules(.after(3_000_000_000_000)))
+        note("create key\(number) with a key")
+        let failure: (any Error)? = server.engine.turn { turn in
+            do {
+                let now = turn.now
+                model.ageKeys(now)
+                let verdict: IdempotencyVerdict
+                do throws(ServiceError) { verdict = try turn.begin(key, fingerprint: key) } catch { return nil }
+                let known = model.answered[number]
+                switch verdict {
+                case .fresh: try promise(known?.mayBeGone ?? true, "key\(number) is fresh although it was answered")
+                case .answered: return try promised(known != nil, "key\(number) was never answered")
+                case .mismatch, .inProgress: throw BrokenPromise("key\(number) is \(verdict)")
+                }
+                guard server.isOpen else { return nil }
+                let id = "key\(number)"
+                let (step, expected) = model.create(id, definition, now, uptime: uptime)
+                guard case .done(let events) = expected, let step else {
+                    turn.abandon(key)
+                    return nil
+                }
+                _ = try turn.create(serverKey(id), definition: &definition)
+                try expectRecords(events, id)
+                try model.take(step)
+                turn.answer(key, fingerprint: key, [1, 2, 3])
+                _ = try unseen()
+                model.answered[number] = (now.wall, false)
+                show(id, turn)
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func promised(_ condition: Bool, _ text: String) throws(BrokenPromise) -> (any Error)? {
+        try promise(condition, text)
+        return nil
+    }
+}

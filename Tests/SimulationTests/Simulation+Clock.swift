@@ -1,0 +1,177 @@
+@testable import TimerCore
+@testable import TimerService
+
+/// Time passes, and what is due fires.
+extension Simulation {
+    private static let millisecond: Int64 = 1_000_000
+    private static let second: Int64 = 1_000_000_000
+    /// Above this a silence of the fire loop is one in which the server was not up.
+    private static let longestSilence: Int64 = 1_500_000_000
+    /// No history goes on into years that nanoseconds in 64 bits do not reach.
+    private static let lastCalendar: Int64 = 5_700_000_000 * second
+
+    /// Far ahead, by one of the delays that clients ask for, as nanoseconds.
+    func leap() -> Int64 {
+        let delay = (RandomRules.largeDelays.randomElement(using: &random) ?? 0) * Self.millisecond
+        let noise = Int64.random(in: -2 * Self.second...2 * Self.second, using: &random)
+        let most = max(time.calendar, server.now().elapsed)
+        return most < Self.lastCalendar - delay ? delay + noise : Self.second
+    }
+
+    /// Nanoseconds pass in which the server is up or not.
+    func elapse(_ nanoseconds: Int64, isUp: Bool) {
+        time.pass(nanoseconds)
+        if isUp && !server.engine.storageFails { uptime += nanoseconds }
+    }
+
+    /// The server runs for a while.
+    func pass() throws {
+        let duration: Int64
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: duration = Int64.random(in: 0...2 * Self.millisecond, using: &random)
+        case 1..<6: duration = Int64.random(in: 0...3 * Self.second, using: &random)
+        case 6..<9: duration = Int64.random(in: 0...60 * Self.second, using: &random)
+        default: duration = server.engine.scheduler.countsUptime ? 300 * Self.second : leap()
+        }
+        try run(for: duration)
+    }
+
+    /// Time in the middle of a call, in which the fire loop runs on.
+    func passDuringCall() throws {
+        note("pass meanwhile")
+        elapse(Int64.random(in: 0...300 * Self.millisecond, using: &random), isUp: true)
+        try fireDue()
+    }
+
+    /// The fire loop runs for `nanoseconds`, waking when its alarm rings, and each second while that counts.
+    func run(for nanoseconds: Int64) throws {
+        note("run for \(nanoseconds) ns")
+        let (sum, overflow) = time.sinceBoot.addingReportingOverflow(nanoseconds)
+        let end = overflow ? time.sinceBoot : sum
+        try fireDue()
+        for _ in 0..<40 where time.sinceBoot < end && broken == nil {
+            // A new process begins with a step of its fire loop.
+            if isLoopDue || server.alarm.isRung { try fireDue() }
+            var wake = min(end, max(server.alarm.armed, time.sinceBoot))
+            if server.engine.scheduler.countsUptime { wake = min(wake, time.sinceBoot + Self.second) }
+            elapse(max(0, wake - time.sinceBoot) + Int64.random(in: 0...300_000, using: &random), isUp: true)
+            try fireDue()
+            if !random.chance(oneIn: 20) { try commit() }
+        }
+    }
+
+    /// SIGSTOP, a sleeping machine: nothing runs, the clocks go on.
+    func standStill() throws {
+        let length: Int64
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<4: length = Int64.random(in: 0...1600 * Self.millisecond, using: &random)
+        case 4..<9: length = Int64.random(in: 0...100 * Self.second, using: &random)
+        default: length = leap()
+        }
+        note("stand still for \(length) ns")
+        elapse(length, isUp: length <= Self.longestSilence)
+        model.noteHiccup()
+        durable.noteHiccup()
+        // What waited in sockets comes first, or the fire loop does.
+        if random.chance(oneIn: 2) { try request() }
+        try fireDue()
+    }
+
+    /// The calendar is set, by little or much, or slewed.
+    func stepCalendar() throws {
+        var step: Int64
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<3: step = Int64.random(in: -3 * Self.millisecond...3 * Self.millisecond, using: &random)
+        case 3..<6: step = Int64.random(in: -3 * Self.second...3 * Self.second, using: &random)
+        case 6..<9: step = Int64.random(in: -7200 * Self.second...7200 * Self.second, using: &random)
+        default: step = random.chance(oneIn: 2) ? leap() : -leap()
+        }
+        _ = server.now()
+        let before = time.calendar
+        let misfires = server.engine.scheduler.misfireUntil
+        time.step(step)
+        step = time.calendar - before
+        note("set the calendar by \(step) ns")
+        let now = server.now()
+        let after = server.engine.scheduler.misfireUntil
+        try promise(
+            after.continuous == misfires.continuous, "a step of the calendar moves the elapsed clock's misfires")
+        if step > Self.second + 2 * Self.millisecond {
+            try promise(after.wall == now.down(.wall), "a step over \(step) ns makes no misfires")
+        } else if step >= 0 && step < Self.second - 2 * Self.millisecond {
+            try promise(after.wall == misfires.wall, "a step over \(step) ns makes misfires")
+        }
+        try checkClock(now)
+    }
+
+    /// Calls the fire loop's step until nothing more is due now.
+    func fireDue() throws {
+        for _ in 0..<100 {
+            if broken != nil { return }
+            try drain()
+            let result = try advance()
+            isLoopDue = result != .done
+            server.alarm.isRung = false
+            switch result {
+            case .done: return try checkQuiet()
+            case .more: continue
+            case .held: elapse(Self.millisecond, isUp: true)
+            }
+        }
+    }
+
+    /// One step of the fire loop, held to the model.
+    private func advance() throws -> Engine.Advance {
+        let before = server.engine.scheduler.misfireUntil
+        let result = server.engine.advance()
+        let now = server.now()
+        guard server.isOpen else { return .done }
+        let after = server.engine.scheduler.misfireUntil
+        let stood = now.elapsed - lastAdvance
+        if after.continuous != before.continuous {
+            try promise(stood > Self.second || hasFolded, "misfires after a stand-still of \(stood) ns")
+            try promise(after.continuous == now.down(.continuous), "a stand-still does not end now")
+        } else if stood > Self.second {
+            for timer in model.timers.values
+            where timer.progress.isPlanned && timer.rules.clock == .continuous && !changed.contains(timer.id) {
+                let late = now.down(.continuous) - timer.latest
+                let isKnown = timer.isDueAtOnce || timer.progress.due <= before.continuous
+                let isMissed = late > 1002 && !isKnown
+                try promise(
+                    !isMissed,
+                    "\(timer), \(late) ms late, is no misfire after a stand-still of \(stood) ns, now \(now), before \(before)"
+                )
+            }
+        }
+        lastAdvance = now.elapsed
+        hasFolded = false
+        changed = []
+        try takeFires(now, after)
+        return result
+    }
+
+    /// Holds each step that time made to what the model makes of it.
+    private func takeFires(_ now: Now, _ misfires: (continuous: Int64, wall: Int64)) throws {
+        var records = try unseen()[...]
+        while let first = records.first {
+            guard let id = first.id, let timer = model.timers[id] else {
+                throw BrokenPromise("time makes a record of no timer: \(first)")
+            }
+            let same = records.prefix { $0.id == id && $0.event.progress.version == first.event.progress.version }
+            records = records.dropFirst(same.count)
+            if first.isState && first.event.progress == timer.progress { continue }
+            var step = ModelStep(timer, now, uptime: uptime)
+            let through: Int64
+            switch timer.rules.clock {
+            case .continuous: through = misfires.continuous
+            case .wall: through = misfires.wall
+            case .suspending: through = .min
+            }
+            try step.comeUp(misfires: through)
+            let found = same.map(\.event)
+            try promise(found == step.events, "\(id): time made \(found) of \(timer), not \(step.events), at \(now)")
+            note("\(id) \(found.map { "\($0.type.map { "\($0.name)" } ?? "skipped")" }) at \(now.elapsed)")
+            try model.take(step)
+        }
+    }
+}

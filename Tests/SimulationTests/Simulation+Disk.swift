@@ -1,0 +1,164 @@
+import TimerLog
+
+@testable import TimerCore
+@testable import TimerService
+
+/// Appends and what becomes of them, crashes and restarts, compaction.
+extension Simulation {
+    /// Hears of everything the server does to the disk.
+    func listen() {
+        store.onAppend = { [unowned self] rows in decide(rows) }
+        store.onLanding = { [unowned self] rows in
+            do { for row in rows { try audit.land(row) } } catch { broken = broken ?? error }
+        }
+        store.onReopen = { [unowned self] in
+            followFolds()
+            interlude()
+        }
+        server.compactor.onWait = { [unowned self] in
+            do {
+                try drain()
+                if server.hasWork {
+                    if !server.committer.step() { endProcess() }
+                } else {
+                    endProcess()
+                }
+            } catch { broken = broken ?? error }
+        }
+    }
+
+    /// Decides what becomes of an append; others may act before it is over.
+    private func decide(_ rows: [LogRow]) -> AppendFate {
+        followFolds()
+        // What was taken as this batch is what the model holds now.
+        seenBytes = (0, 0)
+        let taken = model
+        var fate = AppendFate()
+        interlude()
+        let error = StoreError(.io, "the simulated disk failed")
+        switch Int.random(in: 0..<60, using: &random) {
+        case 0:
+            fate.lands = false
+            fate.outcome = .absent(error)
+            foldsToCome = [durable]
+        case 1, 2:
+            fate.lands = random.chance(oneIn: 2)
+            fate.outcome = .unknown(error)
+            foldsToCome = [durable, fate.lands ? taken : durable]
+        case 3, 4:
+            fate.lands = random.chance(oneIn: 2)
+            fate.crashes = true
+            fate.outcome = .unknown(error)
+            endProcess()
+        default: break
+        }
+        // A failed attempt to take writes again leads to one more fold.
+        if server.engine.storageFails, case .unknown = fate.outcome { foldsToCome = [fate.lands ? taken : durable] }
+        if server.engine.storageFails, case .absent = fate.outcome { foldsToCome = [] }
+        if fate.lands { durable = taken }
+        if fate.outcome != nil { note("append of \(rows.count) rows: \(fate)") }
+        return fate
+    }
+
+    /// Takes over what the engine found when it folded the log anew.
+    func followFolds() {
+        while seenRestarts < server.engine.restarts, !foldsToCome.isEmpty {
+            seenRestarts += 1
+            hasFolded = true
+            isLoopDue = true
+            model = foldsToCome.removeFirst()
+            model.forgetMemory(uptime: uptime)
+            seenBytes = (0, 0)
+        }
+    }
+
+    private func endProcess() {
+        isDoomed = true
+        store.kill()
+        server.committer.stop()
+        server.compactor.stop()
+    }
+
+    /// Makes durable what waits.
+    func commit() throws {
+        try drain()
+        guard server.hasWork else { return }
+        note("commit")
+        if !server.committer.step() { try promise(isDoomed, "the committer gave up") }
+        if isDoomed { return try restart(after: .process) }
+        followFolds()
+        try promise(seenRestarts == server.engine.restarts, "the log was folded anew without a cause")
+        try resolve()
+    }
+
+    enum Downtime: CaseIterable { case process, machine }
+
+    /// The process ends at any instant between two calls.
+    func crash() throws {
+        // Before a clean end everything is committed, and nothing else changes.
+        if random.chance(oneIn: 3) { try stopCleanly() }
+        if !isDoomed { endProcess() }
+        try restart(after: Downtime.allCases.randomElement(using: &random) ?? .process)
+    }
+
+    private func stopCleanly() throws {
+        note("stop")
+        server.engine.close()
+        while !isDoomed && server.hasWork {
+            try drain()
+            if !server.committer.step() { break }
+            followFolds()
+        }
+        if !isDoomed { try resolve() }
+    }
+
+    /// A new process begins from what the disk holds.
+    func restart(after downtime: Downtime) throws {
+        let counted = server.now().down(.suspending)
+        let wasWatching = model.countsUptime && durable.countsUptime
+        let pause = downtimeLength()
+        note("restart of the \(downtime) after \(pause) ns")
+        if downtime == .machine { time.reboot(pause) } else { time.pass(pause) }
+        foldsToCome = []
+        seenRestarts = 0
+        seenBytes = (0, 0)
+        answers = []
+        isDoomed = false
+        model = durable
+        model.forgetMemory(uptime: uptime)
+        durable = model
+        server = try Server(store, time)
+        listen()
+        hasFolded = true
+        isLoopDue = true
+        // Elapsed time begins anew with an empty log.
+        if audit.head == 0 { suspendingStart = nil }
+        let kept = server.now().down(.suspending)
+        try promise(!wasWatching || kept >= counted - 12_000, "a crash lost \(counted - kept) ms of uptime")
+        try promise(audit.head == server.engine.head, "the log ends at \(server.engine.head), not \(audit.head)")
+        try check()
+        try checkHeld(server.held(), "after a restart")
+    }
+
+    private func downtimeLength() -> Int64 {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<4: Int64.random(in: 0...900_000_000, using: &random)
+        case 4..<9: Int64.random(in: 0...100_000_000_000, using: &random)
+        default: leap()
+        }
+    }
+
+    /// Old rows go, and what is needed of them is written anew.
+    func compact() throws {
+        try commit()
+        guard server.isOpen else { return }
+        note("compact")
+        do { _ = try server.compactor.round(store.makeReader()) } catch {
+            try promise(isDoomed, "compaction: \(error)")
+        }
+        if isDoomed { return try restart(after: .process) }
+        followFolds()
+        try drain()
+        try commit()
+    }
+}

@@ -1,0 +1,127 @@
+import TimerLog
+
+@testable import TimerCore
+@testable import TimerService
+
+/// One random history of clients, clocks, disks and crashes, decided by its seed alone, against the engine, its
+/// committer, compactor and log. After every step the server is held to the model.
+final class Simulation {
+    /// A change or a read whose answer waits until it is durable.
+    struct Answer {
+        var position: Int64
+        var id: String
+        /// What it shows; nil when it says that the timer is gone.
+        var shown: HeldTimer?
+    }
+
+    struct Shown: Hashable {
+        var id: String
+        var version: Int64
+    }
+
+    var random: SeededGenerator
+    let time: SimulatedTime
+    let store = SimulatedStore()
+    var server: Server
+    var model = Model()
+    /// The model as of the newest durable record.
+    var durable = Model()
+    /// Models that the folds to come will find.
+    var foldsToCome: [Model] = []
+    var seenRestarts = 0
+    /// Bytes of the engine's batch, and of its kicks, that the model has seen.
+    var seenBytes = (batch: 0, kicks: 0)
+    var audit = LogAudit()
+    var follower = Follower()
+    var answers: [Answer] = []
+    /// What answers showed, by version.
+    var shown: [Shown: HeldTimer] = [:]
+    /// Nanoseconds in which the server was up and took changes.
+    var uptime: Int64 = 0
+    /// Where the suspending clock stood when the history began, in nanoseconds, less `uptime`.
+    var suspendingStart: Int64?
+    /// Elapsed nanoseconds of the fire loop's last step.
+    var lastAdvance: Int64
+    /// Timers that clients changed since then.
+    var changed: Set<String> = []
+    /// Whether the log was folded since: what was overdue then shows as a stand-still.
+    var hasFolded = false
+    /// Whether the fire loop makes its next step without waiting for the alarm.
+    var isLoopDue = true
+    /// What broke inside of a call of the server.
+    var broken: (any Error)?
+    /// How deep a step is within calls of the server.
+    var depth = 0
+    /// Whether this process ends before the next step.
+    var isDoomed = false
+    /// Client requests, clock steps, appends' fates, crashes, waits.
+    private(set) var operations = 0
+    /// What happened, where somebody wants to read it.
+    private(set) var trace: [String] = []
+    private let traces: Bool
+
+    init(seed: UInt64, traces: Bool = false) throws {
+        random = SeededGenerator(seed: seed)
+        self.traces = traces
+        // A third of the histories begin a little before the seconds since 1970 need a 33rd bit, some in 1970.
+        let starts: [Int64] = [1_700_000_000, 1_700_000_000, 2_147_483_600, 2_147_400_000, 86_400]
+        time = SimulatedTime(
+            calendar: (starts.randomElement(using: &random) ?? 0) * 1_000_000_000
+                + Int64.random(in: 0..<1_000_000_000, using: &random))
+        server = try Server(store, time)
+        lastAdvance = server.now().elapsed
+        listen()
+    }
+
+    /// Notes an operation; its words are made only for a reader.
+    func note(_ text: @autoclosure () -> String) {
+        operations += 1
+        if traces { trace.append("\(depth > 0 ? "  " : "")\(text())") }
+    }
+
+    /// Takes `count` steps.
+    ///
+    /// - Throws: what broke, and in which step.
+    func run(steps count: Int) throws {
+        for index in 0..<count {
+            do {
+                try step()
+                if let broken { throw broken }
+                try check()
+            } catch { throw BrokenPromise("step \(index): \(error)") }
+        }
+    }
+
+    /// One thing happens.
+    private func step() throws {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<50: try request()
+        case 50..<70: try pass()
+        case 70..<82: try commit()
+        case 82..<86: try stepCalendar()
+        case 86..<89: try standStill()
+        case 89..<91: try crash()
+        case 91..<93: try compact()
+        case 93..<97: try follow()
+        default: try checkFold()
+        }
+    }
+
+    /// Something that may happen while the server is in the middle of a call.
+    func interlude() {
+        guard depth == 0, broken == nil, !isDoomed else { return }
+        depth += 1
+        defer { depth -= 1 }
+        do {
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0..<6: try request()
+                case 6: try stepCalendar()
+                case 7: try follow()
+                default: try passDuringCall()
+                }
+                if let broken { throw broken }
+            }
+        } catch { broken = error }
+    }
+}
