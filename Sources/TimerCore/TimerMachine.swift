@@ -118,7 +118,8 @@ extension TimerMachine {
 
     /// The machine as a Mermaid state diagram.
     public static func mermaid() -> String {
-        var lines = ["stateDiagram-v2", "    [*] --> running: create", "    [*] --> idle: create, start manual or subscriber"]
+        var lines = ["stateDiagram-v2", "    [*] --> running: create"]
+        lines.append("    [*] --> idle: create, start manual or subscriber")
         for state in TimerState.allCases {
             for command in TimerCommand.allCases {
                 switch transition(command, in: state) {

@@ -207,8 +207,7 @@ final class Committer: @unchecked Sendable {
             engine.counters.commitSeconds.observe(seconds)
             engine.counters.commitRecords.observe(Double(last - first + 1))
         }
-        // Kicks stream to nobody: they need not be held.
-        hub.publish(rows.map { BatchHeader.kind(of: $0) == .kicks ? BatchRows.condense([$0], restingOn: $0.last) ?? $0 : $0 })
+        hub.publish(rows.map(Self.shown))
         engine.setDurable(last)
         hub.notify()
         if grownBytes >= Self.growthStep {
@@ -216,6 +215,12 @@ final class Committer: @unchecked Sendable {
             onGrowth()
         }
         return true
+    }
+
+    /// The row as streams need it: kicks stream to nobody and need not be held.
+    private static func shown(_ row: LogRow) -> LogRow {
+        guard BatchHeader.kind(of: row) == .kicks else { return row }
+        return BatchRows.condense([row], restingOn: row.last) ?? row
     }
 
     /// Finds out what the disk holds, begins anew from there, and waits until it takes writes again.
@@ -242,8 +247,7 @@ final class Committer: @unchecked Sendable {
 
     /// Until it is known what became of `rows`, reads show what was surely on disk before them.
     private func showDurablePart(_ rows: [LogRow]) {
-        var fold = LogFold(
-            secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones)
+        var fold = emptyFold()
         do throws(StoreError) { try Self.fold(&fold, store, through: logHead) } catch {
             return report(.storageStillFailing(error))
         }
@@ -251,6 +255,10 @@ final class Committer: @unchecked Sendable {
         engine.restart(fold, keeping: rows.last?.last ?? logHead)
         engine.lock.unlock()
         hub.notify()
+    }
+
+    private func emptyFold() -> LogFold {
+        LogFold(secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones)
     }
 
     private func pauseUnlessStopping() -> Bool {
@@ -266,8 +274,7 @@ final class Committer: @unchecked Sendable {
                 let head = try store.open()
                 engine.lock.withLock { epoch = head.epoch }
             }
-            var fold = LogFold(
-                secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones)
+            var fold = emptyFold()
             try Self.fold(&fold, store)
             let head = fold.head
             // What landed after all is shown like any commit.
