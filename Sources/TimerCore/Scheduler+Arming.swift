@@ -32,7 +32,7 @@ extension Scheduler {
 
     /// When the timer at `slot` fires, in milliseconds on its clock: its due instant, with jitter and leeway.
     func planned(_ slot: SlotIndex, _ grid: Grid) -> Int64 {
-        let due = table[slot].progress.due
+        let due = table[slot].due
         if grid.rules.jitter == 0 && grid.rules.leeway == 0 { return due }
         return withDefinition(slot) { grid.planned(due, $0) }
     }
@@ -40,7 +40,7 @@ extension Scheduler {
     /// Puts a timer where its state belongs: a running one where its next instant is found, an ended one where it is
     /// forgotten.
     mutating func arm(_ slot: SlotIndex, _ grid: Grid, _ now: Now) {
-        let progress = table[slot].progress
+        let progress = table.progress(slot)
         let rules = grid.rules
         if progress.state.hasEnded { return elapsedWheel.insert(table.arm(slot, .elapsed, due: progress.due)) }
         guard progress.state == .running else { return }

@@ -25,7 +25,7 @@ public enum VersionCondition: Sendable, Equatable {
 extension Scheduler {
     /// Begins a step: the timer's next version, at `now`.
     func begin(_ slot: SlotIndex, _ now: Now) -> Step {
-        var progress = table[slot].progress
+        var progress = table.progress(slot)
         progress.version += 1
         progress.updatedAt = now.wall
         let grid = Grid(rules(slot), zones: zones)
@@ -38,7 +38,7 @@ extension Scheduler {
     /// - Parameter isFire: time planned the next instant, no command did.
     mutating func commit(_ step: borrowing Step, isFire: Bool = false) {
         disarm(step.slot)
-        let old = table[step.slot].progress
+        let old = table.progress(step.slot)
         let due = step.progress.due
         if isFire || old.state != .running || old.due != due {
             let isPast = due < step.now.ceiling(on: step.rules.clock)
@@ -86,7 +86,7 @@ extension Scheduler {
             preconditionFailure("a definition is encoded by `Definition.encode`")
         }
         let due = try Self.firstDue(Grid(rules, zones: zones), now)
-        try condition.check(table[slot].progress.version)
+        try condition.check(table[slot].version)
         redefine(slot, &definition)
         var step = begin(slot, now)
         step.progress.state = .idle
@@ -110,7 +110,7 @@ extension Scheduler {
         _ effects: inout [Effect]
     ) throws(TimerRefusal) -> Bool {
         let old = rules(slot)
-        let progress = table[slot].progress
+        let progress = table.progress(slot)
         guard let rules = Definition.layout(definition.span)?.rules else {
             preconditionFailure("a definition is encoded by `Definition.encode`")
         }
@@ -187,7 +187,7 @@ extension Scheduler {
     public mutating func delete(
         _ slot: SlotIndex, _ now: Now, if condition: VersionCondition, _ effects: inout [Effect]
     ) throws(TimerRefusal) {
-        try condition.check(table[slot].progress.version)
+        try condition.check(table[slot].version)
         disarm(slot)
         forget(slot, now, reason: .request, &effects)
     }
@@ -217,7 +217,7 @@ extension Scheduler {
         else { throw .illegalTransition(command, state: state, restartable: step.rules.restartable) }
         var planned = step.progress.due
         if command == .reschedule { planned = try Self.rescheduled(step, target) }
-        try condition.check(table[slot].progress.version)
+        try condition.check(table[slot].version)
         switch command {
         case .activate: step.activate(&effects)
         case .suspend: step.suspend(&effects)
@@ -241,7 +241,7 @@ extension Scheduler {
     /// Gives a watchdog its full period anew. That a timer's entry in the wheel is too early is found when it comes up,
     /// so the hottest command leaves the wheel alone.
     private mutating func kick(_ step: inout Step, _ effects: inout [Effect]) {
-        let before = table[step.slot].progress
+        let before = table.progress(step.slot)
         step.kick(&effects)
         let isArmedEarly = before.isPlanned && before.due <= step.progress.due && step.rules.jitter == 0
         guard isArmedEarly, step.progress.due <= step.rules.lastDue(step.now) else { return commit(step) }

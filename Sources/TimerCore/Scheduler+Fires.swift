@@ -20,7 +20,7 @@ extension Scheduler {
         for index in expired.indices {
             let slot = expired[index].slot
             table.disarm(slot)
-            if table[slot].progress.state == .running {
+            if table[slot].state == .running {
                 comeUp(slot, now, &effects)
             } else {
                 forget(slot, now, reason: .expired, &effects)
@@ -87,7 +87,7 @@ extension Scheduler {
 
     /// Nominal wall instants, in milliseconds, of the next fires of a timer: none unless it runs.
     public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> [Int64] {
-        let progress = table[slot].progress
+        let progress = table.progress(slot)
         guard progress.state == .running else { return [] }
         let grid = Grid(rules(slot), zones: zones)
         let left = grid.rules.maxFires.map { $0 - progress.firesSinceActivation } ?? .max

@@ -47,7 +47,7 @@ extension Scheduler {
     public mutating func foldKick(
         hash: UInt32, base: Int64, progress: TimerProgress, kicks: KickProgress, position: Int64
     ) {
-        guard let slot = table.find(hash: hash, base: base), table[slot].progress.version < progress.version else {
+        guard let slot = table.find(hash: hash, base: base), table[slot].version < progress.version else {
             return
         }
         table.setProgress(slot, progress)
@@ -73,8 +73,8 @@ extension Scheduler {
         let slots = (0..<table.slotCount).map { SlotIndex($0) }.filter { waits($0) }
         var start = (elapsed: now.milliseconds(on: .continuous), wall: now.milliseconds(on: .wall))
         for slot in slots {
-            let due = table[slot].progress.due
-            let isRunning = table[slot].progress.state == .running
+            let due = table[slot].due
+            let isRunning = table[slot].state == .running
             let clock = isRunning ? withDefinition(slot, Definition.clock) : .continuous
             if clock == .wall { start.wall = min(start.wall, due) }
             if clock != .wall { start.elapsed = min(start.elapsed, due - now.offset(of: clock)) }
@@ -85,7 +85,7 @@ extension Scheduler {
     }
 
     private func waits(_ slot: SlotIndex) -> Bool {
-        let state = table[slot].progress.state
+        let state = table[slot].state
         return table[slot].inUse && (state == .running || state.hasEnded)
     }
 }

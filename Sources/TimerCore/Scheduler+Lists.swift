@@ -63,8 +63,8 @@ extension Scheduler {
     ) -> [(place: DuePlace, slot: SlotIndex)] {
         var nearest = Nearest(limit: limit, after: after)
         func consider(_ slot: SlotIndex) {
-            guard table[slot].progress.isPlanned else { return }
-            let due = now.wall(of: table[slot].progress.due, on: withDefinition(slot, Definition.clock))
+            guard table[slot].isPlanned else { return }
+            let due = now.wall(of: table[slot].due, on: withDefinition(slot, Definition.clock))
             guard nearest.mayTake(due), accepts(slot) else { return }
             nearest.take(DuePlace(due: due, place: table.order(of: slot)), slot)
         }

@@ -20,7 +20,7 @@ extension Scheduler {
     public mutating func replanCron(_ timers: ArraySlice<SlotIndex>, _ now: Now, _ effects: inout [Effect]) -> Int {
         var replanned = 0
         for slot in timers {
-            guard let due = cronDue(slot), due != table[slot].progress.due else { continue }
+            guard let due = cronDue(slot), due != table[slot].due else { continue }
             var step = begin(slot, now)
             step.progress.due = due
             step.emit(.rescheduled, &effects)
@@ -33,7 +33,7 @@ extension Scheduler {
     /// The due instant of a waiting cron timer by the zone's data as they are: the first after all that is known of its
     /// past. Nil where the recorded one stands: it had come already, or a client had moved it.
     private func cronDue(_ slot: SlotIndex) -> Int64? {
-        let progress = table[slot].progress
+        let progress = table.progress(slot)
         let known = max(progress.updatedAt, progress.lastFiredAt)
         guard progress.state == .running || progress.state == .suspended, !progress.flags.contains(.moved),
             progress.due > known

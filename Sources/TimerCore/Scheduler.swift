@@ -59,7 +59,7 @@ public struct Scheduler: ~Copyable {
     public func find(_ key: borrowing TimerKey) -> SlotIndex? { table.find(key) }
 
     /// A timer's progress.
-    public func progress(_ slot: SlotIndex) -> TimerProgress { table[slot].progress }
+    public func progress(_ slot: SlotIndex) -> TimerProgress { table.progress(slot) }
 
     /// What a watchdog has beside its progress; nil for other kinds.
     public func kicks(_ slot: SlotIndex) -> KickProgress? {

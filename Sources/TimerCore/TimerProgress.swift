@@ -17,7 +17,7 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     public var missedCount: Int64 = 0
     /// `fired` events since the last activation.
     public var firesSinceActivation: Int64 = 0
-    /// Where in its life it is. Here and behind, so that the table's slot has room after two bytes.
+    /// Where in its life it is.
     public var state: TimerState = .idle
     /// What else is true of it.
     public var flags: Flags = []

@@ -35,7 +35,7 @@ public struct TimerKey: Sendable {
     }
 }
 
-/// What the table keeps of a timer: 96 bytes, the small parts in the room behind the progress.
+/// What the table keeps of a timer: 72 bytes, and 32 more once it has fired.
 struct TimerSlot: BitwiseCopyable {
     /// The encoded definition.
     var definition = Blob.empty
@@ -43,8 +43,18 @@ struct TimerSlot: BitwiseCopyable {
     var lastEvent: Int64 = 0
     /// Position of its newest record that holds its definition: rows from there on are needed to rebuild it.
     var base: Int64 = 0
-    /// The part that changes.
-    var progress = TimerProgress()
+    /// Of its progress: see the members of `TimerProgress`.
+    var version: Int64 = 0
+    var updatedAt: Int64 = 0
+    var due: Int64 = 0
+    /// Where the rest of its progress is, plus one; 0 while all of that is 0.
+    var fires: UInt32 = 0
+    /// Top half of the keyed hash of its id.
+    var hash: UInt32 = 0
+    /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
+    var generation: UInt32 = 0
+    var state = TimerState.idle
+    var flags: TimerProgress.Flags = []
     /// Whether a timer is here.
     var inUse = false
     /// Whether the due instant had passed when a command planned it: then being late makes no misfire of it.
@@ -53,14 +63,21 @@ struct TimerSlot: BitwiseCopyable {
     var armed = Armed.no
     /// Which build of the wheel it was armed in: see `Scheduler.rebuildWallWheel`.
     var wheelBuild: UInt8 = 0
-    /// Top half of the keyed hash of its id.
-    var hash: UInt32 = 0
-    /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
-    var generation: UInt32 = 0
+
+    /// Whether a fire is planned, at `due`.
+    var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
 
     enum Armed: UInt8, BitwiseCopyable {
         case no, elapsed, suspending, wall, catchUp
     }
+}
+
+/// What the table keeps of a timer that has fired, beside its slot: see the members of `TimerProgress`.
+struct FireSlot: BitwiseCopyable {
+    var lastFiredAt: Int64 = 0
+    var fireCount: Int64 = 0
+    var missedCount: Int64 = 0
+    var firesSinceActivation: Int64 = 0
 }
 
 /// What the table keeps of a watchdog beside its slot.
@@ -73,6 +90,9 @@ struct KickSlot: BitwiseCopyable {
 /// Every timer: a slab of fixed slots, an index from id that is also the order of lists, and one from labels.
 struct TimerTable: ~Copyable {
     private var slots = PagedStorage<TimerSlot>(pageShift: 12, fill: TimerSlot())
+    /// Found by `TimerSlot.fires`: most timers wait for their first fire.
+    private var fireSlots = PagedStorage<FireSlot>(pageShift: 12, fill: FireSlot())
+    private var freeFires: [UInt32] = []
     /// By slot, as far as the highest slot that a watchdog has had: nothing where there are none.
     private var kickSlots = PagedStorage<KickSlot>(pageShift: 12, fill: KickSlot())
     private var free: [SlotIndex] = []
@@ -133,11 +153,11 @@ struct TimerTable: ~Copyable {
         let generation = slots[Int(slot)].generation
         var fresh = TimerSlot()
         fresh.definition = Blob(copying: definition)
-        fresh.progress = progress
         fresh.hash = UInt32(truncatingIfNeeded: key.hash >> 32)
         fresh.generation = generation &+ 1
         fresh.inUse = true
         slots[Int(slot)] = fresh
+        store(progress, slot)
         if Int(slot) < kickSlots.count { kickSlots[Int(slot)] = KickSlot() }
         definitionBytes += definition.count
         countByState[Int(progress.state.rawValue)] += 1
@@ -151,7 +171,7 @@ struct TimerTable: ~Copyable {
         let entry = slots[Int(slot)]
         byID.remove(hash: entry.hash, value: slot)
         indexLabels(slot, entry.definition, adding: false)
-        countByState[Int(entry.progress.state.rawValue)] -= 1
+        countByState[Int(entry.state.rawValue)] -= 1
         slots[Int(slot)].inUse = false
         disarm(slot)
     }
@@ -160,6 +180,7 @@ struct TimerTable: ~Copyable {
     mutating func release(_ slot: SlotIndex) {
         definitionBytes -= slots[Int(slot)].definition.count
         slots[Int(slot)].definition.free()
+        if slots[Int(slot)].fires > 0 { freeFires.append(slots[Int(slot)].fires) }
         free.append(slot)
     }
 
@@ -176,9 +197,46 @@ struct TimerTable: ~Copyable {
 
     /// Replaces what its life changes.
     mutating func setProgress(_ slot: SlotIndex, _ progress: TimerProgress) {
-        countByState[Int(slots[Int(slot)].progress.state.rawValue)] -= 1
+        countByState[Int(slots[Int(slot)].state.rawValue)] -= 1
         countByState[Int(progress.state.rawValue)] += 1
-        slots[Int(slot)].progress = progress
+        store(progress, slot)
+    }
+
+    /// What its life has made of a timer.
+    func progress(_ slot: SlotIndex) -> TimerProgress {
+        let entry = slots[Int(slot)]
+        var progress = TimerProgress()
+        progress.version = entry.version
+        progress.updatedAt = entry.updatedAt
+        progress.due = entry.due
+        progress.state = entry.state
+        progress.flags = entry.flags
+        guard entry.fires > 0 else { return progress }
+        let fires = fireSlots[Int(entry.fires) - 1]
+        progress.lastFiredAt = fires.lastFiredAt
+        progress.fireCount = fires.fireCount
+        progress.missedCount = fires.missedCount
+        progress.firesSinceActivation = fires.firesSinceActivation
+        return progress
+    }
+
+    private mutating func store(_ progress: TimerProgress, _ slot: SlotIndex) {
+        let index = Int(slot)
+        slots[index].version = progress.version
+        slots[index].updatedAt = progress.updatedAt
+        slots[index].due = progress.due
+        slots[index].state = progress.state
+        slots[index].flags = progress.flags
+        if slots[index].fires == 0 {
+            guard
+                progress.lastFiredAt != 0 || progress.fireCount != 0 || progress.missedCount != 0
+                    || progress.firesSinceActivation != 0
+            else { return }
+            slots[index].fires = freeFires.popLast() ?? UInt32(fireSlots.grow(by: 1) + 1)
+        }
+        fireSlots[Int(slots[index].fires) - 1] = FireSlot(
+            lastFiredAt: progress.lastFiredAt, fireCount: progress.fireCount, missedCount: progress.missedCount,
+            firesSinceActivation: progress.firesSinceActivation)
     }
 
     /// Notes whether the planned instant had passed already.

@@ -20,10 +20,9 @@ final class Committer: @unchecked Sendable {
     private var deletedThrough: Int64
     /// Whether a deletion failed; the next one asked for tries again.
     private var deletionFailed = false
-    /// Bytes of row data in the log, and of those how many are in rows that are going.
+    /// Bytes of row data in the log; of those in rows that are going; of the others in rows of kicks.
     private var dataBytes: Int
     private var goingBytes = 0
-    /// Of those in no row that is going, how many are in rows of kicks.
     private var rowsOfKicksBytes: Int
     /// Rows that each take the place of those they span.
     private var replacements: [LogRow] = []
