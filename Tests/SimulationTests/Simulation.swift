@@ -122,6 +122,7 @@ final class Simulation {
                 }
                 if let broken { throw broken }
             }
+            try resolve()
         } catch { broken = error }
     }
 }
