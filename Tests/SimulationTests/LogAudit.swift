@@ -18,6 +18,9 @@ struct LogAudit {
 
     /// Every event that ever landed, in order.
     private(set) var events: [Event] = []
+    /// Which events and reasons ever landed.
+    private(set) var types: Set<EventType> = []
+    private(set) var reasons: Set<EventReason> = []
     /// Position of the newest record that landed.
     private(set) var head: Int64 = 0
     private var rows: [ClosedRange<Int64>] = []
@@ -42,6 +45,8 @@ struct LogAudit {
         }
         for (record, recorded) in found {
             guard let id = recorded.id, let type = recorded.event.type else { continue }
+            types.insert(type)
+            reasons.insert(recorded.event.reason)
             events.append(Event(position: record.position, id: id, type: type))
             try live(id, type, record)
         }

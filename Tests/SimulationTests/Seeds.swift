@@ -1,12 +1,13 @@
 import Foundation
 import Testing
+import TimerCore
 
 /// Which histories are run, and how a broken one is told.
 enum Seeds {
     /// The same in every run.
-    static let fixed: ClosedRange<UInt64> = 1...20
+    static let fixed: ClosedRange<UInt64> = 1...60
     /// Others in each run.
-    static let freshCount: UInt64 = 4
+    static let freshCount: UInt64 = 8
     /// Steps of a history; most make several operations.
     static let steps = 300
     /// Steps told of a broken history.
@@ -26,21 +27,34 @@ enum Seeds {
         return Array(fixed) + (0..<freshCount).map { first &+ $0 }
     }
 
-    /// Runs the histories of `seeds`; a broken promise is told with the steps before it. Returns the operations of all.
-    static func run(_ seeds: [UInt64]) -> Int {
+    /// What histories came to.
+    struct Tally {
+        /// Client requests, clock steps, appends' fates, crashes, waits.
         var operations = 0
+        /// Which events and reasons the logs told of.
+        var types: Set<EventType> = []
+        var reasons: Set<EventReason> = []
+    }
+
+    /// Runs the histories of `seeds`; a broken promise is told with the steps before it.
+    static func run(_ seeds: [UInt64]) -> Tally {
+        var tally = Tally()
         var broken = 0
         for seed in seeds where broken < mostBroken {
             do {
                 let simulation = try Simulation(seed: seed)
-                defer { operations += simulation.operations }
+                defer {
+                    tally.operations += simulation.operations
+                    tally.types.formUnion(simulation.audit.types)
+                    tally.reasons.formUnion(simulation.audit.reasons)
+                }
                 try simulation.run(steps: steps)
             } catch {
                 broken += 1
                 Issue.record("seed \(seed), \(error)\n\(lastSteps(seed))")
             }
         }
-        return operations
+        return tally
     }
 
     /// The last steps of a history that breaks, by running it again.
