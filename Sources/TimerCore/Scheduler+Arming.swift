@@ -21,15 +21,6 @@ extension Scheduler {
     /// Whether any timer counts the time that the server is up.
     public var countsUptime: Bool { table.suspendingCount > 0 }
 
-    /// Due instants up to this one, on `clock`, passed while the fire loop stood still. The suspending clock stood too.
-    func misfiresThrough(_ clock: TimerClock) -> Int64 {
-        switch clock {
-        case .continuous: misfireUntil.continuous
-        case .wall: misfireUntil.wall
-        case .suspending: .min
-        }
-    }
-
     /// When the timer at `slot` fires, in milliseconds on its clock: its due instant, with jitter and leeway.
     func planned(_ slot: SlotIndex, _ grid: Grid) -> Int64 {
         let due = table[slot].due
@@ -48,7 +39,7 @@ extension Scheduler {
             return wallWheel.insert(table.arm(slot, .wall, due: until, build: wallBuild))
         }
         guard progress.isPlanned else { return }
-        if rules.misfire == .all, progress.due <= misfiresThrough(rules.clock), !table[slot].plannedPast {
+        if rules.misfire == .all, progress.due <= misfireUntil[rules.clock], !table[slot].plannedPast {
             let entry = table.arm(slot, .catchUp, due: progress.due)
             return catchUp.append(CatchUpQueue.Entry(slot: slot, generation: entry.generation))
         }

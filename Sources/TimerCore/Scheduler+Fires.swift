@@ -55,7 +55,7 @@ extension Scheduler {
             // The calendar was stepped forward, and `until` came before the fire that had fitted.
             return step.complete(&effects)
         }
-        let misfires = misfiresThrough(step.rules.clock)
+        let misfires = misfireUntil[step.rules.clock]
         if due <= misfires && planned(step.slot, step.grid) <= misfires && !table[step.slot].plannedPast {
             step.misfire(through: misfires, &effects)
         } else if step.kicks != nil {

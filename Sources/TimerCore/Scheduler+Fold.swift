@@ -81,7 +81,17 @@ extension Scheduler {
         }
         elapsedWheel = TimerWheel(position: start.elapsed)
         wallWheel = TimerWheel(position: start.wall)
-        for slot in slots { arm(slot, Grid(rules(slot), zones: zones), now) }
+        for slot in slots {
+            let grid = Grid(rules(slot), zones: zones)
+            table.setPlannedPast(slot, wasPlannedPast(slot, grid.rules.clock, now))
+            arm(slot, grid, now)
+        }
+    }
+
+    /// Whether the due instant lay before the command that planned it: so far as the record tells, which is not a fire's.
+    private func wasPlannedPast(_ slot: SlotIndex, _ clock: TimerClock, _ now: Now) -> Bool {
+        let progress = table.progress(slot)
+        return progress.updatedAt != progress.lastFiredAt && now.wall(of: progress.due, on: clock) < progress.updatedAt
     }
 
     private func waits(_ slot: SlotIndex) -> Bool {

@@ -9,7 +9,7 @@ extension Scheduler {
         wallBuild &+= 1
         rebuildFrom = 0
         // What lies ahead again has not been missed.
-        misfireUntil.wall = min(misfireUntil.wall, wall)
+        misfireUntil[.wall] = min(misfireUntil[.wall], wall)
     }
 
     /// Timers of the wall clock that are not in the new wheel yet.

@@ -16,8 +16,8 @@ public struct Scheduler: ~Copyable {
     var unlinked: [SlotIndex] = []
     /// The timer of the record folded last.
     var lastFolded: SlotIndex?
-    /// Due instants up to here passed while the fire loop stood still: by clock, in milliseconds.
-    var misfireUntil: (continuous: Int64, wall: Int64) = (.min, .min)
+    /// Due instants up to here passed while the fire loop stood still.
+    var misfireUntil = ClockReadings()
     /// Overdue timers that catch up with what they missed.
     var catchUp = CatchUpQueue()
     /// Elapsed nanoseconds before which no further one catches up.
@@ -115,9 +115,9 @@ public struct Scheduler: ~Copyable {
 
     /// Notes that the fire loop stood still until `now`: what was due by then misfires.
     public mutating func noteStall(until now: Now) {
-        misfireUntil = (now.milliseconds(on: .continuous), now.milliseconds(on: .wall))
+        for clock in TimerClock.allCases { misfireUntil[clock] = now.milliseconds(on: clock) }
     }
 
     /// Notes that the calendar was stepped forward to `now`: what it jumped misfires.
-    public mutating func noteWallStep(to now: Now) { misfireUntil.wall = now.milliseconds(on: .wall) }
+    public mutating func noteWallStep(to now: Now) { misfireUntil[.wall] = now.milliseconds(on: .wall) }
 }

@@ -127,7 +127,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         self.head = head
         durable.store(head, ordering: .releasing)
         armedFor = scheduler.nextWake(now) ?? .max
-        lastBeat = 0
     }
 
     /// Position of the newest record that is on disk.

@@ -47,9 +47,11 @@ struct Model {
     }
 
     /// A new process or a new fold knows nothing of what memory alone held.
-    mutating func forgetMemory(uptime: Int64) {
-        for id in timers.keys {
-            timers[id]?.isDueAtOnce = false
+    mutating func forgetMemory(uptime: Int64, _ now: Now) {
+        for (id, timer) in timers {
+            let progress = timer.progress
+            let due = now.wall(of: progress.due, on: timer.rules.clock)
+            timers[id]?.isDueAtOnce = due < progress.updatedAt && progress.updatedAt != progress.lastFiredAt
             timers[id]?.watchedFrom = uptime
             timers[id]?.hiccups += 1
         }

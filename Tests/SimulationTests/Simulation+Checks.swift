@@ -81,7 +81,7 @@ extension Simulation {
         }
     }
 
-    private func misfires(_ timer: ModelTimer) -> Int64 { server.engine.scheduler.misfiresThrough(timer.rules.clock) }
+    private func misfires(_ timer: ModelTimer) -> Int64 { server.engine.scheduler.misfireUntil[timer.rules.clock] }
 
     /// Nothing overdue is left once the fire loop has nothing more to do.
     func checkQuiet() throws {

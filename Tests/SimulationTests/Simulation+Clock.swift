@@ -95,11 +95,11 @@ extension Simulation {
         let now = server.now()
         let after = server.engine.scheduler.misfireUntil
         try promise(
-            after.continuous == misfires.continuous, "a step of the calendar moves the elapsed clock's misfires")
+            after[.continuous] == misfires[.continuous], "a step of the calendar moves the elapsed clock's misfires")
         if step > Self.second + 2 * Self.millisecond {
-            try promise(after.wall == now.down(.wall), "a step over \(step) ns makes no misfires")
+            try promise(after[.wall] == now.down(.wall), "a step over \(step) ns makes no misfires")
         } else if step >= 0 && step < Self.second - 2 * Self.millisecond {
-            try promise(after.wall == misfires.wall, "a step over \(step) ns makes misfires")
+            try promise(after[.wall] == misfires[.wall], "a step over \(step) ns makes misfires")
         }
         try checkClock(now)
     }
@@ -128,14 +128,14 @@ extension Simulation {
         guard server.isOpen else { return .done }
         let after = server.engine.scheduler.misfireUntil
         let stood = now.elapsed - lastAdvance
-        if after.continuous != before.continuous {
+        if after[.continuous] != before[.continuous] {
             try promise(stood > Self.second || hasFolded, "misfires after a stand-still of \(stood) ns")
-            try promise(after.continuous == now.down(.continuous), "a stand-still does not end now")
+            try promise(after[.continuous] == now.down(.continuous), "a stand-still does not end now")
         } else if stood > Self.second {
             for timer in model.timers.values
             where timer.progress.isPlanned && timer.rules.clock == .continuous && !changed.contains(timer.id) {
                 let late = now.down(.continuous) - timer.latest
-                let isKnown = timer.isDueAtOnce || timer.progress.due <= before.continuous
+                let isKnown = timer.isDueAtOnce || timer.progress.due <= before[.continuous]
                 let isMissed = late > 1002 && !isKnown
                 try promise(
                     !isMissed,
@@ -151,7 +151,7 @@ extension Simulation {
     }
 
     /// Holds each step that time made to what the model makes of it.
-    private func takeFires(_ now: Now, _ misfires: (continuous: Int64, wall: Int64)) throws {
+    private func takeFires(_ now: Now, _ misfires: ClockReadings) throws {
         var records = try unseen()[...]
         while let first = records.first {
             guard let id = first.id, let timer = model.timers[id] else {
@@ -161,13 +161,7 @@ extension Simulation {
             records = records.dropFirst(same.count)
             if first.isState && first.event.progress == timer.progress { continue }
             var step = ModelStep(timer, now, uptime: uptime)
-            let through: Int64
-            switch timer.rules.clock {
-            case .continuous: through = misfires.continuous
-            case .wall: through = misfires.wall
-            case .suspending: through = .min
-            }
-            try step.comeUp(misfires: through)
+            try step.comeUp(misfires: misfires[timer.rules.clock])
             let found = same.map(\.event)
             try promise(found == step.events, "\(id): time made \(found) of \(timer), not \(step.events), at \(now)")
             note("\(id) \(found.map { "\($0.type.map { "\($0.name)" } ?? "skipped")" }) at \(now.elapsed)")

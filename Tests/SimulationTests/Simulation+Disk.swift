@@ -67,7 +67,7 @@ extension Simulation {
             hasFolded = true
             isLoopDue = true
             model = foldsToCome.removeFirst()
-            model.forgetMemory(uptime: uptime)
+            model.forgetMemory(uptime: uptime, server.now())
             seenBytes = (0, 0)
         }
     }
@@ -125,9 +125,9 @@ extension Simulation {
         answers = []
         isDoomed = false
         model = durable
-        model.forgetMemory(uptime: uptime)
-        durable = model
         server = try Server(store, time)
+        model.forgetMemory(uptime: uptime, server.now())
+        durable = model
         listen()
         hasFolded = true
         isLoopDue = true
