@@ -100,7 +100,9 @@ struct Grid {
             let count = cron.latest(after: middle, through: last, in: zone)?.count ?? 0
             if count <= most { high = middle } else { low = middle + 1 }
         }
-        guard let first = cron.next(after: low, in: zone), first > due else { return (due, 0) }
+        // `due` itself counts too where a client had moved it off the calendar's instants.
+        if low < due && before < most { return (due, 0) }
+        guard let first = cron.next(after: max(low, due), in: zone) else { return (due, 0) }
         let after = cron.latest(after: first, through: last, in: zone)?.count ?? 0
         return (first, before - after)
     }

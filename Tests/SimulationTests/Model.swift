@@ -31,8 +31,8 @@ struct Model {
 
     /// Every instant of a fixed grid fired or was counted as missed.
     private func checkGrid(_ timer: ModelTimer) throws(BrokenPromise) {
-        guard let period = timer.period, timer.rules.mode == .fixedRate, timer.progress.isPlanned,
-            timer.gridFires + timer.gridMissed > 0
+        guard let period = timer.period ?? timer.cronPeriod, timer.rules.mode == .fixedRate, timer.progress.isPlanned,
+            timer.gridFires + timer.gridMissed > 0, timer.cronPeriod.map({ timer.gridStart % $0 == 0 }) ?? true
         else { return }
         let instants = (timer.progress.due - timer.gridStart) / period
         try promise(

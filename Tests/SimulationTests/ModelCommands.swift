@@ -131,7 +131,7 @@ extension ModelStep {
             if timer.progress.state == .running && timer.isPast(due, now) { return .schedule }
             var reached = now.down(rules.clock)
             if let until = rules.until { reached = min(reached, now.due(ofWall: until, on: rules.clock)) }
-            due = timer.latest(from: due, through: reached).due
+            if timer.cronPeriod == nil { due = timer.latest(from: due, through: reached).due }
         }
         timer.progress.flags.remove(.unplanned)
         timer.progress.flags.insert(.moved)

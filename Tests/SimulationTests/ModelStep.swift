@@ -151,10 +151,10 @@ extension ModelStep {
         }
         // The first of the latest thousand that is not too old; what lies before it is dropped.
         var dropped = max(0, last.before + 1 - 1000)
-        if let period = timer.period, last.before > 0, oldest > due {
-            dropped = min(last.before, max(dropped, (oldest - due + period - 1) / period))
+        if last.before > 0 {
+            dropped = min(last.before, max(dropped, timer.count(from: due, before: oldest)))
         }
-        let first = due + dropped * (timer.period ?? 0)
+        let first = timer.instant(dropped, after: due)
         fire(.misfire, first, missed: dropped, next: timer.following(first, now))
     }
 }

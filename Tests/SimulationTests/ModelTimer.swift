@@ -34,6 +34,25 @@ struct ModelTimer {
         }
     }
 
+    /// Of a cron schedule: it is due on every whole multiple of so many milliseconds.
+    var cronPeriod: Int64? {
+        guard case .cron(let cron) = rules.schedule else { return nil }
+        return RandomRules.crons.first { Array($0.text.utf8) == cron.text }?.period
+    }
+
+    /// The due instant `count` after the one at `due`.
+    func instant(_ count: Int64, after due: Int64) -> Int64 {
+        guard let cronPeriod, count > 0 else { return due + count * (period ?? 0) }
+        return (floorDivide(due, cronPeriod) + count) * cronPeriod
+    }
+
+    /// How many due instants from `due` on lie before `end`.
+    func count(from due: Int64, before end: Int64) -> Int64 {
+        guard end > due else { return 0 }
+        if let cronPeriod { return 1 + floorDivide(end - 1, cronPeriod) - floorDivide(due, cronPeriod) }
+        return period.map { (end - due + $0 - 1) / $0 } ?? 1
+    }
+
     /// The least delay of the fire due at `due`.
     func jitter(_ due: Int64) -> Int64 {
         guard rules.jitter > 0 else { return 0 }
@@ -68,21 +87,25 @@ struct ModelTimer {
         case .every(let period, first: .at(let start)):
             due = start >= begun ? start : start + (begun - start + period - 1) / period * period
         case .watchdog(let period): due = begun + min(period * rules.misses, 36_525 * 86_400_000)
-        case .cron: return nil
+        case .cron: due = instant(1, after: now.down(.wall))
         }
         return isPast(due, now) ? nil : due
     }
 
     /// The latest due instant from the next through `end`, and how many are before it.
     func latest(from due: Int64, through end: Int64) -> (due: Int64, before: Int64) {
-        guard let period, rules.mode == .fixedRate, end > due else { return (due, 0) }
-        let before = (end - due) / period
-        return (due + before * period, before)
+        guard period ?? cronPeriod != nil, rules.mode == .fixedRate, end > due else { return (due, 0) }
+        let before = count(from: due, before: end + 1) - 1
+        return (instant(before, after: due), before)
     }
 
     /// The due instant after the one at `due`, which fires now.
     func following(_ due: Int64, _ now: Now) -> Int64? {
-        period.map { $0 + (rules.mode == .fixedRate ? due : now.up(rules.clock)) }
+        if cronPeriod != nil {
+            // A client may have moved it anywhere: the calendar goes on from now.
+            return instant(1, after: progress.flags.contains(.moved) ? max(due, now.down(.wall)) : due)
+        }
+        return period.map { $0 + (rules.mode == .fixedRate ? due : now.up(rules.clock)) }
     }
 }
 

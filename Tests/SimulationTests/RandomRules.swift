@@ -24,18 +24,33 @@ enum RandomRules {
         }
     }
 
+    /// Expressions that are due on every whole multiple of so many milliseconds since 1970, in UTC.
+    static let crons: [(text: String, period: Int64)] = [
+        ("* * * * * *", 1000), ("*/5 * * * * *", 5000), ("*/20 * * * * ?", 20_000), ("* * * * *", 60_000),
+        ("0 */10 * * * *", 600_000), ("@hourly", 3_600_000), ("0 0 * * *", day),
+    ]
+
+    private static func cron(_ random: inout SeededGenerator) -> Schedule {
+        let text = crons.randomElement(using: &random)?.text ?? "* * * * *"
+        guard let cron = try? CronSchedule(Array(text.utf8), zone: Array("UTC".utf8), from: nil) else {
+            preconditionFailure("each expression is right")
+        }
+        return .cron(cron)
+    }
+
     /// Any rules. `wall`: milliseconds of the calendar now.
     static func make(_ random: inout SeededGenerator, wall: Int64) -> TimerRules {
         let instant = wall + (random.chance(oneIn: 4) ? -delay(&random) : delay(&random))
         let period = period(&random)
         var rules: TimerRules
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
         case 0, 1: rules = TimerRules(.after(delay(&random)))
         case 2: rules = TimerRules(.at(instant))
         case 3: rules = TimerRules(.at(2_147_483_648_000))
         case 4, 5: rules = TimerRules(.every(period, first: .period))
         case 6: rules = TimerRules(.every(period, first: .after(delay(&random))))
         case 7, 8: rules = TimerRules(.every(period, first: .at(instant)))
+        case 9, 10: rules = TimerRules(cron(&random))
         default:
             rules = TimerRules(.watchdog(max(1, period)))
             rules.misses = random.chance(oneIn: 3) ? Int64.random(in: 2...4, using: &random) : 1
