@@ -199,4 +199,41 @@ struct RecordCodecTests {
         let rows = BatchRows.make(records: records, first: 1, previous: 0, epoch: 0, base: Self.base)
         #expect(throws: StoreError.self) { try BatchRows.read(try #require(rows.first)) { _ in true } }
     }
+
+    @Test(arguments: kinds)
+    func `no damage to a body does harm, though its checksum is right`(_ kind: UInt8) throws {
+        var generator = SeededGenerator(seed: UInt64(kind) + 200)
+        var taken = 0
+        for _ in 0..<300 {
+            var records: [UInt8] = []
+            SampleRecord.random(kind, &generator).append(to: &records)
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                // Most of what is not a client's text comes first.
+                let end = generator.chance(oneIn: 2) ? records.count : min(records.count, RecordCodec.frameCount + 40)
+                let place = Int.random(in: RecordCodec.frameCount..<end, using: &generator)
+                records[place] = generator.bytes(1)[0]
+            }
+            let rows = BatchRows.make(records: records, first: 1000, previous: 999, epoch: 0, base: Self.base)
+            let row = try #require(rows.first)
+            var found: [LogRecord] = []
+            do throws(StoreError) {
+                try BatchRows.read(row) { record in
+                    found.append(record)
+                    return true
+                }
+            } catch {
+                #expect(error.kind == .damaged && found.isEmpty)
+            }
+            for record in found {
+                taken += 1
+                #expect(record.definition.upperBound <= row.data.count)
+                let definition = row.data.span.extracting(record.definition)
+                #expect(!record.isWhole || Definition.layout(definition) != nil)
+            }
+            var fold = LogFold(secret: [1, 2, 3])
+            let isFolded = (try? fold.fold(row)) != nil
+            #expect(!isFolded || found.count == 1)
+        }
+        #expect(taken > 30)
+    }
 }
