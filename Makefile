@@ -7,9 +7,12 @@ ARGS ?=
 SEEDS ?= 1000
 SEED ?=
 FIRST_SEED ?=
-SWIFT_FILES := Sources Tests Package.swift
+# How long `make fuzz` runs each fuzzer, and which: make fuzz SECONDS=600 TARGETS='cron zone'
+SECONDS ?= 60
+TARGETS ?=
+SWIFT_FILES := Sources Tests Fuzz Package.swift
 
-.PHONY: help run build test simulate bench lint format sanitize clean setup setup-tests
+.PHONY: help run build test simulate bench lint format sanitize fuzz clean setup setup-tests
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +45,9 @@ format: ## Format every Swift file
 sanitize: setup ## Run the Swift tests under ThreadSanitizer, then under AddressSanitizer
 	swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan
 	swift test --disable-xctest --sanitize=address --scratch-path .build-asan
+
+fuzz: setup ## Run the parsers on mutated input, each for SECONDS (60)
+	Fuzz/run.sh $(SECONDS) $(TARGETS)
 
 clean: ## Remove what was built (never the data)
 	rm -rf .build .build-tsan .build-asan .build-simulate .venv

@@ -1,0 +1,38 @@
+import Glibc
+
+/// A parser under fuzzing; the environment's `FUZZ_TARGET` picks one.
+///
+/// Besides not crashing, what parses must keep the promises that its target asks of it.
+enum Target: String {
+    case cron, definition, duration, instant, json, record, zone
+
+    func run(_ input: [UInt8]) {
+        switch self {
+        case .cron: fuzzCron(input)
+        case .definition: fuzzDefinition(input)
+        case .duration: fuzzDuration(input)
+        case .instant: fuzzInstant(input)
+        case .json: fuzzJSON(input)
+        case .record: fuzzRecords(input)
+        case .zone: fuzzZone(input)
+        }
+    }
+
+    static let chosen: Target = {
+        let name = unsafe getenv("FUZZ_TARGET").map { unsafe String(cString: $0) } ?? ""
+        guard let target = Target(rawValue: name) else { fatalError("FUZZ_TARGET names no target: '\(name)'") }
+        return target
+    }()
+}
+
+/// Ends the run, so that the fuzzer keeps the input, where a promise is broken.
+func require(_ condition: Bool, _ promise: @autoclosure () -> String) {
+    guard condition else { fatalError("broken: \(promise())") }
+}
+
+/// What libFuzzer calls for every input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    Target.chosen.run(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
+    return 0
+}
