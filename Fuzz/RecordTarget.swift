@@ -2,8 +2,8 @@ import Platform
 import TimerCore
 import TimerLog
 
-/// Input: a byte that says what follows. If even: a row's data as they are. If odd: records, each two bytes of length and
-/// its body; the checksums, at which damage mostly ends, are made to fit.
+/// Input: a byte that says what follows. If even: a row's data as they are. If odd: records, each two bytes of length
+/// and its body; the checksums, at which damage mostly ends, are made to fit.
 func fuzzRecords(_ input: [UInt8]) {
     guard let mode = input.first else { return }
     if mode % 2 == 0 {
