@@ -4,14 +4,15 @@ extension Scheduler {
     /// - Parameters:
     ///   - definition: the whole definition where the record holds it, else its prefix.
     ///   - isWhole: which of the two.
+    ///   - isCreation: the record is that of the timer's creation, so that there is none of its name yet.
     ///   - progress: as it was after the record.
     ///   - kicks: the rest of a watchdog's.
     ///   - position: of the record.
     ///   - lastEvent: position of the timer's newest event: the record's own, or the one it names.
     /// - Returns: false when the record speaks of a timer that no earlier record defined.
     public mutating func fold(
-        definition: Span<UInt8>, isWhole: Bool, progress: TimerProgress, kicks: KickProgress?, position: Int64,
-        lastEvent: Int64
+        definition: Span<UInt8>, isWhole: Bool, isCreation: Bool = false, progress: TimerProgress,
+        kicks: KickProgress?, position: Int64, lastEvent: Int64
     ) -> Bool {
         let slot: SlotIndex
         var isNew = false
@@ -20,7 +21,7 @@ extension Scheduler {
             slot = last
         } else {
             let key = TimerKey(definition: definition, siphash: table.siphash)
-            if let found = table.find(key) {
+            if !isCreation, let found = table.find(key) {
                 slot = found
             } else {
                 guard isWhole else { return false }

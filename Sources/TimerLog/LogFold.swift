@@ -82,11 +82,12 @@ public struct LogFold: ~Copyable {
         case .event(.deleted, _, _):
             scheduler.foldDeletion(prefix: definition, version: record.progress.version)
             return true
-        case .event:
+        case .event(let type, _, _):
             // Without its base the timer was deleted later on: rows go only when nothing live needs them.
             return scheduler.fold(
-                definition: definition, isWhole: record.isWhole, progress: record.progress, kicks: record.kicks,
-                position: record.position, lastEvent: record.position) || record.previous != 0
+                definition: definition, isWhole: record.isWhole, isCreation: type == .created,
+                progress: record.progress, kicks: record.kicks, position: record.position, lastEvent: record.position)
+                || record.previous != 0
         case .snapshot(let lastEvent):
             return scheduler.fold(
                 definition: definition, isWhole: true, progress: record.progress, kicks: record.kicks,
