@@ -127,6 +127,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         self.head = head
         durable.store(head, ordering: .releasing)
         armedFor = scheduler.nextWake(now) ?? .max
+        // What is overdue waited for the disk, or for the server: the loop stood still.
+        lastBeat = 0
     }
 
     /// Position of the newest record that is on disk.
