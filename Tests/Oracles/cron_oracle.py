@@ -204,6 +204,9 @@ def by_croniter(expression, zone, start, count):
     day, weekday = expression.fields[3].lower(), expression.fields[5].lower()
     if zone.key != "UTC" or "?" in day + weekday or "l-" in day or "lw" in day:
         return None
+    # `30W` comes in each month there.
+    if any(item.endswith("w") and int(item[:-1]) > 28 for item in day.split(",")):
+        return None
     # It has the union of the day fields unless one is `*` itself, its own spelling of FRIL, and reads `a-a` as the
     # whole field. Its Sunday ends no range: 1/2 is 1,3,5.
     if day != "*" and weekday != "*" or weekday.endswith("l") or "#" in weekday:
