@@ -26,11 +26,15 @@ final class Committer: @unchecked Sendable {
     private var rowsOfKicksBytes: Int
     /// Rows that each take the place of those they span.
     private var replacements: [LogRow] = []
+    /// Empty buffers for the next batch.
+    private var spare = CommitWork()
     /// Bytes appended since the compactor was last told.
     private var grownBytes = 0
     private var onGrowth: @Sendable () -> Void = {}
     private var stopping = false
 
+    /// A buffer that grew larger than this is given back.
+    private static let bufferKept = 8 << 20
     /// Bytes of growth after which the compactor is told.
     private static let growthStep = 1 << 20
     /// Pause between attempts while storage fails, in nanoseconds. Set before `run`.
@@ -103,18 +107,6 @@ final class Committer: @unchecked Sendable {
         }
     }
 
-    private struct Work {
-        var records: [UInt8] = []
-        var first: Int64 = 0
-        var kicks: [UInt8] = []
-        var firstKick: Int64 = 0
-        /// Whether `records` is but one that says nothing.
-        var isTickOnly = false
-        var replacements: [LogRow] = []
-        var base: TimeBase?
-        var deletion: Int64?
-    }
-
     /// Commits until `stop`. The body of the committer's thread.
     func run() {
         while step() {
@@ -125,46 +117,42 @@ final class Committer: @unchecked Sendable {
     /// Waits for work and does it. Returns false when there will be none any more.
     func step() -> Bool {
         guard let work = next() else { return false }
-        if let base = work.base {
-            guard append(rows(work, base)) else { return false }
-        }
+        guard append(work.rows(after: logHead, epoch: epoch)) else { return false }
         if let through = work.deletion {
             guard deleteRows(through) else { return false }
         }
-        return replaceRows(work.replacements)
+        guard replaceRows(work.replacements) else { return false }
+        keepBuffers(work)
+        return true
     }
 
     /// Whether a step would find something to do. Called under the lock.
     var hasWork: Bool { !engine.batch.isEmpty || wantsDeletion || !replacements.isEmpty }
 
-    private func rows(_ work: Work, _ base: TimeBase) -> [LogRow] {
-        if work.isTickOnly {
-            // Its position is the one before the kicks'.
-            return BatchRows.make(
-                kind: .kicks, records: work.records + work.kicks, first: work.first, previous: logHead, epoch: epoch,
-                base: base)
-        }
-        let rows = BatchRows.make(
-            records: work.records, first: work.first, previous: logHead, epoch: epoch, base: base)
-        return rows
-            + BatchRows.make(
-                kind: .kicks, records: work.kicks, first: work.firstKick, previous: rows.last?.last ?? logHead,
-                epoch: epoch, base: base)
+    /// Has the next batch written into the memory of this one, which is on disk: fresh memory costs its zeroing.
+    private func keepBuffers(_ work: consuming CommitWork) {
+        var records = work.records
+        var kicks = work.kicks
+        work = CommitWork()
+        guard records.capacity <= Self.bufferKept, kicks.capacity <= Self.bufferKept else { return }
+        records.removeAll(keepingCapacity: true)
+        kicks.removeAll(keepingCapacity: true)
+        spare = CommitWork(records: records, kicks: kicks)
     }
 
     /// Waits for work; nil when there will be none. A deletion goes along with a batch, else steady work would put it
     /// off for ever.
-    private func next() -> Work? {
+    private func next() -> CommitWork? {
         engine.lock.withLock {
             while !hasWork && !stopping { engine.lock.wait() }
-            var work = Work()
+            var work = CommitWork()
             if !engine.batch.isEmpty {
                 // Before the batch is taken: the reading follows a step of the calendar.
                 let base = engine.timeBase()
                 engine.lastBase = base.now.elapsed
-                work.base = base
+                swap(&work, &spare)
                 swap(&work.records, &engine.batch)
-                engine.batch.reserveCapacity(min(work.records.count, 1 << 20))
+                work.base = base
                 work.first = engine.batchFirst
                 swap(&work.kicks, &engine.kicks)
                 work.isTickOnly = engine.isTickOnly

@@ -1,0 +1,40 @@
+import TimerCore
+import TimerLog
+
+/// What the committer does at once: a batch to append, rows to delete, rows to put in the place of others.
+struct CommitWork {
+    /// Records, encoded, and the position of the first.
+    var records: [UInt8] = []
+    var first: Int64 = 0
+    /// Records of kicks, which go into rows of their own, and the position of the first.
+    var kicks: [UInt8] = []
+    var firstKick: Int64 = 0
+    /// Whether `records` is but one that says nothing.
+    var isTickOnly = false
+    /// The clocks when the batch was taken; nil when there is none.
+    var base: TimeBase?
+    /// Rows up to there are to go.
+    var deletion: Int64?
+    /// Rows that each take the place of those they span.
+    var replacements: [LogRow] = []
+
+    init(records: [UInt8] = [], kicks: [UInt8] = []) {
+        self.records = records
+        self.kicks = kicks
+    }
+
+    /// The rows of the batch, behind the position `previous`; none without a batch.
+    func rows(after previous: Int64, epoch: Int64) -> [LogRow] {
+        guard let base else { return [] }
+        if isTickOnly {
+            // Its position is the one before the kicks'.
+            return BatchRows.make(
+                kind: .kicks, records: records + kicks, first: first, previous: previous, epoch: epoch, base: base)
+        }
+        let rows = BatchRows.make(records: records, first: first, previous: previous, epoch: epoch, base: base)
+        return rows
+            + BatchRows.make(
+                kind: .kicks, records: kicks, first: firstKick, previous: rows.last?.last ?? previous, epoch: epoch,
+                base: base)
+    }
+}
