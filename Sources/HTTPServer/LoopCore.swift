@@ -73,6 +73,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
             if isDue || libraryHasWork { runLibrary() }
             if now >= nextTick { tick() }
+            if let deadline = handler.deadline, now >= deadline { handler.deadlineCame(now: now) }
             tellClosed()
             if phase.isStopping, isDone { break }
         }
@@ -86,7 +87,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
 
     private func timeout() -> Int32 {
         if libraryHasWork || !closed.isEmpty { return 0 }
-        let longest = phase.isStopping ? Self.stoppingMs : Int32(clamping: (nextTick - now + 999_999) / 1_000_000)
+        let next = min(nextTick, handler.deadline ?? .max)
+        let longest = phase.isStopping ? Self.stoppingMs : Int32(clamping: (next - now + 999_999) / 1_000_000)
         if owed == 0 { return max(0, longest) }
         return max(0, min(longest, busy > owed ? Self.unsureMs : Self.waitingMs))
     }

@@ -15,6 +15,12 @@ public protocol LoopHandler: AnyObject {
     /// At least once a second. `now` is the monotonic clock's, in nanoseconds.
     func tick(now: Int64)
 
+    /// When `deadlineCame` is to be called, by the monotonic clock in nanoseconds; nil for never.
+    var deadline: Int64? { get }
+
+    /// The deadline that was asked for has come.
+    func deadlineCame(now: Int64)
+
     /// The stream's buffer is empty again.
     func streamWritable(_ stream: DetachedStream)
 
@@ -37,4 +43,12 @@ public enum Admission: Sendable, Equatable {
     case accept(bodyLimit: Int)
     /// Answer `exchange.response`, after the body where it is short; `handle` is not called.
     case refuse
+}
+
+extension LoopHandler {
+    /// Nothing waits for an instant.
+    public var deadline: Int64? { nil }
+
+    /// Nothing was asked for.
+    public func deadlineCame(now: Int64) {}
 }

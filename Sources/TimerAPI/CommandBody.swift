@@ -31,14 +31,14 @@ enum CommandBody {
         switch (after, at) {
         case (let delay?, nil): return .after(delay)
         case (nil, let instant?): return .at(instant)
-        default: throw Problem(.invalidRequest, "a reschedule takes either `after` or `at`")
+        default: throw Problem(.invalidRequest, "a reschedule takes either `after` or `at`", pointer: "")
         }
     }
 
     /// Checks that a command that takes nothing got nothing: no members.
     static func requireEmpty(_ document: JSONDocument) throws(Problem) {
         guard document.kind(document.root) == .object else {
-            throw Problem(.invalidRequest, "the body must be empty or {}")
+            throw Problem(.invalidRequest, "the body must be empty or {}", pointer: "")
         }
         if let member = document.firstChild(document.root) {
             let name = String(decoding: document.keyBytes(member), as: UTF8.self)

@@ -20,6 +20,8 @@ struct Executor {
         } catch {
             ticket.rest(on: refusedWait(ticket, error, turn))
             var problem = Problem(error, timer: ticket.parameter)
+            // A timer that was refused is none.
+            if case .create = ticket.operation, error != .refused(.exists) { problem.timer = nil }
             if ticket.mayStandInPart { problem.standsInPart() }
             ticket.outcome = .problem(problem)
         }

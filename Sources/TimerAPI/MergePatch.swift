@@ -148,6 +148,7 @@ enum MergePatch {
         guard patch.kind(patch.root) == .object else {
             throw Problem(.invalidRequest, "a merge patch must be a JSON object", pointer: "")
         }
+        try TimerBody.requireKnownFields(patch)
         var base = JSONDocument()
         var merged = JSONDocument()
         do {

@@ -236,21 +236,21 @@ extension Problem {
             self.init(.notFound, "there is no timer with this id")
         case .exists:
             self.init(.timerExists, "a timer with this id exists")
-        case .illegalTransition(let command, let state, let restartable):
+        case .illegalTransition(let command, let state, let restartable, let isWatchdog):
             self.init(.illegalTransition, "\(command.name) is not legal while the timer is \(state.name)")
             self.state = state
             self.command = "\(command.name)"
-            allowed = Self.allowed(state, restartable)
-        case .illegalChange(let state, let restartable):
+            allowed = Self.allowed(state, restartable, isWatchdog: isWatchdog)
+        case .illegalChange(let state, let restartable, let isWatchdog):
             self.init(.illegalTransition, "the schedule can't be changed once the timer is \(state.name)")
             self.state = state
             command = "patch"
-            allowed = Self.allowed(state, restartable)
+            allowed = Self.allowed(state, restartable, isWatchdog: isWatchdog)
         case .notAWatchdog(let state, let restartable):
             self.init(.notAWatchdog, "this timer is not a watchdog")
             self.state = state
             command = "kick"
-            allowed = Self.allowed(state, restartable)
+            allowed = Self.allowed(state, restartable, isWatchdog: false)
         case .versionMismatch(let current):
             self.init(
                 .versionMismatch,
@@ -264,9 +264,11 @@ extension Problem {
         if !timer.isEmpty { self.timer = timer }
     }
 
-    private static func allowed(_ state: TimerState, _ restartable: Bool) -> [TimerCommand] {
+    private static func allowed(
+        _ state: TimerState, _ restartable: Bool, isWatchdog: Bool
+    ) -> [TimerCommand] {
         TimerCommand.allCases.filter {
-            TimerMachine.allows($0, in: state, restartable: restartable, isWatchdog: false)
+            TimerMachine.allows($0, in: state, restartable: restartable, isWatchdog: isWatchdog)
         }
     }
 

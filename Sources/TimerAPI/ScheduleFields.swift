@@ -99,7 +99,8 @@ struct ScheduleFields {
         }
         switch (after, at, every) {
         case (nil, nil, nil):
-            throw Problem(.invalidSchedule, "one of `after`, `at`, `every`, `cron`, `watchdog` is needed")
+            throw Problem(
+                .invalidSchedule, "one of `after`, `at`, `every`, `cron`, `watchdog` is needed", pointer: "")
         case (let delay?, nil, nil): return .after(delay)
         case (nil, let instant?, nil): return .at(instant)
         case (nil, nil, let period?): return .every(period, first: .period)

@@ -15,6 +15,9 @@ final class StreamTable {
     private var streams: [UInt64: EventStream] = [:]
     private var byTimer: [UInt64: [UInt64]] = [:]
     private var untargeted: Set<UInt64> = []
+    /// Long polls, and when the first of them is over, by the monotonic clock in nanoseconds.
+    private var polls: Set<UInt64> = []
+    private(set) var nextDeadline: Int64?
     private var queue: [EventStream] = []
     private var nextID: UInt64 = 1
     /// Rows up to here have been looked at.
@@ -26,6 +29,8 @@ final class StreamTable {
 
     /// Most sends of one turn, so that a broadcast to thousands leaves room for requests.
     private static let sendsPerTurn = 256
+    /// Polls end on multiples of this, in nanoseconds.
+    private static let deadlineGrain: Int64 = 10_000_000
     /// A stream's client may lag this many bytes before its stream stops reading.
     private static let bufferBytes = 64 * 1024
 
@@ -59,6 +64,10 @@ final class StreamTable {
         } else {
             untargeted.insert(stream.id)
         }
+        if let deadline = stream.deadline {
+            polls.insert(stream.id)
+            note(deadline: deadline)
+        }
         enqueue(stream)
         inbox.wake()
     }
@@ -73,6 +82,7 @@ final class StreamTable {
     func remove(_ stream: EventStream) {
         stream.sink = .closed
         guard streams.removeValue(forKey: stream.id) != nil else { return }
+        polls.remove(stream.id)
         untargeted.remove(stream.id)
         guard let hash = stream.filter.timer?.hash else { return }
         byTimer[hash]?.removeAll { $0 == stream.id }
@@ -293,13 +303,25 @@ final class StreamTable {
     /// Ends every stream.
     func finishAll() { for stream in Array(streams.values) { finish(stream) } }
 
-    /// Sends signs of life, ends polls whose time is over, and retries reads that failed.
+    /// Ends the polls whose time is over.
+    func endPolls(_ now: Int64) {
+        nextDeadline = nil
+        for id in polls {
+            guard let stream = streams[id], let deadline = stream.deadline else { continue }
+            if now >= deadline { finish(stream) } else { note(deadline: deadline) }
+        }
+    }
+
+    /// Deadlines that come close together are one: a loop with many polls wakes at most so often for them.
+    private func note(deadline: Int64) {
+        let rounded = (deadline + Self.deadlineGrain - 1) / Self.deadlineGrain * Self.deadlineGrain
+        nextDeadline = min(nextDeadline ?? .max, rounded)
+    }
+
+    /// Sends signs of life, and retries reads that failed.
     func tick(_ now: Int64) {
         for stream in Array(streams.values) {
-            if let deadline = stream.deadline {
-                if now >= deadline { finish(stream) }
-                continue
-            }
+            if stream.isPoll { continue }
             if stream.mustRetry {
                 stream.mustRetry = false
                 enqueue(stream)

@@ -64,11 +64,23 @@ struct TimerBody {
         case .payload: payload = try value.payload()
         case .webhook:
             if !value.isNull { throw value.notImplemented() }
-        case nil:
-            let name = String(decoding: document.keyBytes(field), as: UTF8.self)
-            guard Self.readOnly.contains(name) else {
-                throw Problem(.unknownField, "a timer has no field `\(name)`", pointer: document.pointer(to: field))
-            }
+        case nil: try Self.requireReadOnly(document, field)
+        }
+    }
+
+    private static func requireReadOnly(_ document: JSONDocument, _ field: JSONNode) throws(Problem) {
+        let name = String(decoding: document.keyBytes(field), as: UTF8.self)
+        guard readOnly.contains(name) else {
+            throw Problem(.unknownField, "a timer has no field `\(name)`", pointer: document.pointer(to: field))
+        }
+    }
+
+    /// Refuses a patch that names a field no timer has, be it to remove it.
+    static func requireKnownFields(_ patch: JSONDocument) throws(Problem) {
+        var member = patch.firstChild(patch.root)
+        while let field = member {
+            if !fields.contains(where: { patch.key(field, equals: $0.name) }) { try requireReadOnly(patch, field) }
+            member = patch.next(field)
         }
     }
 

@@ -355,6 +355,10 @@ final class TimerHandler: LoopHandler {
         streams.finishAll()
     }
 
+    var deadline: Int64? { streams.nextDeadline }
+
+    func deadlineCame(now: Int64) { streams.endPolls(now) }
+
     func tick(now: Int64) {
         heart.beat()
         streams.tick(now)

@@ -173,7 +173,8 @@ enum TimerJSON {
     private static func remaining(_ view: TimerView, _ rules: TimerRules) -> Int64? {
         switch view.progress.state {
         case .running where isFirePlanned(view.progress, rules, view.now):
-            return view.now.remaining(until: view.progress.due, on: rules.clock) / 1000
+            // Due instants are rounded up: so is now, or a full period would show a millisecond more.
+            return max(0, view.progress.due - view.now.ceiling(on: rules.clock))
         case .suspended where rules.effectiveResume == .remaining && rules.schedule.kind != .watchdog:
             return view.progress.due / 1000
         default:

@@ -110,9 +110,9 @@ public enum TimerRefusal: Error, Sendable, Equatable {
     /// The id of a new timer is taken.
     case exists
     /// The table has no such step from this state.
-    case illegalTransition(TimerCommand, state: TimerState, restartable: Bool)
+    case illegalTransition(TimerCommand, state: TimerState, restartable: Bool, isWatchdog: Bool = false)
     /// Only DELETE and changes of other fields are legal on an ended timer.
-    case illegalChange(state: TimerState, restartable: Bool)
+    case illegalChange(state: TimerState, restartable: Bool, isWatchdog: Bool = false)
     /// `kick` is for watchdogs.
     case notAWatchdog(state: TimerState, restartable: Bool)
     /// The condition on the version does not hold; nil where there is no timer.

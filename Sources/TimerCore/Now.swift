@@ -42,7 +42,7 @@ public struct Now: Sendable, Equatable {
 
     /// The first whole millisecond on `clock` that has not begun before this instant: rounding up keeps fires from
     /// being early.
-    func ceiling(on clock: TimerClock) -> Int64 {
+    public func ceiling(on clock: TimerClock) -> Int64 {
         -floorDivide(-nanoseconds(on: clock), nanosecondsPerMillisecond)
     }
 

@@ -117,7 +117,8 @@ extension Scheduler {
         let replans = !rules.plansLike(old)
         let due = try Self.amendedDue(Grid(rules, zones: zones), old, progress, now)
         if replans && progress.state.hasEnded {
-            throw .illegalChange(state: progress.state, restartable: old.restartable)
+            throw .illegalChange(
+                state: progress.state, restartable: old.restartable, isWatchdog: old.schedule.kind == .watchdog)
         }
         try condition.check(progress.version)
         redefineForComparison(slot, &definition)
@@ -156,9 +157,8 @@ extension Scheduler {
         let rules = grid.rules
         if rules.plansLike(old) {
             // A watchdog is watched up to `until` itself.
-            if progress.state == .running && rules.until != old.until && progress.due > rules.lastDue(now)
-                && rules.schedule.kind != .watchdog
-            {
+            let needed = rules.schedule.kind == .watchdog ? now.ceiling(on: rules.clock) : progress.due
+            if progress.state == .running && rules.until != old.until && needed > rules.lastDue(now) {
                 throw .invalidSchedule(pointer: "/until", reason: "no fire is due at or before `until`")
             }
             return progress.due
@@ -214,7 +214,10 @@ extension Scheduler {
             throw .notAWatchdog(state: state, restartable: step.rules.restartable)
         }
         guard TimerMachine.allows(command, in: state, restartable: step.rules.restartable, isWatchdog: isWatchdog)
-        else { throw .illegalTransition(command, state: state, restartable: step.rules.restartable) }
+        else {
+            throw .illegalTransition(
+                command, state: state, restartable: step.rules.restartable, isWatchdog: isWatchdog)
+        }
         var planned = step.progress.due
         if command == .reschedule { planned = try Self.rescheduled(step, target) }
         try condition.check(table[slot].version)

@@ -34,7 +34,8 @@ struct Step {
     /// Ends the timer; from now on `due` is the instant it is forgotten at.
     mutating func end(_ state: TimerState) {
         progress.state = state
-        progress.flags = []
+        // Whether it was stalled when it ended stays to be seen.
+        progress.flags.formIntersection(.stalled)
         progress.due = now.ceiling(on: .continuous) + rules.retain
     }
 

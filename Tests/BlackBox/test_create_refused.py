@@ -137,3 +137,8 @@ def test_an_unknown_query_parameter_is_named(api, name):
     problem = api.post("/v1/timers?colour=red", {"id": name, "after": "1h"}).problem(400)
     assert problem["parameter"] == "colour"
     api.get(f"/v1/timers/{name}").expect(404)
+
+
+def test_a_timer_that_was_refused_has_no_name(api):
+    body = {"cron": "0 0 * * *", "until": "2020-01-01T00:00:00Z"}
+    assert "timer" not in api.post("/v1/timers", body).problem(400, "invalid-schedule")

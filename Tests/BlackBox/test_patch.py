@@ -137,3 +137,7 @@ def test_if_match(api):
 
 def test_an_unknown_timer(api):
     patch(api, "no-such-timer", {"retain": "2d"}).problem(404, "not-found")
+
+
+def test_a_field_that_no_timer_has_can_not_be_removed_either(api):
+    assert patch(api, api.create()["id"], {"untill": None}).problem(400, "unknown-field")["pointer"] == "/untill"

@@ -109,3 +109,8 @@ def test_an_unknown_timer(api):
 def test_a_wait_is_a_get(api):
     id = api.create()["id"]
     assert "GET" in api.post(f"/v1/timers/{id}/wait", {}).expect(405).headers["Allow"]
+
+
+def test_no_time_to_wait_is_a_look(api, name):
+    api.create(id=name)
+    assert api.get(f"/v1/timers/{name}/wait?timeout=0s").expect(204).body == b""

@@ -239,3 +239,28 @@ def test_the_log_shows_definition_and_kicks(new_server):
     definition = next(line["definition"] for line in lines if "definition" in line)
     assert (definition["watchdog"], definition["misses"], definition["repeatAlarm"], definition["clock"]) == ("1h", 2, True, "suspending")
     assert any(line["kickCount"] == 1 for line in lines if "kickCount" in line)
+
+
+def test_the_problem_and_the_timer_say_the_same_is_legal(api, name):
+    api.create(id=name, watchdog="1h")
+    problem = api.command(name, "resume").problem(409, "illegal-transition")
+    assert problem["allowed"] == api.timer(name)["allowed"]
+    assert "kick" in problem["allowed"]
+    api.command(name, "suspend").expect(200)
+    problem = api.command(name, "activate").problem(409, "illegal-transition")
+    assert problem["allowed"] == api.timer(name)["allowed"]
+    assert "kick" in problem["allowed"]
+
+
+def test_one_that_ended_stalled_is_shown_as_it_ended(api, name):
+    api.create(id=name, watchdog="50ms", maxFires=1)
+    api.get(f"/v1/timers/{name}/wait?since=0&timeout=8s").expect(200)
+    timer = api.timer(name)
+    assert (timer["state"], timer["health"]) == ("completed", "stalled")
+
+
+def test_until_can_not_be_moved_behind_now(api, name):
+    api.create(id=name, watchdog="1h")
+    problem = api.patch(f"/v1/timers/{name}", {"until": "2020-01-01T00:00:00Z"}).problem(400, "invalid-schedule")
+    assert problem["pointer"] == "/until"
+    assert api.timer(name)["state"] == "running"

@@ -29,7 +29,7 @@ struct ModelStep {
 
     mutating func end(_ state: TimerState, _ type: EventType) {
         timer.progress.state = state
-        timer.progress.flags = []
+        timer.progress.flags.formIntersection(.stalled)
         timer.progress.due = now.up(.continuous) + rules.retain
         tell(type)
     }

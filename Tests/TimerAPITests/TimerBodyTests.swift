@@ -51,7 +51,7 @@ struct TimerBodyTests {
     }
 
     @Test(arguments: [
-        ("{}", nil), (#"{"after":"1s","at":"2030-01-01T00:00:00Z"}"#, "/at"),
+        ("{}", ""), (#"{"after":"1s","at":"2030-01-01T00:00:00Z"}"#, "/at"),
         (#"{"cron":"@daily","every":"1s"}"#, "/cron"), (#"{"cron":"@daily","watchdog":"1s"}"#, "/cron"),
         (#"{"watchdog":"1s","after":"1s"}"#, "/watchdog"), (#"{"watchdog":"0s"}"#, "/watchdog"),
         (#"{"cron":"@daily","timeZone":"Europe/Pariss"}"#, "/timeZone"),

@@ -186,7 +186,7 @@ struct WatchdogTests {
         for state in TimerState.allCases where state != .running && state != .suspended {
             let bench = Bench()
             try bench.make(rules(.watchdog(100)), in: state)
-            #expect(throws: TimerRefusal.illegalTransition(.kick, state: state, restartable: false)) {
+            #expect(throws: TimerRefusal.illegalTransition(.kick, state: state, restartable: false, isWatchdog: true)) {
                 try bench.apply(.kick)
             }
         }
