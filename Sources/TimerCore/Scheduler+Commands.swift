@@ -262,14 +262,14 @@ extension Scheduler {
         let rules = step.rules
         let keepsRemaining = step.progress.state == .suspended && rules.effectiveResume == .remaining
         if keepsRemaining, case .after(let delay) = target { return delay * 1000 }
-        let due: Int64 =
+        let (due, pointer) =
             switch target {
-            case .after(let delay): step.now.ceiling(on: rules.clock) + delay
-            case .at(let wall): step.now.due(ofWall: wall, on: rules.clock)
+            case .after(let delay): (step.now.ceiling(on: rules.clock) + delay, "/after")
+            case .at(let wall): (step.now.due(ofWall: wall, on: rules.clock), "/at")
             }
         if keepsRemaining { return step.now.remaining(until: due, on: rules.clock) }
         if step.progress.state == .running && step.isPast(due) {
-            throw .invalidSchedule(pointer: "", reason: "the timer's `until` lies before that")
+            throw .invalidSchedule(pointer: pointer, reason: "the timer's `until` lies before that")
         }
         // What a calendar names does not move along.
         if case .cron = rules.schedule { return due }

@@ -99,12 +99,12 @@ struct UntilTests {
         #expect(bench.stall(10_000) == ["fired misfire 300 missed 2", "completed"])
     }
 
-    @Test(arguments: [RescheduleTarget.after(251), .at(Bench.wall(251))])
-    func `a running timer can't be rescheduled past it`(target: RescheduleTarget) throws {
+    @Test(arguments: [(RescheduleTarget.after(251), "/after"), (.at(Bench.wall(251)), "/at")])
+    func `a running timer can't be rescheduled past it`(target: RescheduleTarget, pointer: String) throws {
         let bench = Bench()
         try bench.create(every(250))
         let before = try bench.progress()
-        let refusal = TimerRefusal.invalidSchedule(pointer: "", reason: "the timer's `until` lies before that")
+        let refusal = TimerRefusal.invalidSchedule(pointer: pointer, reason: "the timer's `until` lies before that")
         #expect(throws: refusal) { try bench.apply(.reschedule, target) }
         #expect(throws: refusal) { try bench.apply(.reschedule, target, if: .oneOf([77])) }
         #expect(try bench.progress() == before)
