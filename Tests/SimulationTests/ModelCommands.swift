@@ -157,8 +157,9 @@ extension ModelStep {
             if state.hasEnded { return .illegal }
             retime(first)
         } else {
-            let isCut = state == .running && rules.until != old.until && !timer.isWatchdog
-            if isCut && timer.isPast(timer.progress.due, now) { return .schedule }
+            // A watchdog is watched up to `until`, so that it need only lie ahead.
+            let needed = timer.isWatchdog ? now.up(rules.clock) : timer.progress.due
+            if state == .running && rules.until != old.until && timer.isPast(needed, now) { return .schedule }
             keepTime(old)
         }
         tell(replans && state != .idle ? .rescheduled : .updated)

@@ -75,10 +75,10 @@ struct ModelStep {
         timer.progress.lastFiredAt = now.wall
         if let next { timer.progress.due = next }
         if reason != .manual {
-            timer.progress.flags.remove(.moved)
             timer.gridFires += 1
             timer.gridMissed += missed
             timer.lastDue = due
+            leaveMovedInstant(next)
         }
         let waits = next == nil && timer.isWatchdog
         if waits { timer.progress.flags.insert(.unplanned) }
@@ -126,6 +126,16 @@ extension ModelStep {
         fire(.due, due, missed: 0, next: timer.following(due, now))
     }
 
+    /// The instant that a client had moved has come. A calendar goes on from now, wherever that was: its grid begins anew.
+    private mutating func leaveMovedInstant(_ next: Int64?) {
+        guard timer.progress.flags.contains(.moved) else { return }
+        timer.progress.flags.remove(.moved)
+        guard timer.cronPeriod != nil, let next else { return }
+        timer.gridStart = next
+        timer.gridFires = 0
+        timer.gridMissed = 0
+    }
+
     private func latest(through end: Int64) -> (due: Int64, before: Int64) {
         var end = end
         if let until = rules.until { end = min(end, now.due(ofWall: until, on: rules.clock)) }
@@ -142,7 +152,7 @@ extension ModelStep {
             timer.gridMissed += count
             goOn(timer.following(last.due, now))
             guard timer.progress.state == .running else { return }
-            timer.progress.flags.remove(.moved)
+            leaveMovedInstant(timer.progress.due)
             noteplanned(byCommand: false)
             return tell(nil)
         }
