@@ -32,7 +32,7 @@ extension Step {
             return plan(due, &effects)
         }
         let last = grid.latest(from: due, through: reached)
-        let next = grid.following(last.due, now)
+        let next = next(after: last.due)
         if rules.effectiveResume == .deadline {
             emit(.resumed, &effects)
             fire(.resumed, due: last.due, missed: last.before, next: next, &effects)
