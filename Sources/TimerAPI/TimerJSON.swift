@@ -1,9 +1,9 @@
-import TimerCore
+public import TimerCore
 import TimerService
-import WireJSON
+public import WireJSON
 
 /// A timer as JSON, in the shape in which it was given.
-enum TimerJSON {
+public enum TimerJSON {
     /// Writes a timer: the fields its kind uses with their defaults filled in, then what is read-only.
     static func write(_ view: TimerView, _ json: inout JSONWriter) {
         guard let layout = Definition.layout(view.definition.span) else {
@@ -12,8 +12,7 @@ enum TimerJSON {
         json.beginObject()
         json.key("id")
         writeID(view.definition, &json)
-        writeSchedule(layout.rules, &json)
-        writePolicies(layout.rules, &json)
+        writeRules(layout.rules, &json)
         json.key("labels")
         writeLabels(view.definition, &json)
         json.key("payload")
@@ -42,6 +41,12 @@ enum TimerJSON {
             json.string(definition, value)
         }
         json.endObject()
+    }
+
+    /// Writes the schedule and the policies that its kind uses, defaults filled in.
+    public static func writeRules(_ rules: TimerRules, _ json: inout JSONWriter) {
+        writeSchedule(rules, &json)
+        writePolicies(rules, &json)
     }
 
     static func writeSchedule(_ rules: TimerRules, _ json: inout JSONWriter) {

@@ -14,15 +14,6 @@ struct Grid {
     /// Whether a calendar names its instants.
     var isCron: Bool { rules.schedule.kind == .cron }
 
-    /// Whether more than one instant can be due after an activation.
-    var repeats: Bool {
-        switch rules.schedule {
-        case .after, .at: false
-        case .every, .cron: true
-        case .watchdog: rules.repeatAlarm
-        }
-    }
-
     /// Milliseconds between due instants; 0 where they are not evenly spaced, or there is but one.
     private var period: Int64 {
         switch rules.schedule {
@@ -52,9 +43,7 @@ struct Grid {
 
     /// The due instant after the one at `due`, which fires at `now`; nil when none follows.
     func following(_ due: Int64, _ now: Now) -> Int64? {
-        if case .cron(let cron) = rules.schedule { return zone.flatMap { cron.next(after: due, in: $0) } }
-        guard period > 0 else { return nil }
-        return (rules.mode == .fixedRate ? due : now.ceiling(on: rules.clock)) + period
+        afterwards(rules.mode == .fixedRate ? due : now.ceiling(on: rules.clock))
     }
 
     /// The nominal instant after `due`, were each fire on time.

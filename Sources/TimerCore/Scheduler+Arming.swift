@@ -3,12 +3,13 @@ extension Scheduler {
     /// An instant in elapsed nanoseconds not after the next due one, nil when nothing is planned.
     public func nextWake(_ now: Now) -> Int64? {
         if rebuildFrom != nil || elapsedWheel.wantsSweep || wallWheel.wantsSweep { return now.elapsed }
-        let wakes = [
-            elapsedWheel.nextWake.map { Self.saturating($0) },
-            wallWheel.nextWake.map { Self.saturating($0 - now.wallOffset) },
-            catchUp.isEmpty ? nil : catchUpFrom,
-        ]
-        return wakes.compactMap { $0 }.min()
+        // `Int64.max`, the end of the clock, is a wake too: nothing planned is told apart.
+        var wake: Int64?
+        func consider(_ other: Int64?) { if let other { wake = min(wake ?? .max, other) } }
+        consider(elapsedWheel.nextWake.map { Self.saturating($0) })
+        consider(wallWheel.nextWake.map { Self.saturating($0 - now.wallOffset) })
+        consider(catchUp.isEmpty ? nil : catchUpFrom)
+        return wake
     }
 
     /// `milliseconds` as nanoseconds; far instants stop at the end of the range (the year 2262), where waking early

@@ -209,7 +209,7 @@ extension Scheduler {
     ) throws(TimerRefusal) {
         var step = begin(slot, now)
         let state = step.progress.state
-        let isWatchdog = step.kicks != nil
+        let isWatchdog = step.isWatchdog
         if command == .kick && !isWatchdog {
             throw .notAWatchdog(state: state, restartable: step.rules.restartable)
         }
@@ -250,7 +250,7 @@ extension Scheduler {
         guard isArmedEarly, step.progress.due <= step.rules.lastDue(step.now) else { return commit(step) }
         table.setPlannedPast(step.slot, false)
         table.setProgress(step.slot, step.progress)
-        if let kicks = step.kicks { table.setKicks(step.slot, kicks) }
+        table.setKicks(step.slot, step.kicks)
     }
 
     /// What `due` becomes when the next fire is moved to `target`.

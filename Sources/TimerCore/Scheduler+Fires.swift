@@ -39,7 +39,7 @@ extension Scheduler {
     /// Takes a running timer on whose entry came up in a wheel: its instant has come, or was moved away since.
     private mutating func comeUp(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
         var step = begin(slot, now)
-        if step.kicks != nil, step.isOver, !step.progress.isPlanned || step.isPast(step.progress.due) {
+        if step.isWatchdog, step.isOver, !step.progress.isPlanned || step.isPast(step.progress.due) {
             step.complete(&effects)
             return commit(step, isFire: true)
         }
@@ -58,7 +58,7 @@ extension Scheduler {
         let misfires = misfireUntil[step.rules.clock]
         if due <= misfires && planned(step.slot, step.grid) <= misfires && !table[step.slot].plannedPast {
             step.misfire(through: misfires, &effects)
-        } else if step.kicks != nil {
+        } else if step.isWatchdog {
             step.alarm(due, missed: 0, &effects)
         } else {
             step.fire(.due, due: due, missed: 0, next: step.next(after: due), &effects)

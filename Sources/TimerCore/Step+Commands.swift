@@ -9,7 +9,7 @@ extension Step {
     mutating func suspend(_ effects: inout [Effect]) {
         progress.state = .suspended
         progress.flags.remove(.unplanned)
-        if kicks != nil {
+        if isWatchdog {
             progress.due = rules.silence * 1000
         } else if rules.effectiveResume == .remaining {
             progress.due = now.remaining(until: progress.due, on: rules.clock)
@@ -21,7 +21,7 @@ extension Step {
         progress.state = .running
         if rules.effectiveResume == .remaining {
             let due = Scheduler.due(after: progress.due, rules, now)
-            if kicks != nil { planAnew(due) } else { progress.due = due }
+            if isWatchdog { planAnew(due) } else { progress.due = due }
             emit(.resumed, &effects)
             return plan(due, &effects)
         }

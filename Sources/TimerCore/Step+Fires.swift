@@ -11,7 +11,7 @@ extension Step {
             progress.flags.insert(.stalled)
             kicks?.stalledSince = progress.due
         }
-        fire(.stalled, due: due, missed: missed, next: grid.repeats ? next(after: due) : nil, &effects)
+        fire(.stalled, due: due, missed: missed, next: next(after: due), &effects)
     }
 
     /// Deals with what was due from the planned instant through `end` while the fire loop stood still.
@@ -19,7 +19,7 @@ extension Step {
         let due = progress.due
         let last = grid.latest(from: due, through: min(end, rules.lastDue(now)))
         let next = next(after: last.due)
-        if kicks != nil { return alarm(last.due, missed: last.before, &effects) }
+        if isWatchdog { return alarm(last.due, missed: last.before, &effects) }
         let oldest = rules.misfireGrace.map { now.milliseconds(on: rules.clock) - $0 } ?? .min
         guard rules.misfire != .skip, last.due >= oldest else { return drop(last.before + 1, next: next, &effects) }
         guard rules.misfire == .all else {

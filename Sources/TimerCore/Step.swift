@@ -9,6 +9,8 @@ struct Step {
 
     var rules: TimerRules { grid.rules }
 
+    var isWatchdog: Bool { kicks != nil }
+
     /// Appends an event with the progress as it now is; without a type a change that nobody is told of.
     func emit(
         _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil,
@@ -69,7 +71,8 @@ struct Step {
         progress.firesSinceActivation += 1
         progress.missedCount += missed
         progress.lastFiredAt = now.wall
-        let waits = next == nil && waitsUnplanned
+        // A watchdog stays running without a planned fire: it may be kicked.
+        let waits = next == nil && isWatchdog
         if let next { progress.due = next }
         if reason != .manual { progress.flags.remove(.moved) }
         if waits { progress.flags.insert(.unplanned) }
@@ -81,13 +84,10 @@ struct Step {
         plan(next, &effects)
     }
 
-    /// Whether the timer stays running without a planned fire: a watchdog that may be kicked.
-    private var waitsUnplanned: Bool { rules.schedule.kind == .watchdog }
-
     /// Plans the next fire at `due`, or completes the timer when nothing may follow.
     mutating func plan(_ due: Int64?, _ effects: inout [Effect]) {
         // A watchdog is watched up to `until` itself.
-        guard let due, !isSpent, !isPast(due) || (kicks != nil && !isOver) else { return complete(&effects) }
+        guard let due, !isSpent, !isPast(due) || (isWatchdog && !isOver) else { return complete(&effects) }
         progress.due = due
     }
 

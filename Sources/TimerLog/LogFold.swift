@@ -42,15 +42,21 @@ public struct LogFold: ~Copyable {
     public private(set) var deletedThrough: Int64?
     /// Position of the oldest record there is; nil for an empty log.
     public private(set) var oldest: Int64?
-    /// Bytes of row data.
-    public private(set) var bytes = 0
-    /// Bytes of those rows' data that hold kicks.
-    public private(set) var kickBytes = 0
+    /// Bytes of the rows' data, but for those that are going.
+    public private(set) var bytes = RowBytes()
+    private let goingThrough: Int64
     /// How many records were folded.
     public private(set) var records = 0
 
-    /// Begins with nothing; the arguments are those of `Scheduler.init`.
-    public init(secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()) {
+    /// Begins with nothing.
+    ///
+    /// - Parameters:
+    ///   - secret, maximumTimers, zones: see `Scheduler.init`.
+    ///   - goingThrough: rows up to this position are to be deleted already, and are not counted.
+    public init(
+        secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly(), goingThrough: Int64 = 0
+    ) {
+        self.goingThrough = goingThrough
         scheduler = Scheduler(secret: secret, maximumTimers: maximumTimers, zones: zones)
     }
 
@@ -71,8 +77,7 @@ public struct LogFold: ~Copyable {
         }
         lastBase = header.base
         head = row.last
-        bytes += row.data.count
-        if header.kind == .kicks { kickBytes += row.data.count }
+        if row.last > goingThrough { bytes.add(row) }
         records += header.records
     }
 

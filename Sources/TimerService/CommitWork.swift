@@ -1,6 +1,13 @@
 import TimerCore
 import TimerLog
 
+/// A row that is to take the place of those it spans.
+struct RowReplacement {
+    var row: LogRow
+    /// Bytes of the data of those rows.
+    var replaced: RowBytes
+}
+
 /// What the committer does at once: a batch to append, rows to delete, rows to put in the place of others.
 struct CommitWork {
     /// Records, encoded, and the position of the first.
@@ -15,8 +22,8 @@ struct CommitWork {
     var base: TimeBase?
     /// Rows up to there are to go.
     var deletion: Int64?
-    /// Rows that each take the place of those they span.
-    var replacements: [LogRow] = []
+    /// Rows that are to take the place of others.
+    var replacements: [RowReplacement] = []
 
     init(records: [UInt8] = [], kicks: [UInt8] = []) {
         self.records = records

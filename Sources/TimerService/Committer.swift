@@ -20,12 +20,11 @@ final class Committer: @unchecked Sendable {
     private var deletedThrough: Int64
     /// Whether a deletion failed; the next one asked for tries again.
     private var deletionFailed = false
-    /// Bytes of row data in the log; of those in rows that are going; of the others in rows of kicks.
-    private var dataBytes: Int
-    private var goingBytes = 0
-    private var rowsOfKicksBytes: Int
-    /// Rows that each take the place of those they span.
-    private var replacements: [LogRow] = []
+    /// Bytes of the rows' data in the log, but for rows that are to be deleted.
+    private var held: RowBytes
+    /// Rows that are to take the place of others, and whether some are just doing so.
+    private var replacements: [RowReplacement] = []
+    private var replaces = false
     /// Empty buffers for the next batch.
     private var spare = CommitWork()
     /// Bytes appended since the compactor was last told.
@@ -42,7 +41,7 @@ final class Committer: @unchecked Sendable {
 
     init(
         _ engine: Engine, _ store: any LogStore, _ hub: EventHub, head: StoreHead, deletedThrough: Int64,
-        dataBytes: Int, kickBytes: Int,
+        bytes: RowBytes,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
         self.engine = engine
@@ -50,8 +49,7 @@ final class Committer: @unchecked Sendable {
         self.hub = hub
         self.report = report
         self.deletedThrough = deletedThrough
-        self.dataBytes = dataBytes
-        rowsOfKicksBytes = kickBytes
+        held = bytes
         secret = head.secret
         epoch = head.epoch
         logHead = head.last
@@ -61,29 +59,25 @@ final class Committer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - bytes: of their data.
-    ///   - kickBytes: of that how many in rows of kicks.
-    func delete(through position: Int64, bytes: Int, kickBytes: Int = 0) {
+    func delete(through position: Int64, _ bytes: RowBytes) {
         engine.lock.withLock {
             deleteThrough = max(deleteThrough, position)
-            goingBytes += bytes
-            rowsOfKicksBytes = max(0, rowsOfKicksBytes - kickBytes)
+            held -= bytes
             deletionFailed = false
             engine.lock.signal()
         }
     }
 
-    /// Asks that each of `rows` takes the place of the rows of kicks that it spans, whose data are `bytes` larger.
-    func replace(with rows: [LogRow], bytes: Int) {
+    /// Asks that rows take the place of others.
+    func replace(_ rows: [RowReplacement]) {
         engine.lock.withLock {
             replacements += rows
-            rowsOfKicksBytes = max(0, rowsOfKicksBytes - bytes)
-            dataBytes = max(0, dataBytes - bytes)
             engine.lock.signal()
         }
     }
 
-    /// Bytes of the data of rows of kicks, but for rows that are going.
-    var kickBytes: Int { engine.lock.withLock { rowsOfKicksBytes } }
+    /// Whether rows are still to take the place of others.
+    var isReplacing: Bool { engine.lock.withLock { replaces || !replacements.isEmpty } }
 
     /// Position up to which events are no longer kept, whether their rows are gone yet or not.
     var horizon: Int64 { engine.lock.withLock { max(expiredThrough, deletedThrough) } }
@@ -93,8 +87,8 @@ final class Committer: @unchecked Sendable {
         engine.lock.withLock { expiredThrough = max(expiredThrough, position) }
     }
 
-    /// Bytes of row data in the log, but for rows that are going and rows of kicks.
-    var logDataBytes: Int { engine.lock.withLock { dataBytes - goingBytes - rowsOfKicksBytes } }
+    /// Bytes of the rows' data in the log, but for rows that are to be deleted.
+    var bytes: RowBytes { engine.lock.withLock { held } }
 
     /// Calls `growth` each time the log has grown by a step. Set before `run`.
     func observeGrowth(_ growth: @escaping @Sendable () -> Void) { onGrowth = growth }
@@ -160,6 +154,7 @@ final class Committer: @unchecked Sendable {
             }
             if wantsDeletion && !stopping { work.deletion = deleteThrough }
             if !stopping { swap(&work.replacements, &replacements) }
+            replaces = !work.replacements.isEmpty
             return work.base == nil && work.deletion == nil && work.replacements.isEmpty ? nil : work
         }
     }
@@ -188,8 +183,7 @@ final class Committer: @unchecked Sendable {
         engine.lock.withLock {
             logHead = last
             let grown = rows.reduce(0) { $0 + $1.data.count }
-            dataBytes += grown
-            rowsOfKicksBytes += rows.reduce(0) { $0 + (BatchHeader.kind(of: $1) == .kicks ? $1.data.count : 0) }
+            held += RowBytes(rows)
             grownBytes += grown
             engine.counters.commitSeconds.observe(seconds)
             engine.counters.commitRecords.observe(Double(last - first + 1))
@@ -245,7 +239,9 @@ final class Committer: @unchecked Sendable {
     }
 
     private func emptyFold() -> LogFold {
-        LogFold(secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones)
+        LogFold(
+            secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones,
+            goingThrough: engine.lock.withLock { deleteThrough })
     }
 
     private func pauseUnlessStopping() -> Bool {
@@ -272,8 +268,7 @@ final class Committer: @unchecked Sendable {
             engine.lock.lock()
             let kept = hasLanded ? rows.last?.last ?? logHead : logHead
             logHead = head
-            dataBytes = fold.bytes
-            rowsOfKicksBytes = fold.kickBytes
+            held = fold.bytes
             engine.restart(fold, keeping: kept)
             engine.lock.unlock()
             return true
@@ -327,7 +322,7 @@ final class Committer: @unchecked Sendable {
             hub.publish(rows)
             engine.lock.withLock {
                 logHead = last
-                dataBytes += rows.reduce(0) { $0 + $1.data.count }
+                held += RowBytes(rows)
                 engine.head = last
                 engine.setDurable(last)
                 engine.storageFails = false
@@ -347,12 +342,8 @@ final class Committer: @unchecked Sendable {
     /// Deletes a bounded number of rows. Returns false when the service stops before storage works again.
     private func deleteRows(_ through: Int64) -> Bool {
         do {
-            let bytes = try store.delete(upTo: through)
-            engine.lock.withLock {
-                dataBytes -= bytes
-                goingBytes = max(0, goingBytes - bytes)
-                if bytes == 0 { deletedThrough = max(deletedThrough, through) }
-            }
+            let isOver = try store.delete(upTo: through) == 0
+            engine.lock.withLock { if isOver { deletedThrough = max(deletedThrough, through) } }
             return true
         } catch {
             report(.storageStillFailing(error))
@@ -362,10 +353,17 @@ final class Committer: @unchecked Sendable {
     }
 
     /// Puts rows in the place of others. Returns false when the service stops before storage works again.
-    private func replaceRows(_ rows: [LogRow]) -> Bool {
-        if rows.isEmpty { return true }
+    private func replaceRows(_ replacements: [RowReplacement]) -> Bool {
+        if replacements.isEmpty { return true }
+        defer { engine.lock.withLock { replaces = false } }
         do {
-            try store.replace(with: rows)
+            try store.replace(with: replacements.map(\.row))
+            engine.lock.withLock {
+                for replacement in replacements {
+                    held -= replacement.replaced
+                    held.add(replacement.row)
+                }
+            }
             return true
         } catch {
             // The rows stay as they are, which is but larger.

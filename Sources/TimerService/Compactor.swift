@@ -99,7 +99,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     private func moveBoundary(_ reader: any LogReader) throws(StoreError) -> Bool {
         let kept = engine.configuration
         let oldestKept = engine.lock.withLock { engine.instant().wall } - kept.retainMilliseconds
-        var inside = committer.logDataBytes - outsideBytes
+        var inside = committer.bytes.events - outsideBytes
         var rows = 0
         let head = engine.durableHead
         try reader.read(from: outsideThrough + 1) { row in
@@ -108,7 +108,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             else { return false }
             rows += 1
             outsideThrough = row.last
-            if header.kind != .kicks {
+            if header.kind == .events {
                 outsideBytes += row.data.count
                 inside -= row.data.count
             }
@@ -132,25 +132,23 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             return true
         }
         guard let last = rows.last?.last else { return false }
-        var kickBytes = 0
         for row in rows {
-            let (needs, kind) = try needs(of: row)
-            if kind == .kicks { kickBytes += row.data.count }
-            guard carry(needs) else { return false }
+            guard carry(try needs(of: row)) else { return false }
         }
         guard engine.carryVersionFloor(), waitUntilDurable(restarts) else { return false }
         compactedThrough = last
         pass.through = max(pass.through, last)
-        outsideBytes -= bytes - kickBytes
-        committer.delete(through: last, bytes: bytes, kickBytes: kickBytes)
+        let going = RowBytes(rows)
+        outsideBytes -= going.events
+        committer.delete(through: last, going)
         return true
     }
 
     /// What a row holds that may still be needed.
-    private func needs(of row: LogRow) throws(StoreError) -> (Engine.Carried, RowKind) {
+    private func needs(of row: LogRow) throws(StoreError) -> Engine.Carried {
         var carried = Engine.Carried()
         let siphash = engine.siphash
-        let header = try BatchRows.read(row) { record in
+        try BatchRows.read(row) { record in
             if case .kick(let hash, let base) = record.content {
                 carried.kicks.append(
                     Engine.CarriedKick(hash: hash, base: base, version: record.progress.version))
@@ -162,7 +160,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             }
             return true
         }
-        return (carried, header.kind)
+        return carried
     }
 
     /// One way through the rows of kicks, oldest first.
@@ -180,7 +178,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     /// Returns whether more is to do at once.
     private func condenseKicks(_ reader: any LogReader) throws(StoreError) -> Bool {
         if pass.end == nil {
-            guard committer.kickBytes > 2 * pass.bytesLeft + tuning.slackBytes else { return false }
+            guard committer.bytes.kicks > 2 * pass.bytesLeft + tuning.slackBytes else { return false }
             pass.end = engine.durableHead
         }
         guard let end = pass.end else { return false }
@@ -211,23 +209,26 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             return true
         }
         for row in runs.joined() {
-            guard carry(try needs(of: row).0) else { return false }
+            guard carry(try needs(of: row)) else { return false }
         }
         guard waitUntilDurable(restarts) else { return false }
         replace(runs, restingOn: engine.durableHead)
+        // Who reads rows next finds them replaced.
+        guard wait(restarts, until: { !committer.isReplacing }) else { return false }
         pass.through = last
         if isOver {
             pass.end = nil
-            pass.bytesLeft = committer.kickBytes
+            pass.bytesLeft = committer.bytes.kicks
         }
         return !isOver
     }
 
     private func replace(_ runs: [[LogRow]], restingOn position: Int64) {
         let changed = runs.filter { $0.contains { BatchHeader.kind(of: $0) == .kicks } }
-        let condensed = changed.compactMap { BatchRows.condense($0, restingOn: position) }
-        let before = changed.joined().reduce(0) { $0 + $1.data.count }
-        committer.replace(with: condensed, bytes: before - condensed.reduce(0) { $0 + $1.data.count })
+        committer.replace(
+            changed.compactMap { run in
+                BatchRows.condense(run, restingOn: position).map { RowReplacement(row: $0, replaced: RowBytes(run)) }
+            })
     }
 
     /// Writes anew what is still needed, by pieces. Returns false when storage takes no writes now.
@@ -240,16 +241,19 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         return true
     }
 
-    /// Waits for what was carried and what it rests on. False when the service stops, or when the log was folded anew
-    /// since it counted `restarts`: what was carried before may be gone, whatever is durable now.
+    /// Waits for what was carried and what it rests on.
     private func waitUntilDurable(_ restarts: Int) -> Bool {
         let head = engine.lock.withLock { engine.head }
+        return wait(restarts) { engine.durableHead >= head }
+    }
+
+    /// Waits until `isSo`. False when the service stops, or when the log was folded anew since it counted `restarts`: what
+    /// was carried before may be gone, whatever is durable now.
+    private func wait(_ restarts: Int, until isSo: () -> Bool) -> Bool {
         while !isStopping() {
-            let (isDurable, isWhole) = engine.lock.withLock {
-                (engine.durableHead >= head, engine.restarts == restarts)
-            }
-            if !isWhole { return false }
-            if isDurable { return true }
+            let isDone = isSo()
+            if engine.lock.withLock({ engine.restarts != restarts }) { return false }
+            if isDone { return true }
             onWait()
             lock.withLock { if !stopping { _ = lock.wait(nanoseconds: Self.durabilityPause) } }
         }

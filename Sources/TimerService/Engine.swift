@@ -71,8 +71,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// After a stand-still kicks that wait in sockets get so long to be taken before any watchdog is judged, in
     /// nanoseconds.
     private static let grace: Int64 = 20_000_000
-    /// A new time base is written once the newest is so old while a timer counts the time the server is up, in nanoseconds.
-    private static let tickInterval: Int64 = 9_000_000_000
+    /// A new time base is written, at the loop's next waking within a second, once the newest is so old while a timer counts the time the server is up, in nanoseconds.
+    private static let tickInterval: Int64 = 8_000_000_000
 
     /// Takes a folded log over.
     init(

@@ -39,8 +39,7 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         let deletedThrough = fold.deletedThrough ?? 0
         let records = fold.records
         let oldest = fold.oldest
-        let dataBytes = fold.bytes
-        let kickBytes = fold.kickBytes
+        let bytes = fold.bytes
         engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: timeSource)
         hub = EventHub(head: head.last)
         self.store = store
@@ -49,8 +48,8 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         replayer = Replayer(store)
         watchdog = LoopWatchdog(report: report)
         committer = Committer(
-            engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: dataBytes,
-            kickBytes: kickBytes, report: report)
+            engine, store, hub, head: head, deletedThrough: deletedThrough, bytes: bytes,
+            report: report)
         compactor = Compactor(engine, store, committer, report: report)
         committer.observeGrowth { [weak compactor] in compactor?.nudge() }
         let heart = Heartbeat(name: "fire")

@@ -1,6 +1,6 @@
 /// Escapes within JSON strings.
 enum JSONEscape {
-    /// The value of the four hexadecimal digits of the `\uXXXX` at `offset`, or nil where they are none.
+    /// The value of the four hexadecimal digits of the `\uhhhh` at `offset`, or nil where they are none.
     static func unit(_ text: Span<UInt8>, _ offset: Int) -> UInt32? {
         var value: UInt32 = 0
         for index in offset + 2..<offset + 6 {

@@ -16,7 +16,7 @@ struct LogScan: ~Copyable {
     /// Records that are good.
     var records: Int { fold.records }
     /// Bytes of good rows.
-    var bytes: Int { fold.bytes }
+    var bytes: Int { fold.bytes.total }
     /// Answers kept for idempotency keys.
     var answers: Int { fold.answers.count }
 

@@ -1,3 +1,4 @@
+import TimerAPI
 import TimerCore
 import TimerLog
 import WireJSON
@@ -135,100 +136,16 @@ enum RecordLine {
     }
 
     private static func append(_ layout: Definition.Layout, _ definition: Span<UInt8>, _ writer: inout JSONWriter) {
-        let rules = layout.rules
         writer.key("definition")
         writer.beginObject()
         writer.key("createdAt")
         writer.instant(layout.createdAt)
-        append(rules.schedule, &writer)
-        writer.key("clock")
-        writer.string(rules.clock.name)
-        writer.key("start")
-        writer.string(rules.start.name)
-        appendPolicies(rules, &writer)
-        if let maxFires = rules.maxFires {
-            writer.key("maxFires")
-            writer.integer(maxFires)
-        }
-        if let until = rules.until {
-            writer.key("until")
-            writer.instant(until)
-        }
-        writer.key("restartable")
-        writer.bool(rules.restartable)
-        writer.key("retain")
-        writer.duration(rules.retain)
+        TimerJSON.writeRules(layout.rules, &writer)
         if let payload = layout.payload {
             writer.key("payload")
             writer.raw(copy(definition, payload))
         }
         writer.endObject()
-    }
-
-    /// What delays a fire, and what becomes of one that is missed: what the kind uses, defaults of the rare ones left out.
-    private static func appendPolicies(_ rules: TimerRules, _ writer: inout JSONWriter) {
-        if rules.leeway != 0 {
-            writer.key("leeway")
-            writer.duration(rules.leeway)
-        }
-        if rules.jitter != 0 {
-            writer.key("jitter")
-            writer.duration(rules.jitter)
-        }
-        if rules.schedule.kind == .watchdog {
-            writer.key("misses")
-            writer.integer(rules.misses)
-            writer.key("repeatAlarm")
-            writer.bool(rules.repeatAlarm)
-            return
-        }
-        if rules.schedule.kind == .repeating {
-            writer.key("mode")
-            writer.string(rules.mode.name)
-        }
-        writer.key("onResume")
-        writer.string(rules.onResume.name)
-        writer.key("misfire")
-        writer.string(rules.misfire.name)
-        if let grace = rules.misfireGrace {
-            writer.key("misfireGrace")
-            writer.duration(grace)
-        }
-    }
-
-    private static func append(_ schedule: Schedule, _ writer: inout JSONWriter) {
-        switch schedule {
-        case .after(let delay):
-            writer.key("after")
-            writer.duration(delay)
-        case .at(let instant):
-            writer.key("at")
-            writer.instant(instant)
-        case .every(let period, let first):
-            writer.key("every")
-            writer.duration(period)
-            switch first {
-            case .period: break
-            case .after(let delay):
-                writer.key("after")
-                writer.duration(delay)
-            case .at(let instant):
-                writer.key("at")
-                writer.instant(instant)
-            }
-        case .cron(let cron):
-            writer.key("cron")
-            writer.string(cron.text)
-            writer.key("timeZone")
-            writer.string(cron.zone)
-            if let from = cron.from {
-                writer.key("from")
-                writer.instant(from)
-            }
-        case .watchdog(let period):
-            writer.key("watchdog")
-            writer.duration(period)
-        }
     }
 
     private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] { range.map { bytes[$0] } }

@@ -19,11 +19,11 @@ final class Server {
         let head = try store.revive()
         var fold = LogFold(secret: head.secret)
         try Committer.fold(&fold, store)
-        let (deletedThrough, bytes, kickBytes) = (fold.deletedThrough ?? 0, fold.bytes, fold.kickBytes)
+        let (deletedThrough, bytes) = (fold.deletedThrough ?? 0, fold.bytes)
         engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: time)
         hub = EventHub(head: head.last)
         committer = Committer(
-            engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: bytes, kickBytes: kickBytes,
+            engine, store, hub, head: head, deletedThrough: deletedThrough, bytes: bytes,
             report: { _ in })
         committer.retryPause = 1
         var tuning = Compactor.Tuning()

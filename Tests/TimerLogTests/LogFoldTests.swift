@@ -106,7 +106,7 @@ struct LogFoldTests {
         let fold = try fold(script.rows)
         #expect(fold.head == script.next - 1)
         #expect(fold.records == 4)
-        #expect(fold.bytes == script.rows.reduce(0) { $0 + $1.data.count })
+        #expect(fold.bytes == RowBytes(script.rows))
         #expect(fold.lastBase?.boottime == 7)
         #expect(fold.deletedThrough == 0)
         let timers = SchedulerCopy(fold.finish())

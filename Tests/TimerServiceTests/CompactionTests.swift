@@ -27,7 +27,7 @@ struct CompactionTests {
     /// Waits until the rows that rounds let go are gone.
     private func waitForDeletion(_ rig: Rig) throws {
         try eventually("what was let go is deleted") {
-            rig.committer.logDataBytes + rig.committer.kickBytes == rig.store.bytesOnDisk()
+            rig.committer.bytes == RowBytes(try rows(of: rig.store))
         }
     }
 

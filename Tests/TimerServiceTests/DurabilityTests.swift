@@ -115,7 +115,7 @@ struct DurabilityTests {
         let all = try rows(of: store)
         store.shut()
         try rig.create("busy0")
-        rig.committer.delete(through: all[4].last, bytes: all[0...4].reduce(0) { $0 + $1.data.count })
+        rig.committer.delete(through: all[4].last, RowBytes(all[0...4]))
         for number in 1...20 {
             try eventually("an append is under way") { store.isHolding }
             // The next batch is there before this one is done.
@@ -126,7 +126,7 @@ struct DurabilityTests {
             }
         }
         #expect(try rows(of: store).first?.first == all[5].first)
-        #expect(rig.committer.logDataBytes == store.bytesOnDisk())
+        #expect(rig.committer.bytes == RowBytes(try rows(of: store)))
         store.unshut()
         rig.stop()
     }
@@ -140,15 +140,15 @@ struct DurabilityTests {
         }
         let all = try rows(of: store)
         store.failDeletes(1)
-        rig.committer.delete(through: all[2].last, bytes: all[0...2].reduce(0) { $0 + $1.data.count })
+        rig.committer.delete(through: all[2].last, RowBytes(all[0...2]))
         try eventually("the deletion failed") { store.deleteCount == 1 }
         let position = try rig.create("after")
         #expect(try rig.fate(position) == .durable)
         #expect(rig.locked { $0.restarts } == 0)
         #expect(try rows(of: store).first == all[0])
-        rig.committer.delete(through: all[3].last, bytes: all[3].data.count)
+        rig.committer.delete(through: all[3].last, RowBytes([all[3]]))
         try eventually("the rows are gone") { try rows(of: store).first == all[4] }
-        try eventually("their bytes as well") { rig.committer.logDataBytes == store.bytesOnDisk() }
+        try eventually("their bytes as well") { rig.committer.bytes == RowBytes(try rows(of: store)) }
         rig.stop()
     }
 }

@@ -35,11 +35,10 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         try Committer.fold(&fold, store)
         let deletedThrough = fold.deletedThrough ?? 0
         let bytes = fold.bytes
-        let kickBytes = fold.kickBytes
         engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: time)
         hub = EventHub(head: head.last)
         committer = Committer(
-            engine, store, hub, head: head, deletedThrough: deletedThrough, dataBytes: bytes, kickBytes: kickBytes,
+            engine, store, hub, head: head, deletedThrough: deletedThrough, bytes: bytes,
             report: { [heard] event in heard.change { $0.append(event) } })
         if starts { start() }
     }
