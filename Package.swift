@@ -23,6 +23,7 @@ let package = Package(
         .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "CSQLite"]),
         .target(name: "HTTPServer", dependencies: ["Platform", "CMicroHTTPD"]),
         .target(name: "HTTPClient", dependencies: ["Platform", "CCurl"]),
+        .target(name: "Webhooks", dependencies: ["WireJSON", "Platform", "CCrypto"]),
         .target(name: "WireJSON"),
         .target(name: "TimerCore"),
         .target(name: "Platform", dependencies: ["CLinux"]),
@@ -31,12 +32,14 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 
         .testTarget(name: "TimerCoreTests", dependencies: ["TimerCore"]),
         .testTarget(name: "WireJSONTests", dependencies: ["WireJSON"]),
         .testTarget(name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient"]),
+        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks"]),
         .testTarget(name: "TimerServiceTests", dependencies: ["TimerService", "TimerLog", "TimerCore", "Platform"]),
         .testTarget(
             name: "TimerAPITests",

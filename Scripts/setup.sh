@@ -34,8 +34,9 @@ missing_packages() {
         pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
         pkg-config --exists sqlite3 || echo libsqlite3-dev
         pkg-config --exists libcurl || echo libcurl4-openssl-dev
+        pkg-config --exists libcrypto || echo libssl-dev
     else
-        printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev libcurl4-openssl-dev
+        printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev
     fi
     if [[ $1 == tests ]]; then
         command -v python3 >/dev/null || echo python3

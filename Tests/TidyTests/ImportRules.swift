@@ -9,6 +9,7 @@ enum ImportRules {
         "Platform": ["CLinux", "Glibc"],
         "HTTPServer": ["Platform", "CMicroHTTPD", "Glibc", "Synchronization"],
         "HTTPClient": ["Platform", "CCurl", "Glibc"],
+        "Webhooks": ["WireJSON", "Platform", "CCrypto"],
         "TimerLog": ["TimerCore", "Platform", "CSQLite", "Glibc", "Synchronization"],
         "TimerService": ["TimerLog", "TimerCore", "Platform", "Dispatch", "Synchronization"],
         "TimerAPI": [
@@ -63,7 +64,10 @@ struct ImportTests {
         #expect(Set(SourceFile.sources.map(\.module)) == Set(ImportRules.allowed.keys))
     }
 
-    @Test(arguments: ["CLinux": "Platform", "CSQLite": "TimerLog", "CMicroHTTPD": "HTTPServer", "CCurl": "HTTPClient"])
+    @Test(arguments: [
+        "CLinux": "Platform", "CSQLite": "TimerLog", "CMicroHTTPD": "HTTPServer", "CCurl": "HTTPClient",
+        "CCrypto": "Webhooks",
+    ])
     func `a C module has one Swift face`(module: String, face: String) {
         #expect(ImportRules.allowed.filter { $0.value.contains(module) }.map(\.key) == [face])
     }

@@ -42,6 +42,7 @@ enum WordRules {
             "Sources/TimerLog/SQLiteConnection.swift": "the one face of an SQLite connection",
             "Sources/TimerLog/SQLiteStatement.swift": "the one face of an SQLite statement",
             "Sources/TimerService/Turn.swift": "appends a span to an array in one copy",
+            "Sources/Webhooks/HMAC.swift": "the one face of libcrypto",
             "Sources/WireJSON/Bytes.swift": "reads bytes whose bounds were checked once",
             "Sources/timerd/Console.swift": "writes to standard output",
             "Sources/timerd/Environment.swift": "reads the environment",

@@ -1,0 +1,93 @@
+/// Reads the response header `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date.
+public enum RetryAfter {
+    private static let longestValue = 64
+    /// A wait of more digits is beyond any cap.
+    private static let mostSeconds: Int64 = 1_000_000_000
+    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    private static let longWeekdays = [
+        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+    ]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Milliseconds from `nowMs` (since 1970) that `value` asks to wait, never negative; nil where it says nothing.
+    public static func milliseconds(_ value: [UInt8], nowMs: Int64) -> Int64? {
+        let text = String(decoding: value.prefix(longestValue + 1), as: UTF8.self).split(
+            separator: " ", omittingEmptySubsequences: true)
+        guard value.count <= longestValue, let first = text.first else { return nil }
+        if text.count == 1 { return number(first).map { min($0, mostSeconds) * 1000 } }
+        return date(text, nowMs: nowMs).map { max($0 - nowMs, 0) }
+    }
+
+    /// Milliseconds since 1970 of a date in one of the three forms of RFC 9110 section 5.6.7, split at blanks:
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
+    static func date(_ words: [Substring], nowMs: Int64) -> Int64? {
+        switch words.count {
+        case 6 where words[5] == "GMT" && isWeekday(words[0], weekdays, comma: true):
+            guard words[1].count == 2, words[3].count == 4 else { return nil }
+            return instant(day: words[1], month: words[2], year: number(words[3]), time: words[4])
+        case 5 where isWeekday(words[0], weekdays, comma: false):
+            guard words[4].count == 4 else { return nil }
+            return instant(day: words[2], month: words[1], year: number(words[4]), time: words[3])
+        case 4 where words[3] == "GMT" && isWeekday(words[0], longWeekdays, comma: true):
+            let parts = words[1].split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[0].count == 2, parts[2].count == 2, let year = number(parts[2]) else {
+                return nil
+            }
+            // Two digits mean the latest such year that is no more than 50 years ahead.
+            let latest = CivilDays.year(ofDay: nowMs / 86_400_000) + 50
+            let full = latest - ((latest - year) % 100 + 100) % 100
+            return instant(day: parts[0], month: parts[1], year: full, time: words[2])
+        default: return nil
+        }
+    }
+
+    private static func isWeekday(_ word: Substring, _ names: [String], comma: Bool) -> Bool {
+        names.contains { word == (comma ? "\($0)," : $0) }
+    }
+
+    private static func instant(day: Substring, month: Substring, year: Int64?, time: Substring) -> Int64? {
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false)
+        guard let day = number(day), let month = months.firstIndex(of: String(month)), let year, clock.count == 3,
+            clock.allSatisfy({ $0.count == 2 }), let hour = number(clock[0]), hour <= 23,
+            let minute = number(clock[1]), minute <= 59, let second = number(clock[2]), second <= 60,
+            let days = CivilDays.since1970(year: year, month: Int64(month) + 1, day: day)
+        else { return nil }
+        return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
+    }
+
+    /// The number of a run of digits; nil for anything else. What has too many digits is the largest there is.
+    private static func number(_ text: Substring) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        return Int64(text) ?? .max
+    }
+}
+
+/// Days of the Gregorian calendar since 1970-01-01 (after Howard Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms"), for the years 0 to 9999.
+enum CivilDays {
+    /// Nil where the calendar has no such date.
+    static func since1970(year: Int64, month: Int64, day: Int64) -> Int64? {
+        guard (0...9999).contains(year), (1...12).contains(month), day >= 1, day <= days(month, of: year) else {
+            return nil
+        }
+        // Years are counted from March, so that the leap day is the last; one era more keeps all positive.
+        let fromMarch = (month <= 2 ? year - 1 : year) + 400
+        let era = fromMarch / 400
+        let yearOfEra = fromMarch % 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return (era - 1) * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    /// The year that a day lies in, or the one beside it at its very start or end: near enough to guess a century.
+    static func year(ofDay day: Int64) -> Int64 { 1970 + day * 400 / 146_097 }
+
+    private static func days(_ month: Int64, of year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// When a failed delivery is tried again, and how often.
+public struct RetryPolicy: Sendable, Equatable {
+    /// Attempts in all, the first included: 1 to 100.
+    public var maxAttempts: Int
+    /// Milliseconds before the second attempt: 1 to 24 hours.
+    public var initialMs: Int64
+    /// What each wait is multiplied by for the next: 1 to 10.
+    public var multiplier: Double
+    /// The most milliseconds of a wait, before jitter: ``initialMs`` to 7 days.
+    public var maxMs: Int64
+    /// The part of a wait by which it may be longer or shorter: 0 to 1.
+    public var jitter: Double
+
+    /// 12 attempts, after 1 s, 2 s, 4 s and so on to an hour, each a fifth longer or shorter.
+    public static let standard = RetryPolicy()
+
+    /// The standard policy where nothing else is said; not checked, see ``validate()``.
+    public init(
+        maxAttempts: Int = 12, initialMs: Int64 = 1000, multiplier: Double = 2, maxMs: Int64 = 3_600_000,
+        jitter: Double = 0.2
+    ) {
+        self.maxAttempts = maxAttempts
+        self.initialMs = initialMs
+        self.multiplier = multiplier
+        self.maxMs = maxMs
+        self.jitter = jitter
+    }
+
+    /// Throws what is out of range.
+    public func validate() throws(WebhookError) {
+        try Self.check((1...100).contains(maxAttempts), "maxAttempts", "`maxAttempts` must be 1 to 100")
+        try Self.check((1...86_400_000).contains(initialMs), "initial", "`initial` must be 1 ms to 24 h")
+        // A NaN is in no range.
+        try Self.check((1...10).contains(multiplier), "multiplier", "`multiplier` must be 1 to 10")
+        try Self.check(maxMs >= initialMs, "max", "`max` must not be shorter than `initial`")
+        try Self.check(maxMs <= 604_800_000, "max", "`max` must be at most 7 d")
+        try Self.check((0...1).contains(jitter), "jitter", "`jitter` must be 0 to 1")
+    }
+
+    private static func check(_ holds: Bool, _ member: String, _ message: String) throws(WebhookError) {
+        if !holds { throw WebhookError(member: "retry/\(member)", message: message) }
+    }
+
+    /// Milliseconds to wait after the failure of attempt `attempt`, counted from 1.
+    ///
+    /// `initial × multiplier^(attempt − 1)`, at most `max`, then longer or shorter by up to `jitter` of itself, as
+    /// `draw` says: the longest wait is `max × (1 + jitter)`. Deliveries that hit one cap together so still spread.
+    ///
+    /// - Parameter draw: 64 evenly spread bits, the same for the same delivery and attempt.
+    public func backoffMs(attempt: Int, draw: UInt64) -> Int64 {
+        let exact = Self.power(multiplier, max(attempt, 1) - 1) * Double(initialMs)
+        let capped = exact < Double(maxMs) ? exact : Double(maxMs)
+        return Self.milliseconds(capped * (1 + jitter * (2 * Self.unit(draw) - 1)))
+    }
+
+    /// Milliseconds to wait where the receiver asked for `askedMs` in `Retry-After`.
+    ///
+    /// The receiver's word stands in place of the backoff, but no shorter than `initial` (a receiver may not make the
+    /// server spin) and no longer than `max` (nor put it off for years). Jitter only lengthens it, by up to `jitter` of
+    /// itself: nobody comes before the time, and not all come at once.
+    public func retryAfterMs(_ askedMs: Int64, draw: UInt64) -> Int64 {
+        let bounded = min(max(askedMs, initialMs), maxMs)
+        return Self.milliseconds(Double(bounded) * (1 + jitter * Self.unit(draw)))
+    }
+
+    /// 0 up to but not including 1.
+    private static func unit(_ draw: UInt64) -> Double { Double(draw >> 11) * 0x1p-53 }
+
+    /// Never negative, and a number whatever the policy: an unchecked one must not trap.
+    private static func milliseconds(_ value: Double) -> Int64 {
+        value > 0 ? Int64(min(value, 0x1p62).rounded()) : 0
+    }
+
+    /// Exact where the result is; the standard library has no `pow`, and exponents here are below 100.
+    private static func power(_ base: Double, _ exponent: Int) -> Double {
+        var result = 1.0
+        for _ in 0..<min(exponent, 1100) { result *= base }
+        return result
+    }
+}

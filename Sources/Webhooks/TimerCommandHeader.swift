@@ -1,0 +1,50 @@
+/// What the receiver of a delivery tells the timer in the response header `Timer-Command`.
+public enum TimerCommandHeader: Sendable, Equatable {
+    /// `cancel`.
+    case cancel
+    /// `suspend`.
+    case suspend
+    /// `reschedule=<duration>`; the duration's text, which the caller reads.
+    case reschedule([UInt8])
+
+    /// The header's name in lower case.
+    public static let name = "timer-command"
+    private static let longestValue = 128
+
+    /// Reads the header's value: a command in either case, blanks around it and around the `=`. Nil where it is
+    /// malformed; a value of several commands, as of a repeated header, is.
+    public init?(_ value: [UInt8]) {
+        guard value.count <= Self.longestValue, value.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 < 0x7F }) else {
+            return nil
+        }
+        let parts = value.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            .map(Self.trimmed)
+        let word = String(decoding: parts[0], as: UTF8.self).lowercased()
+        switch (word, parts.count) {
+        case ("cancel", 1): self = .cancel
+        case ("suspend", 1): self = .suspend
+        case ("reschedule", 2):
+            guard !parts[1].isEmpty, parts[1].allSatisfy(Self.isDurationByte) else { return nil }
+            self = .reschedule(Array(parts[1]))
+        default: return nil
+        }
+    }
+
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let start = text.firstIndex { !isBlank($0) } ?? text.endIndex
+        let end = text.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
+        return text[start..<end]
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// Letters, digits and the marks of durations, so that a second command is no part of one.
+    private static func isDurationByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

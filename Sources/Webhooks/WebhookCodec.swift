@@ -1,0 +1,167 @@
+/// The bytes of a webhook within a timer's definition, in memory and in the log.
+///
+/// ```
+/// shape      a byte: method (3 bits), format (2), and a bit each for types, timeout and retry
+/// counts     a byte: headers (5 bits), secrets (3)
+/// url        length and bytes
+/// headers    each: length and bytes of the name, of the value
+/// secrets    each: length and bytes of the key
+/// types      a varint, where its bit is set
+/// timeout    a varint of milliseconds, where its bit is set
+/// retry      where its bit is set: varints of maxAttempts, initial and max; multiplier and jitter as IEEE 754
+///            doubles, little-endian
+/// ```
+/// Lengths are varints (LEB128). What has its default takes no byte; every configuration has one spelling.
+extension WebhookConfiguration {
+    private static let hasTypes: UInt8 = 1 << 5
+    private static let hasTimeout: UInt8 = 1 << 6
+    private static let hasRetry: UInt8 = 1 << 7
+
+    /// The configuration as bytes; it must be valid.
+    public func encode() -> [UInt8] {
+        precondition(
+            headers.count <= Self.maximumHeaders && secrets.count <= Self.maximumSecrets && timeoutMs >= 0
+                && retry.maxAttempts >= 0 && retry.initialMs >= 0 && retry.maxMs >= 0,
+            "only a configuration that `validate` accepts is encoded")
+        var shape = method.rawValue | format.rawValue << 3
+        if types != 0 { shape |= Self.hasTypes }
+        if timeoutMs != Self.defaultTimeoutMs { shape |= Self.hasTimeout }
+        if retry != .standard { shape |= Self.hasRetry }
+        var output = ByteWriter()
+        output.bytes.append(shape)
+        output.bytes.append(UInt8(headers.count) | UInt8(secrets.count) << 5)
+        output.run(url.utf8)
+        for header in headers {
+            output.run(header.name.utf8)
+            output.run(header.value.utf8)
+        }
+        for secret in secrets { output.run(secret.key) }
+        if types != 0 { output.number(types) }
+        if timeoutMs != Self.defaultTimeoutMs { output.number(UInt64(timeoutMs)) }
+        if retry != .standard {
+            output.number(UInt64(retry.maxAttempts))
+            output.number(UInt64(retry.initialMs))
+            output.number(UInt64(retry.maxMs))
+            output.fixed(retry.multiplier.bitPattern)
+            // A negative zero becomes the other one, which it equals.
+            output.fixed((retry.jitter + 0).bitPattern)
+        }
+        return output.bytes
+    }
+
+    /// Reads what ``encode()`` wrote; nil for any other bytes.
+    ///
+    /// What it gives is valid, and `encode` gives the same bytes of it. The rules of ``validate()`` may so be loosened
+    /// one day, but not tightened: logs hold what they once accepted.
+    public init?(_ bytes: Span<UInt8>) {
+        var input = ByteReader(bytes)
+        guard let shape = input.byte(), let counts = input.byte(), let method = WebhookMethod(rawValue: shape & 7),
+            let format = WebhookFormat(rawValue: shape >> 3 & 3), let url = input.text()
+        else { return nil }
+        self.init(url: url, method: method, format: format)
+        for _ in 0..<counts & 31 {
+            guard let name = input.text(), let value = input.text() else { return nil }
+            headers.append(WebhookHeader(name, value))
+        }
+        for _ in 0..<counts >> 5 {
+            guard let key = input.run(), let secret = WebhookSecret(key: key) else { return nil }
+            secrets.append(secret)
+        }
+        if shape & Self.hasTypes != 0 {
+            guard let number = input.number(), number != 0 else { return nil }
+            types = number
+        }
+        if shape & Self.hasTimeout != 0 {
+            guard let number = input.signed(), number != Self.defaultTimeoutMs else { return nil }
+            timeoutMs = number
+        }
+        if shape & Self.hasRetry != 0 {
+            guard let policy = input.retryPolicy(), policy != .standard else { return nil }
+            retry = policy
+        }
+        guard input.isAtEnd, (try? validate()) != nil else { return nil }
+    }
+}
+
+/// Appends numbers of variable length and runs of bytes.
+private struct ByteWriter {
+    var bytes: [UInt8] = []
+
+    mutating func number(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    mutating func fixed(_ value: UInt64) {
+        for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
+    }
+
+    mutating func run(_ run: some Collection<UInt8>) {
+        number(UInt64(run.count))
+        bytes.append(contentsOf: run)
+    }
+}
+
+/// Reads what ``ByteWriter`` wrote; nil at anything it would not have written.
+private struct ByteReader {
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    init(_ bytes: Span<UInt8>) { self.bytes = bytes.indices.map { bytes[$0] } }
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    mutating func byte() -> UInt8? {
+        guard offset < bytes.count else { return nil }
+        offset += 1
+        return bytes[offset - 1]
+    }
+
+    mutating func number() -> UInt64? {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while let byte = byte() {
+            // The tenth byte holds one bit, and a last byte of 0 would be a second spelling.
+            if shift == 63 && byte > 1 || shift > 0 && byte == 0 { return nil }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+        return nil
+    }
+
+    mutating func signed() -> Int64? { number().flatMap { Int64(exactly: $0) } }
+
+    mutating func fixed() -> UInt64? {
+        var value: UInt64 = 0
+        for index in 0..<8 {
+            guard let byte = byte() else { return nil }
+            value |= UInt64(byte) << UInt64(8 * index)
+        }
+        return value
+    }
+
+    mutating func run() -> [UInt8]? {
+        guard let count = number(), count <= UInt64(bytes.count - offset) else { return nil }
+        let start = offset
+        offset += Int(count)
+        return Array(bytes[start..<offset])
+    }
+
+    mutating func text() -> String? { run().flatMap { String(validating: $0, as: UTF8.self) } }
+
+    mutating func retryPolicy() -> RetryPolicy? {
+        guard let attempts = number().flatMap({ Int(exactly: $0) }), let initialMs = signed(), let maxMs = signed(),
+            let multiplier = fixed(), let jitter = fixed()
+        else { return nil }
+        // A negative zero equals zero and would be a second spelling.
+        guard jitter != (-0.0).bitPattern else { return nil }
+        return RetryPolicy(
+            maxAttempts: attempts, initialMs: initialMs, multiplier: Double(bitPattern: multiplier), maxMs: maxMs,
+            jitter: Double(bitPattern: jitter))
+    }
+}

@@ -1,0 +1,140 @@
+/// A header line's name and value.
+public struct WebhookHeader: Sendable, Equatable {
+    /// The name as it goes out.
+    public var name: String
+    /// The value as it goes out; may be empty.
+    public var value: String
+
+    /// A line of `name` and `value`.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// How a delivery is sent.
+public enum WebhookMethod: UInt8, Sendable, CaseIterable {
+    case post = 0
+    case put = 1
+    case patch = 2
+    case get = 3
+    case delete = 4
+
+    /// The name on the wire.
+    public var name: String {
+        switch self {
+        case .post: "POST"
+        case .put: "PUT"
+        case .patch: "PATCH"
+        case .get: "GET"
+        case .delete: "DELETE"
+        }
+    }
+
+    /// The method of that name, upper case.
+    public init?(name: String) {
+        guard let method = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = method
+    }
+
+    /// Whether a request has a body. A GET has none: servers and proxies drop or refuse it (RFC 9110 section 9.3.1).
+    public var sendsBody: Bool { self != .get }
+}
+
+/// What a delivery's body is.
+public enum WebhookFormat: UInt8, Sendable, CaseIterable {
+    /// The event.
+    case standard = 0
+    /// The event within a CloudEvents 1.0 envelope.
+    case cloudevents = 1
+    /// The timer's payload alone.
+    case payload = 2
+
+    /// The name in JSON.
+    public var name: String {
+        switch self {
+        case .standard: "standard"
+        case .cloudevents: "cloudevents"
+        case .payload: "payload"
+        }
+    }
+
+    /// The format of that name.
+    public init?(name: String) {
+        guard let format = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = format
+    }
+}
+
+/// Where a timer's events are delivered to, and how.
+public struct WebhookConfiguration: Sendable, Equatable {
+    /// Headers a webhook may set.
+    public static let maximumHeaders = 20
+    /// Secrets a webhook may have, for rotation.
+    public static let maximumSecrets = 5
+    /// The time for an attempt where nothing is said: 15 s.
+    public static let defaultTimeoutMs: Int64 = 15_000
+    /// The times that an attempt may be given. A shorter one would only ever fail; a longer one would hold up the
+    /// timer's next delivery for long.
+    public static let timeouts: ClosedRange<Int64> = 100...600_000
+
+    /// An absolute http or https URL.
+    public var url: String
+    /// How a delivery is sent.
+    public var method: WebhookMethod
+    /// What is sent beside what the format brings, in this order.
+    public var headers: [WebhookHeader]
+    /// What the body is.
+    public var format: WebhookFormat
+    /// Each signs every delivery; none: the server's own, if it has any.
+    public var secrets: [WebhookSecret]
+    /// Milliseconds for a whole attempt, from resolving the name to the end of the answer.
+    public var timeoutMs: Int64
+    /// The event types that are delivered, a bit each, by the caller's numbering; 0: the caller's default.
+    public var types: UInt64
+    /// When a failed delivery is tried again.
+    public var retry: RetryPolicy
+
+    /// A configuration with defaults; not checked, see ``validate()``.
+    public init(
+        url: String, method: WebhookMethod = .post, headers: [WebhookHeader] = [], format: WebhookFormat = .standard,
+        secrets: [WebhookSecret] = [], timeoutMs: Int64 = WebhookConfiguration.defaultTimeoutMs, types: UInt64 = 0,
+        retry: RetryPolicy = .standard
+    ) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.format = format
+        self.secrets = secrets
+        self.timeoutMs = timeoutMs
+        self.types = types
+        self.retry = retry
+    }
+
+    /// Whether deliveries go to the same scheme, host and port as by `other`; false where one of the URLs is invalid.
+    ///
+    /// Secrets and headers of one webhook must not follow it to another origin by themselves.
+    public func sameOrigin(as other: WebhookConfiguration) -> Bool {
+        guard let own = try? WebhookURL(url), let others = try? WebhookURL(other.url) else { return false }
+        return own.sameOrigin(as: others)
+    }
+
+    /// Throws the first thing that is wrong.
+    public func validate() throws(WebhookError) {
+        _ = try WebhookURL(url)
+        guard headers.count <= Self.maximumHeaders else {
+            throw WebhookError(
+                member: "headers",
+                message: "a webhook sets at most \(Self.maximumHeaders) headers, not \(headers.count)")
+        }
+        for header in headers { try HeaderRules.validate(header) }
+        guard secrets.count <= Self.maximumSecrets else {
+            throw WebhookError(
+                member: "secret", message: "a webhook has at most \(Self.maximumSecrets) secrets, not \(secrets.count)")
+        }
+        guard Self.timeouts.contains(timeoutMs) else {
+            throw WebhookError(member: "timeout", message: "`timeout` must be 100 ms to 10 min")
+        }
+        try retry.validate()
+    }
+}

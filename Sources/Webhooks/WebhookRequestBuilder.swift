@@ -1,0 +1,130 @@
+import WireJSON
+
+/// Makes the request of an attempt.
+///
+/// | format | body | Content-Type |
+/// |---|---|---|
+/// | `standard` | the event | `application/json` |
+/// | `cloudevents` | a CloudEvents 1.0 envelope with the event as `data` | `application/cloudevents+json` |
+/// | `payload` | the payload, or `null` | `application/json` |
+///
+/// Each carries `webhook-id` and `webhook-timestamp`, and where there is a secret `webhook-signature`, after Standard
+/// Webhooks 1.0. What the event says also stands in `timerd-*` headers where the body doesn't say it: with `payload`,
+/// and with GET, which sends no body and no Content-Type and is signed as if its body were empty. DELETE has a body.
+public struct WebhookRequestBuilder: Sendable {
+    /// What the types of CloudEvents start with.
+    public static let cloudEventPrefix = "timerd.timer."
+
+    private let userAgent: String
+    private let defaultSecrets: [WebhookSecret]
+
+    /// - Parameters:
+    ///   - version: the server's, for `User-Agent: timerd/<version>`.
+    ///   - defaultSecrets: sign the deliveries of webhooks that have no secrets of their own.
+    public init(version: String, defaultSecrets: [WebhookSecret] = []) {
+        userAgent = "timerd/\(version)"
+        self.defaultSecrets = defaultSecrets
+    }
+
+    /// The request of an attempt at `timestamp`, seconds since 1970, by the webhook as it stands now.
+    ///
+    /// The webhook's own headers come last; a `User-Agent` of its own takes the place of ours.
+    public func request(_ event: WebhookEvent, by webhook: WebhookConfiguration, timestamp: Int64) -> WebhookRequest {
+        let body = webhook.method.sendsBody ? Self.body(event, webhook.format) : nil
+        var headers: [WebhookHeader] = []
+        if !webhook.headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
+            headers.append(WebhookHeader("User-Agent", userAgent))
+        }
+        if body != nil { headers.append(WebhookHeader("Content-Type", Self.contentType(webhook.format))) }
+        headers.append(WebhookHeader("webhook-id", event.id))
+        headers.append(WebhookHeader("webhook-timestamp", "\(timestamp)"))
+        let secrets = webhook.secrets.isEmpty ? defaultSecrets : webhook.secrets
+        if !secrets.isEmpty {
+            let signature = WebhookSignature.header(
+                id: event.id, timestamp: timestamp, body: body ?? [], secrets: secrets)
+            headers.append(WebhookHeader("webhook-signature", signature))
+        }
+        if webhook.format == .payload || body == nil { headers += Self.dataHeaders(event) }
+        headers += webhook.headers
+        return WebhookRequest(
+            method: webhook.method, url: webhook.url, headers: headers, body: body, timeoutMs: webhook.timeoutMs)
+    }
+
+    private static func contentType(_ format: WebhookFormat) -> String {
+        switch format {
+        case .standard, .payload: "application/json"
+        case .cloudevents: "application/cloudevents+json"
+        }
+    }
+
+    private static func body(_ event: WebhookEvent, _ format: WebhookFormat) -> [UInt8] {
+        switch format {
+        case .standard: event.json
+        case .payload: event.payload ?? Array("null".utf8)
+        case .cloudevents: envelope(event)
+        }
+    }
+
+    /// CloudEvents 1.0 in its structured JSON form.
+    private static func envelope(_ event: WebhookEvent) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("specversion")
+        json.string("1.0" as StaticString)
+        json.key("id")
+        json.string(event.id)
+        json.key("source")
+        json.string(event.source)
+        json.key("type")
+        json.string(cloudEventPrefix + event.type)
+        json.key("subject")
+        json.string(event.subject)
+        json.key("time")
+        json.instant(event.timeMs)
+        json.key("datacontenttype")
+        json.string("application/json" as StaticString)
+        json.key("data")
+        json.raw(event.json)
+        json.endObject()
+        return json.bytes
+    }
+
+    /// `timerd-event` with the type, then a header for each of the event's data.
+    private static func dataHeaders(_ event: WebhookEvent) -> [WebhookHeader] {
+        [WebhookHeader("timerd-event", headerValue(event.type))]
+            + event.data.map { WebhookHeader("timerd-" + headerName($0.name), headerValue($0.value)) }
+    }
+
+    /// `scheduledAt` as `scheduled-at`; what no name may hold as `-`.
+    static func headerName(_ member: String) -> String {
+        var name = ""
+        for byte in member.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                if !name.isEmpty { name += "-" }
+                name.unicodeScalars.append(UnicodeScalar(byte | 0x20))
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                name.unicodeScalars.append(UnicodeScalar(byte))
+            default: name += "-"
+            }
+        }
+        return name
+    }
+
+    /// `value` as it can stand in a header: control characters, what is not ASCII, blanks at either end, and `%`
+    /// itself percent-encoded, so that a receiver that decodes gets the very text.
+    static func headerValue(_ value: String) -> String {
+        let bytes = Array(value.utf8)
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            let isEnd = index == 0 || index == bytes.count - 1
+            if byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "%") || byte == 0x20 && !isEnd {
+                text.unicodeScalars.append(UnicodeScalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += byte < 16 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return text
+    }
+}

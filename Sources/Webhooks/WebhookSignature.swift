@@ -1,0 +1,64 @@
+/// Signs and verifies deliveries as Standard Webhooks 1.0 has it: HMAC-SHA256 over `id.timestamp.body`.
+public enum WebhookSignature {
+    /// How far a timestamp may be from the receiver's clock, either way: 5 minutes.
+    public static let toleranceSeconds: Int64 = 300
+    /// Signatures looked at in one header; a sender that rotates secrets has a few.
+    private static let maximumSignatures = 32
+    private static let version = "v1,"
+
+    /// What a verifier finds.
+    public enum Verdict: Sendable, Equatable {
+        /// One of the signatures is by one of the secrets, and the timestamp is near.
+        case valid
+        /// The timestamp is no whole number of seconds since 1970.
+        case malformedTimestamp
+        /// The timestamp is over 5 minutes ago: perhaps somebody sends a recorded delivery again.
+        case tooOld
+        /// The timestamp is over 5 minutes ahead.
+        case tooNew
+        /// None of the signatures is by one of the secrets.
+        case noMatch
+    }
+
+    /// The value of `webhook-signature`: a `v1,` signature by each of `secrets`, joined by spaces; empty without any.
+    ///
+    /// - Parameters:
+    ///   - id: the value of `webhook-id`; by the standard without a dot.
+    ///   - timestamp: the value of `webhook-timestamp`, seconds since 1970.
+    public static func header(id: String, timestamp: Int64, body: [UInt8], secrets: [WebhookSecret]) -> String {
+        let message = message(id: id, timestamp: "\(timestamp)", body: body)
+        return secrets.map { version + Base64.encode(HMAC.sha256(message, key: $0.key)) }.joined(separator: " ")
+    }
+
+    /// Judges a delivery that was received, by the texts of its three headers.
+    ///
+    /// Signatures are compared in constant time. Those of other versions are passed over.
+    public static func verify(
+        signature: String, id: String, timestamp: String, body: [UInt8], secrets: [WebhookSecret], nowSeconds: Int64
+    ) -> Verdict {
+        // As the sender wrote it: a text that only parses to the same number has another signature.
+        guard timestamp.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let seconds = Int64(timestamp) else {
+            return .malformedTimestamp
+        }
+        if seconds < nowSeconds - toleranceSeconds { return .tooOld }
+        if seconds > nowSeconds + toleranceSeconds { return .tooNew }
+        let message = message(id: id, timestamp: timestamp, body: body)
+        let expected = secrets.map { HMAC.sha256(message, key: $0.key) }
+        for candidate in signature.split(separator: " ").prefix(maximumSignatures) where candidate.hasPrefix(version) {
+            guard let code = Base64.decode(candidate.utf8.dropFirst(version.utf8.count)) else { continue }
+            if expected.contains(where: { HMAC.equal($0, code) }) { return .valid }
+        }
+        return .noMatch
+    }
+
+    private static func message(id: String, timestamp: String, body: [UInt8]) -> [UInt8] {
+        var message: [UInt8] = []
+        message.reserveCapacity(id.utf8.count + timestamp.utf8.count + 2 + body.count)
+        message += id.utf8
+        message.append(UInt8(ascii: "."))
+        message += timestamp.utf8
+        message.append(UInt8(ascii: "."))
+        message += body
+        return message
+    }
+}

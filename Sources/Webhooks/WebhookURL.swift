@@ -1,0 +1,109 @@
+/// The parts of a webhook's URL that decide where it leads.
+///
+/// Read more strictly than RFC 3986, so that no other reader of the same text finds another host in it.
+public struct WebhookURL: Sendable, Equatable {
+    /// Bytes a URL may have.
+    public static let maximumLength = 2048
+    private static let longestHost = 253
+
+    /// Whether the scheme is `https`.
+    public let isSecure: Bool
+    /// The host in lower case without a final dot; an IPv6 address without brackets and as RFC 5952 spells it.
+    public let host: String
+    /// The port, the scheme's own where the URL names none.
+    public let port: UInt16
+
+    /// Reads an absolute `http` or `https` URL.
+    public init(_ text: String) throws(WebhookError) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Self.maximumLength else {
+            throw Self.error("the URL has \(bytes.count) bytes, more than \(Self.maximumLength)")
+        }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw Self.error("the URL may hold printable ASCII only: percent-encode a path, write a host in punycode")
+        }
+        guard let (secure, start) = Self.scheme(bytes) else {
+            throw Self.error("the URL must start with `http://` or `https://`")
+        }
+        guard !bytes.contains(UInt8(ascii: "#")) else { throw Self.error("the URL may have no fragment") }
+        let rest = bytes[start...]
+        let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        guard !authority.contains(UInt8(ascii: "@")) else {
+            throw Self.error("the URL may hold no user name and password: use an `Authorization` header")
+        }
+        let (name, number) = Self.split(authority)
+        isSecure = secure
+        host = try Self.readHost(name)
+        port = try number.map(Self.readPort) ?? (secure ? 443 : 80)
+    }
+
+    /// Whether scheme, host and port are the same, so that whoever may know a secret of one may know it of the other.
+    public func sameOrigin(as other: WebhookURL) -> Bool { self == other }
+
+    private static func error(_ message: String) -> WebhookError { WebhookError(member: "url", message: message) }
+
+    private static func scheme(_ bytes: [UInt8]) -> (secure: Bool, end: Int)? {
+        for (prefix, secure) in [("http://", false), ("https://", true)] {
+            let start = bytes.prefix(prefix.utf8.count)
+            if String(decoding: start, as: UTF8.self).lowercased() == prefix { return (secure, start.count) }
+        }
+        return nil
+    }
+
+    /// The host, with its brackets, and what follows its colon.
+    private static func split(_ authority: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
+        var colon = authority.lastIndex(of: UInt8(ascii: ":"))
+        // The colons of an address in brackets are its own.
+        if let bracket = authority.lastIndex(of: UInt8(ascii: "]")), let found = colon, found < bracket { colon = nil }
+        guard let colon else { return (authority, nil) }
+        return (authority[..<colon], authority[(colon + 1)...])
+    }
+
+    private static func readHost(_ name: ArraySlice<UInt8>) throws(WebhookError) -> String {
+        guard !name.isEmpty else { throw error("the URL has no host") }
+        let text = String(decoding: name, as: UTF8.self)
+        if name.first == UInt8(ascii: "[") {
+            guard name.last == UInt8(ascii: "]"), let address = IPAddress(String(text.dropFirst().dropLast())),
+                case .v6 = address
+            else { throw error("between brackets the URL's host must be an IPv6 address") }
+            return address.description
+        }
+        let host = HostName.normalised(text)
+        guard HostName.isValid(host), host.utf8.count <= longestHost else {
+            throw error("the URL's host must be a name of letters, digits, `-`, `_` and dots, or an address")
+        }
+        return host
+    }
+
+    private static func readPort(_ digits: ArraySlice<UInt8>) throws(WebhookError) -> UInt16 {
+        guard let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0,
+            digits.allSatisfy({ $0 != UInt8(ascii: "+") })
+        else { throw error("the URL's port must be 1 to 65535") }
+        return port
+    }
+}
+
+/// Names of hosts, as URLs and address rules spell them.
+enum HostName {
+    /// In lower case and without the dot of the root, which name the same host.
+    static func normalised(_ name: String) -> String {
+        let lower = name.lowercased()
+        return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+    }
+
+    /// Whether each label has 1 to 63 letters, digits, `-` or `_`.
+    static func isValid(_ name: String) -> Bool {
+        name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
+            (1...63).contains(label.count) && label.allSatisfy(isPart)
+        }
+    }
+
+    private static func isPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}
