@@ -33,7 +33,8 @@ struct Base64Tests {
     @Test func `two texts never stand for the same bytes`() {
         var numbers = Numbers(state: 2)
         for _ in 0..<5000 {
-            let text = numbers.mutation(of: Array(Base64.encode(numbers.bytes(1...8)).utf8), alphabet: Array("Aa0+/=".utf8))
+            let text = numbers.mutation(
+                of: Array(Base64.encode(numbers.bytes(1...8)).utf8), alphabet: Array("Aa0+/=".utf8))
             guard let bytes = Base64.decode(text) else { continue }
             let again = Array(Base64.encode(bytes).utf8)
             #expect(again == text || again.filter { $0 != UInt8(ascii: "=") } == text)

@@ -24,7 +24,8 @@ struct WebhookConfigurationTests {
         let plain = webhook { _ in }
         #expect(refusal(plain) == nil)
         #expect(plain.method == .post && plain.format == .standard && plain.timeoutMs == 15_000)
-        #expect(plain.retry == RetryPolicy(maxAttempts: 12, initialMs: 1000, multiplier: 2, maxMs: 3_600_000, jitter: 0.2))
+        #expect(
+            plain.retry == RetryPolicy(maxAttempts: 12, initialMs: 1000, multiplier: 2, maxMs: 3_600_000, jitter: 0.2))
     }
 
     @Test(arguments: WebhookMethod.allCases)

@@ -13,7 +13,8 @@ struct WebhookSecretTests {
     }
 
     @Test(arguments: [
-        ("", "a secret is `whsec_` and base64"), ("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "a secret is `whsec_` and base64"),
+        ("", "a secret is `whsec_` and base64"),
+        ("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "a secret is `whsec_` and base64"),
         ("WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "a secret is `whsec_` and base64"),
         ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa!w", "a secret is `whsec_` and base64"),
         ("whsec_", "a secret's base64 stands for 24 to 64 bytes, not 0"),
