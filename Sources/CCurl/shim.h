@@ -1,8 +1,11 @@
 // What Swift can't import from libcurl: variadic calls, by the type of their last argument, and macros.
 #pragma once
+#include <arpa/inet.h>
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /// Receives bytes of an answer; returns how many it took, fewer to give the transfer up.
 typedef size_t (*ccurl_sink)(char *bytes, size_t size, size_t count, void *context);
@@ -47,4 +50,50 @@ static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink head, ccurl_sink
 /// Where errors are described; `buffer` has CURL_ERROR_SIZE bytes and outlives the handle's transfers.
 static inline CURLcode ccurl_set_error_buffer(CURL *handle, char *buffer) {
   return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, buffer);
+}
+
+/// Sets who hears of header lines and of the body, and who opens sockets; all get `context` last or first, as libcurl
+/// has it.
+static inline CURLcode ccurl_set_callbacks(CURL *handle, ccurl_sink head, ccurl_sink body,
+                                           curl_opensocket_callback open, void *context) {
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, head);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
+  return curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
+}
+
+/// Sets an option of a multi handle that takes a number or a flag.
+static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option, long number) {
+  return curl_multi_setopt(multi, option, number);
+}
+
+/// Takes the next transfer that has ended: the context of its callbacks, and how it ended. Null when there is none.
+static inline void *ccurl_multi_next(CURLM *multi, CURLcode *code) {
+  int left;
+  void *context = NULL;
+  CURLMsg *message = curl_multi_info_read(multi, &left);
+  if (!message) return NULL;
+  *code = message->data.result;
+  curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
+  return context;
+}
+
+/// Copies the address and the port to connect to; returns how many bytes an address has, 4 or 16, or 0 for other kinds.
+static inline size_t ccurl_address(const struct curl_sockaddr *target, uint8_t bytes[16], uint16_t *port) {
+  if (target->family == AF_INET) {
+    const struct sockaddr_in *name = (const struct sockaddr_in *)&target->addr;
+    memcpy(bytes, &name->sin_addr, 4);
+    *port = ntohs(name->sin_port);
+    return 4;
+  }
+  if (target->family == AF_INET6) {
+    const struct sockaddr_in6 *name = (const struct sockaddr_in6 *)&target->addr;
+    memcpy(bytes, &name->sin6_addr, 16);
+    *port = ntohs(name->sin6_port);
+    return 16;
+  }
+  return 0;
 }

@@ -42,7 +42,14 @@ enum WordRules {
             "Sources/TimerLog/SQLiteConnection.swift": "the one face of an SQLite connection",
             "Sources/TimerLog/SQLiteStatement.swift": "the one face of an SQLite statement",
             "Sources/TimerService/Turn.swift": "appends a span to an array in one copy",
+<<<<<<< HEAD
             "Sources/Webhooks/HMAC.swift": "the one face of libcrypto",
+=======
+            "Sources/Webhooks/AnswerHead.swift": "compares with static strings where they lie",
+            "Sources/Webhooks/ExchangeHandle.swift": "a handle of libcurl's easy interface, with its callbacks",
+            "Sources/Webhooks/HeaderLines.swift": "libcurl's list of lines, in memory that serves every request",
+            "Sources/Webhooks/MultiHandle.swift": "the one face of libcurl's multi interface",
+>>>>>>> d9619ba (Webhooks: a courier on libcurl's multi interface, with queues by host)
             "Sources/WireJSON/Bytes.swift": "reads bytes whose bounds were checked once",
             "Sources/timerd/Console.swift": "writes to standard output",
             "Sources/timerd/Environment.swift": "reads the environment",
@@ -69,6 +76,10 @@ enum WordRules {
             "Sources/TimerService/Replayer.swift": "its jobs are guarded by a lock",
             "Sources/TimerService/SystemZones.swift": "the zones it found are guarded by a lock",
             "Sources/TimerService/TimerService.swift": "its threads are touched by start and stop alone",
+            "Sources/Webhooks/Courier.swift": "its thread is guarded by a lock",
+            "Sources/Webhooks/CourierLoop.swift": "confined to its thread but for the wake-up",
+            "Sources/Webhooks/CourierMail.swift": "its requests are guarded by a lock",
+            "Sources/Webhooks/MultiHandle.swift": "confined to its thread but for the wake-up",
             "Sources/timerd/OperatorLog.swift": "its state is guarded by a lock",
             "Sources/timerd/StopSignals.swift": "its state is guarded by a lock",
         ],

@@ -1,0 +1,38 @@
+import Platform
+import Synchronization
+
+/// What other threads leave for the courier's thread, and what they see of it.
+final class CourierMail: @unchecked Sendable {  // unchecked: requests and deadline are guarded by `lock`
+    /// Exchanges under way.
+    let inFlight = Atomic(0)
+    /// Requests that have been submitted and have not begun.
+    let waiting = Atomic(0)
+    private let lock = Lock()
+    private var requests: [CourierRequest] = []
+    private var deadline: Int64?
+
+    /// Leaves requests. Returns whether the thread is to be woken: it has had none since it looked last.
+    func leave(_ more: [CourierRequest]) -> Bool {
+        guard !more.isEmpty else { return false }
+        return lock.withLock {
+            guard deadline == nil else { return false }
+            let wasEmpty = requests.isEmpty
+            requests += more
+            waiting.add(more.count, ordering: .relaxed)
+            return wasEmpty
+        }
+    }
+
+    /// Takes no more, and has the thread end by `deadline` (monotonic). The first call counts.
+    func close(deadline: Int64) {
+        lock.withLock { if self.deadline == nil { self.deadline = deadline } }
+    }
+
+    /// Moves what was left into `requests`, which is empty. Returns the deadline once closed.
+    func take(into requests: inout [CourierRequest]) -> Int64? {
+        lock.withLock {
+            swap(&self.requests, &requests)
+            return deadline
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// One HTTP exchange to make.
+public struct CourierRequest: Sendable {
+    /// The caller's number; its result has the same.
+    public var serial: UInt64
+    /// The method in upper case; not `HEAD`.
+    public var method: String
+    /// Absolute, `http` or `https`, without user name and fragment.
+    public var url: String
+    /// Header lines to send. `Host` and `Content-Length` come by themselves, nothing else does but `Accept: */*`.
+    public var headers: [(name: String, value: String)]
+    /// The body; nil for none. Methods other than GET then say `Content-Length: 0`.
+    public var body: [UInt8]?
+    /// Milliseconds for the whole exchange from when it begins; waiting for its turn does not count.
+    public var timeoutMs: Int
+
+    /// Makes a request; see the members.
+    public init(
+        serial: UInt64, method: String, url: String, headers: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil, timeoutMs: Int
+    ) {
+        self.serial = serial
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.timeoutMs = timeoutMs
+    }
+
+    /// Why it can't be sent as it is, in one line; nil where it can. Nothing in it may begin a line of its own.
+    var fault: String? {
+        guard !method.isEmpty, method.utf8.allSatisfy(\.isHTTPToken) else { return "the method is no word of HTTP" }
+        // libcurl would wait for the body that such an answer does not have.
+        guard method != "HEAD" else { return "HEAD can't be sent" }
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            return "the URL has a space or a control character"
+        }
+        for header in headers {
+            guard !header.name.isEmpty, header.name.utf8.allSatisfy(\.isHTTPToken) else {
+                return "a header's name is no word of HTTP"
+            }
+            guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                return "the header \(header.name) has a control character"
+            }
+        }
+        return nil
+    }
+}
+
+/// What became of one request.
+public struct CourierResult: Sendable, Equatable {
+    /// The request's.
+    public var serial: UInt64
+    /// The answer's status code; 0 where there was none.
+    ///
+    /// It counts from the answer's head on: whatever becomes of the body then (too long, cut off, too slow), the
+    /// receiver has said its word.
+    public var status: Int
+    /// The value of the answer's first `Retry-After`; nil without one, and for one of over 256 bytes.
+    public var retryAfter: [UInt8]?
+    /// The value of the answer's first `Timer-Command`; as above.
+    public var timerCommand: [UInt8]?
+    /// Why there was no answer, in one line; nil for an answer.
+    public var error: String?
+    /// When the exchange began, on the monotonic clock, in nanoseconds; equal to `endedAt` where it never did.
+    public var startedAt: Int64
+    /// When it ended, on the same clock.
+    public var endedAt: Int64
+
+    /// Makes a result; see the members.
+    public init(
+        serial: UInt64, status: Int = 0, retryAfter: [UInt8]? = nil, timerCommand: [UInt8]? = nil,
+        error: String? = nil, startedAt: Int64, endedAt: Int64
+    ) {
+        self.serial = serial
+        self.status = status
+        self.retryAfter = retryAfter
+        self.timerCommand = timerCommand
+        self.error = error
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+    }
+}
+
+extension UInt8 {
+    /// Whether names of methods and headers may hold it (RFC 9110, 5.6.2).
+    var isHTTPToken: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+        }
+    }
+}

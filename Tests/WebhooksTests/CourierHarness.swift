@@ -1,0 +1,64 @@
+import Platform
+import Webhooks
+
+/// A courier under test with what came of its requests.
+final class CourierHarness: Sendable {
+    /// Results by serial, as they come.
+    final class Results: @unchecked Sendable {  // unchecked: guarded by `lock`
+        private let lock = Lock()
+        private var all: [CourierResult] = []
+
+        func append(_ more: [CourierResult]) {
+            lock.withLock {
+                all += more
+                lock.signal()
+            }
+        }
+
+        /// Waits until there are `count`; sorted by serial.
+        func wait(_ count: Int) -> [CourierResult] {
+            lock.withLock {
+                while all.count < count { lock.wait() }
+                return all.sorted { $0.serial < $1.serial }
+            }
+        }
+
+        var count: Int { lock.withLock { all.count } }
+    }
+
+    let results = Results()
+    let courier: Courier
+
+    init(
+        _ limits: CourierLimits = CourierLimits(), isStarted: Bool = true,
+        judge: @escaping @Sendable (String, CourierAddress) -> String? = { _, _ in nil }
+    ) {
+        let results = results
+        courier = Courier(limits: limits, judge: judge) { results.append($0) }
+        if isStarted { courier.start() }
+    }
+
+    deinit { courier.stop(deadlineSeconds: 0) }
+
+    /// Sends requests to `urls`, numbered from 1, and waits for what comes of them.
+    func exchange(_ urls: [String], timeoutMs: Int = 20_000) -> [CourierResult] {
+        courier.submit(Self.posts(urls, timeoutMs: timeoutMs))
+        return results.wait(urls.count)
+    }
+
+    /// A single request's result.
+    func exchange(_ request: CourierRequest) -> CourierResult {
+        courier.submit([request])
+        return results.wait(1)[0]
+    }
+
+    /// A POST to each URL, numbered.
+    static func posts(_ urls: [String], from serial: UInt64 = 1, timeoutMs: Int = 20_000) -> [CourierRequest] {
+        urls.enumerated().map { index, url in
+            CourierRequest(
+                serial: serial + UInt64(index), method: "POST", url: url,
+                headers: [(name: "Content-Type", value: "application/json")], body: Array("{}".utf8),
+                timeoutMs: timeoutMs)
+        }
+    }
+}
