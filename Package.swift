@@ -11,15 +11,17 @@ let package = Package(
         .executableTarget(
             name: "timerd",
             dependencies: [
-                "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore",
+                "TimerAPI", "TimerService", "TimerLog", "Webhooks", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore",
                 "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "TimerAPI",
-            dependencies: ["TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform", "CAssets"]),
-        .target(name: "TimerService", dependencies: ["TimerLog", "TimerCore", "Platform"]),
+            dependencies: [
+                "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform", "CAssets",
+            ]),
+        .target(name: "TimerService", dependencies: ["TimerLog", "TimerCore", "Webhooks", "Platform"]),
         .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "CSQLite"]),
         .target(name: "HTTPServer", dependencies: ["Platform", "CMicroHTTPD"]),
         .target(name: "HTTPClient", dependencies: ["Platform", "CCurl"]),

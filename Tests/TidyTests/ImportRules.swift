@@ -9,20 +9,17 @@ enum ImportRules {
         "Platform": ["CLinux", "Glibc"],
         "HTTPServer": ["Platform", "CMicroHTTPD", "Glibc", "Synchronization"],
         "HTTPClient": ["Platform", "CCurl", "Glibc"],
-<<<<<<< HEAD
-        "Webhooks": ["WireJSON", "Platform", "CCrypto"],
-=======
-        "Webhooks": ["Platform", "CCurl", "Glibc", "Synchronization"],
->>>>>>> d9619ba (Webhooks: a courier on libcurl's multi interface, with queues by host)
+        "Webhooks": ["WireJSON", "Platform", "CCrypto", "CCurl", "Glibc", "Synchronization"],
         "TimerLog": ["TimerCore", "Platform", "CSQLite", "Glibc", "Synchronization"],
-        "TimerService": ["TimerLog", "TimerCore", "Platform", "Dispatch", "Synchronization"],
+        "TimerService": ["TimerLog", "TimerCore", "Webhooks", "Platform", "Dispatch", "Synchronization"],
         "TimerAPI": [
-            "TimerService", "TimerLog", "HTTPServer", "WireJSON", "TimerCore", "Platform", "Synchronization",
+            "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform", "Synchronization",
             "CAssets",
         ],
         "timerd": [
-            "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore", "Platform",
-            "ArgumentParser", "Logging", "Foundation", "FoundationEssentials", "Glibc", "Dispatch", "Synchronization",
+            "TimerAPI", "TimerService", "TimerLog", "Webhooks", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore",
+            "Platform", "ArgumentParser", "Logging", "Foundation", "FoundationEssentials", "Glibc", "Dispatch",
+            "Synchronization",
         ],
     ]
 
@@ -68,22 +65,13 @@ struct ImportTests {
         #expect(Set(SourceFile.sources.map(\.module)) == Set(ImportRules.allowed.keys))
     }
 
-<<<<<<< HEAD
-    @Test(arguments: [
-        "CLinux": "Platform", "CSQLite": "TimerLog", "CMicroHTTPD": "HTTPServer", "CCurl": "HTTPClient",
-        "CCrypto": "Webhooks",
-    ])
-    func `a C module has one Swift face`(module: String, face: String) {
-        #expect(ImportRules.allowed.filter { $0.value.contains(module) }.map(\.key) == [face])
-=======
     // libcurl has two interfaces: the command line waits for one exchange, the server makes many at once.
     @Test(arguments: [
         "CLinux": ["Platform"], "CSQLite": ["TimerLog"], "CMicroHTTPD": ["HTTPServer"],
-        "CCurl": ["HTTPClient", "Webhooks"],
+        "CCrypto": ["Webhooks"], "CCurl": ["HTTPClient", "Webhooks"],
     ])
     func `a C module has its Swift face and no other`(module: String, faces: [String]) {
         #expect(ImportRules.allowed.filter { $0.value.contains(module) }.map(\.key).sorted() == faces)
->>>>>>> d9619ba (Webhooks: a courier on libcurl's multi interface, with queues by host)
     }
 
     @Test(arguments: [

@@ -42,14 +42,11 @@ enum WordRules {
             "Sources/TimerLog/SQLiteConnection.swift": "the one face of an SQLite connection",
             "Sources/TimerLog/SQLiteStatement.swift": "the one face of an SQLite statement",
             "Sources/TimerService/Turn.swift": "appends a span to an array in one copy",
-<<<<<<< HEAD
-            "Sources/Webhooks/HMAC.swift": "the one face of libcrypto",
-=======
             "Sources/Webhooks/AnswerHead.swift": "compares with static strings where they lie",
             "Sources/Webhooks/ExchangeHandle.swift": "a handle of libcurl's easy interface, with its callbacks",
+            "Sources/Webhooks/HMAC.swift": "the one face of libcrypto",
             "Sources/Webhooks/HeaderLines.swift": "libcurl's list of lines, in memory that serves every request",
             "Sources/Webhooks/MultiHandle.swift": "the one face of libcurl's multi interface",
->>>>>>> d9619ba (Webhooks: a courier on libcurl's multi interface, with queues by host)
             "Sources/WireJSON/Bytes.swift": "reads bytes whose bounds were checked once",
             "Sources/timerd/Console.swift": "writes to standard output",
             "Sources/timerd/Environment.swift": "reads the environment",

@@ -1,0 +1,59 @@
+import HTTPServer
+import Webhooks
+import WireJSON
+
+/// A webhook as it came, in any of the three formats.
+struct ReceivedWebhook {
+    /// The `webhook-id`.
+    let id: String?
+    private let method: String
+    private let target: String
+    private let timestamp: String?
+    private let signature: String?
+    private let type: String?
+    private let timer: String?
+    private let body: [UInt8]
+
+    init(_ exchange: Exchange) {
+        id = exchange.header("webhook-id")?.text
+        method =
+            exchange.method == .other
+            ? String(decoding: exchange.methodText, as: UTF8.self)
+            : "\(exchange.method)".uppercased()
+        target = String(decoding: exchange.target, as: UTF8.self)
+        timestamp = exchange.header("webhook-timestamp")?.text
+        signature = exchange.header("webhook-signature")?.text
+        body = exchange.body
+        // The event is the body, is in an envelope, or stands in headers.
+        let json = Answer(exchange.body)
+        let isEnvelope = json?["specversion"] != nil
+        let event = isEnvelope ? json?["data"].flatMap { Answer(Array($0.utf8)) } : json
+        type = exchange.header("timerd-event")?.text ?? event?["type"]
+        timer = exchange.header("timerd-timer")?.text ?? event?["timer"]
+    }
+
+    /// Whether one of `secrets` signed it, as the line says it.
+    func mark(_ secrets: [WebhookSecret], nowSeconds: Int64) -> String {
+        guard let id, let timestamp, let signature else { return "unsigned" }
+        guard !secrets.isEmpty else { return "unchecked" }
+        let verdict = WebhookSignature.verify(
+            signature: signature, id: id, timestamp: timestamp, body: body, secrets: secrets, nowSeconds: nowSeconds)
+        switch verdict {
+        case .valid: return "✓ verified"
+        case .malformedTimestamp: return "✗ the timestamp is no number of seconds"
+        case .tooOld: return "✗ signed over \(WebhookSignature.toleranceSeconds / 60) minutes ago"
+        case .tooNew: return "✗ signed over \(WebhookSignature.toleranceSeconds / 60) minutes ahead"
+        case .noMatch: return "✗ another secret or another body"
+        }
+    }
+
+    /// `2026-11-21T09:04:00.000Z  POST /hook  fired  tea  id=1_fired attempt=2  ✓ verified  500`.
+    func line(nowMs: Int64, attempt: Int?, mark: String, status: Int) -> String {
+        var time: [UInt8] = []
+        RFC3339.append(nowMs, to: &time)
+        var parts = [String(decoding: time, as: UTF8.self), "\(method) \(target)", type ?? "?", timer ?? "?"]
+        if let id { parts.append("id=\(id) attempt=\(attempt ?? 1)") }
+        parts += [mark, "\(status)"]
+        return Printable.text(parts.joined(separator: "  "))
+    }
+}

@@ -1,0 +1,75 @@
+import HTTPServer
+import Platform
+import Webhooks
+
+/// Answers webhooks and prints them; the whole server of `timerd listen`.
+final class WebhookReceiver: LoopHandler {
+    /// What was asked for.
+    struct Settings: Sendable {
+        var secrets: [WebhookSecret]
+        var failRate: Double
+        var seed: UInt64
+        var isVerbose: Bool
+    }
+
+    /// Bytes of a body; the server sends no event so long.
+    static let bodyLimit = 4 << 20
+    /// How many ids are remembered to count their attempts.
+    static let rememberedIDs = 100_000
+
+    private let settings: Settings
+    private var random: UInt64
+    private var attempts: [String: Int] = [:]
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        random = settings.seed
+    }
+
+    func admit(_ exchange: Exchange) -> Admission { .accept(bodyLimit: Self.bodyLimit) }
+
+    func handle(_ exchange: Exchange, _ answer: consuming HTTPServer::Answer) {
+        let now = Clocks.realtime()
+        let fails = fraction() < settings.failRate
+        let delivery = ReceivedWebhook(exchange)
+        let attempt = count(delivery.id)
+        let mark = delivery.mark(settings.secrets, nowSeconds: now / 1_000_000_000)
+        exchange.response.status = fails ? 500 : 200
+        Console.out(delivery.line(nowMs: now / 1_000_000, attempt: attempt, mark: mark, status: fails ? 500 : 200))
+        if settings.isVerbose, !exchange.body.isEmpty {
+            Console.out(Printable.text(String(decoding: exchange.body, as: UTF8.self)))
+        }
+        answer.send()
+    }
+
+    /// How often `id` has come by now; nil for none.
+    private func count(_ id: String?) -> Int? {
+        guard let id else { return nil }
+        // What is forgotten counts from 1 again, which a person who tries things out will not see.
+        if attempts.count >= Self.rememberedIDs, attempts[id] == nil { attempts.removeAll() }
+        attempts[id, default: 0] += 1
+        return attempts[id]
+    }
+
+    /// The next number from 0 to 1 of the seed's row (SplitMix64).
+    private func fraction() -> Double {
+        random &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = random
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Double((mixed ^ (mixed >> 31)) >> 11) / Double(UInt64(1) << 53)
+    }
+
+    func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
+        exchange.response.reset()
+        exchange.response.status = refusal.status
+    }
+
+    func turnEnded() {}
+    func woken() {}
+    func tick(now: Int64) {}
+    func streamWritable(_ stream: DetachedStream) {}
+    func streamClosed(_ stream: DetachedStream) {}
+    func parkedClosed(_ parked: ParkedAnswer) {}
+    func drainBegan() {}
+}
