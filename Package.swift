@@ -25,7 +25,7 @@ let package = Package(
         .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "CSQLite"]),
         .target(name: "HTTPServer", dependencies: ["Platform", "CMicroHTTPD"]),
         .target(name: "HTTPClient", dependencies: ["Platform", "CCurl"]),
-        .target(name: "Webhooks", dependencies: ["WireJSON", "Platform", "CCrypto", "CCurl"]),
+        .target(name: "Webhooks", dependencies: ["TimerCore", "WireJSON", "Platform", "CCrypto", "CCurl"]),
         .target(name: "WireJSON"),
         .target(name: "TimerCore"),
         .target(name: "Platform", dependencies: ["CLinux"]),
@@ -41,7 +41,7 @@ let package = Package(
         .testTarget(name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient"]),
-        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "Platform"]),
+        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "TimerCore", "Platform"]),
         .testTarget(name: "TimerServiceTests", dependencies: ["TimerService", "TimerLog", "TimerCore", "Platform"]),
         .testTarget(
             name: "TimerAPITests",

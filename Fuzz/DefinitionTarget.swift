@@ -13,11 +13,14 @@ func fuzzDefinition(_ input: [UInt8]) {
     }
     var id: [UInt8] = []
     Definition.appendID(bytes, to: &id)
+    let webhook = layout.webhook ?? 0..<0
     let payload = layout.payload ?? 0..<0
     let again = Definition.encode(
-        id: id.span, labels: bytes.extracting(layout.labels), rules: layout.rules, payload: bytes.extracting(payload))
+        id: id.span, labels: bytes.extracting(layout.labels), rules: layout.rules,
+        webhook: bytes.extracting(webhook), payload: bytes.extracting(payload))
     guard let second = Definition.layout(again.span) else { fatalError("broken: what was written does not read") }
     require(second.rules == layout.rules, "the rules read otherwise once written")
     require(again[second.labels] == input[layout.labels], "the labels read otherwise once written")
+    require(again[second.webhook ?? 0..<0] == input[webhook], "the webhook reads otherwise once written")
     require(again[second.payload ?? 0..<0] == input[payload], "the payload reads otherwise once written")
 }

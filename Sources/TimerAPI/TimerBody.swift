@@ -9,6 +9,8 @@ struct TimerBody {
     private(set) var rules = TimerRules(.after(0))
     /// The label pairs, encoded.
     private var labels: [UInt8] = []
+    /// The webhook, encoded; empty for none.
+    private let webhook: [UInt8] = []
     /// The payload's JSON, white space outside of strings dropped; empty for none.
     private var payload: [UInt8] = []
 
@@ -127,6 +129,6 @@ struct TimerBody {
 
     /// The definition of the timer named `id`.
     func definition(id: [UInt8]) -> [UInt8] {
-        Definition.encode(id: id.span, labels: labels.span, rules: rules, payload: payload.span)
+        Definition.encode(id: id.span, labels: labels.span, rules: rules, webhook: webhook.span, payload: payload.span)
     }
 }

@@ -6,6 +6,7 @@
 /// labels      varint length, then (length, key, length, value) … ┘
 /// createdAt   6 bytes, wall milliseconds
 /// rules       see `RulesCodec`
+/// webhook     varint length and as many bytes, where the rules' flags say so
 /// payload     the rest, JSON as given, where the rules' flags say so
 /// ```
 public enum Definition {
@@ -21,6 +22,8 @@ public enum Definition {
         public var createdAt: Int64
         /// How the timer behaves.
         public var rules: TimerRules
+        /// The webhook, as its writer encoded it; nil for none.
+        public var webhook: Range<Int>?
         /// The JSON of the payload, nil for none.
         public var payload: Range<Int>?
     }
@@ -31,18 +34,23 @@ public enum Definition {
     /// - Parameters:
     ///   - id: a valid `TimerID`.
     ///   - labels: the encoded pairs, as `appendLabel` wrote them.
+    ///   - webhook: where the events in `rules.deliveries` go, in whatever form; empty for none.
     ///   - payload: compact JSON, empty for none.
     public static func encode(
-        id: Span<UInt8>, labels: Span<UInt8>, rules: TimerRules, payload: Span<UInt8>
+        id: Span<UInt8>, labels: Span<UInt8>, rules: TimerRules, webhook: Span<UInt8>, payload: Span<UInt8>
     ) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(id.count + labels.count + payload.count + 48)
+        bytes.reserveCapacity(id.count + labels.count + webhook.count + payload.count + 48)
         bytes.append(0)
         TimerID.appendKept(id, to: &bytes)
         ByteCoding.append(UInt64(labels.count), to: &bytes)
         append(labels, to: &bytes)
         for _ in 0..<createdAtCount { bytes.append(0) }
-        RulesCodec.append(rules, hasPayload: !payload.isEmpty, to: &bytes)
+        RulesCodec.append(rules, hasPayload: !payload.isEmpty, hasWebhook: !webhook.isEmpty, to: &bytes)
+        if !webhook.isEmpty {
+            ByteCoding.append(UInt64(webhook.count), to: &bytes)
+            append(webhook, to: &bytes)
+        }
         append(payload, to: &bytes)
         return bytes
     }
@@ -83,13 +91,21 @@ public enum Definition {
         let labels = offset..<prefix
         offset = prefix
         guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount),
-            let (rules, hasPayload) = RulesCodec.read(bytes, &offset)
+            let (rules, hasPayload, hasWebhook) = RulesCodec.read(bytes, &offset)
         else { return nil }
+        var webhook: Range<Int>?
+        if hasWebhook {
+            guard let count = ByteCoding.read(bytes, &offset), count > 0, count <= UInt64(bytes.count - offset) else {
+                return nil
+            }
+            webhook = offset..<offset + Int(count)
+            offset += Int(count)
+        }
         guard hasPayload == (offset < bytes.count) else { return nil }
         let payload = hasPayload ? offset..<bytes.count : nil
         return Layout(
             id: 1..<1 + idCount, labels: labels, prefixCount: prefix, createdAt: Int64(createdAt), rules: rules,
-            payload: payload)
+            webhook: webhook, payload: payload)
     }
 
     /// The clock of the whole definition `bytes`: a shortcut through `layout`.

@@ -11,6 +11,9 @@ public enum EventType: UInt8, Sendable, CaseIterable {
     case cancelled = 9
     case completed = 10
     case deleted = 11
+    case delivered = 12
+    case deliveryFailed = 13
+    case deliveryDead = 14
 
     /// The name on the wire.
     public var name: StaticString {
@@ -26,14 +29,32 @@ public enum EventType: UInt8, Sendable, CaseIterable {
         case .cancelled: "cancelled"
         case .completed: "completed"
         case .deleted: "deleted"
+        case .delivered: "delivered"
+        case .deliveryFailed: "deliveryFailed"
+        case .deliveryDead: "deliveryDead"
         }
     }
 
     /// Whether its event shows the payload.
     public var showsPayload: Bool { self == .created || self == .updated || self == .fired }
+
+    /// Whether it tells what became of a delivery by webhook; such an event is itself never delivered.
+    public var isDelivery: Bool { self == .delivered || self == .deliveryFailed || self == .deliveryDead }
 }
 
-/// Why a timer fired or was deleted.
+/// A set of event types, a bit each by `EventType.rawValue`.
+public struct EventTypes: OptionSet, Sendable, Hashable {
+    /// The bits.
+    public var rawValue: UInt32
+    /// Makes a set of bits.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// The set of one type.
+    public init(_ type: EventType) { rawValue = 1 << UInt32(type.rawValue) }
+    /// Whether `type` is among them.
+    public func contains(_ type: EventType) -> Bool { contains(EventTypes(type)) }
+}
+
+/// Why a timer fired or was deleted, or a delivery is dead.
 public enum EventReason: UInt8, Sendable, CaseIterable {
     case none = 0
     /// fired: its due instant came.
@@ -50,6 +71,12 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
     case request = 6
     /// deleted: kept for its `retain` after it ended.
     case expired = 7
+    /// deliveryDead: its last attempt failed.
+    case attempts = 8
+    /// deliveryDead: too many deliveries were pending.
+    case backlog = 9
+    /// deliveryDead: the receiver is gone for good (410).
+    case gone = 10
 
     /// The name on the wire.
     public var name: StaticString {
@@ -62,6 +89,9 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
         case .resumed: "resumed"
         case .request: "request"
         case .expired: "expired"
+        case .attempts: "attempts"
+        case .backlog: "backlog"
+        case .gone: "gone"
         }
     }
 }

@@ -1,74 +1,72 @@
 /// The bytes of a timer's rules within its definition.
 ///
 /// ```
-/// flags      a byte
 /// plan       a byte: shape of the schedule (3 bits), clock (2), mode (1), onResume (2)
-/// policies   a byte, where the flags say so
+/// flags      a varint
 /// schedule   varints; cron: length and bytes of the expression, then of the zone
-/// the rest   varints, each where its flag is set: from, maxFires, until, retain, leeway, jitter, misfireGrace, misses
+/// the rest   varints, each where its flag is set: from, maxFires, until, retain, leeway, jitter, misfireGrace, misses,
+///            deliveries
 /// ```
 enum RulesCodec {
     private struct Flags: OptionSet {
-        let rawValue: UInt8
-        static let manual = Flags(rawValue: 1)
-        static let restartable = Flags(rawValue: 2)
-        static let maxFires = Flags(rawValue: 4)
-        static let until = Flags(rawValue: 8)
-        static let retain = Flags(rawValue: 16)
-        static let payload = Flags(rawValue: 32)
-        static let policies = Flags(rawValue: 64)
-        static let from = Flags(rawValue: 128)
-    }
-
-    private struct Policies: OptionSet {
-        let rawValue: UInt8
-        /// The lowest two bits are the misfire policy.
-        static let misfireMask: UInt8 = 3
-        static let leeway = Policies(rawValue: 4)
-        static let jitter = Policies(rawValue: 8)
-        static let misfireGrace = Policies(rawValue: 16)
-        static let misses = Policies(rawValue: 32)
-        static let repeatAlarm = Policies(rawValue: 64)
-        static let subscriber = Policies(rawValue: 128)
+        let rawValue: UInt64
+        static let payload = Flags(rawValue: 1)
+        static let retain = Flags(rawValue: 1 << 1)
+        static let maxFires = Flags(rawValue: 1 << 2)
+        static let until = Flags(rawValue: 1 << 3)
+        static let manual = Flags(rawValue: 1 << 4)
+        static let restartable = Flags(rawValue: 1 << 5)
+        static let webhook = Flags(rawValue: 1 << 6)
+        static let leeway = Flags(rawValue: 1 << 7)
+        static let jitter = Flags(rawValue: 1 << 8)
+        static let misfireGrace = Flags(rawValue: 1 << 9)
+        static let misses = Flags(rawValue: 1 << 10)
+        static let repeatAlarm = Flags(rawValue: 1 << 11)
+        static let subscriber = Flags(rawValue: 1 << 12)
+        static let from = Flags(rawValue: 1 << 13)
+        /// Two bits are the misfire policy.
+        static let misfireShift: UInt64 = 14
+        static let misfireMask: UInt64 = 3
+        static let all = Flags(rawValue: 1 << 16 - 1)
     }
 
     private static let cronShape: UInt8 = 5
     private static let watchdogShape: UInt8 = 6
     private static let shapeMask: UInt8 = 7
 
-    static func append(_ rules: TimerRules, hasPayload: Bool, to bytes: inout [UInt8]) {
-        let policies = policies(rules)
-        var flags: Flags = hasPayload ? [.payload] : []
-        if rules.start == .manual { flags.insert(.manual) }
-        if rules.restartable { flags.insert(.restartable) }
-        if rules.maxFires != nil { flags.insert(.maxFires) }
-        if rules.until != nil { flags.insert(.until) }
-        if rules.retain != TimerRules.defaultRetain { flags.insert(.retain) }
-        if policies.rawValue != 0 { flags.insert(.policies) }
-        if case .cron(let cron) = rules.schedule, cron.from != nil { flags.insert(.from) }
-        bytes.append(flags.rawValue)
+    static func append(_ rules: TimerRules, hasPayload: Bool, hasWebhook: Bool, to bytes: inout [UInt8]) {
+        let flags = flags(rules, hasPayload: hasPayload, hasWebhook: hasWebhook)
         let plan = rules.clock.rawValue << 3 | rules.mode.rawValue << 5 | rules.onResume.rawValue << 6
         bytes.append(shape(rules.schedule) | plan)
-        if flags.contains(.policies) { bytes.append(policies.rawValue) }
+        ByteCoding.append(flags.rawValue, to: &bytes)
         append(rules.schedule, to: &bytes)
         if let maxFires = rules.maxFires { ByteCoding.append(signed: maxFires, to: &bytes) }
         if let until = rules.until { ByteCoding.append(signed: until, to: &bytes) }
         if flags.contains(.retain) { ByteCoding.append(signed: rules.retain, to: &bytes) }
-        if policies.contains(.leeway) { ByteCoding.append(signed: rules.leeway, to: &bytes) }
-        if policies.contains(.jitter) { ByteCoding.append(signed: rules.jitter, to: &bytes) }
+        if flags.contains(.leeway) { ByteCoding.append(signed: rules.leeway, to: &bytes) }
+        if flags.contains(.jitter) { ByteCoding.append(signed: rules.jitter, to: &bytes) }
         if let grace = rules.misfireGrace { ByteCoding.append(signed: grace, to: &bytes) }
-        if policies.contains(.misses) { ByteCoding.append(signed: rules.misses, to: &bytes) }
+        if flags.contains(.misses) { ByteCoding.append(signed: rules.misses, to: &bytes) }
+        if hasWebhook { ByteCoding.append(UInt64(rules.deliveries.rawValue), to: &bytes) }
     }
 
-    private static func policies(_ rules: TimerRules) -> Policies {
-        var policies = Policies(rawValue: rules.misfire.rawValue)
-        if rules.leeway != 0 { policies.insert(.leeway) }
-        if rules.jitter != 0 { policies.insert(.jitter) }
-        if rules.misfireGrace != nil { policies.insert(.misfireGrace) }
-        if rules.misses != 1 { policies.insert(.misses) }
-        if rules.repeatAlarm { policies.insert(.repeatAlarm) }
-        if rules.start == .subscriber { policies.insert(.subscriber) }
-        return policies
+    private static func flags(_ rules: TimerRules, hasPayload: Bool, hasWebhook: Bool) -> Flags {
+        var flags = Flags(rawValue: UInt64(rules.misfire.rawValue) << Flags.misfireShift)
+        if hasPayload { flags.insert(.payload) }
+        if hasWebhook { flags.insert(.webhook) }
+        if rules.start == .manual { flags.insert(.manual) }
+        if rules.start == .subscriber { flags.insert(.subscriber) }
+        if rules.restartable { flags.insert(.restartable) }
+        if rules.maxFires != nil { flags.insert(.maxFires) }
+        if rules.until != nil { flags.insert(.until) }
+        if rules.retain != TimerRules.defaultRetain { flags.insert(.retain) }
+        if case .cron(let cron) = rules.schedule, cron.from != nil { flags.insert(.from) }
+        if rules.leeway != 0 { flags.insert(.leeway) }
+        if rules.jitter != 0 { flags.insert(.jitter) }
+        if rules.misfireGrace != nil { flags.insert(.misfireGrace) }
+        if rules.misses != 1 { flags.insert(.misses) }
+        if rules.repeatAlarm { flags.insert(.repeatAlarm) }
+        return flags
     }
 
     private static func shape(_ schedule: Schedule) -> UInt8 {
@@ -101,72 +99,76 @@ enum RulesCodec {
 
     /// The clock of the rules that begin at `place`.
     static func clock(_ bytes: Span<UInt8>, at place: Int) -> TimerClock? {
-        guard place + 1 < bytes.count else { return nil }
-        return TimerClock(rawValue: bytes[place + 1] >> 3 & 3)
+        guard place < bytes.count else { return nil }
+        return TimerClock(rawValue: bytes[place] >> 3 & 3)
     }
 
     /// Whether the rules that begin at `place` have a cron schedule.
     static func isCron(_ bytes: Span<UInt8>, at place: Int) -> Bool {
-        place + 1 < bytes.count && bytes[place + 1] & shapeMask == cronShape
+        place < bytes.count && bytes[place] & shapeMask == cronShape
     }
 
     /// Whether the rules that begin at `place` are a watchdog's.
     static func isWatchdog(_ bytes: Span<UInt8>, at place: Int) -> Bool {
-        place + 1 < bytes.count && bytes[place + 1] & shapeMask == watchdogShape
+        place < bytes.count && bytes[place] & shapeMask == watchdogShape
     }
 
     /// Reads rules; nil when there are none. Moves `offset` behind them.
-    static func read(_ bytes: Span<UInt8>, _ offset: inout Int) -> (rules: TimerRules, hasPayload: Bool)? {
-        guard let flags = byte(bytes, &offset).map({ Flags(rawValue: $0) }), let plan = byte(bytes, &offset),
-            let clock = TimerClock(rawValue: plan >> 3 & 3), let mode = RepeatMode(rawValue: plan >> 5 & 1),
-            let onResume = ResumePolicy(rawValue: plan >> 6),
-            let policies = flags.contains(.policies) ? byte(bytes, &offset) : 0,
+    static func read(
+        _ bytes: Span<UInt8>, _ offset: inout Int
+    ) -> (rules: TimerRules, hasPayload: Bool, hasWebhook: Bool)? {
+        guard let plan = byte(bytes, &offset), let clock = TimerClock(rawValue: plan >> 3 & 3),
+            let mode = RepeatMode(rawValue: plan >> 5 & 1), let onResume = ResumePolicy(rawValue: plan >> 6),
+            let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) }), Flags.all.isSuperset(of: flags),
+            let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask)),
             let schedule = schedule(bytes, &offset, shape: plan & shapeMask, hasFrom: flags.contains(.from))
         else { return nil }
         var rules = TimerRules(schedule)
         rules.clock = clock
         rules.mode = mode
         rules.onResume = onResume
-        rules.start = flags.contains(.manual) ? .manual : .now
+        rules.misfire = misfire
+        rules.start = flags.contains(.subscriber) ? .subscriber : flags.contains(.manual) ? .manual : .now
         rules.restartable = flags.contains(.restartable)
+        rules.repeatAlarm = flags.contains(.repeatAlarm)
+        guard readNumbers(flags, bytes, &offset, into: &rules) else { return nil }
+        return (rules, flags.contains(.payload), flags.contains(.webhook))
+    }
+
+    private static func readNumbers(
+        _ flags: Flags, _ bytes: Span<UInt8>, _ offset: inout Int, into rules: inout TimerRules
+    ) -> Bool {
         if flags.contains(.maxFires) {
-            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return false }
             rules.maxFires = value
         }
         if flags.contains(.until) {
-            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return false }
             rules.until = value
         }
         if flags.contains(.retain) {
-            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return false }
             rules.retain = value
         }
-        if policies != 0, !read(Policies(rawValue: policies), bytes, &offset, into: &rules) { return nil }
-        return (rules, flags.contains(.payload))
-    }
-
-    private static func read(
-        _ policies: Policies, _ bytes: Span<UInt8>, _ offset: inout Int, into rules: inout TimerRules
-    ) -> Bool {
-        guard let misfire = MisfirePolicy(rawValue: policies.rawValue & Policies.misfireMask) else { return false }
-        rules.misfire = misfire
-        rules.repeatAlarm = policies.contains(.repeatAlarm)
-        if policies.contains(.subscriber) { rules.start = .subscriber }
-        if policies.contains(.leeway) {
+        if flags.contains(.leeway) {
             guard let value = ByteCoding.readSigned(bytes, &offset), value >= 0 else { return false }
             rules.leeway = value
         }
-        if policies.contains(.jitter) {
+        if flags.contains(.jitter) {
             guard let value = ByteCoding.readSigned(bytes, &offset), value >= 0 else { return false }
             rules.jitter = value
         }
-        if policies.contains(.misfireGrace) {
+        if flags.contains(.misfireGrace) {
             guard let value = ByteCoding.readSigned(bytes, &offset) else { return false }
             rules.misfireGrace = value
         }
-        if policies.contains(.misses) {
+        if flags.contains(.misses) {
             guard let value = ByteCoding.readSigned(bytes, &offset), value > 0 else { return false }
             rules.misses = value
+        }
+        if flags.contains(.webhook) {
+            guard let bits = ByteCoding.read(bytes, &offset).flatMap({ UInt32(exactly: $0) }) else { return false }
+            rules.deliveries = EventTypes(rawValue: bits)
         }
         return true
     }

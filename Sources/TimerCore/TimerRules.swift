@@ -30,6 +30,8 @@ public struct TimerRules: Sendable, Equatable {
     public var restartable = false
     /// Milliseconds it can be read once it ended.
     public var retain: Int64 = TimerRules.defaultRetain
+    /// The events that its webhook is sent; none without a webhook.
+    public var deliveries: EventTypes = []
 
     /// 24 hours.
     public static let defaultRetain: Int64 = 86_400_000

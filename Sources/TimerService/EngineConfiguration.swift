@@ -20,7 +20,8 @@ public struct EngineConfiguration: Sendable {
     public var retainMilliseconds: Int64 = 86_400_000
     /// How many bytes of log are kept for events.
     public var retainBytes = 1 << 30
-
+    /// How events are delivered to webhooks.
+    public var deliveries = DeliveryConfiguration()
     /// The time zones of cron schedules.
     public var zones: any ZoneSource = UTCOnly()
 

@@ -66,7 +66,7 @@ struct LogAudit {
         case .created, .updated: life.runs = record.progress.state == .running
         case .fired: try promise(life.runs, "\(id) fires at \(record.position) while it does not run")
         case .suspended, .cancelled, .completed, .deleted: life.runs = false
-        case .rescheduled, .recovered: break
+        case .rescheduled, .recovered, .delivered, .deliveryFailed, .deliveryDead: break
         }
         life.version = version
         lives[id] = life

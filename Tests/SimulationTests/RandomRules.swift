@@ -84,6 +84,6 @@ enum RandomRules {
     static func definition(_ id: String, _ rules: TimerRules, payload: [UInt8] = []) -> [UInt8] {
         let none: [UInt8] = []
         return Definition.encode(
-            id: Array(id.utf8).span, labels: none.span, rules: rules, payload: payload.span)
+            id: Array(id.utf8).span, labels: none.span, rules: rules, webhook: none.span, payload: payload.span)
     }
 }

@@ -9,11 +9,12 @@ enum ImportRules {
         "Platform": ["CLinux", "Glibc"],
         "HTTPServer": ["Platform", "CMicroHTTPD", "Glibc", "Synchronization"],
         "HTTPClient": ["Platform", "CCurl", "Glibc"],
-        "Webhooks": ["WireJSON", "Platform", "CCrypto", "CCurl", "Glibc", "Synchronization"],
+        "Webhooks": ["TimerCore", "WireJSON", "Platform", "CCrypto", "CCurl", "Glibc", "Synchronization"],
         "TimerLog": ["TimerCore", "Platform", "CSQLite", "Glibc", "Synchronization"],
         "TimerService": ["TimerLog", "TimerCore", "Webhooks", "Platform", "Dispatch", "Synchronization"],
         "TimerAPI": [
-            "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform", "Synchronization",
+            "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform",
+            "Synchronization",
             "CAssets",
         ],
         "timerd": [

@@ -22,10 +22,12 @@ final class Bench {
     func key(_ id: String) -> TimerKey { TimerKey(id: Array(id.utf8).span, siphash: scheduler.siphash) }
 
     static func definition(
-        _ id: String, _ rules: TimerRules, labels: [(String, String)] = [], payload: String = ""
+        _ id: String, _ rules: TimerRules, labels: [(String, String)] = [], webhook: [UInt8] = [],
+        payload: String = ""
     ) -> [UInt8] {
         Definition.encode(
-            id: Array(id.utf8).span, labels: encoded(labels).span, rules: rules, payload: Array(payload.utf8).span)
+            id: Array(id.utf8).span, labels: encoded(labels).span, rules: rules, webhook: webhook.span,
+            payload: Array(payload.utf8).span)
     }
 
     static func encoded(_ labels: [(String, String)]) -> [UInt8] {

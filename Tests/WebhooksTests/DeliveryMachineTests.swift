@@ -1,4 +1,5 @@
 import Testing
+import TimerCore
 
 @testable import Webhooks
 
