@@ -3,8 +3,7 @@ import Synchronization
 
 /// Makes HTTP exchanges, many at once, on one thread of its own.
 ///
-/// Requests queue by host and are served as `HostQueues` has it: a host that is slow or dead delays nobody else.
-/// Connections are kept and used again. Certificates are verified against the system's authorities. There are no
+/// It begins whatever it is given at once; whose turn it is, `HostQueues` tells its caller. Connections are kept and used again. Certificates are verified against the system's authorities. There are no
 /// redirects, no cookies, and no proxy but the one that is given. An answer's body is read and thrown away.
 public final class Courier: Sendable {
     private let mail = CourierMail()
@@ -28,10 +27,10 @@ public final class Courier: Sendable {
         loop = CourierLoop(mail, ExchangeHandle.Settings(limits: limits, judge: judge), finished: finished)
     }
 
-    /// Queues requests; never blocks on the network. Any thread.
+    /// Begins exchanges; never blocks on the network. Any thread.
     ///
-    /// Over `CourierLimits.waiting` they fail at once, so look at `waiting` first. What is submitted after `stop` is
-    /// dropped without a result.
+    /// What would be more than `CourierLimits.exchanges` fails at once. An exchange has made room when its result is
+    /// told. What is submitted after `stop` is dropped without a result.
     public func submit(_ requests: [CourierRequest]) {
         if mail.leave(requests) { loop.wake() }
     }
@@ -41,7 +40,7 @@ public final class Courier: Sendable {
         thread.start(loop)
     }
 
-    /// Ends: what waits fails at once, what is under way is given `deadlineSeconds` to end by itself and fails then.
+    /// Ends: what has not begun fails at once, what is under way is given `deadlineSeconds` to end and fails then.
     /// Every request that was submitted has its result when this returns. Not from the courier's thread; a second call
     /// waits for the first.
     public func stop(deadlineSeconds: Double) {
@@ -52,9 +51,6 @@ public final class Courier: Sendable {
 
     /// Exchanges under way, to within a turn of the loop.
     public var inFlight: Int { mail.inFlight.load(ordering: .relaxed) }
-
-    /// Requests that were submitted and have not begun.
-    public var waiting: Int { mail.waiting.load(ordering: .relaxed) }
 }
 
 /// The courier's thread: started once, joined once.

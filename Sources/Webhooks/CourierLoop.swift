@@ -2,7 +2,7 @@ import CCurl
 import Platform
 import Synchronization
 
-/// The courier's thread: takes what was submitted, begins what may begin, and tells what has ended.
+/// The courier's thread: takes what was submitted, begins it, and tells what has ended.
 final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the thread in `run` but for `wake`
     /// Handles that are kept for the next exchange.
     static let idleLimit = 256
@@ -14,7 +14,6 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
     private let settings: ExchangeHandle.Settings
     private let finished: @Sendable ([CourierResult]) -> Void
     private let multi: MultiHandle
-    private var queues: HostQueues
     private var underWay: [ExchangeHandle] = []
     private var idle: [ExchangeHandle] = []
     private var arrived: [CourierRequest] = []
@@ -28,8 +27,7 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         self.settings = settings
         self.finished = finished
         limits = settings.limits
-        multi = MultiHandle(connections: max(1, limits.concurrency))
-        queues = HostQueues(perHost: limits.perHost, concurrency: limits.concurrency)
+        multi = MultiHandle(connections: max(1, limits.exchanges))
     }
 
     /// Has `run` look at the mail. Any thread.
@@ -39,15 +37,12 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
     func run() {
         while true {
             let deadline = mail.take(into: &arrived)
-            queueArrived()
+            begin(isStopping: deadline != nil)
             if let deadline, stopped(by: deadline) { break }
-            begin()
             multi.perform()
             collect()
-            // What has ended makes room: no waiting while something fills it.
-            let hasBegun = begin()
             report()
-            if !hasBegun { multi.wait(milliseconds: waitMs(deadline)) }
+            multi.wait(milliseconds: waitMs(deadline))
         }
         idle = []
     }
@@ -58,43 +53,31 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         return Int32(max(0, min(Self.longestWaitMs, left)))
     }
 
-    private func queueArrived() {
+    /// Begins what has arrived.
+    private func begin(isStopping: Bool) {
+        guard !arrived.isEmpty else { return }
+        let now = Clocks.monotonic()
         for request in arrived {
-            if let fault = request.fault {
-                fail(request, "not sent: \(fault)")
-            } else if queues.waiting >= limits.waiting {
-                fail(request, "not sent: \(limits.waiting) others wait already")
-            } else {
-                queues.append(request)
+            if let fault = isStopping ? "stopping" : begin(request, now: now) {
+                results.append(
+                    CourierResult(serial: request.serial, error: "not sent: \(fault)", startedAt: now, endedAt: now))
             }
         }
         arrived.removeAll(keepingCapacity: arrived.capacity <= 4096)
+        mail.inFlight.store(underWay.count, ordering: .relaxed)
     }
 
-    /// Begins what may begin. Returns whether anything did.
-    @discardableResult
-    private func begin() -> Bool {
-        let before = underWay.count
-        guard queues.waiting > 0 else { return false }
-        let now = Clocks.monotonic()
-        while let (request, host) = queues.take() {
-            guard let exchange = idle.popLast() ?? ExchangeHandle(settings) else {
-                fail(request, "not sent: out of memory")
-                queues.finished(host)
-                continue
-            }
-            let code = exchange.prepare(request, host: host, now: now)
-            guard code == CURLE_OK, multi.add(exchange) else {
-                fail(request, "not sent: \(code == CURLE_OK ? "out of memory" : exchange.reason(code))")
-                queues.finished(host)
-                continue
-            }
-            mail.waiting.subtract(1, ordering: .relaxed)
-            exchange.index = underWay.count
-            underWay.append(exchange)
-        }
-        mail.inFlight.store(underWay.count, ordering: .relaxed)
-        return underWay.count > before
+    /// Begins an exchange. Returns why it could not, in one line.
+    private func begin(_ request: CourierRequest, now: Int64) -> String? {
+        if let fault = request.fault { return fault }
+        guard underWay.count < limits.exchanges else { return "\(underWay.count) exchanges are under way already" }
+        guard let exchange = idle.popLast() ?? ExchangeHandle(settings) else { return "out of memory" }
+        let code = exchange.prepare(request, now: now)
+        guard code == CURLE_OK else { return exchange.reason(code) }
+        guard multi.add(exchange) else { return "out of memory" }
+        exchange.index = underWay.count
+        underWay.append(exchange)
+        return nil
     }
 
     /// Takes the results of what has ended.
@@ -113,17 +96,10 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
 
     private func remove(_ exchange: ExchangeHandle) {
         multi.remove(exchange)
-        queues.finished(exchange.host)
         let last = underWay.removeLast()
         guard last !== exchange else { return }
         last.index = exchange.index
         underWay[exchange.index] = last
-    }
-
-    private func fail(_ request: CourierRequest, _ error: String) {
-        let now = Clocks.monotonic()
-        mail.waiting.subtract(1, ordering: .relaxed)
-        results.append(CourierResult(serial: request.serial, error: error, startedAt: now, endedAt: now))
     }
 
     private func report() {
@@ -135,7 +111,6 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
 
     /// Ends what need not be waited for; returns whether nothing is left.
     private func stopped(by deadline: Int64) -> Bool {
-        for request in queues.removeWaiting() { fail(request, "not sent: stopping") }
         let now = Clocks.monotonic()
         if now >= deadline {
             while let exchange = underWay.last {

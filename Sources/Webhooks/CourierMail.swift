@@ -5,8 +5,6 @@ import Synchronization
 final class CourierMail: @unchecked Sendable {  // unchecked: requests and deadline are guarded by `lock`
     /// Exchanges under way.
     let inFlight = Atomic(0)
-    /// Requests that have been submitted and have not begun.
-    let waiting = Atomic(0)
     private let lock = Lock()
     private var requests: [CourierRequest] = []
     private var deadline: Int64?
@@ -18,7 +16,6 @@ final class CourierMail: @unchecked Sendable {  // unchecked: requests and deadl
             guard deadline == nil else { return false }
             let wasEmpty = requests.isEmpty
             requests += more
-            waiting.add(more.count, ordering: .relaxed)
             return wasEmpty
         }
     }

@@ -10,7 +10,7 @@ public struct CourierRequest: Sendable {
     public var headers: [(name: String, value: String)]
     /// The body; nil for none. Methods other than GET then say `Content-Length: 0`.
     public var body: [UInt8]?
-    /// Milliseconds for the whole exchange from when it begins; waiting for its turn does not count.
+    /// Milliseconds for the whole exchange, from resolving the name to the end of the answer.
     public var timeoutMs: Int
 
     /// Makes a request; see the members.

@@ -14,8 +14,6 @@ import Glibc
     private(set) var serial: UInt64 = 0
     /// When it began, on the monotonic clock.
     private(set) var startedAt: Int64 = 0
-    /// Its host's place in the queues.
-    private(set) var host: HostQueues.Place = 0
     /// Where the courier keeps it among those under way.
     var index = 0
 
@@ -83,10 +81,9 @@ import Glibc
     /// - Parameters:
     ///   - request: without a fault.
     ///   - now: the monotonic clock, for the result.
-    func prepare(_ request: CourierRequest, host: HostQueues.Place, now: Int64) -> CURLcode {
+    func prepare(_ request: CourierRequest, now: Int64) -> CURLcode {
         serial = request.serial
         startedAt = now
-        self.host = host
         url = request.url
         answer = AnswerHead()
         bodyBytes = 0

@@ -1,20 +1,20 @@
-/// Which request is next: queues by host, so that a slow or dead host delays nobody but itself.
+/// What is next: queues by host, so that a slow or dead host delays nobody but itself.
 ///
 /// A host has at most `perHost` exchanges at once, and at most an eighth of the places that are free (the dynamic
 /// threshold of Choudhury and Hahne, "Dynamic queue length thresholds in a shared memory packet switch", 1998): hosts
 /// that hang take less and less each and leave places for the next one, of 1024 even when forty of them come one after
 /// another. The host with the fewest under way comes first, among equals the one that was served longest ago. Every
 /// step takes constant time but for a search over at most `perHost` levels.
-struct HostQueues {
+public struct HostQueues<Element: Sendable>: Sendable {
     /// The part of the free places that one host may have: one in so many.
-    static let share = 8
+    static var share: Int { 8 }
 
     /// A host's place; good from `take` to `finished`.
-    typealias Place = Int
+    public typealias Place = Int
 
-    private struct Host {
+    private struct Host: Sendable {
         let name: String
-        var waiting = FIFO<CourierRequest>()
+        var waiting = FIFO<Element>()
         var underWay = 0
         /// The neighbours among the hosts with as many under way and something waiting; −1: none.
         var previous = -1
@@ -22,15 +22,15 @@ struct HostQueues {
     }
 
     /// The hosts of one level, in the order in which they come.
-    private struct Level {
+    private struct Level: Sendable {
         var first = -1
         var last = -1
     }
 
-    /// How many requests wait.
-    private(set) var waiting = 0
-    /// How many are under way.
-    private(set) var underWay = 0
+    /// How many elements wait.
+    public private(set) var waiting = 0
+    /// How many were taken and have not finished.
+    public private(set) var underWay = 0
     private let perHost: Int
     private let concurrency: Int
     private var hosts: [Host] = []
@@ -39,39 +39,45 @@ struct HostQueues {
     /// By how many are under way, the hosts that have something waiting.
     private var levels: [Level]
 
-    init(perHost: Int, concurrency: Int) {
+    /// Empty queues.
+    ///
+    /// - Parameters:
+    ///   - perHost: how many of one host may be under way at once; at least 1.
+    ///   - concurrency: how many in all; at least 1. A host comes to `perHost` by itself where this is nine times as
+    ///     much.
+    public init(perHost: Int, concurrency: Int) {
         self.perHost = max(1, perHost)
         self.concurrency = max(1, concurrency)
         levels = Array(repeating: Level(), count: self.perHost + 1)
     }
 
-    /// Adds a request to the end of its host's queue.
-    mutating func append(_ request: CourierRequest) {
-        let place = place(of: Self.host(of: request.url))
+    /// Adds an element to the end of its host's queue; `host` as `WebhookURL.origin(of:)` has it.
+    public mutating func append(_ element: Element, host: String) {
+        let place = place(of: host)
         let wasEmpty = hosts[place].waiting.isEmpty
-        hosts[place].waiting.append(request)
+        hosts[place].waiting.append(element)
         waiting += 1
         if wasEmpty { list(place) }
     }
 
-    /// Takes the request that comes next, which is under way from then on; nil while none may begin.
-    mutating func take() -> (request: CourierRequest, place: Place)? {
+    /// Takes the element that comes next, which is under way from then on; nil while none may begin.
+    public mutating func take() -> (element: Element, place: Place)? {
         let bound = min(perHost, (concurrency - underWay + Self.share - 1) / Self.share)
         guard waiting > 0, bound > 0, let level = (0..<bound).first(where: { levels[$0].first >= 0 }) else {
             return nil
         }
         let place = levels[level].first
         unlist(place)
-        let request = hosts[place].waiting.removeFirst()
+        let element = hosts[place].waiting.removeFirst()
         hosts[place].underWay += 1
         waiting -= 1
         underWay += 1
         if !hosts[place].waiting.isEmpty { list(place) }
-        return (request, place)
+        return (element, place)
     }
 
-    /// One that was taken is no longer under way.
-    mutating func finished(_ place: Place) {
+    /// One that was taken from `place` is no longer under way.
+    public mutating func finished(_ place: Place) {
         let hasMore = !hosts[place].waiting.isEmpty
         if hasMore { unlist(place) }
         hosts[place].underWay -= 1
@@ -84,8 +90,9 @@ struct HostQueues {
     }
 
     /// Takes all that wait; what is under way stays.
-    mutating func removeWaiting() -> [CourierRequest] {
-        var removed: [CourierRequest] = []
+    public mutating func removeWaiting() -> [Element] {
+        var removed: [Element] = []
+        removed.reserveCapacity(waiting)
         for place in hosts.indices {
             while !hosts[place].waiting.isEmpty { removed.append(hosts[place].waiting.removeFirst()) }
             forget(place)
@@ -99,6 +106,7 @@ struct HostQueues {
     private mutating func forget(_ place: Place) {
         guard hosts[place].underWay == 0, places[hosts[place].name] == place else { return }
         places[hosts[place].name] = nil
+        hosts[place].waiting = FIFO()
         free.append(place)
     }
 
@@ -130,47 +138,5 @@ struct HostQueues {
         let (previous, next) = (hosts[place].previous, hosts[place].next)
         if previous >= 0 { hosts[previous].next = next } else { levels[level].first = next }
         if next >= 0 { hosts[next].previous = previous } else { levels[level].last = previous }
-    }
-
-    /// Scheme, name and port of a URL, in lower case and without the scheme's own port. A guess at what makes no
-    /// sense is good enough: libcurl, which reads the URL for good, refuses it.
-    static func host(of url: String) -> String {
-        let bytes = url.utf8
-        var index = bytes.startIndex
-        var slashes = 0
-        while index < bytes.endIndex {
-            let byte = bytes[index]
-            if byte == UInt8(ascii: "/") { slashes += 1 }
-            if slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
-            index = bytes.index(after: index)
-        }
-        let host = url[..<index].lowercased()
-        if host.hasPrefix("http://"), host.hasSuffix(":80") { return String(host.dropLast(3)) }
-        if host.hasPrefix("https://"), host.hasSuffix(":443") { return String(host.dropLast(4)) }
-        return host
-    }
-}
-
-/// A queue in an array: what was taken out is given back once it is more than half.
-struct FIFO<Element> {
-    private var elements: [Element?] = []
-    private var start = 0
-
-    var isEmpty: Bool { start == elements.count }
-
-    mutating func append(_ element: Element) { elements.append(element) }
-
-    /// The oldest. There must be one.
-    mutating func removeFirst() -> Element {
-        guard let element = elements[start].take() else { preconditionFailure("what is queued is there") }
-        start += 1
-        if start == elements.count {
-            elements.removeAll(keepingCapacity: elements.capacity <= 64)
-            start = 0
-        } else if start > 32, start * 2 > elements.count {
-            elements.removeFirst(start)
-            start = 0
-        }
-        return element
     }
 }

@@ -40,6 +40,26 @@ public struct WebhookURL: Sendable, Equatable {
     /// Whether scheme, host and port are the same, so that whoever may know a secret of one may know it of the other.
     public func sameOrigin(as other: WebhookURL) -> Bool { self == other }
 
+    /// Scheme, host and port of a URL as text, in lower case and without the scheme's own port: what `HostQueues` tells
+    /// hosts apart by.
+    ///
+    /// A guess where the URL makes no sense, which is refused before anything is sent.
+    public static func origin(of url: String) -> String {
+        let bytes = url.utf8
+        var index = bytes.startIndex
+        var slashes = 0
+        while index < bytes.endIndex {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "/") { slashes += 1 }
+            if slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+            index = bytes.index(after: index)
+        }
+        let origin = url[..<index].lowercased()
+        if origin.hasPrefix("http://"), origin.hasSuffix(":80") { return String(origin.dropLast(3)) }
+        if origin.hasPrefix("https://"), origin.hasSuffix(":443") { return String(origin.dropLast(4)) }
+        return origin
+    }
+
     private static func error(_ message: String) -> WebhookError { WebhookError(member: "url", message: message) }
 
     private static func scheme(_ bytes: [UInt8]) -> (secure: Bool, end: Int)? {

@@ -46,6 +46,15 @@ final class CourierHarness: Sendable {
         return results.wait(urls.count)
     }
 
+    /// As `exchange`, each when the one before has its result.
+    func exchangeInTurn(_ urls: [String]) -> [CourierResult] {
+        for (index, request) in Self.posts(urls).enumerated() {
+            courier.submit([request])
+            _ = results.wait(index + 1)
+        }
+        return results.wait(urls.count)
+    }
+
     /// A single request's result.
     func exchange(_ request: CourierRequest) -> CourierResult {
         courier.submit([request])

@@ -56,14 +56,15 @@ struct CourierRequestTests {
             visit.answer(200)
             return .keep
         }
-        var limits = CourierLimits()
-        limits.perHost = 1
-        let harness = CourierHarness(limits)
+        let harness = CourierHarness()
         var second = CourierRequest(serial: 2, method: "GET", url: receiver.base + "/2", timeoutMs: 20_000)
         let first = CourierRequest(
             serial: 1, method: "PUT", url: receiver.base + "/1", headers: [("X-One", "1")], body: [0x31],
             timeoutMs: 20_000)
-        harness.courier.submit([first, second])
+        harness.courier.submit([first])
+        _ = harness.results.wait(1)
+        harness.courier.submit([second])
+        _ = harness.results.wait(2)
         second.serial = 3
         second.headers = [("X-Long", String(repeating: "y", count: 6000))]
         harness.courier.submit([second])

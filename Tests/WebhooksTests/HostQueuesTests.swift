@@ -4,23 +4,21 @@ import Testing
 
 /// Who comes next.
 struct HostQueuesTests {
-    private func request(_ host: String, _ serial: Int) -> CourierRequest {
-        CourierRequest(serial: UInt64(serial), method: "POST", url: "http://\(host)/", timeoutMs: 1)
-    }
-
-    /// Queues with `counts` requests for each host.
-    private func queues(_ perHost: Int, _ concurrency: Int, _ counts: KeyValuePairs<String, Int>) -> HostQueues {
-        var queues = HostQueues(perHost: perHost, concurrency: concurrency)
+    /// Queues with `counts` elements for each host, which say their host.
+    private func queues(
+        _ perHost: Int, _ concurrency: Int, _ counts: KeyValuePairs<String, Int>
+    ) -> HostQueues<String> {
+        var queues = HostQueues<String>(perHost: perHost, concurrency: concurrency)
         for (host, count) in counts {
-            for serial in 0..<count { queues.append(request(host, serial)) }
+            for _ in 0..<count { queues.append(host, host: host) }
         }
         return queues
     }
 
     /// The hosts that come next until none may begin.
-    private func drain(_ queues: inout HostQueues) -> [String] {
+    private func drain(_ queues: inout HostQueues<String>) -> [String] {
         var hosts: [String] = []
-        while let next = queues.take() { hosts.append(String(next.request.url.dropFirst(7).dropLast())) }
+        while let next = queues.take() { hosts.append(next.element) }
         return hosts
     }
 
@@ -31,11 +29,12 @@ struct HostQueuesTests {
         #expect(queues.waiting == 0)
     }
 
-    @Test func `one host's requests stay in order`() {
-        var queues = queues(100, 1000, ["a": 90])
-        var serials: [UInt64] = []
-        while let next = queues.take() { serials.append(next.request.serial) }
-        #expect(serials == Array(0..<90))
+    @Test func `what waits for one host stays in order`() {
+        var queues = HostQueues<Int>(perHost: 100, concurrency: 1000)
+        for number in 0..<90 { queues.append(number, host: "a") }
+        var numbers: [Int] = []
+        while let next = queues.take() { numbers.append(next.element) }
+        #expect(numbers == Array(0..<90))
     }
 
     @Test func `a host keeps to its share`() {
@@ -52,19 +51,19 @@ struct HostQueuesTests {
 
     @Test(arguments: [1, 5, 20, 40])
     func `hosts that hang leave places for the next one`(hanging: Int) {
-        var queues = HostQueues(perHost: 64, concurrency: 1024)
+        var queues = queues(64, 1024, [:])
         for host in 0..<hanging {
-            for serial in 0..<100 { queues.append(request("dead\(host)", serial)) }
+            for _ in 0..<100 { queues.append("dead", host: "dead\(host)") }
             #expect(!drain(&queues).isEmpty)
         }
-        queues.append(request("next", 0))
+        queues.append("next", host: "next")
         #expect(drain(&queues) == ["next"])
     }
 
     @Test func `a place that is freed goes to who has the fewest`() {
         var queues = queues(64, 4, ["a": 9, "b": 9, "c": 9, "d": 9])
         #expect(drain(&queues) == ["a", "b", "c", "d"])
-        queues.append(request("e", 0))
+        queues.append("e", host: "e")
         #expect(drain(&queues) == [])
         queues.finished(0)
         #expect(drain(&queues) == ["e"])
@@ -77,7 +76,7 @@ struct HostQueuesTests {
         #expect(queues.waiting == 0)
         #expect(queues.take() == nil)
         queues.finished(first?.place ?? -1)
-        queues.append(request("b", 7))
+        queues.append("b", host: "b")
         #expect(drain(&queues) == ["b"])
     }
 
@@ -88,19 +87,18 @@ struct HostQueuesTests {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int((random >> 33) % bound)
         }
-        var queues = HostQueues(perHost: 5, concurrency: 20)
+        var queues = HostQueues<(host: String, serial: Int)>(perHost: 5, concurrency: 20)
         var underWay: [(place: Int, host: String)] = []
-        var expected: [String: [UInt64]] = [:]
+        var expected: [String: [Int]] = [:]
         for serial in 0..<5000 {
             let host = "h\(next(9))"
             if next(3) > 0 {
-                queues.append(request(host, serial))
-                expected[host, default: []].append(UInt64(serial))
+                queues.append((host, serial), host: host)
+                expected[host, default: []].append(serial)
             }
             if next(2) == 0, let (taken, place) = queues.take() {
-                let host = String(taken.url.dropFirst(7).dropLast())
-                #expect(expected[host]?.removeFirst() == taken.serial)
-                underWay.append((place, host))
+                #expect(expected[taken.host]?.removeFirst() == taken.serial)
+                underWay.append((place, taken.host))
             }
             if next(3) > 0, !underWay.isEmpty {
                 queues.finished(underWay.remove(at: next(UInt64(underWay.count))).place)
@@ -111,12 +109,17 @@ struct HostQueuesTests {
         }
     }
 
-    @Test(arguments: [
-        ("http://Example.com/a", "http://example.com"), ("http://example.com:80", "http://example.com"),
-        ("HTTPS://example.com:443?x", "https://example.com"), ("https://example.com:80/", "https://example.com:80"),
-        ("http://[::1]:8080#x/y", "http://[::1]:8080"), ("nonsense", "nonsense"), ("", ""),
-    ])
-    func `a host is scheme, name and port`(url: String, host: String) {
-        #expect(HostQueues.host(of: url) == host)
+    @Test(arguments: [0, 1, 1023, 1024, 1025, 2048, 5000])
+    func `a long queue loses and mixes up nothing`(count: Int) {
+        var queue = FIFO<Int>()
+        for number in 0..<count { queue.append(number) }
+        // Half of it, then as many more behind the rest: both ends move over the chunks' bounds.
+        for number in 0..<count / 2 { #expect(queue.removeFirst() == number) }
+        for number in count..<count + count / 2 { queue.append(number) }
+        for number in count / 2..<count + count / 2 {
+            #expect(!queue.isEmpty)
+            #expect(queue.removeFirst() == number)
+        }
+        #expect(queue.isEmpty)
     }
 }

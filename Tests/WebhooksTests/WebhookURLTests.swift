@@ -89,6 +89,15 @@ struct WebhookURLTests {
         #expect(right.sameOrigin(as: left) == isSame)
     }
 
+    @Test(arguments: [
+        ("http://Example.com/a", "http://example.com"), ("http://example.com:80", "http://example.com"),
+        ("HTTPS://example.com:443?x", "https://example.com"), ("https://example.com:80/", "https://example.com:80"),
+        ("http://[::1]:8080#x/y", "http://[::1]:8080"), ("nonsense", "nonsense"), ("", ""),
+    ])
+    func `an origin's text is scheme, name and port`(url: String, origin: String) {
+        #expect(WebhookURL.origin(of: url) == origin)
+    }
+
     @Test func `any text is read or refused`() {
         var numbers = Numbers(state: 3)
         for _ in 0..<20_000 {
