@@ -1,6 +1,7 @@
 import CCurl
 import Platform
 import Synchronization
+import TimerCore
 
 /// The courier's thread: takes what was submitted, begins it, and tells what has ended.
 final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the thread in `run` but for `wake`
@@ -58,23 +59,28 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         guard !arrived.isEmpty else { return }
         let now = Clocks.monotonic()
         for request in arrived {
-            if let fault = isStopping ? "stopping" : begin(request, now: now) {
-                results.append(
-                    CourierResult(serial: request.serial, error: "not sent: \(fault)", startedAt: now, endedAt: now))
+            guard let (failure, reason) = isStopping ? (.interrupted, "stopping") : begin(request, now: now) else {
+                continue
             }
+            results.append(
+                CourierResult(
+                    serial: request.serial, failure: failure, error: "not sent: \(reason)", startedAt: now,
+                    endedAt: now))
         }
         arrived.removeAll(keepingCapacity: arrived.capacity <= 4096)
         mail.inFlight.store(underWay.count, ordering: .relaxed)
     }
 
-    /// Begins an exchange. Returns why it could not, in one line.
-    private func begin(_ request: CourierRequest, now: Int64) -> String? {
-        if let fault = request.fault { return fault }
-        guard underWay.count < limits.exchanges else { return "\(underWay.count) exchanges are under way already" }
-        guard let exchange = idle.popLast() ?? ExchangeHandle(settings) else { return "out of memory" }
+    /// Begins an exchange. Returns why it could not, and the same in one line.
+    private func begin(_ request: CourierRequest, now: Int64) -> (DeliveryFailure, String)? {
+        if let fault = request.fault { return (.malformed, fault) }
+        guard underWay.count < limits.exchanges else {
+            return (.interrupted, "\(underWay.count) exchanges are under way already")
+        }
+        guard let exchange = idle.popLast() ?? ExchangeHandle(settings) else { return (.interrupted, "out of memory") }
         let code = exchange.prepare(request, now: now)
-        guard code == CURLE_OK else { return exchange.reason(code) }
-        guard multi.add(exchange) else { return "out of memory" }
+        guard code == CURLE_OK else { return exchange.failure(code) }
+        guard multi.add(exchange) else { return (.interrupted, "out of memory") }
         exchange.index = underWay.count
         underWay.append(exchange)
         return nil
@@ -115,7 +121,7 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         if now >= deadline {
             while let exchange = underWay.last {
                 var result = exchange.result(CURLE_OK, now: now)
-                if result.error != nil { result.error = "given up: stopping" }
+                if result.status == 0 { (result.failure, result.error) = (.interrupted, "given up: stopping") }
                 results.append(result)
                 remove(exchange)
             }

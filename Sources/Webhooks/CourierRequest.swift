@@ -1,3 +1,5 @@
+public import TimerCore
+
 /// One HTTP exchange to make.
 public struct CourierRequest: Sendable {
     /// The caller's number; its result has the same.
@@ -59,7 +61,12 @@ public struct CourierResult: Sendable, Equatable {
     public var retryAfter: [UInt8]?
     /// The value of the answer's first `Timer-Command`; as above.
     public var timerCommand: [UInt8]?
-    /// Why there was no answer, in one line; nil for an answer.
+    /// Why there was no answer; nil for an answer.
+    ///
+    /// What can't be sent as it is counts as `malformed`; what was not sent or was given up for another reason, such as
+    /// a stop, as `interrupted`.
+    public var failure: DeliveryFailure?
+    /// The same for a person to read, in one line; nil for an answer.
     public var error: String?
     /// When the exchange began, on the monotonic clock, in nanoseconds; equal to `endedAt` where it never did.
     public var startedAt: Int64
@@ -69,12 +76,13 @@ public struct CourierResult: Sendable, Equatable {
     /// Makes a result; see the members.
     public init(
         serial: UInt64, status: Int = 0, retryAfter: [UInt8]? = nil, timerCommand: [UInt8]? = nil,
-        error: String? = nil, startedAt: Int64, endedAt: Int64
+        failure: DeliveryFailure? = nil, error: String? = nil, startedAt: Int64, endedAt: Int64
     ) {
         self.serial = serial
         self.status = status
         self.retryAfter = retryAfter
         self.timerCommand = timerCommand
+        self.failure = failure
         self.error = error
         self.startedAt = startedAt
         self.endedAt = endedAt

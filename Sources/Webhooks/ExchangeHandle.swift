@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import TimerCore
 
 /// A handle of libcurl's easy interface that makes one exchange after another. Confined to the courier's thread.
 @safe final class ExchangeHandle {
@@ -127,19 +128,19 @@ import Glibc
             result.retryAfter = answer.retryAfter
             result.timerCommand = answer.timerCommand
         } else {
-            result.error = reason(code)
+            (result.failure, result.error) = failure(code)
         }
         return result
     }
 
-    /// Why there was no answer, in one line.
-    func reason(_ code: CURLcode) -> String {
-        if answer.isTooLong { return "the answer's head is over \(AnswerHead.limit) bytes" }
-        if let refusal, code == CURLE_COULDNT_CONNECT { return "refused: \(refusal)" }
-        if code == CURLE_OK { return "no answer" }
+    /// Why there was no answer, and the same in one line.
+    func failure(_ code: CURLcode) -> (DeliveryFailure, String) {
+        if answer.isTooLong { return (.malformed, "the answer's head is over \(AnswerHead.limit) bytes") }
+        if let refusal, code == CURLE_COULDNT_CONNECT { return (.refused, "refused: \(refusal)") }
+        if code == CURLE_OK { return (.malformed, "no answer") }
         let detail = unsafe String(cString: errorText)
         let text = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
-        return String(text.map { $0.isNewline ? " " : $0 })
+        return (DeliveryFailure(code), String(text.map { $0.isNewline ? " " : $0 }))
     }
 
     /// Lets go of what the last exchange alone needed.

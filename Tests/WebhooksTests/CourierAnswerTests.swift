@@ -1,4 +1,5 @@
 import Testing
+import TimerCore
 import Webhooks
 
 /// What is made of what a receiver does.
@@ -20,7 +21,7 @@ struct CourierAnswerTests {
             return .keep
         }
         #expect(result.status == status)
-        #expect(result.error == nil)
+        #expect(result.failure == nil && result.error == nil)
         #expect(result.serial == 1)
         #expect(result.endedAt >= result.startedAt && result.startedAt > 0)
     }
@@ -72,6 +73,7 @@ struct CourierAnswerTests {
             return .close
         }
         #expect(result.status == 0)
+        #expect(result.failure == .timedOut)
         #expect(result.error?.contains("timed out") == true)
     }
 
@@ -82,6 +84,7 @@ struct CourierAnswerTests {
             return .close
         }
         #expect(result.status == 0)
+        #expect(result.failure == .timedOut)
         #expect(result.error?.contains("timed out") == true)
     }
 
@@ -92,6 +95,7 @@ struct CourierAnswerTests {
             return .close
         }
         #expect(result.status == 0)
+        #expect(result.failure == .malformed)
         #expect(result.error == "the answer's head is over 65536 bytes")
     }
 
@@ -121,7 +125,7 @@ struct CourierAnswerTests {
             return .close
         }
         #expect(result.status == 0)
-        #expect(result.error != nil)
+        #expect(result.failure == .interrupted && result.error != nil)
     }
 
     @Test func `a reset in the middle of the head is an error`() {
@@ -131,7 +135,7 @@ struct CourierAnswerTests {
             return .close
         }
         #expect(result.status == 0)
-        #expect(result.error != nil)
+        #expect(result.failure == .interrupted && result.error != nil)
     }
 
     @Test func `a reset in the middle of the body takes nothing from the status`() {
@@ -145,12 +149,22 @@ struct CourierAnswerTests {
         #expect(result.error == nil)
     }
 
-    @Test func `what is no HTTP is an error`() {
+    @Test func `an end without an answer is an error`() {
+        let result = post { _ in .close }
+        #expect(result.status == 0)
+        #expect(result.failure == .interrupted && result.error != nil)
+    }
+
+    @Test(arguments: [
+        "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/9.9 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+    ])
+    func `what is no HTTP is an error`(text: String) {
         let result = post { visit in
-            visit.send("SSH-2.0-OpenSSH_9.2\r\n")
+            visit.send(text)
             return .close
         }
         #expect(result.status == 0)
-        #expect(result.error != nil)
+        #expect(result.failure == .malformed && result.error != nil)
     }
 }

@@ -1,5 +1,6 @@
 import Platform
 import Testing
+import TimerCore
 import Webhooks
 
 /// How many go out at once, and what becomes of them at the end.
@@ -86,7 +87,7 @@ struct CourierFlowTests {
         crowd.wait(5)
         harness.courier.stop(deadlineSeconds: 0)
         #expect(harness.results.count == 5)
-        #expect(harness.results.wait(5).allSatisfy { $0.status == 0 && $0.error == "given up: stopping" })
+        #expect(harness.results.wait(5).allSatisfy { $0.failure == .interrupted && $0.error == "given up: stopping" })
         #expect(harness.courier.inFlight == 0)
         receiver.stop()
     }
@@ -114,7 +115,8 @@ struct CourierFlowTests {
         let harness = CourierHarness(isStarted: false)
         harness.courier.submit(CourierHarness.posts(["http://127.0.0.1:9/"]))
         harness.courier.stop(deadlineSeconds: 0)
-        #expect(harness.results.wait(1)[0].error == "not sent: stopping")
+        let result = harness.results.wait(1)[0]
+        #expect(result.failure == .interrupted && result.error == "not sent: stopping")
     }
 
     @Test func `what is submitted after a stop is dropped`() {
@@ -135,6 +137,7 @@ struct CourierFlowTests {
         crowd.wait(3)
         let results = harness.results.wait(2)
         #expect(results.map(\.serial) == [4, 5])
+        #expect(results.allSatisfy { $0.failure == .interrupted })
         #expect(results.allSatisfy { $0.error == "not sent: 3 exchanges are under way already" })
         harness.courier.stop(deadlineSeconds: 0)
         receiver.stop()

@@ -1,6 +1,7 @@
 import Foundation
 import Platform
 import Testing
+import TimerCore
 import Webhooks
 
 /// Who may be connected to.
@@ -29,7 +30,7 @@ struct CourierJudgeTests {
         let result = CourierHarness(judge: { _, _ in "127.0.0.0/8 is denied" }).exchange([receiver.base])[0]
         receiver.stop()
         #expect(result.status == 0)
-        #expect(result.error == "refused: 127.0.0.0/8 is denied")
+        #expect(result.failure == .refused && result.error == "refused: 127.0.0.0/8 is denied")
         #expect(receiver.connections == 0)
     }
 

@@ -1,4 +1,5 @@
 import Testing
+import TimerCore
 import Webhooks
 
 /// What is sent, and what is not.
@@ -106,6 +107,7 @@ struct CourierRequestTests {
     func `what would write lines of its own is not sent`(request: CourierRequest) {
         let result = CourierHarness(judge: { _, _ in "asked" }).exchange(request)
         #expect(result.status == 0)
+        #expect(result.failure == .malformed)
         #expect(result.error?.hasPrefix("not sent: ") == true)
     }
 
@@ -115,18 +117,21 @@ struct CourierRequestTests {
     func `what is no address of HTTP is not connected to`(url: String) {
         let result = CourierHarness(judge: { _, _ in "asked" }).exchange([url])[0]
         #expect(result.status == 0)
+        #expect(result.failure == .malformed)
         #expect(result.error != nil && result.error?.contains("asked") == false)
     }
 
     @Test func `a name that nobody has is an error`() {
         let result = CourierHarness().exchange(["http://no-such-host.invalid/"])[0]
         #expect(result.status == 0)
+        #expect(result.failure == .unresolved)
         #expect(result.error?.contains("no-such-host.invalid") == true)
     }
 
     @Test func `nobody there is an error`() {
         let result = CourierHarness().exchange(["http://127.0.0.1:\(Receiver.deadPort())/"])[0]
         #expect(result.status == 0)
+        #expect(result.failure == .unreachable)
         #expect(result.error?.contains("connect") == true)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TimerCore
 import Webhooks
 
 /// Whom a receiver must be able to prove to be.
@@ -57,6 +58,7 @@ struct CourierTLSTests {
         let result = CourierHarness().exchange(["https://localhost:\(server.port)/"])[0]
         server.stop()
         #expect(result.status == 0)
+        #expect(result.failure == .untrusted)
         #expect(result.error?.contains("certificate") == true)
     }
 
