@@ -1,11 +1,13 @@
+import WireJSON
+
 /// What the receiver of a delivery tells the timer in the response header `Timer-Command`.
 public enum TimerCommandHeader: Sendable, Equatable {
     /// `cancel`.
     case cancel
     /// `suspend`.
     case suspend
-    /// `reschedule=<duration>`; the duration's text, which the caller reads.
-    case reschedule([UInt8])
+    /// `reschedule=<duration>`; in milliseconds, 0 to `DurationText.maximum`.
+    case reschedule(Int64)
 
     /// The header's name in lower case.
     public static let name = "timer-command"
@@ -24,8 +26,8 @@ public enum TimerCommandHeader: Sendable, Equatable {
         case ("cancel", 1): self = .cancel
         case ("suspend", 1): self = .suspend
         case ("reschedule", 2):
-            guard !parts[1].isEmpty, parts[1].allSatisfy(Self.isDurationByte) else { return nil }
-            self = .reschedule(Array(parts[1]))
+            guard let milliseconds = try? DurationText.parse(Array(parts[1])) else { return nil }
+            self = .reschedule(milliseconds)
         default: return nil
         }
     }
@@ -37,14 +39,4 @@ public enum TimerCommandHeader: Sendable, Equatable {
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    /// Letters, digits and the marks of durations, so that a second command is no part of one.
-    private static func isDurationByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
-    }
 }
