@@ -1,21 +1,20 @@
 /// The bytes of a webhook within a timer's definition, in memory and in the log.
 ///
 /// ```
-/// shape      a byte: method (3 bits), format (2), and a bit each for types, timeout and retry
+/// shape      a byte: method (3 bits), format (2), a bit each for timeout and retry, and a 0
 /// counts     a byte: headers (5 bits), secrets (3)
 /// url        length and bytes
 /// headers    each: length and bytes of the name, of the value
 /// secrets    each: length and bytes of the key
-/// types      a varint, where its bit is set
 /// timeout    a varint of milliseconds, where its bit is set
 /// retry      where its bit is set: varints of maxAttempts, initial and max; multiplier and jitter as IEEE 754
 ///            doubles, little-endian
 /// ```
 /// Lengths are varints (LEB128). What has its default takes no byte; every configuration has one spelling.
 extension WebhookConfiguration {
-    private static let hasTypes: UInt8 = 1 << 5
-    private static let hasTimeout: UInt8 = 1 << 6
-    private static let hasRetry: UInt8 = 1 << 7
+    private static let hasTimeout: UInt8 = 1 << 5
+    private static let hasRetry: UInt8 = 1 << 6
+    private static let shapes: Range<UInt8> = 0..<1 << 7
 
     /// The configuration as bytes; it must be valid.
     public func encode() -> [UInt8] {
@@ -24,7 +23,6 @@ extension WebhookConfiguration {
                 && retry.maxAttempts >= 0 && retry.initialMs >= 0 && retry.maxMs >= 0,
             "only a configuration that `validate` accepts is encoded")
         var shape = method.rawValue | format.rawValue << 3
-        if types != 0 { shape |= Self.hasTypes }
         if timeoutMs != Self.defaultTimeoutMs { shape |= Self.hasTimeout }
         if retry != .standard { shape |= Self.hasRetry }
         var output = ByteWriter()
@@ -36,7 +34,6 @@ extension WebhookConfiguration {
             output.run(header.value.utf8)
         }
         for secret in secrets { output.run(secret.key) }
-        if types != 0 { output.number(types) }
         if timeoutMs != Self.defaultTimeoutMs { output.number(UInt64(timeoutMs)) }
         if retry != .standard {
             output.number(UInt64(retry.maxAttempts))
@@ -55,8 +52,9 @@ extension WebhookConfiguration {
     /// one day, but not tightened: logs hold what they once accepted.
     public init?(_ bytes: Span<UInt8>) {
         var input = ByteReader(bytes)
-        guard let shape = input.byte(), let counts = input.byte(), let method = WebhookMethod(rawValue: shape & 7),
-            let format = WebhookFormat(rawValue: shape >> 3 & 3), let url = input.text()
+        guard let shape = input.byte(), Self.shapes.contains(shape), let counts = input.byte(),
+            let method = WebhookMethod(rawValue: shape & 7), let format = WebhookFormat(rawValue: shape >> 3 & 3),
+            let url = input.text()
         else { return nil }
         self.init(url: url, method: method, format: format)
         for _ in 0..<counts & 31 {
@@ -67,10 +65,6 @@ extension WebhookConfiguration {
             guard let key = input.run(), let secret = WebhookSecret(key: key) else { return nil }
             secrets.append(secret)
         }
-        if shape & Self.hasTypes != 0 {
-            guard let number = input.number(), number != 0 else { return nil }
-            types = number
-        }
         if shape & Self.hasTimeout != 0 {
             guard let number = input.signed(), number != Self.defaultTimeoutMs else { return nil }
             timeoutMs = number
@@ -80,6 +74,19 @@ extension WebhookConfiguration {
             retry = policy
         }
         guard input.isAtEnd, (try? validate()) != nil else { return nil }
+    }
+
+    /// Where an encoded configuration leads, as `WebhookURL.origin(of:)` has it, without reading the rest of it; nil
+    /// where no URL is found. Of what ``encode()`` wrote the URL is always found.
+    public static func origin(encoded bytes: Span<UInt8>) -> String? {
+        let start = 2
+        guard start + 1 < bytes.count else { return nil }
+        // The length of a URL takes at most two bytes.
+        let isShort = bytes[start] < 0x80
+        let count = isShort ? Int(bytes[start]) : Int(bytes[start] & 0x7F) | Int(bytes[start + 1]) << 7
+        let url = start + (isShort ? 1 : 2)
+        guard count > 0, url + count <= bytes.count else { return nil }
+        return WebhookURL.origin(of: bytes.extracting(url..<url + count))
     }
 }
 

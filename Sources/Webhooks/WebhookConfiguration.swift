@@ -66,7 +66,7 @@ public enum WebhookFormat: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// Where a timer's events are delivered to, and how.
+/// Where a timer's events are delivered to, and how. Which ones is the timer's matter.
 public struct WebhookConfiguration: Sendable, Equatable {
     /// Headers a webhook may set.
     public static let maximumHeaders = 20
@@ -90,15 +90,13 @@ public struct WebhookConfiguration: Sendable, Equatable {
     public var secrets: [WebhookSecret]
     /// Milliseconds for a whole attempt, from resolving the name to the end of the answer.
     public var timeoutMs: Int64
-    /// The event types that are delivered, a bit each, by the caller's numbering; 0: the caller's default.
-    public var types: UInt64
     /// When a failed delivery is tried again.
     public var retry: RetryPolicy
 
     /// A configuration with defaults; not checked, see ``validate()``.
     public init(
         url: String, method: WebhookMethod = .post, headers: [WebhookHeader] = [], format: WebhookFormat = .standard,
-        secrets: [WebhookSecret] = [], timeoutMs: Int64 = WebhookConfiguration.defaultTimeoutMs, types: UInt64 = 0,
+        secrets: [WebhookSecret] = [], timeoutMs: Int64 = WebhookConfiguration.defaultTimeoutMs,
         retry: RetryPolicy = .standard
     ) {
         self.url = url
@@ -107,7 +105,6 @@ public struct WebhookConfiguration: Sendable, Equatable {
         self.format = format
         self.secrets = secrets
         self.timeoutMs = timeoutMs
-        self.types = types
         self.retry = retry
     }
 

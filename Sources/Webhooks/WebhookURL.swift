@@ -44,20 +44,23 @@ public struct WebhookURL: Sendable, Equatable {
     /// hosts apart by.
     ///
     /// A guess where the URL makes no sense, which is refused before anything is sent.
-    public static func origin(of url: String) -> String {
-        let bytes = url.utf8
-        var index = bytes.startIndex
+    public static func origin(of url: String) -> String { origin(of: url.utf8.span) }
+
+    /// As above, of the bytes of a URL.
+    static func origin(of url: Span<UInt8>) -> String {
+        var origin: [UInt8] = []
+        origin.reserveCapacity(64)
         var slashes = 0
-        while index < bytes.endIndex {
-            let byte = bytes[index]
+        for index in url.indices {
+            let byte = url[index]
             if byte == UInt8(ascii: "/") { slashes += 1 }
             if slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
-            index = bytes.index(after: index)
+            origin.append(byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte)
         }
-        let origin = url[..<index].lowercased()
-        if origin.hasPrefix("http://"), origin.hasSuffix(":80") { return String(origin.dropLast(3)) }
-        if origin.hasPrefix("https://"), origin.hasSuffix(":443") { return String(origin.dropLast(4)) }
-        return origin
+        let text = String(decoding: origin, as: UTF8.self)
+        if text.hasPrefix("http://"), text.hasSuffix(":80") { return String(text.dropLast(3)) }
+        if text.hasPrefix("https://"), text.hasSuffix(":443") { return String(text.dropLast(4)) }
+        return text
     }
 
     private static func error(_ message: String) -> WebhookError { WebhookError(member: "url", message: message) }

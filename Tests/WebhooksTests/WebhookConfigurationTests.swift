@@ -110,7 +110,7 @@ struct WebhookCodecTests {
     static let full = WebhookConfiguration(
         url: url, method: .patch, headers: [WebhookHeader("X-A", "ü"), WebhookHeader("X-Empty", "")],
         format: .cloudevents, secrets: [WebhookSecret(key: Array(0..<24))!, WebhookSecret(key: Array(0..<64))!],
-        timeoutMs: 20_000, types: .max,
+        timeoutMs: 20_000,
         retry: RetryPolicy(maxAttempts: 3, initialMs: 10, multiplier: 1.5, maxMs: 500, jitter: 0.1))
 
     @Test func `defaults take no bytes`() {
@@ -129,7 +129,7 @@ struct WebhookCodecTests {
     }
 
     @Test(arguments: [
-        full, webhook { $0.types = 1 }, webhook { $0.timeoutMs = 100 }, webhook { $0.retry.jitter = 0 },
+        full, webhook { $0.timeoutMs = 100 }, webhook { $0.retry.jitter = 0 },
         webhook { $0.retry.multiplier = 1.1 }, webhook { $0.secrets = full.secrets },
         webhook { $0.headers = full.headers },
     ])
@@ -144,6 +144,29 @@ struct WebhookCodecTests {
         #expect(WebhookConfiguration(bytes.span) == nil)
     }
 
+    @Test func `a bit that means nothing is refused`() {
+        var bytes = Self.full.encode()
+        bytes[0] |= 0x80
+        #expect(WebhookConfiguration(bytes.span) == nil)
+    }
+
+    @Test(arguments: [
+        full, webhook { _ in }, webhook { $0.url = "HTTP://Example.com:80?x" },
+        webhook { $0.url = "https://a:8443/" + String(repeating: "x", count: 2033) },
+    ])
+    func `the origin is read without the rest`(webhook: WebhookConfiguration) {
+        let bytes = webhook.encode()
+        let origin = WebhookURL.origin(of: webhook.url)
+        #expect(WebhookConfiguration.origin(encoded: bytes.span) == origin)
+        #expect(WebhookConfiguration.origin(encoded: (bytes + [1, 2, 3]).span) == origin)
+    }
+
+    @Test(
+        arguments: [[], [0], [0, 0], [0, 0, 0], [0, 0, 5, 0x68], [0, 0, 0x80], [0, 0, 0x81, 0xFF, 0x68]] as [[UInt8]])
+    func `bytes without a URL have no origin`(bytes: [UInt8]) {
+        #expect(WebhookConfiguration.origin(encoded: bytes.span) == nil)
+    }
+
     @Test func `every cut and every byte more is refused`() {
         let bytes = Self.full.encode()
         for count in bytes.indices { #expect(WebhookConfiguration(Array(bytes[..<count]).span) == nil) }
@@ -154,7 +177,7 @@ struct WebhookCodecTests {
         var numbers = Numbers(state: 4)
         var read = 0
         for round in 0..<40_000 {
-            let base = round % 2 == 0 ? Self.full : WebhookConfiguration(url: url, types: 300)
+            let base = round % 2 == 0 ? Self.full : WebhookConfiguration(url: url, timeoutMs: 300)
             let bytes = round % 10 == 9 ? numbers.bytes(0...60) : numbers.mutation(of: base.encode())
             guard let found = WebhookConfiguration(bytes.span) else { continue }
             read += 1
