@@ -36,20 +36,21 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.allowHost.name, help: Setting.allowHost.help) var allowHost: [String] = []
     @Option(name: Setting.logLevel.name, help: Setting.logLevel.help) var logLevel: String?
     @Option(name: Setting.logFormat.name, help: Setting.logFormat.help) var logFormat: String?
+    @OptionGroup var webhooks: WebhookOptions
 
     func run() throws {
         let environment = Environment()
-        let configuration = try ServeConfiguration(
-            flags: [
-                Setting.listen.flag: listen, Setting.data.flag: given(data), Setting.store.flag: given(store),
-                Setting.durability.flag: given(durability), Setting.maxTimers.flag: given(maxTimers),
-                Setting.maxStreams.flag: given(maxStreams),
-                Setting.maxIdempotencyKeys.flag: given(maxIdempotencyKeys),
-                Setting.retainEvents.flag: given(retainEvents), Setting.heartbeat.flag: given(heartbeat),
-                Setting.drain.flag: given(drain), Setting.tokenFile.flag: given(tokenFile),
-                Setting.allowHost.flag: allowHost, Setting.logLevel.flag: given(logLevel),
-                Setting.logFormat.flag: given(logFormat),
-            ], environment)
+        let flags = [
+            Setting.listen.flag: listen, Setting.data.flag: given(data), Setting.store.flag: given(store),
+            Setting.durability.flag: given(durability), Setting.maxTimers.flag: given(maxTimers),
+            Setting.maxStreams.flag: given(maxStreams),
+            Setting.maxIdempotencyKeys.flag: given(maxIdempotencyKeys),
+            Setting.retainEvents.flag: given(retainEvents), Setting.heartbeat.flag: given(heartbeat),
+            Setting.drain.flag: given(drain), Setting.tokenFile.flag: given(tokenFile),
+            Setting.allowHost.flag: allowHost, Setting.logLevel.flag: given(logLevel),
+            Setting.logFormat.flag: given(logFormat),
+        ].merging(webhooks.flags) { own, _ in own }
+        let configuration = try ServeConfiguration(SettingReader(flags: flags, environment))
         try ServerRun(configuration, unknownVariables: environment.unknown).run()
     }
 

@@ -28,39 +28,33 @@ struct ServeConfiguration: Sendable {
     let logLevel: Logger.Level
     let logFormat: LogFormat
 
-    /// Reads flags (by name, each with the values it was given) and `environment`.
+    /// Reads what was set.
     ///
-    /// - Throws: `usage` at the first value that makes no sense, `unusable` for the token file.
-    init(flags: [String: [String]], _ environment: Environment) throws(Failure) {
-        func all(_ setting: Setting) -> [SettingValue] {
-            SettingValue.all(setting, flags: flags[setting.flag] ?? [], environment)
-        }
-        func one(_ setting: Setting) throws(Failure) -> SettingValue {
-            guard let value = all(setting).first else { throw Failure(.usage, "--\(setting.flag) needs a value") }
-            return value
-        }
-        listeners = try Self.listeners(all(.listen))
-        dataDirectory = try one(.data).nonEmpty()
-        store = try one(.store).word(StoreKind.self)
+    /// - Throws: `usage` at the first value that makes no sense, `unusable` for the files of tokens and secrets.
+    init(_ settings: SettingReader) throws(Failure) {
+        listeners = try Self.listeners(settings.all(.listen))
+        dataDirectory = try settings.one(.data).nonEmpty()
+        store = try settings.one(.store).word(StoreKind.self)
         var engine = EngineConfiguration()
-        engine.durability = try Self.durability(one(.durability))
+        engine.durability = try Self.durability(settings.one(.durability))
         // A slot's index has 32 bits.
-        engine.maximumTimers = try one(.maxTimers).integer(1...2_000_000_000)
-        engine.maximumIdempotencyKeys = try one(.maxIdempotencyKeys).integer(1...1_000_000_000)
-        (engine.retainMilliseconds, engine.retainBytes) = try Self.retention(one(.retainEvents))
+        engine.maximumTimers = try settings.one(.maxTimers).integer(1...2_000_000_000)
+        engine.maximumIdempotencyKeys = try settings.one(.maxIdempotencyKeys).integer(1...1_000_000_000)
+        (engine.retainMilliseconds, engine.retainBytes) = try Self.retention(settings.one(.retainEvents))
+        engine.deliveries = try DeliveryConfiguration(settings)
         engine.zones = HostZones.source()
         self.engine = engine
-        maximumStreams = try one(.maxStreams).integer(1...10_000_000)
-        heartbeatMilliseconds = try one(.heartbeat).duration(10...3_600_000)
-        drainSeconds = Double(try one(.drain).duration(0...3_600_000)) / 1000
-        allowedHosts = try Self.hosts(all(.allowHost))
-        let level = try one(.logLevel)
+        maximumStreams = try settings.one(.maxStreams).integer(1...10_000_000)
+        heartbeatMilliseconds = try settings.one(.heartbeat).duration(10...3_600_000)
+        drainSeconds = Double(try settings.one(.drain).duration(0...3_600_000)) / 1000
+        allowedHosts = try Self.hosts(settings.all(.allowHost))
+        let level = try settings.one(.logLevel)
         guard let logLevel = Logger.Level(rawValue: level.text) else {
             throw level.refusal("expected \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         self.logLevel = logLevel
-        logFormat = try one(.logFormat).word(LogFormat.self)
-        tokens = if let file = all(.tokenFile).first { try TokenFile.read(file.nonEmpty()) } else { [] }
+        logFormat = try settings.one(.logFormat).word(LogFormat.self)
+        tokens = if let file = settings.all(.tokenFile).first { try TokenFile.read(file.nonEmpty()) } else { [] }
     }
 
     private static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {

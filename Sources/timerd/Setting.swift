@@ -71,6 +71,28 @@ extension Setting {
         meaning: "trace, debug, info, notice, warning, error or critical; debug has a line for each request")
     static let logFormat = Setting(
         flag: "log-format", value: "text|json", initial: "text", meaning: "How a line of the log on stderr looks")
+    static let webhookPerHost = Setting(
+        flag: "webhook-per-host", value: "n", initial: "64", meaning: "Most webhook deliveries to one host at once")
+    static let webhookConcurrency = Setting(
+        flag: "webhook-concurrency", value: "n", initial: "1024", meaning: "Most webhook deliveries at once")
+    static let webhookBacklog = Setting(
+        flag: "webhook-backlog", value: "n", initial: "10000000",
+        meaning: "Most webhook deliveries pending; above, the oldest goes dead")
+    static let webhookDeadLetters = Setting(
+        flag: "webhook-dead-letters", value: "n", initial: "1000000",
+        meaning: "Most dead letters kept; above, the oldest is dropped")
+    static let webhookSecretFile = Setting(
+        flag: "webhook-secret-file", value: "file", initial: nil,
+        meaning: "Secrets, one whsec_… a line, that sign for webhooks without any of their own; several to rotate")
+    static let webhookAllow = Setting(
+        flag: "webhook-allow", value: "rule", initial: nil, repeats: true,
+        meaning: "Where webhooks may lead, and nowhere else: 10.0.0.0/8, example.com or .example.com; may repeat")
+    static let webhookDeny = Setting(
+        flag: "webhook-deny", value: "rule", initial: nil, repeats: true,
+        meaning: "Where no webhook may lead, allowed or not: written as for --webhook-allow; may repeat")
+    static let webhookProxy = Setting(
+        flag: "webhook-proxy", value: "url", initial: nil,
+        meaning: "A proxy for all deliveries: http://host:port or socks5://host:port; it then judges where they may go")
     static let server = Setting(
         flag: "server", value: "url", initial: "http://127.0.0.1:8080",
         meaning: "The server to ask: http://host:port, https://… or unix:/path")
@@ -81,6 +103,7 @@ extension Setting {
     /// Every one there is.
     static let all = [
         listen, data, store, durability, maxTimers, maxStreams, maxIdempotencyKeys, retainEvents, heartbeat, drain,
-        tokenFile, allowHost, logLevel, logFormat, server, token,
+        tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
+        webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy, server, token,
     ]
 }

@@ -102,6 +102,7 @@ def test_help_teaches_every_flag():
     done = run("serve", "--help")
     assert done.returncode == 0
     for flag in ("listen", "data", "store", "durability", "max-timers", "max-streams", "retain-events", "heartbeat", "drain", "token-file",
-                 "allow-host", "log-level", "log-format"):
+                 "allow-host", "log-level", "log-format", "webhook-per-host", "webhook-concurrency", "webhook-backlog",
+                 "webhook-dead-letters", "webhook-secret-file", "webhook-allow", "webhook-deny", "webhook-proxy"):
         assert f"--{flag}" in done.stdout, flag
         assert "TIMERD_" + flag.upper().replace("-", "_") in done.stdout, flag

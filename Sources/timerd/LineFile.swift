@@ -1,0 +1,34 @@
+import Platform
+
+/// A short file of which each line says one thing.
+enum LineFile {
+    /// Most bytes of it.
+    static let limit = 1 << 20
+
+    /// A line with something on it.
+    struct Line {
+        /// Its number in the file, from 1.
+        let number: Int
+        /// What it says, without white space around it.
+        let text: [UInt8]
+    }
+
+    /// Reads the lines that are not blank.
+    ///
+    /// - Parameter name: what an error calls the file.
+    static func read(_ path: String, called name: String) throws(Failure) -> [Line] {
+        guard let bytes = FileBytes.read(path, limit: limit + 1) else {
+            throw Failure(.unusable, "the \(name) \(path) can't be read")
+        }
+        guard bytes.count <= limit else { throw Failure(.unusable, "the \(name) \(path) is over 1 MiB") }
+        var lines: [Line] = []
+        for (index, line) in bytes.split(separator: 0x0a, omittingEmptySubsequences: false).enumerated() {
+            let text = line.drop(while: isBlank)
+            guard let last = text.lastIndex(where: { !isBlank($0) }) else { continue }
+            lines.append(Line(number: index + 1, text: Array(text[...last])))
+        }
+        return lines
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
+}
