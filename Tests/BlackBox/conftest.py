@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from receiver import Receiver
 from server import Server, binary
 
 names = itertools.count(1)
@@ -39,6 +40,13 @@ def new_server():
         def start(*flags, **options):
             return stack.enter_context(Server(*flags, **options))
         yield start
+
+
+@pytest.fixture
+def receiver():
+    """A receiver of webhooks of the test's own, on 127.0.0.1."""
+    with Receiver() as receiver:
+        yield receiver
 
 
 @pytest.fixture
