@@ -117,7 +117,9 @@ final class APIContext: @unchecked Sendable {
         json.endObject()
         let numbers: [(StaticString, Int)] = [
             ("fires", counters.fires.reduce(0, +)), ("events", counters.events.reduce(0, +)),
-            ("streams", streamCount), ("idempotencyKeys", counters.idempotencyKeys), ("logBytes", service.logBytes),
+            ("streams", streamCount), ("pendingDeliveries", counters.pendingDeliveries),
+            ("deadDeliveries", counters.deadDeliveries), ("idempotencyKeys", counters.idempotencyKeys),
+            ("logBytes", service.logBytes),
             ("residentBytes", ProcessUsage.residentBytes()),
         ]
         for (name, value) in numbers {

@@ -49,6 +49,7 @@ enum EventJSON {
             json.key("missed")
             json.integer(fire.missed)
         }
+        if let outcome = record.outcome { write(outcome, &json) }
         if let stalledFor = record.stalledFor {
             json.key("stalledFor")
             json.duration(stalledFor)
@@ -58,6 +59,26 @@ enum EventJSON {
             json.string(reason.name)
         }
         json.endObject()
+    }
+
+    /// Writes what became of a delivery.
+    private static func write(_ outcome: DeliveryOutcome, _ json: inout JSONWriter) {
+        json.key("delivery")
+        json.string(EventID.text(outcome.delivery))
+        json.key("attempt")
+        json.integer(Int64(outcome.attempt))
+        if outcome.status != 0 {
+            json.key("status")
+            json.integer(Int64(outcome.status))
+        }
+        if let failure = outcome.failure {
+            json.key("error")
+            json.string(failure.name)
+        }
+        if outcome.type == .deliveryFailed {
+            json.key("nextAttemptAt")
+            json.instant(outcome.retryAt)
+        }
     }
 
     /// The event in a stream's format.

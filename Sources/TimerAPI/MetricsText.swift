@@ -32,8 +32,7 @@ struct MetricsText {
             EventType.allCases.map {
                 ("\($0.name)", counters.events[Int($0.rawValue)])
             })
-        labelled("timerd_webhook_attempts_total", "counter", "Webhook attempts by outcome.", "outcome", [])
-        single("timerd_webhook_pending", "gauge", "Webhook deliveries that are not done.", 0)
+        writeDeliveries(counters)
         single(
             "timerd_wakeups_total", "counter", "Times the fire loop woke for something due.", Double(counters.wakeups))
         single(
@@ -80,6 +79,19 @@ struct MetricsText {
             let braces = labels.isEmpty ? "" : "{\(labels)}"
             text += "\(name)_sum\(braces) \(histogram.sum)\n\(name)_count\(braces) \(total)\n"
         }
+    }
+
+    private mutating func writeDeliveries(_ counters: EngineCounters) {
+        labelled(
+            "timerd_webhook_attempts_total", "counter", "Webhook attempts by outcome.", "outcome",
+            EngineCounters.AttemptKind.allCases.map { ("\($0.name)", counters.attempts[$0.rawValue]) })
+        labelled(
+            "timerd_webhook_commands_total", "counter", "Commands in receivers' answers.", "outcome",
+            [("applied", counters.commandsApplied), ("illegal", counters.commandsRefused)])
+        single(
+            "timerd_webhook_pending", "gauge", "Webhook deliveries that are not done.",
+            Double(counters.pendingDeliveries))
+        single("timerd_webhook_dead", "gauge", "Dead letters kept.", Double(counters.deadDeliveries))
     }
 
     private mutating func writeRequests(_ context: APIContext) {

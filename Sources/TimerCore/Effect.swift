@@ -131,6 +131,8 @@ public struct Effect: Sendable, Equatable {
     public var fire: FireDetail?
     /// Set for `recovered`: milliseconds from the first alarm to the kick.
     public var stalledFor: Int64?
+    /// Whether the timer's webhook is to be sent the event.
+    public var owesDelivery = false
 }
 
 /// Why a command was refused. A refused command changed nothing.

@@ -90,6 +90,7 @@ extension Scheduler {
         redefine(slot, &definition)
         var step = begin(slot, now)
         step.progress.state = .idle
+        step.progress.flags = []
         step.planAnew(0)
         step.emit(.updated, &effects)
         if rules.start == .now { step.start(due, &effects) }
@@ -100,6 +101,16 @@ extension Scheduler {
         let createdAt = withDefinition(slot, Definition.layout)?.createdAt ?? 0
         Definition.setCreatedAt(createdAt, in: &definition)
         table.redefine(slot, definition.span)
+        dropUndeliverable(slot)
+    }
+
+    /// Whether the webhook of the timer at `slot` is another one in `definition`.
+    private func changesWebhook(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
+        let new = Definition.layout(definition.span)?.webhook ?? 0..<0
+        return withDefinition(slot) { old in
+            let webhook = Definition.layout(old)?.webhook ?? 0..<0
+            return !Self.equal(old.extracting(webhook), definition.span.extracting(new))
+        }
     }
 
     /// Changes a timer's definition in place: its state stays, and its pending fire unless the schedule changed.
@@ -123,8 +134,10 @@ extension Scheduler {
         try condition.check(progress.version)
         redefineForComparison(slot, &definition)
         if withDefinition(slot, { Self.equal($0, definition.span) }) { return false }
+        let changesWebhook = changesWebhook(slot, definition)
         redefine(slot, &definition)
         var step = begin(slot, now)
+        if changesWebhook { step.progress.flags.remove(.webhookStopped) }
         if replans {
             step.planAnew(due)
         } else if progress.state == .suspended && rules.effectiveResume != old.effectiveResume {
@@ -195,6 +208,7 @@ extension Scheduler {
     mutating func forget(_ slot: SlotIndex, _ now: Now, reason: EventReason, _ effects: inout [Effect]) {
         let step = begin(slot, now)
         step.emit(.deleted, reason: reason, &effects)
+        dropDeliveries(slot)
         versionFloor = max(versionFloor, step.progress.version)
         table.unlink(slot)
         unlinked.append(slot)
@@ -238,6 +252,23 @@ extension Scheduler {
             if state == .suspended { return }
             return kick(&step, &effects)
         }
+        commit(step)
+    }
+
+    /// Moves the next fire `delay` milliseconds from now, as a receiver of its fires asks; an ended restartable timer is
+    /// activated for it.
+    public mutating func putOff(
+        _ slot: SlotIndex, by delay: Int64, _ now: Now, _ effects: inout [Effect]
+    ) throws(TimerRefusal) {
+        var step = begin(slot, now)
+        guard step.progress.state.hasEnded, step.rules.restartable else {
+            return try apply(.reschedule, slot, target: .after(delay), now, if: .none, &effects)
+        }
+        let due = now.ceiling(on: step.rules.clock) + delay
+        guard !step.isPast(due) else {
+            throw .invalidSchedule(pointer: "/after", reason: "the timer's `until` lies before that")
+        }
+        step.start(due, &effects, isMoved: true)
         commit(step)
     }
 

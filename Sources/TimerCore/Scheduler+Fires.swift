@@ -22,12 +22,13 @@ extension Scheduler {
             table.disarm(slot)
             if table[slot].state == .running {
                 comeUp(slot, now, &effects)
-            } else {
+            } else if table[slot].deliveries == 0 {
                 forget(slot, now, reason: .expired, &effects)
             }
         }
         continueCatchUp(now, &effects)
-        return done && isRebuilt && !isDue(elapsedWheel.nextWake, on: .continuous, now)
+        let hasRung = ringDeliveries(now, limit: limit)
+        return done && hasRung && isRebuilt && !isDue(elapsedWheel.nextWake, on: .continuous, now)
             && !isDue(wallWheel.nextWake, on: .wall, now)
     }
 

@@ -31,7 +31,10 @@ extension Scheduler {
             lastFolded = slot
         }
         if !isNew {
-            if isWhole { table.redefine(slot, definition) }
+            if isWhole {
+                table.redefine(slot, definition)
+                dropUndeliverable(slot)
+            }
             table.setProgress(slot, progress)
         }
         table.setKicks(slot, kicks)
@@ -60,6 +63,7 @@ extension Scheduler {
     public mutating func foldDeletion(prefix: Span<UInt8>, version: Int64) {
         versionFloor = max(versionFloor, version)
         guard let slot = table.find(TimerKey(definition: prefix, siphash: table.siphash)) else { return }
+        dropDeliveries(slot)
         table.unlink(slot)
         table.release(slot)
     }
@@ -87,6 +91,7 @@ extension Scheduler {
             table.setPlannedPast(slot, wasPlannedPast(slot, grid.rules.clock, now))
             arm(slot, grid, now)
         }
+        deliveries.armAll(now)
     }
 
     /// Whether the due instant lay before the command that planned it: so far as the record tells, which is not a fire's.

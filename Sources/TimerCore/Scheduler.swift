@@ -20,6 +20,8 @@ public struct Scheduler: ~Copyable {
     var misfireUntil = ClockReadings()
     /// Overdue timers that catch up with what they missed.
     var catchUp = CatchUpQueue()
+    /// Events on their way to webhooks.
+    var deliveries = DeliveryTable()
     /// Elapsed nanoseconds before which no further one catches up.
     var catchUpFrom: Int64 = .min
     /// The most that any timer's fires were planned after their due instants, in milliseconds.

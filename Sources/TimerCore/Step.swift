@@ -16,10 +16,12 @@ struct Step {
         _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil,
         _ effects: inout [Effect]
     ) {
+        let owesDelivery = type.map { rules.deliveries.contains($0) } ?? false
         effects.append(
             Effect(
                 type: type, reason: reason, at: now.wall, slot: slot, progress: progress, kicks: kicks, fire: fire,
-                stalledFor: stalledFor))
+                stalledFor: stalledFor,
+                owesDelivery: owesDelivery && !progress.flags.contains(.webhookStopped)))
     }
 
     /// Microseconds from the due instant `due` to now; negative before it.
@@ -37,7 +39,7 @@ struct Step {
     mutating func end(_ state: TimerState) {
         progress.state = state
         // Whether it was stalled when it ended stays to be seen.
-        progress.flags.formIntersection(.stalled)
+        progress.flags.formIntersection([.stalled, .webhookStopped])
         progress.due = now.ceiling(on: .continuous) + rules.retain
     }
 
@@ -48,17 +50,20 @@ struct Step {
     }
 
     /// Sets the timer going, with its first fire due at `due`.
-    mutating func start(_ due: Int64, _ effects: inout [Effect]) {
+    ///
+    /// - Parameter isMoved: that is an instant of a client's, not of the schedule's.
+    mutating func start(_ due: Int64, _ effects: inout [Effect], isMoved: Bool = false) {
         progress.state = .running
         progress.firesSinceActivation = 0
         planAnew(due)
+        if isMoved { progress.flags.insert(.moved) }
         emit(.activated, &effects)
     }
 
     /// Plans as after an activation: a watchdog is well again.
     mutating func planAnew(_ due: Int64) {
         progress.due = due
-        progress.flags = []
+        progress.flags.formIntersection(.webhookStopped)
         kicks?.stalledSince = 0
     }
 

@@ -37,8 +37,10 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
         public static let unplanned = Flags(rawValue: 2)
         /// A client moved the next due instant, so that it need not be one of the schedule's own.
         public static let moved = Flags(rawValue: 4)
+        /// The receiver of its webhook said that it wants no more (410).
+        public static let webhookStopped = Flags(rawValue: 8)
         /// All there are.
-        static let known: Flags = [.stalled, .unplanned, .moved]
+        static let known: Flags = [.stalled, .unplanned, .moved, .webhookStopped]
     }
 
     /// Whether a fire is planned, at `due`.

@@ -53,6 +53,8 @@ struct TimerSlot: BitwiseCopyable {
     var hash: UInt32 = 0
     /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
     var generation: UInt32 = 0
+    /// Place of the newest of its pending deliveries, 0 for none.
+    var deliveries: UInt32 = 0
     var state = TimerState.idle
     var flags: TimerProgress.Flags = []
     /// Whether a timer is here.
@@ -249,6 +251,9 @@ struct TimerTable: ~Copyable {
         if isBase { slots[Int(slot)].base = position }
         return previous
     }
+
+    /// Notes the place of the newest of its pending deliveries.
+    mutating func setDeliveries(_ slot: SlotIndex, _ tail: UInt32) { slots[Int(slot)].deliveries = tail }
 
     /// Restores a timer's newest event where a record says it without being one.
     mutating func setLastEvent(_ slot: SlotIndex, _ position: Int64) { slots[Int(slot)].lastEvent = position }

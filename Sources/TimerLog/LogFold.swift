@@ -86,13 +86,20 @@ public struct LogFold: ~Copyable {
         switch record.content {
         case .event(.deleted, _, _):
             scheduler.foldDeletion(prefix: definition, version: record.progress.version)
+            if record.owesDelivery { scheduler.foldOwed(record.position, definition: definition) }
+            return true
+        case .event where record.outcome != nil:
+            guard let outcome = record.outcome else { return false }
+            scheduler.settle(outcome, at: record.at, position: record.position, wallOffset: 0)
+            scheduler.foldLastEvent(definition, record.position)
             return true
         case .event(let type, _, _):
             // Without its base the timer was deleted later on: rows go only when nothing live needs them.
-            return scheduler.fold(
+            let isKnown = scheduler.fold(
                 definition: definition, isWhole: record.isWhole, isCreation: type == .created,
                 progress: record.progress, kicks: record.kicks, position: record.position, lastEvent: record.position)
-                || record.previous != 0
+            if isKnown, record.owesDelivery { scheduler.foldOwed(record.position, definition: definition) }
+            return isKnown || record.previous != 0
         case .snapshot(let lastEvent):
             return scheduler.fold(
                 definition: definition, isWhole: true, progress: record.progress, kicks: record.kicks,
@@ -107,6 +114,10 @@ public struct LogFold: ~Copyable {
                 AnswerPlace(
                     key: answer.key, fingerprint: answer.fingerprint, answeredAt: answer.answeredAt,
                     position: record.position, byteCount: answer.answer.count))
+            return true
+        case .delivery(let delivery, let event):
+            scheduler.foldDelivery(
+                delivery, definition: definition, isCarried: event != nil, position: record.position)
             return true
         case .condensed:
             return true

@@ -15,6 +15,9 @@ public struct LogRecord: Sendable, Equatable {
         case kick(hash: UInt32, base: Int64)
         /// Kicks stood here; records up to that position stand for them.
         case condensed(restingOn: Int64)
+        /// A delivery as it is: changed by a client, or written anew, with its event, so that older rows can go. Its
+        /// slot says only whether it belongs to a timer.
+        indirect case delivery(DeliveryStanding, event: LogRecord?)
         /// The versions of deleted timers end here: new timers start above.
         case versionFloor(Int64)
     }
@@ -33,6 +36,12 @@ public struct LogRecord: Sendable, Equatable {
     public var kicks: KickProgress?
     /// Of a `recovered`: milliseconds from the first alarm to the kick.
     public var stalledFor: Int64?
+    /// What became of a delivery, for its events.
+    public var outcome: DeliveryOutcome?
+    /// Whether the event is to be delivered to the timer's webhook.
+    public var owesDelivery = false
+    /// Where in the row's data the record lies, without its frame.
+    public var body: Range<Int> = 0..<0
     /// Where in the row's data the definition lies: whole, or its prefix.
     public var definition: Range<Int> = 0..<0
     /// Whether `definition` is the whole of it.

@@ -3,13 +3,14 @@ import TimerCore
 /// The bytes of a timer's progress.
 ///
 /// ```
-/// state, flags  a byte: state (3 bits), flags (3 bits), whether a watchdog's part follows (the highest bit)
+/// state, flags  a byte: state (3 bits), flags (4 bits), whether a watchdog's part follows (the highest bit)
 /// version, due, last fire, fireCount, missedCount, fires since activation    varints
 /// last kick, kickCount, stalled since                                        varints, of a watchdog
 /// ```
 extension RecordCodec {
     private static let stateMask: UInt8 = 7
     private static let flagsShift: UInt8 = 3
+    private static let flagsMask: UInt8 = 15
     private static let kicksFlag: UInt8 = 0x80
 
     static func append(_ progress: TimerProgress, _ kicks: KickProgress?, at: Int64, to bytes: inout [UInt8]) {
@@ -52,7 +53,7 @@ extension RecordCodec {
         else { return nil }
         var progress = TimerProgress()
         progress.state = state
-        progress.flags = TimerProgress.Flags(rawValue: head >> flagsShift & stateMask)
+        progress.flags = TimerProgress.Flags(rawValue: head >> flagsShift & flagsMask)
         progress.version = version
         progress.updatedAt = at
         progress.due = due &+ at

@@ -12,12 +12,18 @@ public enum RecordCodec {
     static let versionFloorKind: UInt8 = 34
     static let kickKind: UInt8 = 35
     static let condensedKind: UInt8 = 36
+    static let deliveryKind: UInt8 = 37
     /// Set in the kind where the whole definition follows, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
+    /// Set in the kind of an event that is to be delivered.
+    static let owedFlag: UInt8 = 0x40
+    private static let kindMask: UInt8 = 0x3F
 
-    /// Whether an event's record holds the whole definition: the events that show the payload or follow a change of it.
-    public static func holdsDefinition(_ type: EventType) -> Bool {
-        type.showsPayload || type == .rescheduled
+    /// Whether an event's record holds the whole definition: the events that show the payload or follow a change of it,
+    /// and those to be delivered, which their webhook and payload go along with.
+    public static func holdsDefinition(_ effect: Effect) -> Bool {
+        guard let type = effect.type else { return false }
+        return type.showsPayload || type == .rescheduled || effect.owesDelivery
     }
 
     /// Appends the record of an event of type `type`.
@@ -29,8 +35,8 @@ public enum RecordCodec {
         _ effect: Effect, _ type: EventType, distance: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
     ) {
         let start = beginFrame(&bytes)
-        let isWhole = holdsDefinition(type)
-        bytes.append(type.rawValue | (isWhole ? wholeFlag : 0))
+        let isWhole = holdsDefinition(effect)
+        bytes.append(type.rawValue | (isWhole ? wholeFlag : 0) | (effect.owesDelivery ? owedFlag : 0))
         bytes.append(effect.reason.rawValue)
         ByteCoding.append(UInt64(distance), to: &bytes)
         ByteCoding.append(signed: effect.at, to: &bytes)
@@ -112,13 +118,13 @@ public enum RecordCodec {
         unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     }
 
-    private static func beginFrame(_ bytes: inout [UInt8]) -> Int {
+    static func beginFrame(_ bytes: inout [UInt8]) -> Int {
         let start = bytes.count
         appendFixed(0, count: frameCount, to: &bytes)
         return start
     }
 
-    private static func endFrame(_ start: Int, _ bytes: inout [UInt8]) {
+    static func endFrame(_ start: Int, _ bytes: inout [UInt8]) {
         let count = UInt32(bytes.count - start - frameCount)
         for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: count >> UInt32(8 * index)) }
     }
@@ -146,8 +152,17 @@ public enum RecordCodec {
             UInt32(stored) == checksum(bytes, body),
             let kind = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) })
         else { return nil }
-        switch kind & ~wholeFlag {
+        var record = content(bytes, body, &offset, position, kind)
+        record?.body = body
+        return record
+    }
+
+    private static func content(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64, _ kind: UInt8
+    ) -> LogRecord? {
+        switch kind & kindMask {
         case snapshotKind: return snapshot(bytes, body, &offset, position)
+        case deliveryKind: return delivery(bytes, body, &offset, position)
         case answerKind: return answer(bytes, body, &offset, position)
         case kickKind: return kick(bytes, &offset, position)
         case versionFloorKind:
@@ -159,20 +174,27 @@ public enum RecordCodec {
             else { return nil }
             return LogRecord(position: position, at: at, content: .condensed(restingOn: last))
         default:
-            guard let type = EventType(rawValue: kind & ~wholeFlag) else { return nil }
-            return event(bytes, body, &offset, position, type, isWhole: kind & wholeFlag != 0)
+            return event(bytes, body, &offset, position, kind)
         }
     }
 
-    private static func event(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64, _ type: EventType,
-        isWhole: Bool
+    static func event(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64, _ kind: UInt8
     ) -> LogRecord? {
-        guard let reason = ByteCoding.readFixed(bytes, &offset, count: 1).flatMap({ EventReason(rawValue: UInt8($0)) }),
+        guard let type = EventType(rawValue: kind & kindMask),
+            let reason = ByteCoding.readFixed(bytes, &offset, count: 1).flatMap({ EventReason(rawValue: UInt8($0)) }),
             let distance = ByteCoding.read(bytes, &offset), distance <= UInt64(position),
-            let at = ByteCoding.readSigned(bytes, &offset),
-            let (progress, kicks) = readProgress(bytes, &offset, at: at)
+            let at = ByteCoding.readSigned(bytes, &offset)
         else { return nil }
+        let isWhole = kind & wholeFlag != 0
+        var record = LogRecord(position: position, at: at, content: .event(type, reason, nil))
+        record.previous = distance == 0 ? 0 : position - Int64(distance)
+        record.owesDelivery = kind & owedFlag != 0
+        if type.isDelivery {
+            guard readOutcome(bytes, &offset, type, reason, into: &record) else { return nil }
+            return withDefinition(record, bytes, offset..<body.upperBound, isWhole: isWhole)
+        }
+        guard let (progress, kicks) = readProgress(bytes, &offset, at: at) else { return nil }
         var stalledFor: Int64?
         if type == .recovered {
             guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
@@ -185,8 +207,7 @@ public enum RecordCodec {
             else { return nil }
             fire = FireDetail(scheduledAt: at &- early, latenessUs: late, missed: missed)
         }
-        var record = LogRecord(position: position, at: at, content: .event(type, reason, fire))
-        record.previous = distance == 0 ? 0 : position - Int64(distance)
+        record.content = .event(type, reason, fire)
         record.progress = progress
         record.kicks = kicks
         record.stalledFor = stalledFor
@@ -230,7 +251,7 @@ public enum RecordCodec {
         return LogRecord(position: position, at: at, content: .answer(answer))
     }
 
-    private static func withDefinition(
+    static func withDefinition(
         _ record: LogRecord, _ bytes: Span<UInt8>, _ range: Range<Int>, isWhole: Bool
     ) -> LogRecord? {
         guard range.lowerBound <= range.upperBound else { return nil }

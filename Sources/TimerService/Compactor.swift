@@ -90,6 +90,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         let live = engine.lock.withLock {
             engine.scheduler.definitionBytes + engine.idempotency.answerBytes
                 + (engine.scheduler.count + engine.idempotency.count) * Self.recordOverhead
+                + engine.deliveryBytes
         }
         var isBusy = try condenseKicks(reader) || moved
         if outsideBytes > 2 * live + tuning.slackBytes { isBusy = try compact(reader) || isBusy }
@@ -133,7 +134,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         }
         guard let last = rows.last?.last else { return false }
         for row in rows {
-            guard carry(try needs(of: row)) else { return false }
+            guard carry(try needs(of: row, through: last)) else { return false }
         }
         guard engine.carryVersionFloor(), waitUntilDurable(restarts) else { return false }
         compactedThrough = last
@@ -145,8 +146,11 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     }
 
     /// What a row holds that may still be needed.
-    private func needs(of row: LogRow) throws(StoreError) -> Engine.Carried {
+    ///
+    /// - Parameter position: of the last record that is to go with it.
+    private func needs(of row: LogRow, through position: Int64) throws(StoreError) -> Engine.Carried {
         var carried = Engine.Carried()
+        carried.through = position
         let siphash = engine.siphash
         try BatchRows.read(row) { record in
             if case .kick(let hash, let base) = record.content {
@@ -154,6 +158,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
                     Engine.CarriedKick(hash: hash, base: base, version: record.progress.version))
             }
             if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
+            if let delivery = Self.delivery(record, row) { carried.deliveries.append(delivery) }
             if record.isWhole {
                 let key = TimerKey(definition: row.data.span.extracting(record.definition), siphash: siphash)
                 carried.bases.append((key, record.position))
@@ -161,6 +166,18 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             return true
         }
         return carried
+    }
+
+    /// The delivery whose event a record holds.
+    private static func delivery(_ record: LogRecord, _ row: LogRow) -> Engine.CarriedDelivery? {
+        var event = record
+        if case .delivery(_, let carried) = record.content {
+            guard let carried else { return nil }
+            event = carried
+        }
+        guard event.owesDelivery else { return nil }
+        return Engine.CarriedDelivery(
+            id: event.position, position: record.position, event: Array(row.data[event.body]))
     }
 
     /// One way through the rows of kicks, oldest first.
@@ -209,7 +226,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             return true
         }
         for row in runs.joined() {
-            guard carry(try needs(of: row)) else { return false }
+            guard carry(try needs(of: row, through: row.last)) else { return false }
         }
         guard waitUntilDurable(restarts) else { return false }
         replace(runs, restingOn: engine.durableHead)

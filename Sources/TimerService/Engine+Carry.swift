@@ -22,8 +22,12 @@ extension Engine {
         var answers: [(answer: StoredAnswer, position: Int64)] = []
         /// Kicks.
         var kicks: [CarriedKick] = []
-        /// How many entries there are: bases, then answers, then kicks.
-        var count: Int { bases.count + answers.count + kicks.count }
+        /// Events of deliveries.
+        var deliveries: [CarriedDelivery] = []
+        /// Position of the last record that is to go with them.
+        var through: Int64 = 0
+        /// How many entries there are: bases, then answers, then kicks, then deliveries.
+        var count: Int { bases.count + answers.count + kicks.count + deliveries.count }
     }
 
     /// A kick in a row that is to go: its timer, as the record names it, and the version it made.
@@ -41,19 +45,23 @@ extension Engine {
         lock.withLock {
             guard availability == .open else { return nil }
             let end = min(carried.count, start + EngineConfiguration.stepLimit)
-            for index in start..<end {
-                if index < carried.bases.count {
-                    carryBase(carried.bases[index].key, carried.bases[index].position)
-                } else if index < carried.bases.count + carried.answers.count {
-                    let (answer, position) = carried.answers[index - carried.bases.count]
-                    if idempotency.holds(answer.key, at: position) { record(answer) }
-                } else {
-                    carryKick(carried.kicks[index - carried.bases.count - carried.answers.count])
-                }
-            }
+            for index in start..<end { carry(carried, at: index) }
             afterChanges(instant())
             return end
         }
+    }
+
+    private func carry(_ carried: Carried, at index: Int) {
+        if index < carried.bases.count { return carryBase(carried.bases[index].key, carried.bases[index].position) }
+        var index = index - carried.bases.count
+        if index < carried.answers.count {
+            let (answer, position) = carried.answers[index]
+            if idempotency.holds(answer.key, at: position) { record(answer) }
+            return
+        }
+        index -= carried.answers.count
+        if index < carried.kicks.count { return carryKick(carried.kicks[index]) }
+        carryDelivery(carried.deliveries[index - carried.kicks.count], through: carried.through)
     }
 
     /// Plans cron timers anew whose zones' data have changed, by bounded steps, before anything fires. Returns how many.

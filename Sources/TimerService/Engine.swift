@@ -57,6 +57,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private var heldUntil: Int64 = 0
     /// Elapsed nanoseconds of the newest batch's time base.
     var lastBase: Int64 = 0
+    /// Called under the lock when the turn of deliveries has come. Set before anything changes.
+    var onReadyDeliveries: () -> Void = {}
     private let durable = Atomic<Int64>(0)
     /// The newest position that was lost.
     private let lostThrough = Atomic<Int64>(0)
@@ -121,6 +123,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         for place in answers { idempotency.complete(place) }
         let now = clock.now()
         scheduler.armAll(now)
+        scheduler.boundDeliveries(
+            backlog: configuration.deliveries.backlog, deadLetters: configuration.deliveries.deadLetters)
         let second = min(max(0, now.wall / 1000), Self.lastSecond)
         nextPosition = max(nextPosition, head + 1, second * Self.positionsPerSecond)
         batchFirst = nextPosition
@@ -136,6 +140,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Notes that everything up to `position` is on disk.
     func setDurable(_ position: Int64) { durable.store(position, ordering: .releasing) }
+
+    /// Tells the dispatcher where the turn of deliveries has come by what is on disk now.
+    func ringDeliveries() {
+        lock.withLock { if scheduler.hasReadyDeliveries(durable: durableHead) { onReadyDeliveries() } }
+    }
 
     /// What became of the record at `position`, for an answer that rests on it.
     public func fate(of position: Int64) -> Fate { fate(of: position...position) }
@@ -157,6 +166,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Whether any record at `positions` was given out and is lost. Called under the lock.
     func wasLost(_ positions: ClosedRange<Int64>) -> Bool { lost.contains { $0.overlaps(positions) } }
+
+    /// The clocks as they were read last.
+    var clockNow: Now { clock.lastReading }
+
+    /// How often the log was folded anew.
+    var restartCount: Int { lock.withLock { restarts } }
 
     /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
     public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {
@@ -194,6 +209,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Wakes the committer when there are records, and plans the next waking.
     func afterChanges(_ now: Now) {
         if !batch.isEmpty { lock.signal() }
+        if scheduler.hasReadyDeliveries(durable: durableHead) { onReadyDeliveries() }
         plan(now)
     }
 
@@ -216,13 +232,14 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             }
             let position = takePosition()
             let previous = scheduler.stamp(
-                effect.slot, position: position, isBase: RecordCodec.holdsDefinition(type), isEvent: true)
+                effect.slot, position: position, isBase: RecordCodec.holdsDefinition(effect), isEvent: true)
             counters.count(effect)
             scheduler.withDefinition(effect.slot) { definition in
                 RecordCodec.append(
                     effect, type, distance: previous == 0 ? 0 : position - previous, definition: definition,
                     to: &batch)
             }
+            if effect.owesDelivery { owe(position, effect) }
         }
         effects.removeAll(keepingCapacity: true)
         scheduler.finishStep()
@@ -312,6 +329,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             var counters = counters
             for state in TimerState.allCases { counters.timers[Int(state.rawValue)] = scheduler.count(in: state) }
             counters.idempotencyKeys = idempotency.count
+            counters.pendingDeliveries = scheduler.pendingDeliveries
+            counters.deadDeliveries = scheduler.deadDeliveries
             return counters
         }
     }

@@ -12,6 +12,16 @@ public struct EngineCounters: Sendable {
     public var commitSeconds = Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
     /// How many records a commit held.
     public var commitRecords = Histogram(bounds: [1, 10, 100, 1000, 10_000, 100_000])
+    /// Attempts at deliveries by how they ended: see `AttemptKind`.
+    public var attempts = [Int](repeating: 0, count: AttemptKind.allCases.count)
+    /// Commands of receivers that were applied.
+    public var commandsApplied = 0
+    /// Commands of receivers that were not legal.
+    public var commandsRefused = 0
+    /// Deliveries that are pending.
+    public var pendingDeliveries = 0
+    /// Dead letters.
+    public var deadDeliveries = 0
     /// How often the fire loop woke because something was due.
     public var wakeups = 0
     /// Timers by state, indexed by `TimerState.rawValue`.
@@ -21,9 +31,36 @@ public struct EngineCounters: Sendable {
     /// Bytes on the device.
     public var logBytes = 0
 
+    /// How an attempt at a delivery ended.
+    public enum AttemptKind: Int, Sendable, CaseIterable {
+        case delivered, failed, dead, gone
+
+        /// The name on the wire.
+        public var name: StaticString {
+            switch self {
+            case .delivered: "delivered"
+            case .failed: "failed"
+            case .dead: "dead"
+            case .gone: "gone"
+            }
+        }
+    }
+
+    mutating func count(_ outcome: DeliveryOutcome) {
+        let kind: AttemptKind =
+            switch outcome.type {
+            case .delivered: .delivered
+            case .deliveryFailed: .failed
+            default: outcome.reason == .gone ? .gone : .dead
+            }
+        attempts[kind.rawValue] += 1
+    }
+
+    mutating func count(_ type: EventType) { events[Int(type.rawValue)] += 1 }
+
     mutating func count(_ effect: Effect) {
         guard let type = effect.type else { return }
-        events[Int(type.rawValue)] += 1
+        count(type)
         guard type == .fired, let fire = effect.fire else { return }
         fires[Int(effect.reason.rawValue)] += 1
         lateness.observe(Double(fire.latenessUs) / 1_000_000)

@@ -77,7 +77,22 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
 
     /// The row that holds `position`, where it is in memory.
     public func row(holding position: Int64) -> LogRow? {
-        rows(after: position - 1)?.rows.first { $0.first <= position && position <= $0.last }
+        lock.withLock {
+            let index = index(after: position - 1)
+            guard index < rows.count, rows[index].first <= position else { return nil }
+            return rows[index]
+        }
+    }
+
+    /// The first row held that ends after `position`. Called under the lock.
+    private func index(after position: Int64) -> Int {
+        var low = first
+        var high = rows.count
+        while low < high {
+            let middle = (low + high) / 2
+            if rows[middle].last <= position { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// The rows that hold positions after `position` with the position up to which they tell everything, or nil when
@@ -85,13 +100,7 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
     public func rows(after position: Int64) -> (rows: [LogRow], through: Int64)? {
         lock.withLock {
             guard position >= heldAfter else { return nil }
-            var low = first
-            var high = rows.count
-            while low < high {
-                let middle = (low + high) / 2
-                if rows[middle].last <= position { low = middle + 1 } else { high = middle }
-            }
-            return (Array(rows[low...]), newest)
+            return (Array(rows[index(after: position)...]), newest)
         }
     }
 }

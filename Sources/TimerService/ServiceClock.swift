@@ -110,6 +110,9 @@ struct ServiceClock {
     /// The offset of the calendar as last read, milliseconds.
     var lastOffset: Int64 { last.wallOffset }
 
+    /// The last reading.
+    var lastReading: Now { last }
+
     /// What every clock showed at `now`, for a row.
     func base(at now: Now) -> TimeBase {
         TimeBase(now: now, boottime: now.elapsed - shift, boot: boot)

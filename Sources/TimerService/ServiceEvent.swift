@@ -1,4 +1,5 @@
 public import TimerLog
+public import Webhooks
 
 /// What an operator should hear of, for the log.
 public enum ServiceEvent: Sendable {
@@ -14,6 +15,10 @@ public enum ServiceEvent: Sendable {
     case storageRecovered
     /// A loop stood still for that many seconds.
     case loopStalled(name: String, seconds: Double)
+    /// A receiver wanted of a timer what is not legal in its state.
+    case receiverCommandRefused(timer: [UInt8], command: TimerCommandHeader)
+    /// An event to be delivered could not be read.
+    case deliveryUnreadable(StoreError)
     /// Old rows could not be compacted.
     case compactionFailed(StoreError)
 }

@@ -1,6 +1,7 @@
 import Platform
 import TimerCore
 public import TimerLog
+public import Webhooks
 
 /// The service without its network face: the log opened and folded, and the threads that fire, commit, replay, compact
 /// and watch.
@@ -18,18 +19,23 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
     private let committer: Committer
     private let compactor: Compactor
     private let fireLoop: FireLoop
+    private let dispatcher: Dispatcher?
     private let report: @Sendable (ServiceEvent) -> Void
     private let cronTimers: [SlotIndex]
     private var threads: [Thread] = []
     private var committerThread: Thread?
+    private var dispatcherThread: Thread?
 
     /// Opens `store` and folds what it holds.
     ///
-    /// - Parameter report: hears what an operator should; any thread.
+    /// - Parameters:
+    ///   - sending: how events are sent to webhooks; nil: they wait.
+    ///   - report: hears what an operator should; any thread.
     /// - Throws: when the store can't be used, or what it holds is damaged or names a time zone that is not there.
     public init(
         store: any LogStore, configuration: EngineConfiguration, alarm: any Alarm = TimerFDAlarm(),
-        timeSource: any TimeSource = SystemTime(), report: @escaping @Sendable (ServiceEvent) -> Void
+        timeSource: any TimeSource = SystemTime(), sending: DeliverySending? = nil,
+        report: @escaping @Sendable (ServiceEvent) -> Void
     ) throws(StoreError) {
         let started = Clocks.monotonic()
         let head = try store.open()
@@ -56,6 +62,8 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         watchdog.watch(heart)
         fireLoop = FireLoop(engine, heart: heart)
         let engine = engine
+        let hub = hub
+        dispatcher = sending.map { Dispatcher(engine, hub, store, $0, report: report) }
         let timers = engine.lock.withLock { engine.scheduler.count }
         let cronTimers = engine.lock.withLock { engine.scheduler.cronTimers() }
         let missing = engine.lock.withLock { engine.scheduler.missingZone(of: cronTimers) }
@@ -70,6 +78,11 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
 
     /// Starts the threads.
     public func start() {
+        if let dispatcher {
+            engine.lock.withLock { engine.onReadyDeliveries = { [weak dispatcher] in dispatcher?.wake() } }
+            hub.observe { [weak engine] in engine?.ringDeliveries() }
+            dispatcherThread = Thread(name: "deliver") { dispatcher.run() }
+        }
         committerThread = Thread(name: "commit") { [committer] in committer.run() }
         let replanned = engine.replanCron(cronTimers)
         if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
@@ -81,11 +94,22 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         for _ in 0..<Replayer.threadCount { threads.append(Thread(name: "replay") { [replayer] in replayer.run() }) }
     }
 
+    /// Notes what the server listens on, where no webhook may go.
+    public func refuseDeliveries(to listeners: [AddressPolicy.Listener]) { dispatcher?.refuse(listeners) }
+
+    /// Begins no further deliveries, and waits up to `seconds` for those under way.
+    public func stopDeliveries(seconds: Double) {
+        dispatcher?.stop(seconds: seconds)
+        dispatcherThread?.join()
+        dispatcherThread = nil
+    }
+
     /// Refuses further changes; what was taken is still committed.
     public func refuseChanges() { engine.close() }
 
     /// Stops the threads, the committer last: everything taken is on disk afterwards.
     public func stop() {
+        stopDeliveries(seconds: 0)
         refuseChanges()
         fireLoop.stop()
         compactor.stop()

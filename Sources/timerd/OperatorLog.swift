@@ -71,6 +71,12 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
             logger.notice("storage works again; changes are taken")
         case .loopStalled(let name, let seconds):
             logger.warning("a loop stands still", metadata: ["loop": "\(name)", "ms": Self.milliseconds(seconds)])
+        case .receiverCommandRefused(let timer, let command):
+            logger.notice(
+                "a receiver's Timer-Command is not legal",
+                metadata: ["timer": "\(String(decoding: timer, as: UTF8.self))", "command": "\(command)"])
+        case .deliveryUnreadable(let error):
+            logger.error("an event could not be read for its delivery", metadata: ["reason": "\(error)"])
         case .compactionFailed(let error):
             logger.error("old rows could not be compacted", metadata: ["reason": "\(error)"])
         }

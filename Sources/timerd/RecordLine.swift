@@ -27,7 +27,12 @@ enum RecordLine {
             }
             writer.key("previous")
             writer.string(String(record.previous))
-            timer(record, row, &writer)
+            if let outcome = record.outcome {
+                append(outcome, &writer)
+                append(id: row.data.span.extracting(record.definition), &writer)
+            } else {
+                timer(record, row, &writer)
+            }
         case .snapshot(let lastEvent):
             head(record, "snapshot", &writer)
             writer.key("lastEvent")
@@ -48,6 +53,10 @@ enum RecordLine {
             writer.key("base")
             writer.string(String(base))
             append(record, &writer)
+        case .delivery(let delivery, _):
+            head(record, "delivery", &writer)
+            append(delivery, &writer)
+            append(id: row.data.span.extracting(record.definition), &writer)
         case .condensed(let last):
             head(record, "condensed", &writer)
             writer.key("restingOn")
@@ -80,10 +89,7 @@ enum RecordLine {
 
     private static func timer(_ record: LogRecord, _ row: LogRow, _ writer: inout JSONWriter) {
         let definition = row.data.span.extracting(record.definition)
-        var id: [UInt8] = []
-        Definition.appendID(definition, to: &id)
-        writer.key("timer")
-        writer.string(id)
+        append(id: definition, &writer)
         append(record, &writer)
         let layout = record.isWhole ? Definition.layout(definition) : nil
         if let layout, record.progress.isPlanned, let header = BatchHeader(row.data.span) {
@@ -92,6 +98,39 @@ enum RecordLine {
         }
         labels(definition, &writer)
         if let layout { append(layout, definition, &writer) }
+    }
+
+    private static func append(id definition: Span<UInt8>, _ writer: inout JSONWriter) {
+        var id: [UInt8] = []
+        Definition.appendID(definition, to: &id)
+        writer.key("timer")
+        writer.string(id)
+    }
+
+    private static func append(_ outcome: DeliveryOutcome, _ writer: inout JSONWriter) {
+        writer.key("delivery")
+        writer.string(String(outcome.delivery))
+        writer.key("attempt")
+        writer.integer(Int64(outcome.attempt))
+        writer.key("status")
+        writer.integer(Int64(outcome.status))
+        if let failure = outcome.failure {
+            writer.key("error")
+            writer.string(failure.name)
+        }
+        if outcome.retryAt != 0 {
+            writer.key("nextAttemptAt")
+            writer.instant(outcome.retryAt)
+        }
+    }
+
+    private static func append(_ delivery: DeliveryStanding, _ writer: inout JSONWriter) {
+        writer.key("delivery")
+        writer.string(String(delivery.id))
+        writer.key("state")
+        writer.string(delivery.state.name)
+        writer.key("attempts")
+        writer.integer(Int64(delivery.attempts))
     }
 
     /// The timer's progress: what every record about a timer has.

@@ -1,8 +1,10 @@
 import HTTPServer
 import Logging
+import Platform
 import TimerAPI
 import TimerLog
 import TimerService
+import Webhooks
 
 /// One run of the server, from opening the log to a clean stop.
 struct ServerRun {
@@ -24,6 +26,7 @@ struct ServerRun {
         let signals = StopSignals()
         let service = try openService()
         let server = try bind(service)
+        service.refuseDeliveries(to: server.boundAddresses.compactMap(\.listener))
         service.start()
         server.start()
         signals.serving()
@@ -39,7 +42,9 @@ struct ServerRun {
         for address in server.boundAddresses { Console.out("timerd listening on \(address)") }
         signals.wait()
         logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
+        let drain = Thread(name: "drain") { service.stopDeliveries(seconds: configuration.drainSeconds) }
         server.stop(drainSeconds: configuration.drainSeconds)
+        drain.join()
         service.stop()
         logger.info("stopped")
     }
@@ -51,7 +56,10 @@ struct ServerRun {
             case .memory: MemoryLogStore()
             }
         do throws(StoreError) {
-            return try TimerService(store: store, configuration: configuration.engine, report: operatorLog.report)
+            return try TimerService(
+                store: store, configuration: configuration.engine,
+                sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
+                report: operatorLog.report)
         } catch {
             throw Failure(error, directory: configuration.dataDirectory)
         }
@@ -69,6 +77,16 @@ struct ServerRun {
             return try APIServer(service, api)
         } catch {
             throw Failure(.unusable, error.description)
+        }
+    }
+}
+
+extension BoundAddress {
+    /// The listener as webhooks must not reach it; nil for a Unix socket.
+    fileprivate var listener: AddressPolicy.Listener? {
+        guard case .tcp(let host, let port) = address else { return nil }
+        return IPAddress(host == "localhost" ? "127.0.0.1" : host).map {
+            AddressPolicy.Listener(address: $0, port: port)
         }
     }
 }

@@ -11,6 +11,7 @@ struct SampleRecord: Sendable {
     var progress = TimerProgress()
     var kicks: KickProgress?
     var stalledFor: Int64?
+    var owesDelivery = false
     var definition: [UInt8] = []
 
     /// A record of a kind: those of events by their number, then a snapshot, an answer, a floor, a kick and a condensed row's.
@@ -52,16 +53,15 @@ struct SampleRecord: Sendable {
         if type == .recovered { sample.stalledFor = generator.number() }
         sample.distance = generator.chance(oneIn: 4) ? 0 : Int64.random(in: 1...999, using: &generator)
         progress.updatedAt = sample.at
+        sample.owesDelivery = generator.chance(oneIn: 3)
         return sample
     }
 
     /// Appends the record.
     func append(to bytes: inout [UInt8]) {
         switch content {
-        case .event(let type, let reason, let fire):
-            let effect = Effect(
-                type: type, reason: reason, at: at, slot: 0, progress: progress, kicks: kicks, fire: fire,
-                stalledFor: stalledFor)
+        case .event(let type, _, _):
+            guard let effect else { return }
             RecordCodec.append(effect, type, distance: distance, definition: definition.span, to: &bytes)
         case .snapshot(let lastEvent):
             RecordCodec.appendSnapshot(progress, kicks, lastEvent: lastEvent, definition: definition.span, to: &bytes)
@@ -70,18 +70,28 @@ struct SampleRecord: Sendable {
         case .condensed(let last): RecordCodec.appendCondensed(restingOn: last, at: at, to: &bytes)
         case .answer(let answer): RecordCodec.append(answer, to: &bytes)
         case .versionFloor(let floor): RecordCodec.appendVersionFloor(floor, at: at, to: &bytes)
+        case .delivery(let delivery, _):
+            RecordCodec.append(delivery, at: at, isEvent: false, definition.span, to: &bytes)
         }
+    }
+
+    /// The effect that an event's record is of.
+    private var effect: Effect? {
+        guard case .event(let type, let reason, let fire) = content else { return nil }
+        return Effect(
+            type: type, reason: reason, at: at, slot: 0, progress: progress, kicks: kicks, fire: fire,
+            stalledFor: stalledFor, owesDelivery: owesDelivery)
     }
 
     /// What of the definition the record keeps.
     var kept: [UInt8] {
-        guard case .event(let type, _, _) = content, !RecordCodec.holdsDefinition(type) else { return definition }
+        guard let effect, !RecordCodec.holdsDefinition(effect) else { return definition }
         return Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0))
     }
 }
 
 struct RecordCodecTests {
-    static let kinds = EventType.allCases.map(\.rawValue) + [32, 33, 34, 35, 36]
+    static let kinds = EventType.allCases.filter { !$0.isDelivery }.map(\.rawValue) + [32, 33, 34, 35, 36]
     private static let base = TimeBase(
         now: Now(elapsed: 1, wallOffset: 2), boottime: 3, boot: Hash128(high: 5, low: 6))
 
@@ -112,6 +122,7 @@ struct RecordCodecTests {
             #expect(record.progress == sample.progress)
             #expect(record.kicks == sample.kicks)
             #expect(record.stalledFor == sample.stalledFor)
+            #expect(record.owesDelivery == sample.owesDelivery)
             #expect(Array(row.data[record.definition]) == sample.kept)
             #expect(record.isWhole == (!sample.kept.isEmpty && sample.kept == sample.definition))
             #expect(record.isEvent == (kind < 32))

@@ -1,0 +1,185 @@
+/// What the table keeps of a delivery: 24 bytes.
+struct DeliverySlot: BitwiseCopyable {
+    /// Position of the event that is delivered: the delivery's id.
+    var id: Int64 = 0
+    /// The timer's place; where `isDetached`, the top half of the hash of its name.
+    var owner: UInt32 = 0
+    /// Of a pending one: the timer's next, after the newest the oldest. Dead: the status of its last answer.
+    var next: UInt32 = 0
+    private var bits: UInt64 = 0
+
+    private static let dueBits: UInt64 = 41
+    private static let countShift: UInt64 = 41
+    private static let attemptsShift: UInt64 = 51
+    private static let stateShift: UInt64 = 58
+    private static let detachedBit: UInt64 = 1 << 61
+    private static let carriedBit: UInt64 = 1 << 62
+    private static let backlogBit: UInt64 = 1 << 63
+
+    private func part(_ shift: UInt64, _ width: UInt64) -> UInt64 { bits >> shift & (1 << width - 1) }
+
+    private mutating func set(_ shift: UInt64, _ width: UInt64, _ value: UInt64) {
+        let mask: UInt64 = 1 << width - 1
+        bits = bits & ~(mask << shift) | (value & mask) << shift
+    }
+
+    /// Milliseconds, to 41 bits: see `due(near:)`.
+    var dueLow: UInt64 { part(0, Self.dueBits) }
+
+    mutating func setDue(_ milliseconds: Int64) { set(0, Self.dueBits, UInt64(bitPattern: milliseconds)) }
+
+    /// Waiting: when the next attempt is due; dead: when it is forgotten. The one within 34 years of `reference`.
+    func due(near reference: Int64) -> Int64 {
+        let distance = Int64(bitPattern: (dueLow &- UInt64(bitPattern: reference)) << (64 - Self.dueBits))
+        return reference + distance >> Int64(64 - Self.dueBits)
+    }
+
+    /// In the newest of a timer's pending ones: how many there are.
+    var count: Int {
+        get { Int(part(Self.countShift, 10)) }
+        set { set(Self.countShift, 10, UInt64(newValue)) }
+    }
+
+    /// Attempts started since it was made or redriven, at most 127.
+    var attempts: Int {
+        get { Int(part(Self.attemptsShift, 7)) }
+        set { set(Self.attemptsShift, 7, UInt64(min(newValue, 127))) }
+    }
+
+    var state: DeliveryState {
+        get { DeliveryState(rawValue: UInt8(part(Self.stateShift, 3))) ?? .pending }
+        set { set(Self.stateShift, 3, UInt64(newValue.rawValue)) }
+    }
+
+    /// Whether it belongs to no timer: dead ones do not, nor does one whose timer is deleted.
+    var isDetached: Bool {
+        get { bits & Self.detachedBit != 0 }
+        set { bits = newValue ? bits | Self.detachedBit : bits & ~Self.detachedBit }
+    }
+
+    /// Whether its event was written anew: see `DeliveryTable.bodies`.
+    var isCarried: Bool {
+        get { bits & Self.carriedBit != 0 }
+        set { bits = newValue ? bits | Self.carriedBit : bits & ~Self.carriedBit }
+    }
+
+    /// Of a dead one: whether too many were pending, not its attempts out.
+    var isSurplus: Bool {
+        get { bits & Self.backlogBit != 0 }
+        set { bits = newValue ? bits | Self.backlogBit : bits & ~Self.backlogBit }
+    }
+}
+
+/// Places of deliveries in order of their ids: a sorted list in chunks, so that no insertion moves more than one.
+struct DeliveryIndex {
+    private static let capacity = 512
+    private var chunks: [[UInt32]] = []
+    /// How many there are.
+    private(set) var count = 0
+
+    /// The place of the oldest.
+    var first: UInt32? { chunks.first?.first }
+
+    /// Where `id` is, or would be.
+    private func position(of id: Int64, _ slots: borrowing DeliverySlots) -> (chunk: Int, offset: Int) {
+        var low = 0
+        var high = chunks.count
+        // The last chunk that begins at or before it.
+        while low < high {
+            let middle = (low + high) / 2
+            if slots[chunks[middle][0]].id <= id { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0 else { return (0, 0) }
+        let chunk = low - 1
+        low = 0
+        high = chunks[chunk].count
+        while low < high {
+            let middle = (low + high) / 2
+            if slots[chunks[chunk][middle]].id < id { low = middle + 1 } else { high = middle }
+        }
+        return (chunk, low)
+    }
+
+    /// The place of the delivery `id`.
+    func find(_ id: Int64, _ slots: borrowing DeliverySlots) -> UInt32? {
+        let (chunk, offset) = position(of: id, slots)
+        guard chunk < chunks.count, offset < chunks[chunk].count else { return nil }
+        let place = chunks[chunk][offset]
+        return slots[place].id == id ? place : nil
+    }
+
+    mutating func insert(_ place: UInt32, _ slots: borrowing DeliverySlots) {
+        count += 1
+        let id = slots[place].id
+        let isNewest = chunks.last?.last.map { slots[$0].id < id } ?? true
+        if isNewest, chunks.last.map({ $0.count == Self.capacity }) ?? true {
+            chunks.append([place])
+            return
+        }
+        let (chunk, offset) = isNewest ? (chunks.count - 1, chunks[chunks.count - 1].count) : position(of: id, slots)
+        chunks[chunk].insert(place, at: offset)
+        guard chunks[chunk].count > Self.capacity else { return }
+        let half = Array(chunks[chunk][(Self.capacity / 2)...])
+        chunks[chunk].removeLast(half.count)
+        chunks.insert(half, at: chunk + 1)
+    }
+
+    mutating func remove(_ id: Int64, _ slots: borrowing DeliverySlots) {
+        let (chunk, offset) = position(of: id, slots)
+        chunks[chunk].remove(at: offset)
+        count -= 1
+        if chunks[chunk].isEmpty {
+            chunks.remove(at: chunk)
+        } else if chunks[chunk].count < Self.capacity / 4, chunk + 1 < chunks.count,
+            chunks[chunk + 1].count < Self.capacity / 2
+        {
+            chunks[chunk] += chunks.remove(at: chunk + 1)
+        }
+    }
+
+    /// Hands the places of ids above `id` to `body`, oldest first, until it returns false.
+    func walk(after id: Int64, _ slots: borrowing DeliverySlots, _ body: (UInt32) -> Bool) {
+        var (chunk, offset) = position(of: id == .max ? id : id + 1, slots)
+        while chunk < chunks.count {
+            while offset < chunks[chunk].count {
+                guard body(chunks[chunk][offset]) else { return }
+                offset += 1
+            }
+            chunk += 1
+            offset = 0
+        }
+    }
+}
+
+/// A slab of deliveries. Place 0 is never used: it stands for none.
+struct DeliverySlots: ~Copyable, ArmedTimers {
+    private var slots = PagedStorage<DeliverySlot>(pageShift: 12, fill: DeliverySlot())
+    private var free: [UInt32] = []
+
+    subscript(place: UInt32) -> DeliverySlot {
+        _read { yield slots[Int(place)] }
+        _modify { yield &slots[Int(place)] }
+    }
+
+    mutating func take(_ id: Int64) -> UInt32 {
+        if slots.count == 0 { _ = slots.grow(by: 1) }
+        let place = free.popLast() ?? UInt32(slots.grow(by: 1))
+        slots[Int(place)] = DeliverySlot()
+        slots[Int(place)].id = id
+        return place
+    }
+
+    mutating func release(_ place: UInt32) {
+        slots[Int(place)] = DeliverySlot()
+        free.append(place)
+    }
+
+    /// An entry of the wheel is live while its delivery waits for that instant.
+    func isArmed(with entry: TimerWheel.Entry) -> Bool {
+        let slot = slots[Int(entry.slot)]
+        guard slot.state == .waiting || slot.state == .dead else { return false }
+        return slot.due(near: entry.due) == entry.due && Self.generation(slot.id) == entry.generation
+    }
+
+    static func generation(_ id: Int64) -> UInt32 { UInt32(truncatingIfNeeded: id) }
+}

@@ -1,0 +1,194 @@
+/// Every delivery that is pending or dead.
+///
+/// A timer's pending ones are a ring in order of their ids; the timer's slot names the newest, whose `next` is the
+/// oldest. Only the oldest is ever attempted, so that a timer's deliveries keep their order.
+struct DeliveryTable: ~Copyable {
+    /// Most pending ones of one timer.
+    static let mostPerTimer = 1000
+    /// How long a dead one is kept, in milliseconds: 7 days.
+    static let deadLifetime: Int64 = 7 * 86_400_000
+    private static let bodyShards: Int64 = 256
+
+    var slots = DeliverySlots()
+    /// When waiting ones are attempted again and dead ones forgotten, on the elapsed clock.
+    var wheel = TimerWheel(position: 0)
+    private(set) var pending = DeliveryIndex()
+    private(set) var dead = DeliveryIndex()
+    /// Where the events of carried ones stand now, by id.
+    private var bodies = [[Int64: Int64]](repeating: [:], count: Int(DeliveryTable.bodyShards))
+    /// The ids whose turn has come, each with the position that must be durable first.
+    var ready: [(id: Int64, restsOn: Int64)] = []
+    /// Pending ones above this id have still to be looked at after a fold; nil when all are.
+    var startAfter: Int64?
+    /// Most that may be pending, and dead.
+    var backlog = Int.max
+    var deadLetters = Int.max
+
+    /// The place of a delivery that is pending or dead.
+    func find(_ id: Int64) -> UInt32? { pending.find(id, slots) ?? dead.find(id, slots) }
+
+    /// Position of the record that holds a delivery's event.
+    func body(_ place: UInt32) -> Int64 {
+        let slot = slots[place]
+        return slot.isCarried ? bodies[Int(slot.id & (Self.bodyShards - 1))][slot.id] ?? slot.id : slot.id
+    }
+
+    mutating func setBody(_ place: UInt32, _ position: Int64) {
+        let id = slots[place].id
+        slots[place].isCarried = true
+        bodies[Int(id & (Self.bodyShards - 1))][id] = position
+    }
+
+    /// Adds a pending delivery to a ring whose newest is `tail`.
+    mutating func append(_ id: Int64, owner: UInt32, tail: inout UInt32) -> UInt32 {
+        let place = slots.take(id)
+        slots[place].owner = owner
+        link(place, tail: &tail)
+        pending.insert(place, slots)
+        return place
+    }
+
+    /// Adds a pending delivery of a timer that is gone.
+    mutating func appendDetached(_ id: Int64, hash: UInt32) -> UInt32 {
+        let place = slots.take(id)
+        slots[place].owner = hash
+        slots[place].isDetached = true
+        pending.insert(place, slots)
+        return place
+    }
+
+    /// Puts a delivery into a ring where its id belongs, but not before an oldest that was attempted already.
+    private mutating func link(_ place: UInt32, tail: inout UInt32) {
+        guard tail != 0 else {
+            slots[place].next = place
+            slots[place].count = 1
+            tail = place
+            return
+        }
+        let id = slots[place].id
+        let head = slots[tail].next
+        let count = slots[tail].count + 1
+        let isNewest = slots[tail].id < id
+        let keepsHead = slots[head].id < id || slots[head].state != .pending
+        var before = isNewest || !keepsHead ? tail : head
+        if !isNewest { while slots[slots[before].next].id < id { before = slots[before].next } }
+        slots[place].next = slots[before].next
+        slots[before].next = place
+        slots[tail].count = 0
+        if isNewest || before == tail && keepsHead { tail = place }
+        slots[tail].count = count
+    }
+
+    /// Takes a delivery out of its ring.
+    private mutating func unlink(_ place: UInt32, tail: inout UInt32) {
+        let count = slots[tail].count - 1
+        guard count > 0 else {
+            tail = 0
+            return
+        }
+        var before = tail
+        while slots[before].next != place { before = slots[before].next }
+        slots[before].next = slots[place].next
+        if place == tail {
+            slots[place].count = 0
+            tail = before
+        }
+        slots[tail].count = count
+    }
+
+    /// Whether a pending delivery is the oldest of its timer's.
+    func isOldest(_ place: UInt32, tail: UInt32) -> Bool { slots[place].isDetached || slots[tail].next == place }
+
+    /// Takes a pending delivery out for good; `tail` is its ring's, 0 for a detached one.
+    mutating func remove(_ place: UInt32, tail: inout UInt32) {
+        if !slots[place].isDetached { unlink(place, tail: &tail) }
+        disarm(place)
+        pending.remove(slots[place].id, slots)
+        release(place)
+    }
+
+    /// Drops all of a ring.
+    mutating func removeAll(tail: inout UInt32) {
+        while tail != 0 { remove(slots[tail].next, tail: &tail) }
+    }
+
+    /// Makes a pending delivery a dead letter; the oldest goes where there are too many.
+    ///
+    /// - Parameters:
+    ///   - hash: of the name of its timer.
+    ///   - due: when it is forgotten.
+    mutating func bury(_ place: UInt32, tail: inout UInt32, hash: UInt32, status: Int, isSurplus: Bool, due: Int64) {
+        if !slots[place].isDetached { unlink(place, tail: &tail) }
+        disarm(place)
+        pending.remove(slots[place].id, slots)
+        slots[place].state = .dead
+        slots[place].isDetached = true
+        slots[place].isSurplus = isSurplus
+        slots[place].owner = hash
+        slots[place].next = UInt32(clamping: status)
+        slots[place].count = 0
+        dead.insert(place, slots)
+        arm(place, due: due)
+        if dead.count > deadLetters, let oldest = dead.first { removeDead(oldest) }
+    }
+
+    /// Takes a dead letter out for good.
+    mutating func removeDead(_ place: UInt32) {
+        disarm(place)
+        dead.remove(slots[place].id, slots)
+        release(place)
+    }
+
+    /// Has a dead letter delivered anew, by the ring `tail` where `owner` names a timer's place, else detached.
+    mutating func revive(_ place: UInt32, owner: SlotIndex?, tail: inout UInt32) {
+        disarm(place)
+        dead.remove(slots[place].id, slots)
+        slots[place].state = .pending
+        slots[place].attempts = 0
+        slots[place].isSurplus = false
+        slots[place].next = 0
+        if let owner {
+            slots[place].isDetached = false
+            slots[place].owner = owner
+            link(place, tail: &tail)
+        }
+        pending.insert(place, slots)
+    }
+
+    private mutating func release(_ place: UInt32) {
+        let id = slots[place].id
+        if slots[place].isCarried { bodies[Int(id & (Self.bodyShards - 1))][id] = nil }
+        slots.release(place)
+    }
+
+    /// Whether instants are on the elapsed clock and in the wheel; while a log is folded they are on the wall clock.
+    var isArming = false
+
+    /// Notes when a waiting or dead delivery is due.
+    mutating func arm(_ place: UInt32, due: Int64) {
+        slots[place].setDue(due)
+        guard isArming else { return }
+        wheel.insert(TimerWheel.Entry(due: due, slot: place, generation: DeliverySlots.generation(slots[place].id)))
+    }
+
+    private mutating func disarm(_ place: UInt32) {
+        let state = slots[place].state
+        if isArming && (state == .waiting || state == .dead) { wheel.cancel() }
+    }
+
+    /// Puts everything that waits for its time into the wheel, once the whole log is folded.
+    mutating func armAll(_ now: Now) {
+        let elapsed = now.milliseconds(on: .continuous)
+        wheel = TimerWheel(position: elapsed)
+        isArming = true
+        for index in [pending, dead] {
+            var waiting: [UInt32] = []
+            index.walk(after: .min, slots) { place in
+                if slots[place].state == .waiting || slots[place].state == .dead { waiting.append(place) }
+                return true
+            }
+            for place in waiting { arm(place, due: slots[place].due(near: now.wall) - now.wallOffset) }
+        }
+        startAfter = pending.count > 0 ? .min : nil
+    }
+}

@@ -1,0 +1,332 @@
+/// Events on their way to webhooks: what is owed, whose turn it is, what became of it.
+extension Scheduler {
+    /// How many deliveries are pending, those in flight and waiting included.
+    public var pendingDeliveries: Int { deliveries.pending.count }
+
+    /// How many dead letters are kept.
+    public var deadDeliveries: Int { deliveries.dead.count }
+
+    /// Bounds how many deliveries may be pending in all and how many dead letters are kept.
+    public mutating func boundDeliveries(backlog: Int, deadLetters: Int) {
+        deliveries.backlog = backlog
+        deliveries.deadLetters = deadLetters
+    }
+
+    /// Notes that the event at position `id`, about the timer at `slot`, is to be delivered. A timer that is being
+    /// deleted is still readable.
+    public mutating func owe(_ id: Int64, _ slot: SlotIndex) {
+        guard table[slot].inUse else {
+            _ = deliveries.appendDetached(id, hash: table[slot].hash)
+            return deliveries.ready.append((id, id))
+        }
+        var tail = table[slot].deliveries
+        let isOldest = tail == 0
+        _ = deliveries.append(id, owner: slot, tail: &tail)
+        table.setDeliveries(slot, tail)
+        if isOldest { deliveries.ready.append((id, id)) }
+    }
+
+    /// The delivery that has to die because too many are pending of the timer at `slot`, or in all: the oldest that is
+    /// not in flight. Nil when there are not.
+    public func surplusDelivery(_ slot: SlotIndex) -> Int64? {
+        let tail = table[slot].deliveries
+        if tail != 0, deliveries.slots[tail].count > DeliveryTable.mostPerTimer {
+            let oldest = deliveries.slots[tail].next
+            let place = deliveries.slots[oldest].state == .inFlight ? deliveries.slots[oldest].next : oldest
+            return deliveries.slots[place].id
+        }
+        guard deliveries.pending.count > deliveries.backlog else { return nil }
+        var found: Int64?
+        deliveries.pending.walk(after: .min, deliveries.slots) { place in
+            let slot = deliveries.slots[place]
+            if slot.state != .inFlight && !slot.isDetached { found = slot.id }
+            return found == nil
+        }
+        return found
+    }
+
+    /// Whether the turn of any delivery has come, as far as what is durable up to `position` tells.
+    public func hasReadyDeliveries(durable position: Int64) -> Bool {
+        deliveries.startAfter != nil || deliveries.ready.first.map { $0.restsOn <= position } ?? false
+    }
+
+    /// Notes that the record at `position` holds the event of a delivery now.
+    public mutating func noteCarried(_ id: Int64, at position: Int64) {
+        if let place = deliveries.find(id) { deliveries.setBody(place, position) }
+    }
+
+    /// Takes deliveries whose turn has come and what they rest on is durable, oldest turn first.
+    ///
+    /// - Parameter durable: position up to which everything is on disk.
+    public mutating func takeReadyDeliveries(limit: Int, durable: Int64) -> [Int64] {
+        var taken: [Int64] = []
+        continueStart(limit: limit)
+        let count = deliveries.ready.prefix(limit).prefix { $0.restsOn <= durable }.count
+        for ready in deliveries.ready[..<count] { taken.append(ready.id) }
+        deliveries.ready.removeFirst(count)
+        return taken
+    }
+
+    /// Looks at some of the deliveries that a fold found: the oldest of each timer may go, unless it waits for its time.
+    private mutating func continueStart(limit: Int) {
+        guard let after = deliveries.startAfter else { return }
+        var looked = 0
+        var last = after
+        var found: [Int64] = []
+        deliveries.pending.walk(after: after, deliveries.slots) { place in
+            looked += 1
+            let slot = deliveries.slots[place]
+            last = slot.id
+            if slot.state == .pending, isOldest(place) { found.append(slot.id) }
+            return looked < limit
+        }
+        for id in found { deliveries.ready.append((id, 0)) }
+        deliveries.startAfter = looked < limit ? nil : last
+    }
+
+    private func isOldest(_ place: UInt32) -> Bool {
+        let slot = deliveries.slots[place]
+        return slot.isDetached || deliveries.isOldest(place, tail: table[slot.owner].deliveries)
+    }
+
+    /// Begins an attempt at a delivery whose turn it is; nil where that has passed.
+    public mutating func beginDelivery(_ id: Int64, _ now: Now) -> DeliveryStanding? {
+        guard let place = deliveries.pending.find(id, deliveries.slots), deliveries.slots[place].state == .pending,
+            isOldest(place)
+        else { return nil }
+        deliveries.slots[place].state = .inFlight
+        deliveries.slots[place].attempts += 1
+        return standing(place, now)
+    }
+
+    /// A delivery that is pending or dead.
+    public func delivery(_ id: Int64, _ now: Now) -> DeliveryStanding? {
+        deliveries.find(id).map { standing($0, now) }
+    }
+
+    /// Deliveries above `id`, oldest first, handed to `body` until it returns false.
+    ///
+    /// - Parameters:
+    ///   - dead: dead letters, or else pending ones.
+    ///   - hash: only those of timers with this top half of the hash of the name; nil: all.
+    public func walkDeliveries(
+        after id: Int64, dead: Bool, _ now: Now, _ body: (_ hash: UInt32, DeliveryStanding) -> Bool
+    ) {
+        let index = dead ? deliveries.dead : deliveries.pending
+        index.walk(after: id, deliveries.slots) { place in
+            let slot = deliveries.slots[place]
+            return body(slot.isDetached ? slot.owner : table[slot.owner].hash, standing(place, now))
+        }
+    }
+
+    /// The pending deliveries of the timer at `slot`, in the order in which they go.
+    public func pendingDeliveries(of slot: SlotIndex) -> [Int64] {
+        let tail = table[slot].deliveries
+        guard tail != 0 else { return [] }
+        var ids: [Int64] = []
+        var place = tail
+        repeat {
+            place = deliveries.slots[place].next
+            ids.append(deliveries.slots[place].id)
+        } while place != tail
+        return ids
+    }
+
+    private func standing(_ place: UInt32, _ now: Now) -> DeliveryStanding {
+        let slot = deliveries.slots[place]
+        var standing = DeliveryStanding(
+            id: slot.id, body: deliveries.body(place), slot: slot.isDetached ? nil : slot.owner, state: slot.state)
+        standing.attempts = slot.attempts
+        if slot.state == .waiting || slot.state == .dead {
+            let elapsed = now.milliseconds(on: .continuous)
+            standing.due = slot.due(near: elapsed) + now.wallOffset
+        }
+        if slot.state == .dead {
+            standing.status = Int(slot.next)
+            standing.reason = slot.isSurplus ? .backlog : .attempts
+        }
+        return standing
+    }
+
+    /// Whether the webhook of the timer at `slot` takes deliveries: there is one, and its receiver did not stop it.
+    public func takesDeliveries(_ slot: SlotIndex) -> Bool {
+        !table[slot].flags.contains(.webhookStopped)
+            && withDefinition(slot) { Definition.layout($0)?.webhook != nil }
+    }
+
+    /// Takes the outcome of an attempt over, recorded at `position`: the timer's next one may go once that is durable.
+    ///
+    /// - Parameters:
+    ///   - at: wall milliseconds of the outcome.
+    ///   - wallOffset: from the elapsed clock to the wall clock in milliseconds; 0 while a log is folded.
+    public mutating func settle(_ outcome: DeliveryOutcome, at: Int64, position: Int64, wallOffset: Int64) {
+        guard let place = deliveries.pending.find(outcome.delivery, deliveries.slots) else { return }
+        deliveries.slots[place].attempts = outcome.attempt
+        let owner = deliveries.slots[place].isDetached ? nil : deliveries.slots[place].owner
+        var tail = owner.map { table[$0].deliveries } ?? 0
+        switch (outcome.type, outcome.reason) {
+        case (.deliveryFailed, _):
+            deliveries.slots[place].state = .waiting
+            return deliveries.arm(place, due: outcome.retryAt - wallOffset)
+        case (.deliveryDead, .gone) where owner != nil:
+            deliveries.removeAll(tail: &tail)
+            if let owner { stopWebhook(owner) }
+        case (.deliveryDead, .attempts), (.deliveryDead, .backlog):
+            deliveries.bury(
+                place, tail: &tail, hash: owner.map { table[$0].hash } ?? deliveries.slots[place].owner,
+                status: outcome.status, isSurplus: outcome.reason == .backlog,
+                due: at + DeliveryTable.deadLifetime - wallOffset)
+        default:
+            deliveries.remove(place, tail: &tail)
+        }
+        if let owner { setRing(owner, tail, restsOn: position) }
+    }
+
+    private mutating func stopWebhook(_ slot: SlotIndex) {
+        var progress = table.progress(slot)
+        progress.flags.insert(.webhookStopped)
+        table.setProgress(slot, progress)
+    }
+
+    /// Notes a timer's ring after one left it: the oldest that is left may go, or an ended timer be forgotten.
+    private mutating func setRing(_ slot: SlotIndex, _ tail: UInt32, restsOn position: Int64) {
+        table.setDeliveries(slot, tail)
+        guard deliveries.isArming else { return }
+        if tail != 0 {
+            let oldest = deliveries.slots[deliveries.slots[tail].next]
+            if oldest.state == .pending { deliveries.ready.append((oldest.id, position)) }
+        } else if table[slot].state.hasEnded && table[slot].armed == .no {
+            elapsedWheel.insert(table.arm(slot, .elapsed, due: table[slot].due))
+        }
+    }
+
+    /// Has a dead letter delivered anew; its timer is looked up by name, and may be gone. False where there is none.
+    ///
+    /// - Parameter position: of the record that says so.
+    public mutating func redrive(_ id: Int64, _ key: borrowing TimerKey, position: Int64) -> Bool {
+        guard let place = deliveries.dead.find(id, deliveries.slots) else { return false }
+        revive(place, key, restsOn: position)
+        return true
+    }
+
+    private mutating func revive(_ place: UInt32, _ key: borrowing TimerKey, restsOn position: Int64) {
+        let slot = table.find(key)
+        var tail = slot.map { table[$0].deliveries } ?? 0
+        deliveries.revive(place, owner: slot, tail: &tail)
+        if let slot { table.setDeliveries(slot, tail) }
+        if deliveries.isArming, isOldest(place) { deliveries.ready.append((deliveries.slots[place].id, position)) }
+    }
+
+    /// Drops a delivery, recorded at `position`. Returns false where there is none.
+    public mutating func dropDelivery(_ id: Int64, position: Int64) -> Bool {
+        if let place = deliveries.dead.find(id, deliveries.slots) {
+            deliveries.removeDead(place)
+            return true
+        }
+        guard let place = deliveries.pending.find(id, deliveries.slots) else { return false }
+        let owner = deliveries.slots[place].isDetached ? nil : deliveries.slots[place].owner
+        var tail = owner.map { table[$0].deliveries } ?? 0
+        deliveries.remove(place, tail: &tail)
+        if let owner { setRing(owner, tail, restsOn: position) }
+        return true
+    }
+
+    /// Drops what is pending of a timer.
+    mutating func dropDeliveries(_ slot: SlotIndex) {
+        var tail = table[slot].deliveries
+        deliveries.removeAll(tail: &tail)
+        table.setDeliveries(slot, 0)
+    }
+
+    /// Drops what is pending of a timer whose webhook was taken away.
+    mutating func dropUndeliverable(_ slot: SlotIndex) {
+        guard table[slot].deliveries != 0, withDefinition(slot, { Definition.layout($0)?.webhook == nil }) else {
+            return
+        }
+        dropDeliveries(slot)
+    }
+
+    /// Lets deliveries go whose wait is over, and forgets dead letters whose time is.
+    ///
+    /// - Returns: whether all of them were handled.
+    mutating func ringDeliveries(_ now: Now, limit: Int) -> Bool {
+        expired.removeAll(keepingCapacity: true)
+        let done = deliveries.wheel.expire(
+            now.milliseconds(on: .continuous), limit: limit, into: &expired, armed: deliveries.slots)
+        for entry in expired {
+            let place = entry.slot
+            if deliveries.slots[place].state == .dead {
+                // The wheel has let it go already.
+                deliveries.slots[place].state = .stopped
+                deliveries.removeDead(place)
+            } else {
+                deliveries.slots[place].state = .pending
+                if isOldest(place) { deliveries.ready.append((deliveries.slots[place].id, 0)) }
+            }
+        }
+        return done && !(deliveries.wheel.nextWake.map { $0 <= now.milliseconds(on: .continuous) } ?? false)
+    }
+}
+
+/// Deliveries as the log tells them.
+extension Scheduler {
+    /// Takes over that the event at position `id`, about the timer of `definition`, is to be delivered.
+    public mutating func foldOwed(_ id: Int64, definition: Span<UInt8>) {
+        let key = TimerKey(definition: definition, siphash: table.siphash)
+        guard let slot = table.find(key) else {
+            _ = deliveries.appendDetached(id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
+            return
+        }
+        var tail = table[slot].deliveries
+        _ = deliveries.append(id, owner: slot, tail: &tail)
+        table.setDeliveries(slot, tail)
+    }
+
+    /// Notes the newest event of the timer of `definition`, whole or a prefix, where it is no change of the timer.
+    public mutating func foldLastEvent(_ definition: Span<UInt8>, _ position: Int64) {
+        guard let slot = table.find(TimerKey(definition: definition, siphash: table.siphash)) else { return }
+        table.setLastEvent(slot, position)
+    }
+
+    /// Takes a delivery over as the record at `position` tells it.
+    ///
+    /// - Parameters:
+    ///   - standing: with its due instant on the wall clock; its slot says only whether it belongs to a timer.
+    ///   - definition: of its timer, or the prefix of it.
+    ///   - isCarried: the record holds its event.
+    public mutating func foldDelivery(
+        _ standing: DeliveryStanding, definition: Span<UInt8>, isCarried: Bool, position: Int64
+    ) {
+        let key = TimerKey(definition: definition, siphash: table.siphash)
+        if deliveries.find(standing.id) == nil {
+            guard isCarried else { return }
+            if standing.slot == nil {
+                _ = deliveries.appendDetached(standing.id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
+            } else if table.find(key) != nil {
+                foldOwed(standing.id, definition: definition)
+            } else {
+                return
+            }
+        }
+        guard let place = deliveries.find(standing.id) else { return }
+        if isCarried { deliveries.setBody(place, position) }
+        switch standing.state {
+        case .dead:
+            guard deliveries.slots[place].state != .dead else { return }
+            var outcome = DeliveryOutcome(.deliveryDead, delivery: standing.id, attempt: standing.attempts)
+            outcome.reason = standing.reason
+            outcome.status = standing.status
+            settle(outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: 0)
+        case .pending, .inFlight:
+            if deliveries.slots[place].state == .dead { return revive(place, key, restsOn: position) }
+            deliveries.slots[place].state = .pending
+            deliveries.slots[place].attempts = standing.attempts
+        case .waiting:
+            deliveries.slots[place].state = .waiting
+            deliveries.slots[place].attempts = standing.attempts
+            deliveries.arm(place, due: standing.due)
+        case .delivered, .stopped:
+            _ = dropDelivery(standing.id, position: position)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+public import TimerCore
+
+/// The bytes of what became of deliveries.
+///
+/// ```
+/// outcome    as every event's: kind, reason, distance, instant; then the delivery's id (8 bytes), attempt, status,
+///            why there was no answer (a byte, 0 for none), milliseconds to the next attempt, the timer's version
+/// delivery   its instant; the delivery's id (8 bytes), state (3 bits) with flags, attempts, milliseconds to its due
+///            instant, status; then its event's record without frame, or the prefix of its timer's definition
+/// ```
+extension RecordCodec {
+    private static let stateMask: UInt8 = 7
+    private static let detachedFlag: UInt8 = 8
+    private static let surplusFlag: UInt8 = 16
+    private static let eventFlag: UInt8 = 32
+
+    /// Appends the record of the event that tells an outcome.
+    ///
+    /// - Parameters:
+    ///   - version: of the timer, which deliveries do not change.
+    ///   - distance: from the timer's event before, in positions; 0 when there is none.
+    ///   - definition: of the timer, or the prefix of it.
+    public static func append(
+        _ outcome: DeliveryOutcome, version: Int64, distance: Int64, at: Int64, definition: Span<UInt8>,
+        to bytes: inout [UInt8]
+    ) {
+        let start = beginFrame(&bytes)
+        bytes.append(outcome.type.rawValue)
+        bytes.append(outcome.reason.rawValue)
+        ByteCoding.append(UInt64(distance), to: &bytes)
+        ByteCoding.append(signed: at, to: &bytes)
+        appendFixed(UInt64(bitPattern: outcome.delivery), count: 8, to: &bytes)
+        ByteCoding.append(UInt64(outcome.attempt), to: &bytes)
+        ByteCoding.append(UInt64(outcome.status), to: &bytes)
+        bytes.append(outcome.failure?.rawValue ?? 0)
+        ByteCoding.append(signed: outcome.retryAt == 0 ? 0 : outcome.retryAt &- at, to: &bytes)
+        ByteCoding.append(signed: version, to: &bytes)
+        append(definition.extracting(0..<(Definition.prefixCount(definition) ?? 0)), to: &bytes)
+        endFrame(start, &bytes)
+    }
+
+    /// Appends the record of a delivery as it is.
+    ///
+    /// - Parameters:
+    ///   - isEvent: whether `rest` is the record of its event, without frame; else the definition of its timer, or the
+    ///     prefix of it.
+    public static func append(
+        _ delivery: DeliveryStanding, at: Int64, isEvent: Bool, _ rest: Span<UInt8>, to bytes: inout [UInt8]
+    ) {
+        let start = beginFrame(&bytes)
+        bytes.append(deliveryKind)
+        ByteCoding.append(signed: at, to: &bytes)
+        appendFixed(UInt64(bitPattern: delivery.id), count: 8, to: &bytes)
+        bytes.append(
+            delivery.state.rawValue | (delivery.slot == nil ? detachedFlag : 0)
+                | (delivery.reason == .backlog ? surplusFlag : 0) | (isEvent ? eventFlag : 0))
+        ByteCoding.append(UInt64(delivery.attempts), to: &bytes)
+        ByteCoding.append(signed: delivery.due &- at, to: &bytes)
+        ByteCoding.append(UInt64(delivery.status), to: &bytes)
+        append(isEvent ? rest : rest.extracting(0..<(Definition.prefixCount(rest) ?? 0)), to: &bytes)
+        endFrame(start, &bytes)
+    }
+
+    static func readOutcome(
+        _ bytes: Span<UInt8>, _ offset: inout Int, _ type: EventType, _ reason: EventReason,
+        into record: inout LogRecord
+    ) -> Bool {
+        guard let id = ByteCoding.readFixed(bytes, &offset, count: 8),
+            let attempt = ByteCoding.read(bytes, &offset), attempt <= 127,
+            let status = ByteCoding.read(bytes, &offset), status <= 999,
+            let failure = ByteCoding.readFixed(bytes, &offset, count: 1),
+            let retry = ByteCoding.readSigned(bytes, &offset), let version = ByteCoding.readSigned(bytes, &offset)
+        else { return false }
+        var outcome = DeliveryOutcome(type, delivery: Int64(bitPattern: id), attempt: Int(attempt))
+        outcome.reason = reason
+        outcome.status = Int(status)
+        outcome.failure = DeliveryFailure(rawValue: UInt8(failure))
+        guard failure == 0 || outcome.failure != nil else { return false }
+        outcome.retryAt = type == .deliveryFailed ? record.at &+ retry : 0
+        record.outcome = outcome
+        record.progress.version = version
+        return true
+    }
+
+    static func delivery(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64
+    ) -> LogRecord? {
+        guard let at = ByteCoding.readSigned(bytes, &offset),
+            let id = ByteCoding.readFixed(bytes, &offset, count: 8),
+            let flags = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
+            let state = DeliveryState(rawValue: flags & stateMask),
+            let attempts = ByteCoding.read(bytes, &offset), attempts <= 127,
+            let due = ByteCoding.readSigned(bytes, &offset),
+            let status = ByteCoding.read(bytes, &offset), status <= 999
+        else { return nil }
+        var delivery = DeliveryStanding(
+            id: Int64(bitPattern: id), body: position, slot: flags & detachedFlag == 0 ? 0 : nil, state: state)
+        delivery.attempts = Int(attempts)
+        delivery.due = at &+ due
+        delivery.status = Int(status)
+        if state == .dead { delivery.reason = flags & surplusFlag == 0 ? .attempts : .backlog }
+        var record = LogRecord(position: position, at: at, content: .delivery(delivery, event: nil))
+        guard flags & eventFlag != 0 else {
+            return withDefinition(record, bytes, offset..<body.upperBound, isWhole: false)
+        }
+        let range = offset..<body.upperBound
+        guard delivery.id > 0, let kind = ByteCoding.readFixed(bytes, &offset, count: 1),
+            var event = event(bytes, range, &offset, delivery.id, UInt8(kind)), event.owesDelivery
+        else { return nil }
+        event.body = range
+        record.content = .delivery(delivery, event: event)
+        record.definition = event.definition
+        return record
+    }
+}

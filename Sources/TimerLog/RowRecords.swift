@@ -1,0 +1,27 @@
+/// A row whose records can be read in any order.
+public struct RowRecords: Sendable {
+    /// The row.
+    public let row: LogRow
+    private let bodies: [Range<Int>]
+
+    /// Finds the records of `row`.
+    public init(_ row: LogRow) {
+        self.row = row
+        var bodies: [Range<Int>] = []
+        if let header = BatchHeader(row.data.span), header.kind != .condensed {
+            bodies.reserveCapacity(header.records)
+            var offset = BatchHeader.count
+            while bodies.count < header.records, let body = RecordCodec.body(row.data.span, at: offset) {
+                bodies.append(body)
+                offset = body.upperBound
+            }
+        }
+        self.bodies = bodies
+    }
+
+    /// The record at `position`; nil when it is not here, or damaged.
+    public func record(at position: Int64) -> LogRecord? {
+        guard position >= row.first, position - row.first < Int64(bodies.count) else { return nil }
+        return RecordCodec.decode(row.data.span, bodies[Int(position - row.first)], position: position)
+    }
+}

@@ -1,0 +1,272 @@
+import Platform
+import Synchronization
+import TimerCore
+import TimerLog
+import Webhooks
+
+/// The thread that sends what is owed to webhooks: it takes deliveries whose turn has come, lets them go host by host,
+/// and records how each attempt ended.
+///
+/// Until a delivery's turn comes at its host it is a number in a queue; then its event is read by its position, its
+/// request made and given to the courier. A timer's next one may go once the outcome of the last is on disk.
+final class Dispatcher: @unchecked Sendable {
+    // Unchecked: `arrived`, `isAwake`, `isStopping`, `listeners` are guarded by `lock`, the rest is its thread's.
+    private let engine: Engine
+    private let report: @Sendable (ServiceEvent) -> Void
+    private let sending: DeliverySending
+    private let configuration: DeliveryConfiguration
+    private let builder: WebhookRequestBuilder
+    private let lock = Lock()
+    private var arrived: [CourierResult] = []
+    private var isAwake = false
+    private var isStopping = false
+    private var listeners: [AddressPolicy.Listener] = []
+    private var courier: Courier?
+    private var bodies: EventBodies
+    private var restarts = 0
+    private var queues: HostQueues<Int64>
+    /// Attempts at the courier, by delivery.
+    private var underWay: [Int64: UnderWay] = [:]
+    /// What is to be recorded.
+    private var ends: [Engine.AttemptEnd] = []
+    /// Webhooks by their bytes: many timers have the same.
+    private var webhooks: [[UInt8]: WebhookConfiguration] = [:]
+
+    private struct UnderWay {
+        var place: HostQueues<Int64>.Place
+        var attempt: Int
+        var retry: RetryPolicy
+        /// Of a timer that is gone: see `Engine.AttemptEnd`.
+        var definition: [UInt8] = []
+        var version: Int64 = 0
+    }
+
+    /// Deliveries taken over from the engine, begun or recorded in one hold of its lock.
+    private static let step = 128
+    /// Pause before what could not be recorded is tried again, in nanoseconds.
+    private static let pause: Int64 = 100_000_000
+    /// Webhooks remembered.
+    private static let webhooksKept = 1024
+
+    init(
+        _ engine: Engine, _ hub: EventHub, _ store: any LogStore, _ sending: DeliverySending,
+        report: @escaping @Sendable (ServiceEvent) -> Void
+    ) {
+        self.engine = engine
+        self.sending = sending
+        self.report = report
+        configuration = engine.configuration.deliveries
+        bodies = EventBodies(hub, store)
+        builder = WebhookRequestBuilder(version: sending.version, defaultSecrets: configuration.secrets)
+        queues = HostQueues(perHost: configuration.perHost, concurrency: configuration.concurrency)
+        var limits = CourierLimits()
+        limits.exchanges = max(1, configuration.concurrency)
+        limits.proxy = configuration.proxy
+        courier = Courier(
+            limits: limits, judge: { [weak self] host, address in self?.refusal(host, address) },
+            finished: { [weak self] results in self?.take(results) })
+    }
+
+    /// What the server listens on, where no delivery may go.
+    func refuse(_ listeners: [AddressPolicy.Listener]) { lock.withLock { self.listeners = listeners } }
+
+    /// Has the thread look for work. Any thread.
+    func wake() {
+        lock.withLock {
+            isAwake = true
+            lock.signal()
+        }
+    }
+
+    private func take(_ results: [CourierResult]) {
+        lock.withLock {
+            arrived += results
+            isAwake = true
+            lock.signal()
+        }
+    }
+
+    private func refusal(_ host: String, _ address: CourierAddress) -> String? {
+        guard let judged = IPAddress(bytes: address.bytes) else { return "no address of the internet" }
+        let policy = AddressPolicy(
+            allow: configuration.allow, deny: configuration.deny, listeners: lock.withLock { listeners },
+            isLocal: \.isLocal)
+        return policy.refusal(of: judged, port: address.port, host: host)?.rawValue
+    }
+
+    /// Begins no further attempts and waits up to `seconds` for those under way; what has not ended then is attempted
+    /// again by the next process. Not from its own thread.
+    func stop(seconds: Double) {
+        lock.withLock { isStopping = true }
+        courier?.stop(deadlineSeconds: seconds)
+        wake()
+    }
+
+    /// Sends until `stop`. The body of its thread.
+    func run() {
+        courier?.start()
+        while true {
+            let (results, stops) = wait()
+            for result in results { end(result, isStopping: stops) }
+            settle()
+            if stops && underWay.isEmpty { break }
+            if stops { continue }
+            queue()
+            begin()
+        }
+        courier = nil
+    }
+
+    private func wait() -> (results: [CourierResult], stops: Bool) {
+        lock.withLock {
+            while !isAwake && !isStopping {
+                if ends.isEmpty {
+                    lock.wait()
+                } else {
+                    isAwake = !lock.wait(nanoseconds: Self.pause) || isAwake
+                }
+            }
+            isAwake = false
+            var results: [CourierResult] = []
+            swap(&results, &arrived)
+            return (results, isStopping)
+        }
+    }
+
+    /// Judges how an attempt ended.
+    private func end(_ result: CourierResult, isStopping: Bool) {
+        let id = Int64(bitPattern: result.serial)
+        guard let attempt = underWay.removeValue(forKey: id) else { return }
+        queues.finished(attempt.place)
+        // What was given up for the stop's sake did not fail.
+        if isStopping && result.status == 0 { return }
+        let event: DeliveryEvent
+        if result.status > 0 {
+            let asked = result.retryAfter.flatMap {
+                RetryAfter.milliseconds($0, nowMs: Clocks.realtime() / 1_000_000)
+            }
+            event = .answered(status: result.status, retryAfterMs: asked)
+        } else {
+            event = .failed(result.failure ?? .interrupted)
+        }
+        var end = Self.judge(event, id, attempt.attempt, attempt.retry)
+        end.outcome.status = result.status
+        end.definition = attempt.definition
+        end.version = attempt.version
+        if end.outcome.type == .delivered { end.command = result.timerCommand.flatMap { TimerCommandHeader($0) } }
+        ends.append(end)
+    }
+
+    private static func judge(
+        _ event: DeliveryEvent, _ id: Int64, _ attempt: Int, _ retry: RetryPolicy
+    ) -> Engine.AttemptEnd {
+        let draw = DeliveryMachine.draw(id: String(id), attempt: attempt)
+        var end: Engine.AttemptEnd
+        switch DeliveryMachine.outcome(of: event, attempt: attempt, policy: retry, draw: draw) {
+        case .delivered:
+            end = Engine.AttemptEnd(outcome: DeliveryOutcome(.delivered, delivery: id, attempt: attempt))
+        case .retry(let milliseconds):
+            end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryFailed, delivery: id, attempt: attempt))
+            end.retryAfter = milliseconds
+        case .dead, .stop:
+            end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
+            end.outcome.reason = .attempts
+            if case .answered(status: 410, _) = event { end.outcome.reason = .gone }
+        }
+        if case .failed(let failure) = event { end.outcome.failure = failure }
+        return end
+    }
+
+    /// Records what has ended.
+    private func settle() {
+        var done = 0
+        while done < ends.count {
+            let (taken, refused) = engine.settle(ends[done..<min(ends.count, done + Self.step)])
+            for command in refused { report(.receiverCommandRefused(timer: command.timer, command: command.command)) }
+            if taken == 0 { break }
+            done += taken
+        }
+        ends.removeFirst(done)
+    }
+
+    /// Takes deliveries whose turn has come over into the queues of their hosts.
+    private func queue() {
+        let restarts = engine.restartCount
+        if restarts != self.restarts {
+            self.restarts = restarts
+            bodies.forget()
+        }
+        while true {
+            let ready = engine.takeReady(limit: Self.step)
+            for (id, origin) in ready { queues.append(id, host: origin ?? "") }
+            if ready.isEmpty { return }
+        }
+    }
+
+    /// Begins the attempts that may begin.
+    private func begin() {
+        while true {
+            var places: [Int64: HostQueues<Int64>.Place] = [:]
+            while places.count < Self.step, let (id, place) = queues.take() {
+                if let twice = places.updateValue(place, forKey: id) { queues.finished(twice) }
+            }
+            if places.isEmpty { return }
+            let attempts = engine.begin(Array(places.keys).sorted())
+            var requests: [CourierRequest] = []
+            for attempt in attempts {
+                guard let place = places.removeValue(forKey: attempt.id) else { continue }
+                // The log was folded anew while it was under way: its result still counts.
+                guard underWay[attempt.id] == nil else {
+                    queues.finished(place)
+                    continue
+                }
+                if let request = request(attempt, place) { requests.append(request) } else { queues.finished(place) }
+            }
+            for place in places.values { queues.finished(place) }
+            courier?.submit(requests)
+        }
+    }
+
+    /// Reads the event of an attempt and makes its request, which is under way then; nil where that is not to be had.
+    private func request(_ attempt: Engine.Attempt, _ place: HostQueues<Int64>.Place) -> CourierRequest? {
+        var underWay = UnderWay(place: place, attempt: attempt.number, retry: .standard)
+        do throws(StoreError) {
+            guard let (event, data) = try bodies.event(attempt.id, at: attempt.body) else {
+                throw StoreError(.damaged, "the event of the delivery \(attempt.id) is not in the log")
+            }
+            let definition = Array(data[event.definition])
+            let layout = Definition.layout(definition.span)
+            guard let webhook = webhook(attempt.webhook ?? layout?.webhook.map { Array(definition[$0]) }) else {
+                throw StoreError(.damaged, "the webhook of the delivery \(attempt.id) can't be read")
+            }
+            underWay.retry = webhook.retry
+            if attempt.webhook == nil {
+                underWay.definition = definition
+                underWay.version = event.progress.version
+            }
+            let request = builder.request(
+                sending.event(event, data), by: webhook, timestamp: Clocks.realtime() / 1_000_000_000)
+            self.underWay[attempt.id] = underWay
+            return CourierRequest(
+                serial: UInt64(bitPattern: attempt.id), method: request.method.name, url: request.url,
+                headers: request.headers.map { ($0.name, $0.value) }, body: request.body,
+                timeoutMs: Int(request.timeoutMs))
+        } catch {
+            report(.deliveryUnreadable(error))
+            var end = Self.judge(.failed(.malformed), attempt.id, attempt.number, underWay.retry)
+            end.outcome.failure = nil
+            ends.append(end)
+            wake()
+            return nil
+        }
+    }
+
+    private func webhook(_ bytes: [UInt8]?) -> WebhookConfiguration? {
+        guard let bytes else { return nil }
+        if let known = webhooks[bytes] { return known }
+        guard let read = WebhookConfiguration(bytes.span) else { return nil }
+        if webhooks.count >= Self.webhooksKept { webhooks.removeAll(keepingCapacity: true) }
+        webhooks[bytes] = read
+        return read
+    }
+}

@@ -1,0 +1,189 @@
+import Platform
+import TimerCore
+import TimerLog
+import Webhooks
+
+/// Deliveries, as the dispatcher takes them and clients change them.
+extension Engine {
+    /// What an attempt needs.
+    struct Attempt {
+        /// Position of the event.
+        var id: Int64
+        /// Position of the record that holds it.
+        var body: Int64
+        /// 1 for the first.
+        var number: Int
+        /// The webhook as it stands, encoded; nil for a timer that is gone, whose event holds it.
+        var webhook: [UInt8]?
+    }
+
+    /// How an attempt ended.
+    struct AttemptEnd {
+        var outcome: DeliveryOutcome
+        /// The waiting time before the next attempt, in milliseconds.
+        var retryAfter: Int64 = 0
+        /// What the receiver wants of the timer.
+        var command: TimerCommandHeader?
+        /// Of a timer that is gone: the prefix of its definition.
+        var definition: [UInt8] = []
+        /// Of a timer that is gone: its last version.
+        var version: Int64 = 0
+    }
+
+    /// A command of a receiver that was not legal.
+    struct RefusedCommand {
+        var timer: [UInt8]
+        var command: TimerCommandHeader
+    }
+
+    /// Notes that the event that `effect` tells, at `position`, is to be delivered; what becomes too many dies.
+    func owe(_ position: Int64, _ effect: Effect) {
+        scheduler.owe(position, effect.slot)
+        // One comes, one goes; two where the bounds were lowered since.
+        for _ in 0..<2 {
+            guard let id = scheduler.surplusDelivery(effect.slot),
+                let attempts = scheduler.delivery(id, clockNow)?.attempts
+            else { return }
+            var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempts)
+            outcome.reason = .backlog
+            record(AttemptEnd(outcome: outcome), clockNow)
+        }
+    }
+
+    /// Deliveries whose turn has come, each with the origin it goes to; nil for a timer that is gone.
+    func takeReady(limit: Int) -> [(id: Int64, origin: String?)] {
+        lock.withLock {
+            scheduler.takeReadyDeliveries(limit: limit, durable: durableHead).map { id in
+                guard let slot = scheduler.delivery(id, clockNow)?.slot else { return (id, nil) }
+                let origin = scheduler.withDefinition(slot) { definition in
+                    Definition.layout(definition)?.webhook.flatMap {
+                        WebhookConfiguration.origin(encoded: definition.extracting($0))
+                    }
+                }
+                return (id, origin)
+            }
+        }
+    }
+
+    /// Begins attempts at the deliveries `ids`, but for those whose turn has passed.
+    func begin(_ ids: [Int64]) -> [Attempt] {
+        lock.withLock {
+            guard !storageFails else { return [] }
+            return ids.compactMap { id in
+                guard let delivery = scheduler.beginDelivery(id, clockNow) else { return nil }
+                var attempt = Attempt(id: id, body: delivery.body, number: delivery.attempts)
+                if let slot = delivery.slot {
+                    attempt.webhook = scheduler.withDefinition(slot) { definition in
+                        Definition.layout(definition)?.webhook.map { $0.map { definition[$0] } }
+                    }
+                }
+                return attempt
+            }
+        }
+    }
+
+    /// Records how attempts ended, each with what its receiver wants of the timer in one step.
+    ///
+    /// - Returns: how many were taken, fewer than all while storage takes no writes; and the commands that were not
+    ///   legal.
+    func settle(_ ends: ArraySlice<AttemptEnd>) -> (taken: Int, refused: [RefusedCommand]) {
+        lock.withLock {
+            guard availability == .open, waitingBytes <= EngineConfiguration.maximumBatchBytes else { return (0, []) }
+            let now = instant()
+            var refused: [RefusedCommand] = []
+            for end in ends {
+                guard let delivery = scheduler.delivery(end.outcome.delivery, now), delivery.state == .inFlight else {
+                    continue
+                }
+                counters.count(end.outcome)
+                record(end, now)
+                guard let command = end.command else { continue }
+                if let timer = obey(command, delivery.slot, now) {
+                    refused.append(RefusedCommand(timer: timer, command: command))
+                }
+            }
+            afterChanges(now)
+            return (ends.count, refused)
+        }
+    }
+
+    /// Applies a receiver's command to the timer at `slot`. Returns the timer's id where that is not legal.
+    private func obey(_ command: TimerCommandHeader, _ slot: SlotIndex?, _ now: Now) -> [UInt8]? {
+        var id: [UInt8] = []
+        do throws(TimerRefusal) {
+            guard let slot else { throw .notFound }
+            scheduler.withDefinition(slot) { Definition.appendID($0, to: &id) }
+            switch command {
+            case .cancel: try scheduler.apply(.cancel, slot, now, if: .none, &effects)
+            case .suspend: try scheduler.apply(.suspend, slot, now, if: .none, &effects)
+            case .reschedule(let delay): try scheduler.putOff(slot, by: delay, now, &effects)
+            }
+            counters.commandsApplied += 1
+            record()
+            return nil
+        } catch {
+            effects.removeAll(keepingCapacity: true)
+            counters.commandsRefused += 1
+            return id
+        }
+    }
+
+    /// Records an outcome.
+    private func record(_ end: AttemptEnd, _ now: Now) {
+        var outcome = end.outcome
+        if outcome.type == .deliveryFailed { outcome.retryAt = now.ceiling(on: .wall) + end.retryAfter }
+        let position = takePosition()
+        counters.count(outcome.type)
+        if let slot = scheduler.delivery(outcome.delivery, now)?.slot {
+            let previous = scheduler.stamp(slot, position: position, isBase: false, isEvent: true)
+            let version = scheduler.progress(slot).version
+            scheduler.withDefinition(slot) { definition in
+                RecordCodec.append(
+                    outcome, version: version, distance: previous == 0 ? 0 : position - previous, at: now.wall,
+                    definition: definition, to: &batch)
+            }
+        } else {
+            RecordCodec.append(
+                outcome, version: end.version, distance: 0, at: now.wall, definition: end.definition.span, to: &batch)
+        }
+        scheduler.settle(outcome, at: now.wall, position: position, wallOffset: now.wallOffset)
+    }
+
+    /// An event of a delivery in a row that is to go.
+    struct CarriedDelivery {
+        var id: Int64
+        /// Position of the record that holds the event.
+        var position: Int64
+        /// The event's record, without frame.
+        var event: [UInt8]
+    }
+
+    /// Writes a delivery anew, after its timer where that stands in rows up to `through`.
+    func carryDelivery(_ carried: CarriedDelivery, through: Int64) {
+        let now = clockNow
+        guard let delivery = scheduler.delivery(carried.id, now), delivery.body == carried.position else { return }
+        if let slot = delivery.slot, scheduler.base(slot) <= through { recordSnapshot(slot) }
+        let position = takePosition()
+        RecordCodec.append(delivery, at: now.wall, isEvent: true, carried.event.span, to: &batch)
+        scheduler.noteCarried(carried.id, at: position)
+    }
+
+    /// Bytes of the events of deliveries, about: as many as an event of each timer on average.
+    var deliveryBytes: Int {
+        let count = scheduler.pendingDeliveries + scheduler.deadDeliveries
+        return count * (scheduler.definitionBytes / max(1, scheduler.count) + Self.eventOverhead)
+    }
+
+    /// Bytes of an event's record and of what carries it, beside the definition.
+    private static let eventOverhead = 96
+
+    /// Records a change of a delivery that a client made.
+    ///
+    /// - Parameter definition: of its timer, or the prefix of it.
+    /// - Returns: position of the record.
+    func record(_ delivery: DeliveryStanding, definition: Span<UInt8>, _ now: Now) -> Int64 {
+        let position = takePosition()
+        RecordCodec.append(delivery, at: now.wall, isEvent: false, definition, to: &batch)
+        return position
+    }
+}
