@@ -36,6 +36,17 @@ extension JSONDocument {
         return nil
     }
 
+    /// The values of an object's members or an array's elements, in their order; none for any other kind.
+    public func children(of node: JSONNode) -> [JSONNode] {
+        var nodes: [JSONNode] = []
+        var next = firstChild(node)
+        while let child = next {
+            nodes.append(child)
+            next = self.next(child)
+        }
+        return nodes
+    }
+
     /// The unescaped UTF-8 of a string; empty for any other kind.
     public func string(_ node: JSONNode) -> [UInt8] {
         var string: [UInt8] = []

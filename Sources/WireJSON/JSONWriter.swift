@@ -71,6 +71,13 @@ public struct JSONWriter: Sendable {
         bytes.appendDecimal(value)
     }
 
+    /// Writes a number, which must be finite, so that reading it gives the same one.
+    public mutating func number(_ value: Double) {
+        if let whole = Int64(exactly: value) { return integer(whole) }
+        separate()
+        bytes.append(contentsOf: value.description.utf8)
+    }
+
     /// Writes `true` or `false`.
     public mutating func bool(_ value: Bool) {
         separate()

@@ -78,6 +78,24 @@ import WireJSON
         }
     }
 
+    @Test(
+        arguments: [
+            (0, "0"), (2, "2"), (-0.0, "0"), (0.2, "0.2"), (1.1, "1.1"), (-1.5, "-1.5"),
+            (0x1p62, "4611686018427387904"), (0.1 + 0.2, nil), (1e300, nil), (1e-5, nil), (1.0.nextUp, nil),
+            (.leastNonzeroMagnitude, nil), (.greatestFiniteMagnitude, nil),
+        ] as [(Double, String?)])
+    func `a number reads back as the same one`(value: Double, expected: String?) throws {
+        var writer = JSONWriter()
+        writer.beginArray()
+        writer.number(value)
+        writer.number(value)
+        writer.endArray()
+        if let expected { #expect(text(writer.bytes) == "[\(expected),\(expected)]") }
+        var document = JSONDocument()
+        try document.parse(writer.bytes)
+        #expect(document.children(of: document.root).map { document.number($0) } == [value, value])
+    }
+
     @Test func `only quote, backslash and control characters are escaped`() {
         for value in UInt8.min..<0x80 {
             var writer = JSONWriter()
