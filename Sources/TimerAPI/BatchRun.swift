@@ -78,7 +78,7 @@ final class BatchRun {
         }
         let timer = try TimerBody(document, zones: zones)
         let id = timer.id ?? makeID()
-        return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: timer.definition(id: id))
+        return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: try timer.definition(id: id))
     }
 
     private func command(_ word: JSONNode) throws(Problem) -> Line {

@@ -7,8 +7,8 @@ import WireJSON
 struct Executor {
     let service: TimerService
 
-    /// Most times a patch is computed anew because the timer moved on meanwhile.
-    private static let patchAttempts = 1000
+    /// Most times a change is computed anew because the timer moved on meanwhile.
+    private static let mostAttempts = 1000
 
     /// Takes one step of a ticket. Returns whether its outcome is known.
     func step(_ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
@@ -71,7 +71,8 @@ struct Executor {
 
     private func key(of operation: Operation) -> TimerKey? {
         switch operation {
-        case .create(let key, _), .put(let key, _, _, _), .readForPatch(let key, _), .amend(let key, _, _, _),
+        case .create(let key, _), .put(let key, _, _, _), .readForPut(let key, _, _), .replace(let key, _, _, _, _),
+            .readForPatch(let key, _), .amend(let key, _, _, _),
             .command(_, let key, _, _), .delete(let key, _), .get(let key), .next(let key, _):
             key
         default: nil
@@ -89,6 +90,17 @@ struct Executor {
         case .put(let key, var definition, let condition, let createOnly):
             let (slot, isNew) = try turn.put(key, definition: &definition, if: condition, createOnly: createOnly)
             show(slot, status: isNew ? 201 : 200, ticket, turn)
+        case .readForPut(let key, _, _):
+            return try readForPut(key, ticket, turn)
+        case .replace(let key, let basis, var definition, let condition, let createOnly):
+            guard
+                let slot = try turn.replace(
+                    key, basis: basis, definition: &definition, if: condition, createOnly: createOnly)
+            else {
+                ticket.operation = .readForPut(key, condition, createOnly: createOnly)
+                return try readForPut(key, ticket, turn)
+            }
+            show(slot, status: 200, ticket, turn)
         case .readForPatch(let key, let condition):
             return try readForPatch(key, condition, ticket, turn)
         case .amend(let key, let basis, var definition, let condition):
@@ -149,13 +161,28 @@ struct Executor {
         ticket.outcome = .timer(status: status)
     }
 
+    /// Copies the timer out, if there is one, for its replacement to be computed outside of the lock.
+    private func readForPut(
+        _ key: TimerKey, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) -> Bool {
+        ticket.attempts += 1
+        guard ticket.attempts <= Self.mostAttempts else { throw .overloaded }
+        if let slot = turn.find(key) {
+            turn.copy(slot, into: &ticket.view)
+        } else {
+            ticket.view = TimerView()
+            ticket.view.position = turn.head
+        }
+        return false
+    }
+
     /// Copies the timer out for the patch to be computed outside of the lock.
     private func readForPatch(
         _ key: TimerKey, _ condition: VersionCondition, _ ticket: Ticket, _ turn: borrowing Turn
     ) throws(ServiceError) -> Bool {
         guard let slot = turn.find(key) else { throw .refused(.notFound) }
         ticket.attempts += 1
-        guard ticket.attempts <= Self.patchAttempts else { throw .overloaded }
+        guard ticket.attempts <= Self.mostAttempts else { throw .overloaded }
         turn.copy(slot, into: &ticket.view)
         return false
     }
@@ -171,6 +198,18 @@ struct Executor {
                         ticket.view, ticket.document, zones: service.engine.zones), condition)
             } catch {
                 ticket.operation = .fail(error, unlessMissing: key)
+            }
+        case .readForPut(let key, let condition, let createOnly) where ticket.attempts > 0:
+            do throws(Problem) {
+                let body = try TimerBody(ticket.document, zones: service.engine.zones)
+                ticket.operation = .replace(
+                    key, basis: ticket.view.progress.version,
+                    definition: try body.definition(id: ticket.parameter, replacing: ticket.view.definition),
+                    condition, createOnly: createOnly)
+            } catch {
+                // Not about the timer that may be missing: it may be one that has no webhook, or a new one.
+                ticket.rest(on: ticket.view.position)
+                ticket.operation = .fail(error, unlessMissing: nil)
             }
         case .batch(let run):
             run.prepare(makeID, requestID: ticket.requestID)

@@ -14,11 +14,9 @@ struct FieldReader {
     /// Whether it says nothing: `null` means absent.
     var isNull: Bool { document.kind(node) == .null }
 
-    private func invalid(_ detail: String, _ kind: ProblemKind = .invalidRequest) -> Problem {
+    func invalid(_ detail: String, _ kind: ProblemKind = .invalidRequest) -> Problem {
         Problem(kind, detail, pointer: document.pointer(to: node))
     }
-
-    func notImplemented() -> Problem { invalid("this is not there yet", .notImplemented) }
 
     /// A string's bytes.
     func text() throws(Problem) -> [UInt8]? {
@@ -27,15 +25,20 @@ struct FieldReader {
         return document.string(node)
     }
 
+    /// A string.
+    func string() throws(Problem) -> String? { try text().map { String(decoding: $0, as: UTF8.self) } }
+
     /// A duration in milliseconds.
-    func duration(atLeast minimum: Int64 = 0) throws(Problem) -> Int64? {
+    ///
+    /// - Parameter kind: what an unreadable one is a problem of.
+    func duration(_ kind: ProblemKind = .invalidSchedule, atLeast minimum: Int64 = 0) throws(Problem) -> Int64? {
         guard let text = try text() else { return nil }
         do throws(TextError) {
             let value = try DurationText.parse(text)
             guard value >= minimum else { throw TextError(message: "the least here is \(minimum)ms") }
             return value
         } catch {
-            throw invalid(error.message, .invalidSchedule)
+            throw invalid(error.message, kind)
         }
     }
 
@@ -54,6 +57,13 @@ struct FieldReader {
         return value
     }
 
+    /// A number, as the nearest `Double`.
+    func number() throws(Problem) -> Double? {
+        if isNull { return nil }
+        guard let value = document.number(node) else { throw invalid("this must be a number") }
+        return value
+    }
+
     func flag() throws(Problem) -> Bool? {
         switch document.kind(node) {
         case .null: return nil
@@ -64,7 +74,7 @@ struct FieldReader {
     }
 
     /// One of some words.
-    func choice<Value>(_ choices: [(StaticString, Value)]) throws(Problem) -> Value? {
+    func choice<Value>(_ choices: [(name: some CustomStringConvertible, Value)]) throws(Problem) -> Value? {
         guard let text = try text() else { return nil }
         let word = String(decoding: text, as: UTF8.self)
         for (name, value) in choices where "\(name)" == word { return value }

@@ -19,8 +19,8 @@ enum MergePatch {
             return
         }
         json.beginObject()
-        let members = target.flatMap { base.kind($0) == .object ? children(base, $0) : nil } ?? []
-        let changes = children(patch, change)
+        let members = target.flatMap { base.kind($0) == .object ? base.children(of: $0) : nil } ?? []
+        let changes = patch.children(of: change)
         var byKey: [[UInt8]: JSONNode] = [:]
         for member in changes { byKey[patch.keyBytes(member)] = member }
         var known: Set<[UInt8]> = []
@@ -45,23 +45,13 @@ enum MergePatch {
         json.endObject()
     }
 
-    private static func children(_ document: JSONDocument, _ node: JSONNode) -> [JSONNode] {
-        var nodes: [JSONNode] = []
-        var next = document.firstChild(node)
-        while let child = next {
-            nodes.append(child)
-            next = document.next(child)
-        }
-        return nodes
-    }
-
     private static func compact(_ document: JSONDocument, _ node: JSONNode) -> [UInt8] {
         var bytes: [UInt8] = []
         document.appendCompact(node, to: &bytes)
         return bytes
     }
 
-    /// The create body that made a timer, defaults left out: what a patch of it is applied to.
+    /// The create body that made a timer, defaults left out: what a patch of it is applied to. Secrets are masked.
     static func base(_ view: TimerView) -> [UInt8] {
         guard let layout = Definition.layout(view.definition.span) else {
             preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
@@ -96,6 +86,10 @@ enum MergePatch {
         if let payload = layout.payload {
             json.key("payload")
             json.raw(view.definition, payload)
+        }
+        if layout.webhook != nil {
+            json.key("webhook")
+            WebhookJSON.write(view.definition.span, layout, isStopped: false, &json)
         }
         json.endObject()
         return json.bytes
@@ -166,6 +160,6 @@ enum MergePatch {
         guard body.rules.start == Definition.layout(view.definition.span)?.rules.start else {
             throw Problem(.invalidRequest, "`start` counts at creation only", pointer: "/start")
         }
-        return body.definition(id: id)
+        return try body.definition(id: id, replacing: view.definition)
     }
 }

@@ -35,7 +35,7 @@ enum ProblemKind: String, CaseIterable {
     /// The status code it usually comes with.
     var status: Int {
         switch self {
-        case .invalidRequest, .invalidSchedule, .unknownField, .notImplemented: 400
+        case .invalidRequest, .invalidSchedule, .unknownField: 400
         case .unauthorized: 401
         case .crossOrigin: 403
         case .notFound: 404
@@ -48,6 +48,7 @@ enum ProblemKind: String, CaseIterable {
         case .misdirected: 421
         case .idempotencyMismatch: 422
         case .timerLimit: 429
+        case .notImplemented: 501
         case .streamLimit, .overloaded, .storageUnavailable, .shuttingDown: 503
         }
     }
@@ -114,7 +115,7 @@ enum ProblemKind: String, CaseIterable {
             "Repeat the request after `Retry-After`. With `outcome` `none` nothing stands; with `unknown` repeat it "
                 + "with its Idempotency-Key, or look."
         case .shuttingDown: "Repeat the request once the server is back. `outcome` is `none`: nothing stands."
-        case .notImplemented: "Leave the field out; the changelog tells when it comes."
+        case .notImplemented: "`detail` names what the server does not do: send the request without it."
         }
     }
 }

@@ -109,7 +109,7 @@ struct RequestReader {
         let body = try TimerBody(ticket.document, zones: zones)
         let id = body.id ?? makeID()
         ticket.parameter = id
-        return .create(key(id), definition: body.definition(id: id))
+        return .create(key(id), definition: try body.definition(id: id))
     }
 
     private func refuse(_ header: StaticString, _ ticket: Ticket) throws(Problem) {
@@ -162,9 +162,10 @@ struct RequestReader {
             }
             createOnly = true
         }
+        let key = key(ticket.parameter)
+        if body.keepsSecrets { return .readForPut(key, condition(ticket), createOnly: createOnly) }
         return .put(
-            key(ticket.parameter), definition: body.definition(id: ticket.parameter), condition(ticket),
-            createOnly: createOnly)
+            key, definition: try body.definition(id: ticket.parameter), condition(ticket), createOnly: createOnly)
     }
 
     /// Checks that a request that takes no body has none, or `{}`.

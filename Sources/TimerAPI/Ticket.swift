@@ -33,7 +33,7 @@ final class Ticket {
     var isUnderWay = false
     /// Whether the response is filled already.
     var isRendered = false
-    /// How often a patch was computed anew because the timer had moved on.
+    /// How often a change was computed anew because the timer had moved on.
     var attempts = 0
 
     init(_ exchange: Exchange) { self.exchange = exchange }
@@ -72,6 +72,9 @@ enum Operation {
     case fail(Problem, unlessMissing: TimerKey?)
     case create(TimerKey, definition: [UInt8])
     case put(TimerKey, definition: [UInt8], VersionCondition, createOnly: Bool)
+    /// Reads the timer, if there is one, to keep secrets of its webhook.
+    case readForPut(TimerKey, VersionCondition, createOnly: Bool)
+    case replace(TimerKey, basis: Int64, definition: [UInt8], VersionCondition, createOnly: Bool)
     /// Reads the timer to compute what a patch gives.
     case readForPatch(TimerKey, VersionCondition)
     case amend(TimerKey, basis: Int64, definition: [UInt8], VersionCondition)

@@ -1,4 +1,5 @@
 import TimerCore
+import Webhooks
 import WireJSON
 
 /// Reads the body of a create: the fields of a timer, each checked.
@@ -9,8 +10,7 @@ struct TimerBody {
     private(set) var rules = TimerRules(.after(0))
     /// The label pairs, encoded.
     private var labels: [UInt8] = []
-    /// The webhook, encoded; empty for none.
-    private let webhook: [UInt8] = []
+    private var webhook: WebhookFields?
     /// The payload's JSON, white space outside of strings dropped; empty for none.
     private var payload: [UInt8] = []
 
@@ -65,7 +65,8 @@ struct TimerBody {
         case .labels: labels = try value.labels()
         case .payload: payload = try value.payload()
         case .webhook:
-            if !value.isNull { throw value.notImplemented() }
+            webhook = try WebhookFields(document, field)
+            rules.deliveries = webhook?.types ?? []
         case nil: try Self.requireReadOnly(document, field)
         }
     }
@@ -82,6 +83,7 @@ struct TimerBody {
         var member = patch.firstChild(patch.root)
         while let field = member {
             if !fields.contains(where: { patch.key(field, equals: $0.name) }) { try requireReadOnly(patch, field) }
+            if patch.key(field, equals: "webhook") { try WebhookFields.requireKnownFields(patch, field) }
             member = patch.next(field)
         }
     }
@@ -127,8 +129,16 @@ struct TimerBody {
         "missedCount", "allowed", "health", "lastKickedAt", "kickCount",
     ]
 
+    /// Whether secrets of the timer's webhook so far are to be kept: its definition is needed to make the new one.
+    var keepsSecrets: Bool { webhook?.hasMasks ?? false }
+
     /// The definition of the timer named `id`.
-    func definition(id: [UInt8]) -> [UInt8] {
-        Definition.encode(id: id.span, labels: labels.span, rules: rules, webhook: webhook.span, payload: payload.span)
+    ///
+    /// - Parameter old: the timer's definition so far, encoded; empty for a new one.
+    func definition(id: [UInt8], replacing old: [UInt8] = []) throws(Problem) -> [UInt8] {
+        let stored = Definition.layout(old.span).flatMap { WebhookJSON.configuration(old.span, $0) }
+        let webhook = try webhook?.configuration(keeping: stored).encode() ?? []
+        return Definition.encode(
+            id: id.span, labels: labels.span, rules: rules, webhook: webhook.span, payload: payload.span)
     }
 }

@@ -18,7 +18,8 @@ public enum TimerJSON {
         json.key("payload")
         if let payload = layout.payload { json.raw(view.definition, payload) } else { json.null() }
         json.key("webhook")
-        json.null()
+        WebhookJSON.write(
+            view.definition.span, layout, isStopped: view.progress.flags.contains(.webhookStopped), &json)
         writeProgress(view, layout, &json)
         json.endObject()
     }

@@ -95,6 +95,19 @@ public import TimerLog
         return (slot, false)
     }
 
+    /// Replaces a timer and starts it afresh, provided its version is still `basis`.
+    ///
+    /// - Returns: nil when there is no timer, or its version moved on since `basis` was read: read again.
+    public func replace(
+        _ key: borrowing TimerKey, basis: Int64, definition: inout [UInt8], if condition: VersionCondition,
+        createOnly: Bool
+    ) throws(ServiceError) -> SlotIndex? {
+        guard let slot = engine.scheduler.find(key), engine.scheduler.progress(slot).version == basis else {
+            return nil
+        }
+        return try put(key, definition: &definition, if: condition, createOnly: createOnly).slot
+    }
+
     /// Changes a timer's definition in place, provided its version is still `basis`.
     ///
     /// - Returns: nil when the version moved on since `basis` was read: read again.

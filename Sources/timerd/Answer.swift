@@ -40,6 +40,11 @@ struct Answer {
             .map { Answer(document, $0) } ?? []
     }
 
+    /// The object that is the member `name`; nil for anything else.
+    func object(_ name: StaticString) -> Answer? {
+        document.member(node, name).flatMap { document.kind($0) == .object ? Answer(document, $0) : nil }
+    }
+
     /// The strings in the array that is the member `name`.
     func strings(_ name: StaticString) -> [String] { document.member(node, name).map(children)?.compactMap(text) ?? [] }
 

@@ -13,6 +13,7 @@ struct Create: ParsableCommand {
               timerd create --id tea --after 4m --payload '{"cup": "blue"}'
               timerd create --at 2030-01-01T00:00:00Z
               timerd create --id beat --every 10s --max-fires 6 --label team=blue
+              timerd create --every 1h --webhook https://hooks.example/timers
               timerd create --cron '0 9 * * MON-FRI' --time-zone Europe/Berlin
               timerd create --id worker-7 --watchdog 30s --misses 2 && timerd kick worker-7
               timerd create --id later --after 1h --manual && timerd activate later
@@ -25,6 +26,8 @@ struct Create: ParsableCommand {
     @Option(help: "The id; without it the server makes one.") var id: String?
     @Option(help: ArgumentHelp("A label; may repeat", valueName: "key=value")) var label: [String] = []
     @Option(help: ArgumentHelp("Any JSON, shown in the events", valueName: "json")) var payload: String?
+    @Option(help: ArgumentHelp("Where its fires are posted to; --body has all a webhook can be", valueName: "url"))
+    var webhook: String?
     @Option(help: ArgumentHelp("The whole body, instead of the options above", valueName: "json")) var body: String?
 
     func run() throws {
@@ -32,7 +35,7 @@ struct Create: ParsableCommand {
     }
 
     private func content() throws(Failure) -> [UInt8] {
-        let fields = [BodyField("id", id)] + schedule.fields + (try policy.fields())
+        let fields = [BodyField("id", id), BodyField("webhook", webhook)] + schedule.fields + (try policy.fields())
         guard let body else {
             guard schedule.isGiven else {
                 throw Failure(.usage, "create needs one of --after, --at, --every, --cron, --watchdog or --body")

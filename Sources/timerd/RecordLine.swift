@@ -97,7 +97,8 @@ enum RecordLine {
             writer.instant(header.base.now.wall(of: record.progress.due, on: layout.rules.clock))
         }
         labels(definition, &writer)
-        if let layout { append(layout, definition, &writer) }
+        guard let layout else { return }
+        append(layout, definition, isStopped: record.progress.flags.contains(.webhookStopped), &writer)
     }
 
     private static func append(id definition: Span<UInt8>, _ writer: inout JSONWriter) {
@@ -174,7 +175,9 @@ enum RecordLine {
         writer.endObject()
     }
 
-    private static func append(_ layout: Definition.Layout, _ definition: Span<UInt8>, _ writer: inout JSONWriter) {
+    private static func append(
+        _ layout: Definition.Layout, _ definition: Span<UInt8>, isStopped: Bool, _ writer: inout JSONWriter
+    ) {
         writer.key("definition")
         writer.beginObject()
         writer.key("createdAt")
@@ -183,6 +186,10 @@ enum RecordLine {
         if let payload = layout.payload {
             writer.key("payload")
             writer.raw(copy(definition, payload))
+        }
+        if layout.webhook != nil {
+            writer.key("webhook")
+            WebhookJSON.write(definition, layout, isStopped: isStopped, &writer)
         }
         writer.endObject()
     }

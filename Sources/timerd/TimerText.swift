@@ -17,8 +17,16 @@ enum TimerText {
         let members = timer.members.filter { !["{}", "[]"].contains($0.text) }
         let width = members.map(\.name.count).max() ?? 0
         return members.map { member in
-            Printable.text(padded(member.name, width) + "  " + member.text)
+            let text = member.name == "webhook" ? timer.object("webhook").map(webhook) ?? member.text : member.text
+            return Printable.text(padded(member.name, width) + "  " + text)
         }.joined(separator: "\n")
+    }
+
+    /// What a person asks of a webhook first: `POST https://hooks.example/timers (fired, cancelled), stopped`.
+    private static func webhook(_ webhook: Answer) -> String {
+        let types = webhook.strings("types").joined(separator: ", ")
+        return "\(webhook["method"] ?? "?") \(webhook["url"] ?? "?") (\(types))"
+            + (webhook["stopped"] == "true" ? ", stopped" : "")
     }
 
     /// Columns under their titles, each as wide as its widest cell.

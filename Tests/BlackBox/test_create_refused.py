@@ -98,16 +98,6 @@ def test_labels_at_their_limits(api):
     assert api.create(after="1h", labels=labels)["labels"] == labels
 
 
-@pytest.mark.parametrize("webhook", ["https://example.org/", {}, {"url": "https://example.org/"}])
-def test_what_is_not_there_yet_is_refused_by_name(api, name, webhook):
-    problem = refused(api, name, {"after": "1h", "webhook": webhook})
-    assert (problem["type"], problem["pointer"]) == ("/problems/not-implemented", "/webhook")
-
-
-def test_the_default_of_what_is_not_there_yet_is_fine(api):
-    api.create(after="1h", webhook=None)
-
-
 @pytest.mark.parametrize("fields, pointer", [
     ({"colour": "red"}, "/colour"), ({"a/b~c": 1}, "/a~1b~0c"), ({"After": "1h"}, "/After"), ({"": 1}, "/"),
 ])

@@ -1,0 +1,228 @@
+import TimerCore
+import Webhooks
+import WireJSON
+
+/// Reads a webhook out of the body of a create: a URL, or an object.
+struct WebhookFields {
+    /// A secret as the body gives it.
+    private enum GivenSecret {
+        case whole(WebhookSecret)
+        /// What a stored secret is shown as: that one is meant.
+        case mask(String, pointer: String)
+    }
+
+    private enum Member: String {
+        case url, method, headers, format, secret, timeout, types, retry
+        /// Read-only.
+        case stopped
+    }
+
+    private enum RetryMember: String {
+        case maxAttempts, initial, multiplier, max, jitter
+    }
+
+    /// The events that it is sent.
+    private(set) var types = EventTypes(.fired)
+    /// Everything but the secrets that masks stand for.
+    private var configuration = WebhookConfiguration(url: "")
+    private var secrets: [GivenSecret] = []
+
+    /// Reads the value of `webhook`, each member checked; nil for `null`.
+    init?(_ document: JSONDocument, _ node: JSONNode) throws(Problem) {
+        let value = FieldReader(document, node)
+        switch document.kind(node) {
+        case .null:
+            return nil
+        case .string:
+            configuration.url = try value.string() ?? ""
+            do throws(WebhookError) { try configuration.validate() } catch { throw value.invalid(error.message) }
+        case .object:
+            for field in document.children(of: node) { try read(document, field) }
+            guard let url = document.member(node, "url"), document.kind(url) != .null else {
+                throw value.invalid("a webhook needs a `url`")
+            }
+            try Self.validate(configuration)
+        default:
+            throw value.invalid("a webhook is a URL, or an object with a `url`")
+        }
+    }
+
+    private static func validate(_ configuration: WebhookConfiguration) throws(Problem) {
+        do throws(WebhookError) {
+            try configuration.validate()
+        } catch {
+            throw Problem(.invalidRequest, error.message, pointer: "/webhook/\(error.member)")
+        }
+    }
+
+    private mutating func read(_ document: JSONDocument, _ field: JSONNode) throws(Problem) {
+        let value = FieldReader(document, field)
+        switch try Self.member(document, field, of: "a webhook") as Member {
+        case .url: configuration.url = try value.string() ?? ""
+        case .method: configuration.method = try value.choice(WebhookMethod.allCases.map { ($0.name, $0) }) ?? .post
+        case .headers: configuration.headers = try Self.headers(document, field)
+        case .format: configuration.format = try value.choice(WebhookFormat.allCases.map { ($0.name, $0) }) ?? .standard
+        case .secret: try readSecrets(document, field)
+        case .timeout:
+            configuration.timeoutMs = try value.duration(.invalidRequest) ?? WebhookConfiguration.defaultTimeoutMs
+        case .types: types = try Self.types(document, field) ?? types
+        case .retry: configuration.retry = try Self.retry(document, field)
+        case .stopped: break
+        }
+    }
+
+    /// The member that a field's key names.
+    private static func member<Member: RawRepresentable<String>>(
+        _ document: JSONDocument, _ field: JSONNode, of owner: StaticString
+    ) throws(Problem) -> Member {
+        let name = String(decoding: document.keyBytes(field), as: UTF8.self)
+        guard let member = Member(rawValue: name) else {
+            throw Problem(.unknownField, "\(owner) has no field `\(name)`", pointer: document.pointer(to: field))
+        }
+        return member
+    }
+
+    /// Refuses a patch of a webhook that names a field no webhook has, be it to remove it.
+    static func requireKnownFields(_ patch: JSONDocument, _ node: JSONNode) throws(Problem) {
+        for field in patch.children(of: node) {
+            guard try member(patch, field, of: "a webhook") as Member == .retry else { continue }
+            for field in patch.children(of: field) { _ = try member(patch, field, of: "`retry`") as RetryMember }
+        }
+    }
+
+    private static func headers(_ document: JSONDocument, _ node: JSONNode) throws(Problem) -> [WebhookHeader] {
+        let value = FieldReader(document, node)
+        if value.isNull { return [] }
+        guard document.kind(node) == .object else { throw value.invalid("headers are an object of strings") }
+        var headers: [WebhookHeader] = []
+        for field in document.children(of: node) {
+            let line = FieldReader(document, field)
+            guard let text = try line.string() else { throw line.invalid("a header's value must be a string") }
+            headers.append(WebhookHeader(String(decoding: document.keyBytes(field), as: UTF8.self), text))
+        }
+        return headers
+    }
+
+    private static func types(_ document: JSONDocument, _ node: JSONNode) throws(Problem) -> EventTypes? {
+        let value = FieldReader(document, node)
+        if value.isNull { return nil }
+        let elements = document.kind(node) == .array ? document.children(of: node) : []
+        guard !elements.isEmpty else { throw value.invalid("`types` is a list of at least one type of event") }
+        let deliverable = EventType.allCases.filter { !$0.isDelivery }
+        var types: EventTypes = []
+        for element in elements {
+            let reader = FieldReader(document, element)
+            let isDelivery = EventType.allCases.contains { $0.isDelivery && document.string(element, equals: $0.name) }
+            if isDelivery { throw reader.invalid("what becomes of a delivery is itself never delivered") }
+            guard let type = try reader.choice(deliverable.map { ($0.name, $0) }) else {
+                throw reader.invalid("this must be a type of event")
+            }
+            types.insert(EventTypes(type))
+        }
+        return types
+    }
+
+    private static func retry(_ document: JSONDocument, _ node: JSONNode) throws(Problem) -> RetryPolicy {
+        var policy = RetryPolicy.standard
+        let value = FieldReader(document, node)
+        if value.isNull { return policy }
+        guard document.kind(node) == .object else { throw value.invalid("`retry` is an object") }
+        for field in document.children(of: node) {
+            let value = FieldReader(document, field)
+            switch try member(document, field, of: "`retry`") as RetryMember {
+            case .maxAttempts: policy.maxAttempts = try value.count().map(Int.init(clamping:)) ?? policy.maxAttempts
+            case .initial: policy.initialMs = try value.duration(.invalidRequest) ?? policy.initialMs
+            case .multiplier: policy.multiplier = try value.number() ?? policy.multiplier
+            case .max: policy.maxMs = try value.duration(.invalidRequest) ?? policy.maxMs
+            case .jitter: policy.jitter = try value.number() ?? policy.jitter
+            }
+        }
+        return policy
+    }
+}
+
+// Secrets, given whole or as masks.
+extension WebhookFields {
+    private mutating func readSecrets(_ document: JSONDocument, _ node: JSONNode) throws(Problem) {
+        switch document.kind(node) {
+        case .null:
+            break
+        case .string:
+            try readSecret(FieldReader(document, node), "secret")
+        case .array:
+            for (index, element) in document.children(of: node).enumerated() {
+                try readSecret(FieldReader(document, element), "secret/\(index)")
+            }
+        default:
+            throw FieldReader(document, node).invalid("`secret` is a string, or a list of them")
+        }
+        for case .whole(let secret) in secrets { configuration.secrets.append(secret) }
+    }
+
+    private mutating func readSecret(_ value: FieldReader, _ member: String) throws(Problem) {
+        guard let text = try value.string() else { throw value.invalid("a secret must be a string") }
+        if WebhookSecret.isMask(text) { return secrets.append(.mask(text, pointer: "/webhook/\(member)")) }
+        do throws(WebhookError) {
+            secrets.append(.whole(try WebhookSecret(text, member: member)))
+        } catch {
+            throw value.invalid(error.message)
+        }
+    }
+
+    /// Whether a secret is given as a mask.
+    var hasMasks: Bool {
+        secrets.contains { if case .mask = $0 { true } else { false } }
+    }
+
+    /// The whole configuration: each mask gives way to the secret that it shows.
+    ///
+    /// - Parameter stored: the timer's webhook so far; nil for none. Its secrets stay only where its deliveries go to the
+    ///   same origin as before: whoever may change the URL must not so get them sent elsewhere.
+    func configuration(keeping stored: WebhookConfiguration?) throws(Problem) -> WebhookConfiguration {
+        var whole = configuration
+        whole.secrets = []
+        var shown: [String: Int] = [:]
+        for secret in secrets {
+            switch secret {
+            case .whole(let secret):
+                whole.secrets.append(secret)
+            case .mask(let mask, let pointer):
+                let place = shown[mask, default: 0]
+                shown[mask] = place + 1
+                do throws(WebhookError) {
+                    whole.secrets.append(try kept(mask, place, of: stored))
+                } catch {
+                    throw Problem(.invalidRequest, error.message, pointer: pointer)
+                }
+            }
+        }
+        try Self.validate(whole)
+        return whole
+    }
+
+    /// The stored secret that `mask`, which stands for the time `place` in the body, means.
+    ///
+    /// It is told by what it shows, so that secrets can be added and removed beside it. Several that differ may show the
+    /// same; they are meant in their order where all of them are sent back.
+    private func kept(
+        _ mask: String, _ place: Int, of stored: WebhookConfiguration?
+    ) throws(WebhookError) -> WebhookSecret {
+        func refusal(_ message: String) -> WebhookError { WebhookError(member: "secret", message: message) }
+        guard let stored, !stored.secrets.isEmpty else {
+            throw refusal("this is a mask, and no secret is stored that it could stand for: give the whole secret")
+        }
+        guard configuration.sameOrigin(as: stored) else {
+            throw refusal("the URL leads to another origin than before: give the whole secret anew, or `null`")
+        }
+        if let secret = WebhookSecret.matching(mask, in: stored.secrets) { return secret }
+        let alike = stored.secrets.filter { $0.masked == mask }
+        guard !alike.isEmpty else {
+            throw refusal("no stored secret is shown as this mask: give the whole secret")
+        }
+        let count = secrets.count { if case .mask(mask, _) = $0 { true } else { false } }
+        guard count == alike.count else {
+            throw refusal("\(alike.count) stored secrets are shown as this mask: give them whole, or send back all")
+        }
+        return alike[place]
+    }
+}

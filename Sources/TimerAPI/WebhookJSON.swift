@@ -1,0 +1,75 @@
+public import TimerCore
+import Webhooks
+public import WireJSON
+
+/// A timer's webhook as JSON, its secrets masked.
+public enum WebhookJSON {
+    /// Writes the webhook of the encoded `definition` as an object with every member; `null` where it has none.
+    ///
+    /// - Parameter isStopped: whether its receiver ended it.
+    public static func write(
+        _ definition: Span<UInt8>, _ layout: Definition.Layout, isStopped: Bool, _ json: inout JSONWriter
+    ) {
+        guard let webhook = configuration(definition, layout) else { return json.null() }
+        json.beginObject()
+        json.key("url")
+        json.string(webhook.url)
+        json.key("method")
+        json.string(webhook.method.name)
+        json.key("headers")
+        json.beginObject()
+        for header in webhook.headers {
+            json.key(bytes: Array(header.name.utf8))
+            json.string(header.value)
+        }
+        json.endObject()
+        json.key("format")
+        json.string(webhook.format.name)
+        json.key("secret")
+        write(webhook.secrets, &json)
+        json.key("timeout")
+        json.duration(webhook.timeoutMs)
+        json.key("types")
+        json.beginArray()
+        for type in EventType.allCases where layout.rules.deliveries.contains(type) { json.string(type.name) }
+        json.endArray()
+        json.key("retry")
+        write(webhook.retry, &json)
+        if isStopped {
+            json.key("stopped")
+            json.bool(true)
+        }
+        json.endObject()
+    }
+
+    private static func write(_ secrets: [WebhookSecret], _ json: inout JSONWriter) {
+        switch secrets.count {
+        case 0: json.null()
+        case 1: json.string(secrets[0].masked)
+        default:
+            json.beginArray()
+            for secret in secrets { json.string(secret.masked) }
+            json.endArray()
+        }
+    }
+
+    private static func write(_ retry: RetryPolicy, _ json: inout JSONWriter) {
+        json.beginObject()
+        json.key("maxAttempts")
+        json.integer(Int64(retry.maxAttempts))
+        json.key("initial")
+        json.duration(retry.initialMs)
+        json.key("multiplier")
+        json.number(retry.multiplier)
+        json.key("max")
+        json.duration(retry.maxMs)
+        json.key("jitter")
+        json.number(retry.jitter)
+        json.endObject()
+    }
+
+    /// The webhook of the encoded `definition`; nil where it has none.
+    static func configuration(_ definition: Span<UInt8>, _ layout: Definition.Layout) -> WebhookConfiguration? {
+        layout.webhook.flatMap { WebhookConfiguration(definition.extracting($0)) }
+    }
+}

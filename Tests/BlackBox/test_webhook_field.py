@@ -1,0 +1,247 @@
+"""The create field `webhook`: what is taken, what is shown, and how secrets stay with the server."""
+
+import base64
+import json
+import os
+import threading
+
+import pytest
+
+from server import run
+from timers import types
+
+URL = "https://hooks.example/timers"
+SHOWN = {"url": URL, "method": "POST", "headers": {}, "format": "standard", "secret": None, "timeout": "15s", "types": ["fired"],
+         "retry": {"maxAttempts": 12, "initial": "1s", "multiplier": 2, "max": "1h", "jitter": 0.2}}
+FULL = {"url": URL, "method": "PUT", "headers": {"X-B": "2", "Authorization": "Bearer x", "X-A": ""}, "format": "cloudevents",
+        "timeout": "1m30s", "types": ["created", "fired", "deleted"],
+        "retry": {"maxAttempts": 3, "initial": "10ms", "multiplier": 1.5, "max": "2m", "jitter": 0}}
+EVENTS = "created activated suspended resumed rescheduled updated fired recovered cancelled completed deleted".split()
+
+
+def secret():
+    return "whsec_" + base64.b64encode(os.urandom(30)).decode()
+
+
+def mask(secret):
+    return "whsec_…" + secret[-4:]
+
+
+def put(api, id, webhook, **options):
+    return api.put(f"/v1/timers/{id}", {"after": "1h", "webhook": webhook}, **options)
+
+
+def patch(api, id, webhook, **options):
+    return api.patch(f"/v1/timers/{id}", {"webhook": webhook}, **options)
+
+
+def refused(api, webhook, kind="invalid-request"):
+    problem = api.post("/v1/timers", {"after": "1h", "webhook": webhook}).problem(400, kind)
+    assert problem["pointer"].startswith("/webhook"), problem
+    return problem["pointer"].removeprefix("/webhook")
+
+
+@pytest.mark.parametrize("webhook", [URL, {"url": URL}, SHOWN, {**SHOWN, "stopped": True}, dict.fromkeys(SHOWN) | {"url": URL}])
+def test_defaults_are_filled_in(api, webhook):
+    timer = api.create(webhook=webhook)
+    assert timer["webhook"] == SHOWN == api.timer(timer["id"])["webhook"]
+
+
+def test_all_members(api):
+    timer = api.create(webhook=FULL)
+    assert timer["webhook"] == FULL | {"secret": None}
+    assert list(timer["webhook"]["headers"]) == list(FULL["headers"]), "their order is kept"
+    assert api.create(webhook={"url": URL, "types": EVENTS + EVENTS})["webhook"]["types"] == EVENTS
+
+
+def test_no_webhook(api):
+    assert api.create()["webhook"] is None
+    assert api.create(webhook=None)["webhook"] is None
+
+
+@pytest.mark.parametrize("members, pointer", [
+    ({"url": "mailto:a@b"}, "/url"), ({"url": None}, ""), ({"url": "https://u:p@hooks.example/"}, "/url"), ({"method": "HEAD"}, "/method"),
+    ({"headers": {"Host": "x"}}, "/headers/Host"), ({"headers": {"webhook-id": "x"}}, "/headers/webhook-id"),
+    ({"headers": {"X-A": 1}}, "/headers/X-A"), ({"headers": {"X-A": "a\nb"}}, "/headers/X-A"), ({"format": "xml"}, "/format"),
+    ({"secret": "swordfish"}, "/secret"), ({"secret": [secret(), 1]}, "/secret/1"), ({"timeout": "11m"}, "/timeout"),
+    ({"timeout": 5}, "/timeout"), ({"types": []}, "/types"), ({"types": ["fired", "delivered"]}, "/types/1"),
+    ({"types": ["deliveryDead"]}, "/types/0"), ({"types": ["exploded"]}, "/types/0"), ({"retry": []}, "/retry"),
+    ({"retry": {"maxAttempts": 101}}, "/retry/maxAttempts"), ({"retry": {"maxAttempts": 1.5}}, "/retry/maxAttempts"),
+    ({"retry": {"jitter": 2}}, "/retry/jitter"), ({"retry": {"max": "1ms"}}, "/retry/max"),
+    ({"secret": "whsec_…abcd"}, "/secret"), ({"secret": [secret(), "whsec_…abcd"]}, "/secret/1"),
+])
+def test_what_is_wrong_is_pointed_at(api, members, pointer):
+    assert refused(api, {"url": URL, **members}) == pointer
+
+
+@pytest.mark.parametrize("webhook", [5, [], True, "", "example.org", "ftp://hooks.example/"])
+def test_what_is_no_webhook(api, webhook):
+    assert refused(api, webhook) == ""
+
+
+@pytest.mark.parametrize("members, pointer", [({"colour": 1}, "/colour"), ({"retry": {"attempts": None}}, "/retry/attempts")])
+def test_unknown_members(api, members, pointer):
+    assert refused(api, {"url": URL, **members}, "unknown-field") == pointer
+
+
+def test_a_preview_takes_a_webhook_and_checks_it(api):
+    api.post("/v1/schedules/preview", {"after": "1h", "webhook": URL}).expect(200)
+    api.post("/v1/schedules/preview", {"after": "1h", "webhook": "nonsense"}).problem(400)
+
+
+def test_secrets_are_masked_in_one_shape_or_the_other(api):
+    one, two = secret(), secret()
+    assert api.create(webhook={"url": URL, "secret": one})["webhook"]["secret"] == mask(one)
+    assert api.create(webhook={"url": URL, "secret": [one]})["webhook"]["secret"] == mask(one)
+    assert api.create(webhook={"url": URL, "secret": [one, two]})["webhook"]["secret"] == [mask(one), mask(two)]
+
+
+@pytest.mark.parametrize("secrets", [0, 1, 3])
+def test_what_get_gave_can_be_put_back_and_patched_back(api, secrets):
+    timer = api.create(webhook=FULL | {"secret": [secret() for _ in range(secrets)]})
+    target = f"/v1/timers/{timer['id']}"
+    assert api.patch(target, api.timer(timer["id"])).expect(200).json["version"] == timer["version"], "it is the same"
+    back = api.put(target, api.timer(timer["id"])).expect(200).json
+    assert back["webhook"] == timer["webhook"] and back["version"] > timer["version"]
+
+
+def test_a_patch_that_sends_masks_and_secrets_tells_whether_they_are_the_same(api):
+    """The definition is compared: a mask stands for the whole secret, and for no other."""
+    one, two = secret(), secret()
+    timer = api.create(webhook={"url": URL, "secret": [one, two]})
+    id, version = timer["id"], timer["version"]
+    for same in ([one, two], [mask(one), two], [mask(one), mask(two)]):
+        assert patch(api, id, {"secret": same}).expect(200).json["version"] == version
+    assert put(api, id, {"url": URL + "/other", "secret": [mask(two), mask(one)]}).expect(200).json["webhook"]["url"] == URL + "/other"
+    version = api.timer(id)["version"]
+    assert patch(api, id, {"secret": [two, one]}).expect(200).json["version"] == version
+
+
+@pytest.mark.parametrize("url", ["http://hooks.example/timers", "https://hooks.example:8443/", "https://other.example/"])
+def test_a_secret_does_not_follow_to_another_origin(api, url):
+    own = secret()
+    timer = api.create(webhook={"url": URL, "secret": own})
+    for reply in (put(api, timer["id"], {"url": url, "secret": mask(own)}), patch(api, timer["id"], {"url": url})):
+        problem = reply.problem(400, "invalid-request")
+        assert problem["pointer"] == "/webhook/secret" and "origin" in problem["detail"]
+    assert api.timer(timer["id"])["version"] == timer["version"]
+    assert patch(api, timer["id"], {"url": url, "secret": own}).expect(200).json["webhook"]["secret"] == mask(own)
+    assert patch(api, timer["id"], {"url": URL, "secret": None}).expect(200).json["webhook"]["secret"] is None
+
+
+def test_a_mask_of_nothing_is_refused(api, name):
+    problem = put(api, name, {"url": URL, "secret": mask(secret())}).problem(400, "invalid-request")
+    assert problem["pointer"] == "/webhook/secret"
+    api.get(f"/v1/timers/{name}").expect(404)
+    api.create(id=name, webhook=URL)
+    assert put(api, name, {"url": URL, "secret": [mask(secret())]}).problem(400)["pointer"] == "/webhook/secret/0"
+    put(api, name, {"url": URL, "secret": secret()}).expect(200)
+    assert put(api, name, {"url": URL, "secret": mask(secret())}).problem(400)["pointer"] == "/webhook/secret"
+
+
+def test_conditions_hold_for_a_put_with_masks(api):
+    own = secret()
+    timer = api.create(webhook={"url": URL, "secret": own})
+    id, masked, etag = timer["id"], {"url": URL, "secret": mask(own)}, f'"v{timer["version"]}"'
+    put(api, id, masked, headers={"If-None-Match": "*"}).problem(412, "version-mismatch")
+    newer = put(api, id, masked, headers={"If-Match": etag}).expect(200).etag
+    put(api, id, masked, headers={"If-Match": etag}).problem(412, "version-mismatch")
+    put(api, id, masked, headers={"If-Match": newer}).expect(200)
+
+
+def test_patches(api):
+    own = secret()
+    timer = api.create(webhook=FULL | {"secret": own})
+    id, before = timer["id"], timer["webhook"]
+    assert patch(api, id, {"timeout": "5s"}).expect(200).json["webhook"] == before | {"timeout": "5s"}
+    assert patch(api, id, {"timeout": None, "headers": {"X-B": None, "X-C": "3"}}).expect(200).json["webhook"] == before | {
+        "timeout": "15s", "headers": {"Authorization": "Bearer x", "X-A": "", "X-C": "3"}}
+    assert patch(api, id, {"retry": {"max": "3m"}}).expect(200).json["webhook"]["retry"] == FULL["retry"] | {"max": "3m"}
+    added = secret()
+    assert patch(api, id, {"secret": [added, mask(own)]}).expect(200).json["webhook"]["secret"] == [mask(added), mask(own)]
+    after = api.timer(id)
+    assert after["nextFireAt"] == timer["nextFireAt"] and types(api.history_of(id))[-1] == "updated"
+    assert api.patch(f"/v1/timers/{id}", {"labels": {"a": "b"}}).expect(200).json["webhook"] == after["webhook"]
+    assert patch(api, id, {"tmeout": None}).problem(400, "unknown-field")["pointer"] == "/webhook/tmeout"
+    assert patch(api, id, URL).expect(200).json["webhook"] == SHOWN
+    assert patch(api, id, None).expect(200).json["webhook"] is None
+    assert patch(api, id, {"timeout": "5s"}).problem(400)["pointer"] == "/webhook"
+
+
+def test_batch_lines(api, name):
+    own = secret()
+    replies = api.batch([{"id": name, "after": "1h", "webhook": {"url": URL, "secret": own}}, {"after": "1h", "webhook": "x"},
+                         {"after": "1h", "webhook": {"url": URL, "secret": mask(own)}}]).expect(200).lines
+    assert replies[0]["timer"]["webhook"] == SHOWN | {"secret": mask(own)}
+    assert [reply["problem"]["pointer"] for reply in replies[1:]] == ["/webhook", "/webhook/secret"]
+
+
+def test_a_mask_stays_with_its_secret_under_concurrent_changes(api, name):
+    """Every PUT of masks replaces the very version whose secret it kept: none brings back a secret that was rotated away."""
+    old = secret()
+    api.create(id=name, webhook={"url": URL, "secret": old})
+    outcomes = []
+
+    def put_back():
+        for _ in range(50):
+            outcomes.append(put(api, name, {"url": URL, "secret": mask(old)}).status)
+
+    threads = [threading.Thread(target=put_back) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    new = secret()
+    patch(api, name, {"secret": new}).expect(200)
+    for thread in threads:
+        thread.join()
+    assert set(outcomes) <= {200, 400} and api.timer(name)["webhook"]["secret"] == mask(new)
+
+
+def test_no_secret_is_ever_told(new_server):
+    """In no answer, stored answer, event, log line or dump; the server itself still has them after a restart."""
+    server = new_server("--log-level", "debug")
+    api, secrets = server.client, [secret() for _ in range(4)]
+    replies = []
+
+    def note(reply):
+        replies.append(reply)
+        return reply.expect(reply.status)
+
+    key = {"Idempotency-Key": "k"}
+    body = {"id": "t", "after": "1h", "webhook": {"url": URL, "secret": secrets[:2], "types": EVENTS}}
+    first = note(api.post("/v1/timers", body, headers=key)).expect(201)
+    again = note(api.post("/v1/timers", body, headers=key)).expect(201)
+    assert again.headers["Idempotency-Replayed"] == "true" and again.body == first.body
+    lines = [{"id": f"b{n}", "after": "1h", "webhook": {"url": URL, "secret": secrets[2]}} for n in range(2)]
+    note(api.batch(lines, headers={"Idempotency-Key": "b"})).expect(200)
+    note(api.batch(lines, headers={"Idempotency-Key": "b"})).expect(200)
+    note(patch(api, "t", {"secret": [mask(secrets[1]), secrets[3]]})).expect(200)
+    note(put(api, "t", {"url": URL, "secret": [mask(secrets[1]), mask(secrets[3])]})).expect(200)
+    note(api.post("/v1/timers", body)).problem(409)
+    note(patch(api, "t", {"url": "https://other.example/"})).problem(400)
+    note(patch(api, "t", {"secret": secrets[0] + "x"})).problem(400)
+    server.restart()
+    api = server.client
+    assert patch(api, "t", {"secret": [secrets[1], secrets[3]]}).expect(200).json["version"] == api.timer("t")["version"]
+    note(api.post("/v1/timers", body, headers=key)).expect(201)
+    for target in ("/v1/timers/t", "/v1/timers", "/v1/events?follow=false", "/metrics", "/v1/stats", "/"):
+        note(api.get(target)).expect(200)
+    text = run("get", "t", "--server", server.url).stdout
+    server.stop()
+    dump = run("log", "dump", "--data", server.data).stdout
+    assert mask(secrets[1]) in dump and f"POST {URL}" in text
+    webhooks = [json.loads(line).get("definition", {}).get("webhook") for line in dump.splitlines()]
+    assert {"secret": [mask(secrets[0]), mask(secrets[1])], "url": URL}.items() <= next(filter(None, webhooks)).items()
+    for whole in secrets:
+        told = whole.removeprefix("whsec_")[:-4]
+        assert not any(told.encode() in reply.body for reply in replies)
+        assert told not in dump and told not in text and told not in server.log_text()
+
+
+def test_create_and_get_from_the_shell(server, name):
+    done = run("create", "--id", name, "--after", "1h", "--webhook", URL, "--json", "--server", server.url)
+    assert done.returncode == 0 and json.loads(done.stdout)["webhook"] == SHOWN
+    patch(server.client, name, {"types": ["fired", "deleted"], "method": "PUT"}).expect(200)
+    lines = run("get", name, "--server", server.url).stdout.splitlines()
+    assert [line.split(None, 1) for line in lines if line.startswith("webhook")] == [["webhook", f"PUT {URL} (fired, deleted)"]]
+    both = run("create", "--body", '{"after":"1h"}', "--webhook", URL, "--server", server.url)
+    assert both.returncode == 64
