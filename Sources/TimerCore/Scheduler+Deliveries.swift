@@ -1,5 +1,8 @@
 /// Events on their way to webhooks: what is owed, whose turn it is, what became of it.
 extension Scheduler {
+    /// Most deliveries of one timer that may be pending.
+    public static let mostDeliveriesPerTimer = DeliveryTable.mostPerTimer
+
     /// How many deliveries are pending, those in flight and waiting included.
     public var pendingDeliveries: Int { deliveries.pending.count }
 

@@ -22,6 +22,7 @@ final class Dispatcher: @unchecked Sendable {
     private var isStopping = false
     private var listeners: [AddressPolicy.Listener] = []
     private var courier: Courier?
+    private let rows: RowSource
     private var bodies: EventBodies
     private var restarts = 0
     private var queues: HostQueues<Int64>
@@ -48,6 +49,30 @@ final class Dispatcher: @unchecked Sendable {
     /// Webhooks remembered.
     private static let webhooksKept = 1024
 
+    /// Rows by position: the newest from the hub's memory, older ones from the store.
+    private final class RowSource {
+        private let hub: EventHub
+        private let store: any LogStore
+        private var reader: (any LogReader)?
+
+        init(_ hub: EventHub, _ store: any LogStore) {
+            self.hub = hub
+            self.store = store
+        }
+
+        func row(_ position: Int64) throws(StoreError) -> LogRow? {
+            if let row = hub.row(holding: position) { return row }
+            do throws(StoreError) {
+                if reader == nil { reader = try store.makeReader() }
+                return try reader?.row(holding: position)
+            } catch {
+                // The store may have been opened anew.
+                reader = nil
+                throw error
+            }
+        }
+    }
+
     init(
         _ engine: Engine, _ hub: EventHub, _ store: any LogStore, _ sending: DeliverySending,
         report: @escaping @Sendable (ServiceEvent) -> Void
@@ -56,7 +81,8 @@ final class Dispatcher: @unchecked Sendable {
         self.sending = sending
         self.report = report
         configuration = engine.configuration.deliveries
-        bodies = EventBodies(hub, store)
+        rows = RowSource(hub, store)
+        bodies = EventBodies(rows.row)
         builder = WebhookRequestBuilder(version: sending.version, defaultSecrets: configuration.secrets)
         queues = HostQueues(perHost: configuration.perHost, concurrency: configuration.concurrency)
         var limits = CourierLimits()
@@ -194,7 +220,8 @@ final class Dispatcher: @unchecked Sendable {
         let restarts = engine.restartCount
         if restarts != self.restarts {
             self.restarts = restarts
-            bodies.forget()
+            // Positions may have been given out again.
+            bodies = EventBodies(rows.row)
         }
         while true {
             let ready = engine.takeReady(limit: Self.step)

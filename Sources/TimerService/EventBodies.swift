@@ -1,22 +1,18 @@
 import TimerLog
 
-/// Reads events by their positions: the newest rows from the hub's memory, older ones from the store.
+/// Reads events by the positions of their records.
 ///
 /// Deliveries come about in the order of the log, so the rows read last are kept.
 struct EventBodies {
     /// Most rows kept.
     private static let capacity = 16
 
-    private let hub: EventHub
-    private let store: any LogStore
-    private var reader: (any LogReader)?
+    private let read: (_ position: Int64) throws(StoreError) -> LogRow?
     private var rows: [RowRecords] = []
     private var oldest = 0
 
-    init(_ hub: EventHub, _ store: any LogStore) {
-        self.hub = hub
-        self.store = store
-    }
+    /// - Parameter read: finds the row that holds a position.
+    init(_ read: @escaping (_ position: Int64) throws(StoreError) -> LogRow?) { self.read = read }
 
     /// The event `id` whose record stands at `position`, with the data of its row; nil where it is gone.
     mutating func event(_ id: Int64, at position: Int64) throws(StoreError) -> (event: LogRecord, data: [UInt8])? {
@@ -30,9 +26,7 @@ struct EventBodies {
 
     private mutating func row(_ position: Int64) throws(StoreError) -> RowRecords? {
         if let kept = rows.first(where: { $0.row.first <= position && position <= $0.row.last }) { return kept }
-        var found = hub.row(holding: position)
-        if found == nil { found = try read(position) }
-        guard let row = found else { return nil }
+        guard let row = try read(position) else { return nil }
         let records = RowRecords(row)
         if rows.count < Self.capacity {
             rows.append(records)
@@ -41,23 +35,5 @@ struct EventBodies {
             oldest = (oldest + 1) % Self.capacity
         }
         return records
-    }
-
-    private mutating func read(_ position: Int64) throws(StoreError) -> LogRow? {
-        do throws(StoreError) {
-            if reader == nil { reader = try store.makeReader() }
-            return try reader?.row(holding: position)
-        } catch {
-            // The store may have been opened anew.
-            reader = nil
-            throw error
-        }
-    }
-
-    /// Forgets the rows kept: the log was folded anew, and positions may have been given out again.
-    mutating func forget() {
-        rows = []
-        oldest = 0
-        reader = nil
     }
 }

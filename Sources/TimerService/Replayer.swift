@@ -1,5 +1,5 @@
 import Platform
-import TimerCore
+public import TimerCore
 public import TimerLog
 
 /// Reads old rows from the store for streams and repeated requests, on threads and connections of its own, so that
@@ -71,6 +71,23 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
     ) {
         enqueue { reader in
             do throws(StoreError) { reply(.success(try reader.row(holding: position))) } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+
+    /// Reads the events of `deliveries`, each with the data of its row; nil where one is gone.
+    public func events(
+        of deliveries: [DeliveryStanding],
+        reply: @escaping @Sendable (Result<[(event: LogRecord, data: [UInt8])?], StoreError>) -> Void
+    ) {
+        enqueue { reader in
+            var bodies = EventBodies { position throws(StoreError) in try reader.row(holding: position) }
+            do throws(StoreError) {
+                var events: [(event: LogRecord, data: [UInt8])?] = []
+                for delivery in deliveries { events.append(try bodies.event(delivery.id, at: delivery.body)) }
+                reply(.success(events))
+            } catch {
                 reply(.failure(error))
             }
         }

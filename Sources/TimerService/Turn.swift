@@ -5,7 +5,7 @@ public import TimerLog
 ///
 /// Changes are recorded before the call returns; what they rest on is told by `head` right after.
 @safe public struct Turn: ~Copyable {
-    private let engine: Engine
+    let engine: Engine
     /// The instant of every step in this turn.
     public let now: Now
 
@@ -23,7 +23,7 @@ public import TimerLog
     /// How many timers there are.
     public var count: Int { engine.scheduler.count }
 
-    private func checkAvailable() throws(ServiceError) {
+    func checkAvailable() throws(ServiceError) {
         switch engine.availability {
         case .open: break
         case .storageUnavailable: throw .storageUnavailable

@@ -1,0 +1,67 @@
+public import TimerCore
+
+/// What a redrive came to.
+public enum RedriveVerdict: Sendable, Equatable {
+    /// It will be delivered anew, from its first attempt on.
+    case redriven(DeliveryStanding)
+    /// It is no dead letter.
+    case notDead(DeliveryState)
+    /// Its timer has no webhook any more, or one whose receiver said that it wants no more.
+    case noWebhook
+    /// As many deliveries of its timer as may be are pending.
+    case full
+}
+
+/// Deliveries, as clients see and change them.
+extension Turn {
+    /// A delivery that is pending or dead.
+    public func delivery(_ id: Int64) -> DeliveryStanding? { engine.scheduler.delivery(id, now) }
+
+    /// Hands deliveries above `id` to `body`, oldest first, until it returns false.
+    ///
+    /// - Parameters:
+    ///   - dead: dead letters, or else pending ones.
+    ///   - body: gets the top half of the hash of the timer's name too: see `TimerKey.hash`.
+    public func walkDeliveries(after id: Int64, dead: Bool, _ body: (_ hash: UInt32, DeliveryStanding) -> Bool) {
+        engine.scheduler.walkDeliveries(after: id, dead: dead, now, body)
+    }
+
+    /// The pending deliveries of the timer at `slot`, in the order in which they go.
+    public func pendingDeliveries(of slot: SlotIndex) -> [Int64] { engine.scheduler.pendingDeliveries(of: slot) }
+
+    /// Has a dead letter delivered anew.
+    ///
+    /// - Parameter definition: of its timer, or the prefix of it, as the record of its event holds it.
+    /// - Throws: `refused(notFound)` where there is no such delivery.
+    public func redrive(_ id: Int64, definition: [UInt8]) throws(ServiceError) -> RedriveVerdict {
+        try checkAvailable()
+        guard var delivery = delivery(id) else { throw .refused(.notFound) }
+        guard delivery.state == .dead else { return .notDead(delivery.state) }
+        let key = TimerKey(definition: definition.span, siphash: engine.scheduler.siphash)
+        if let slot = engine.scheduler.find(key) {
+            guard engine.scheduler.takesDeliveries(slot) else { return .noWebhook }
+            guard engine.scheduler.pendingDeliveries(of: slot).count < Scheduler.mostDeliveriesPerTimer else {
+                return .full
+            }
+        }
+        delivery.state = .pending
+        delivery.attempts = 0
+        delivery.status = 0
+        delivery.reason = .none
+        let position = engine.record(delivery, definition: definition.span, now)
+        _ = engine.scheduler.redrive(id, key, position: position)
+        return .redriven(self.delivery(id) ?? delivery)
+    }
+
+    /// Drops a delivery, pending or dead; one in flight may still arrive.
+    ///
+    /// - Parameter definition: as in `redrive`.
+    /// - Throws: `refused(notFound)` where there is no such delivery.
+    public func dropDelivery(_ id: Int64, definition: [UInt8]) throws(ServiceError) {
+        try checkAvailable()
+        guard var delivery = delivery(id) else { throw .refused(.notFound) }
+        delivery.state = .stopped
+        let position = engine.record(delivery, definition: definition.span, now)
+        _ = engine.scheduler.dropDelivery(id, position: position)
+    }
+}
