@@ -42,7 +42,9 @@ let package = Package(
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient"]),
         .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "TimerCore", "Platform"]),
-        .testTarget(name: "TimerServiceTests", dependencies: ["TimerService", "TimerLog", "TimerCore", "Platform"]),
+        .testTarget(
+            name: "TimerServiceTests",
+            dependencies: ["TimerService", "TimerLog", "TimerCore", "Webhooks", "Platform"]),
         .testTarget(
             name: "TimerAPITests",
             dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer"]),

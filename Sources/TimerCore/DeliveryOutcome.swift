@@ -12,6 +12,8 @@ public struct DeliveryOutcome: Sendable, Equatable {
     public var status = 0
     /// Why there was none.
     public var failure: DeliveryFailure?
+    /// Whether the delivery belongs to no timer any more, only to the name of one.
+    public var isDetached = false
     /// Of `deliveryFailed`: when the next attempt is due, wall milliseconds.
     public var retryAt: Int64 = 0
 

@@ -285,30 +285,45 @@ extension Scheduler {
         table.setDeliveries(slot, tail)
     }
 
-    /// Notes the newest event of the timer of `definition`, whole or a prefix, where it is no change of the timer.
-    public mutating func foldLastEvent(_ definition: Span<UInt8>, _ position: Int64) {
+    /// Takes an outcome over, recorded at `position`.
+    ///
+    /// - Parameter definition: of the timer, or the prefix of it.
+    public mutating func fold(_ outcome: DeliveryOutcome, definition: Span<UInt8>, at: Int64, position: Int64) {
+        settle(outcome, at: at, position: position, wallOffset: 0)
         guard let slot = table.find(TimerKey(definition: definition, siphash: table.siphash)) else { return }
         table.setLastEvent(slot, position)
+        // The delivery itself may have gone with older rows, others that ended with it not yet.
+        if outcome.reason == .gone && !outcome.isDetached {
+            dropDeliveries(slot)
+            stopWebhook(slot)
+        }
     }
 
     /// Takes a delivery over as the record at `position` tells it.
     ///
     /// - Parameters:
     ///   - standing: with its due instant on the wall clock; its slot says only whether it belongs to a timer.
-    ///   - definition: of its timer, or the prefix of it.
-    ///   - isCarried: the record holds its event.
+    ///   - definition: of its timer; the prefix of it where it belongs to none.
+    ///   - progress: of its timer at the event; nil where the record does not hold the event.
     public mutating func foldDelivery(
-        _ standing: DeliveryStanding, definition: Span<UInt8>, isCarried: Bool, position: Int64
+        _ standing: DeliveryStanding, definition: Span<UInt8>, progress: (TimerProgress, KickProgress?)?,
+        position: Int64
     ) {
         let key = TimerKey(definition: definition, siphash: table.siphash)
+        if standing.slot != nil, table.find(key) == nil {
+            // The timer's own record was written anew since, and follows.
+            let (progress, kicks) = progress ?? (TimerProgress(), nil)
+            _ = fold(
+                definition: definition, isWhole: true, progress: progress, kicks: kicks, position: standing.id,
+                lastEvent: standing.id)
+        }
+        let isCarried = progress != nil
         if deliveries.find(standing.id) == nil {
             guard isCarried else { return }
             if standing.slot == nil {
                 _ = deliveries.appendDetached(standing.id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
-            } else if table.find(key) != nil {
-                foldOwed(standing.id, definition: definition)
             } else {
-                return
+                foldOwed(standing.id, definition: definition)
             }
         }
         guard let place = deliveries.find(standing.id) else { return }

@@ -90,8 +90,7 @@ public struct LogFold: ~Copyable {
             return true
         case .event where record.outcome != nil:
             guard let outcome = record.outcome else { return false }
-            scheduler.settle(outcome, at: record.at, position: record.position, wallOffset: 0)
-            scheduler.foldLastEvent(definition, record.position)
+            scheduler.fold(outcome, definition: definition, at: record.at, position: record.position)
             return true
         case .event(let type, _, _):
             // Without its base the timer was deleted later on: rows go only when nothing live needs them.
@@ -117,7 +116,8 @@ public struct LogFold: ~Copyable {
             return true
         case .delivery(let delivery, let event):
             scheduler.foldDelivery(
-                delivery, definition: definition, isCarried: event != nil, position: record.position)
+                delivery, definition: definition, progress: event.map { ($0.progress, $0.kicks) },
+                position: record.position)
             return true
         case .condensed:
             return true

@@ -6,11 +6,12 @@ public import TimerCore
 /// outcome    as every event's: kind, reason, distance, instant; then the delivery's id (8 bytes), attempt, status,
 ///            why there was no answer (a byte, 0 for none), milliseconds to the next attempt, the timer's version
 /// delivery   its instant; the delivery's id (8 bytes), state (3 bits) with flags, attempts, milliseconds to its due
-///            instant, status; then its event's record without frame, or the prefix of its timer's definition
+///            instant, status; then its event's record without frame, or the definition of the timer it belongs to, or
+///            the prefix of one
 /// ```
 extension RecordCodec {
     private static let stateMask: UInt8 = 7
-    private static let detachedFlag: UInt8 = 8
+    private static let timerlessFlag: UInt8 = 8
     private static let surplusFlag: UInt8 = 16
     private static let eventFlag: UInt8 = 32
 
@@ -25,7 +26,7 @@ extension RecordCodec {
         to bytes: inout [UInt8]
     ) {
         let start = beginFrame(&bytes)
-        bytes.append(outcome.type.rawValue)
+        bytes.append(outcome.type.rawValue | (outcome.isDetached ? detachedFlag : 0))
         bytes.append(outcome.reason.rawValue)
         ByteCoding.append(UInt64(distance), to: &bytes)
         ByteCoding.append(signed: at, to: &bytes)
@@ -42,8 +43,8 @@ extension RecordCodec {
     /// Appends the record of a delivery as it is.
     ///
     /// - Parameters:
-    ///   - isEvent: whether `rest` is the record of its event, without frame; else the definition of its timer, or the
-    ///     prefix of it.
+    ///   - isEvent: whether `rest` is the record of its event, without frame; else the definition of its timer, of which
+    ///     the prefix is kept where it belongs to none.
     public static func append(
         _ delivery: DeliveryStanding, at: Int64, isEvent: Bool, _ rest: Span<UInt8>, to bytes: inout [UInt8]
     ) {
@@ -52,12 +53,13 @@ extension RecordCodec {
         ByteCoding.append(signed: at, to: &bytes)
         appendFixed(UInt64(bitPattern: delivery.id), count: 8, to: &bytes)
         bytes.append(
-            delivery.state.rawValue | (delivery.slot == nil ? detachedFlag : 0)
+            delivery.state.rawValue | (delivery.slot == nil ? timerlessFlag : 0)
                 | (delivery.reason == .backlog ? surplusFlag : 0) | (isEvent ? eventFlag : 0))
         ByteCoding.append(UInt64(delivery.attempts), to: &bytes)
         ByteCoding.append(signed: delivery.due &- at, to: &bytes)
         ByteCoding.append(UInt64(delivery.status), to: &bytes)
-        append(isEvent ? rest : rest.extracting(0..<(Definition.prefixCount(rest) ?? 0)), to: &bytes)
+        let isWhole = isEvent || delivery.slot != nil
+        append(isWhole ? rest : rest.extracting(0..<(Definition.prefixCount(rest) ?? 0)), to: &bytes)
         endFrame(start, &bytes)
     }
 
@@ -94,14 +96,14 @@ extension RecordCodec {
             let status = ByteCoding.read(bytes, &offset), status <= 999
         else { return nil }
         var delivery = DeliveryStanding(
-            id: Int64(bitPattern: id), body: position, slot: flags & detachedFlag == 0 ? 0 : nil, state: state)
+            id: Int64(bitPattern: id), body: position, slot: flags & timerlessFlag == 0 ? 0 : nil, state: state)
         delivery.attempts = Int(attempts)
         delivery.due = at &+ due
         delivery.status = Int(status)
         if state == .dead { delivery.reason = flags & surplusFlag == 0 ? .attempts : .backlog }
         var record = LogRecord(position: position, at: at, content: .delivery(delivery, event: nil))
         guard flags & eventFlag != 0 else {
-            return withDefinition(record, bytes, offset..<body.upperBound, isWhole: false)
+            return withDefinition(record, bytes, offset..<body.upperBound, isWhole: delivery.slot != nil)
         }
         let range = offset..<body.upperBound
         guard delivery.id > 0, let kind = ByteCoding.readFixed(bytes, &offset, count: 1),

@@ -17,6 +17,8 @@ public enum RecordCodec {
     static let wholeFlag: UInt8 = 0x80
     /// Set in the kind of an event that is to be delivered.
     static let owedFlag: UInt8 = 0x40
+    /// Set in the kind of an outcome whose timer is gone.
+    static let detachedFlag: UInt8 = 0x40
     private static let kindMask: UInt8 = 0x3F
 
     /// Whether an event's record holds the whole definition: the events that show the payload or follow a change of it,
@@ -189,11 +191,12 @@ public enum RecordCodec {
         let isWhole = kind & wholeFlag != 0
         var record = LogRecord(position: position, at: at, content: .event(type, reason, nil))
         record.previous = distance == 0 ? 0 : position - Int64(distance)
-        record.owesDelivery = kind & owedFlag != 0
         if type.isDelivery {
             guard readOutcome(bytes, &offset, type, reason, into: &record) else { return nil }
+            record.outcome?.isDetached = kind & detachedFlag != 0
             return withDefinition(record, bytes, offset..<body.upperBound, isWhole: isWhole)
         }
+        record.owesDelivery = kind & owedFlag != 0
         guard let (progress, kicks) = readProgress(bytes, &offset, at: at) else { return nil }
         var stalledFor: Int64?
         if type == .recovered {

@@ -134,7 +134,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         }
         guard let last = rows.last?.last else { return false }
         for row in rows {
-            guard carry(try needs(of: row, through: last)) else { return false }
+            guard carry(try needs(of: row)) else { return false }
         }
         guard engine.carryVersionFloor(), waitUntilDurable(restarts) else { return false }
         compactedThrough = last
@@ -146,11 +146,8 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     }
 
     /// What a row holds that may still be needed.
-    ///
-    /// - Parameter position: of the last record that is to go with it.
-    private func needs(of row: LogRow, through position: Int64) throws(StoreError) -> Engine.Carried {
+    private func needs(of row: LogRow) throws(StoreError) -> Engine.Carried {
         var carried = Engine.Carried()
-        carried.through = position
         let siphash = engine.siphash
         try BatchRows.read(row) { record in
             if case .kick(let hash, let base) = record.content {
@@ -169,7 +166,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     }
 
     /// The delivery whose event a record holds.
-    private static func delivery(_ record: LogRecord, _ row: LogRow) -> Engine.CarriedDelivery? {
+    static func delivery(_ record: LogRecord, _ row: LogRow) -> Engine.CarriedDelivery? {
         var event = record
         if case .delivery(_, let carried) = record.content {
             guard let carried else { return nil }
@@ -226,7 +223,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             return true
         }
         for row in runs.joined() {
-            guard carry(try needs(of: row, through: row.last)) else { return false }
+            guard carry(try needs(of: row)) else { return false }
         }
         guard waitUntilDurable(restarts) else { return false }
         replace(runs, restingOn: engine.durableHead)

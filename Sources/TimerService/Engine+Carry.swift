@@ -24,8 +24,6 @@ extension Engine {
         var kicks: [CarriedKick] = []
         /// Events of deliveries.
         var deliveries: [CarriedDelivery] = []
-        /// Position of the last record that is to go with them.
-        var through: Int64 = 0
         /// How many entries there are: bases, then answers, then kicks, then deliveries.
         var count: Int { bases.count + answers.count + kicks.count + deliveries.count }
     }
@@ -61,7 +59,7 @@ extension Engine {
         }
         index -= carried.answers.count
         if index < carried.kicks.count { return carryKick(carried.kicks[index]) }
-        carryDelivery(carried.deliveries[index - carried.kicks.count], through: carried.through)
+        carryDelivery(carried.deliveries[index - carried.kicks.count])
     }
 
     /// Plans cron timers anew whose zones' data have changed, by bounded steps, before anything fires. Returns how many.

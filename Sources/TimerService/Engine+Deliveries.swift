@@ -132,9 +132,11 @@ extension Engine {
     private func record(_ end: AttemptEnd, _ now: Now) {
         var outcome = end.outcome
         if outcome.type == .deliveryFailed { outcome.retryAt = now.ceiling(on: .wall) + end.retryAfter }
+        let owner = scheduler.delivery(outcome.delivery, now)?.slot
+        outcome.isDetached = owner == nil
         let position = takePosition()
         counters.count(outcome.type)
-        if let slot = scheduler.delivery(outcome.delivery, now)?.slot {
+        if let slot = owner ?? namesake(end.definition) {
             let previous = scheduler.stamp(slot, position: position, isBase: false, isEvent: true)
             let version = scheduler.progress(slot).version
             scheduler.withDefinition(slot) { definition in
@@ -149,6 +151,11 @@ extension Engine {
         scheduler.settle(outcome, at: now.wall, position: position, wallOffset: now.wallOffset)
     }
 
+    /// The timer that has the name of one that is gone: whoever follows that name sees what becomes of its deliveries.
+    private func namesake(_ definition: [UInt8]) -> SlotIndex? {
+        definition.isEmpty ? nil : scheduler.find(TimerKey(definition: definition.span, siphash: scheduler.siphash))
+    }
+
     /// An event of a delivery in a row that is to go.
     struct CarriedDelivery {
         var id: Int64
@@ -158,11 +165,15 @@ extension Engine {
         var event: [UInt8]
     }
 
-    /// Writes a delivery anew, after its timer where that stands in rows up to `through`.
-    func carryDelivery(_ carried: CarriedDelivery, through: Int64) {
+    /// Writes a delivery anew.
+    func carryDelivery(_ carried: CarriedDelivery) {
         let now = clockNow
-        guard let delivery = scheduler.delivery(carried.id, now), delivery.body == carried.position else { return }
-        if let slot = delivery.slot, scheduler.base(slot) <= through { recordSnapshot(slot) }
+        guard var delivery = scheduler.delivery(carried.id, now), delivery.body == carried.position else { return }
+        // An attempt under way is told by its outcome only.
+        if delivery.state == .inFlight {
+            delivery.state = .pending
+            delivery.attempts -= 1
+        }
         let position = takePosition()
         RecordCodec.append(delivery, at: now.wall, isEvent: true, carried.event.span, to: &batch)
         scheduler.noteCarried(carried.id, at: position)
@@ -179,11 +190,17 @@ extension Engine {
 
     /// Records a change of a delivery that a client made.
     ///
-    /// - Parameter definition: of its timer, or the prefix of it.
+    /// - Parameter definition: of its timer, or the prefix of it, where it belongs to none.
     /// - Returns: position of the record.
-    func record(_ delivery: DeliveryStanding, definition: Span<UInt8>, _ now: Now) -> Int64 {
+    func record(_ delivery: DeliveryStanding, definition: [UInt8], _ now: Now) -> Int64 {
         let position = takePosition()
-        RecordCodec.append(delivery, at: now.wall, isEvent: false, definition, to: &batch)
+        guard let slot = delivery.slot else {
+            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition.span, to: &batch)
+            return position
+        }
+        scheduler.withDefinition(slot) { definition in
+            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition, to: &batch)
+        }
         return position
     }
 }

@@ -38,17 +38,19 @@ extension Turn {
         guard var delivery = delivery(id) else { throw .refused(.notFound) }
         guard delivery.state == .dead else { return .notDead(delivery.state) }
         let key = TimerKey(definition: definition.span, siphash: engine.scheduler.siphash)
-        if let slot = engine.scheduler.find(key) {
+        let slot = engine.scheduler.find(key)
+        if let slot {
             guard engine.scheduler.takesDeliveries(slot) else { return .noWebhook }
             guard engine.scheduler.pendingDeliveries(of: slot).count < Scheduler.mostDeliveriesPerTimer else {
                 return .full
             }
         }
+        delivery.slot = slot
         delivery.state = .pending
         delivery.attempts = 0
         delivery.status = 0
         delivery.reason = .none
-        let position = engine.record(delivery, definition: definition.span, now)
+        let position = engine.record(delivery, definition: definition, now)
         _ = engine.scheduler.redrive(id, key, position: position)
         return .redriven(self.delivery(id) ?? delivery)
     }
@@ -60,8 +62,9 @@ extension Turn {
     public func dropDelivery(_ id: Int64, definition: [UInt8]) throws(ServiceError) {
         try checkAvailable()
         guard var delivery = delivery(id) else { throw .refused(.notFound) }
+        delivery.slot = nil
         delivery.state = .stopped
-        let position = engine.record(delivery, definition: definition.span, now)
+        let position = engine.record(delivery, definition: definition, now)
         _ = engine.scheduler.dropDelivery(id, position: position)
     }
 }

@@ -54,7 +54,7 @@ extension TimerProgress {
     static func random(_ generator: inout SeededGenerator) -> TimerProgress {
         var progress = TimerProgress()
         progress.state = TimerState.allCases.randomElement(using: &generator) ?? .idle
-        progress.flags = TimerProgress.Flags(rawValue: UInt8.random(in: 0...7, using: &generator))
+        progress.flags = TimerProgress.Flags(rawValue: UInt8.random(in: 0...15, using: &generator))
         progress.version = generator.number()
         progress.updatedAt = generator.number() / 4
         progress.due = generator.number()
@@ -95,13 +95,39 @@ struct TimerCopy: Equatable {
     var definition: [UInt8]
     var lastEvent: Int64
     var base: Int64
+    /// Its deliveries that are pending.
+    var pending: [Int64]
     /// Position of its newest record but for kicks.
     var lastRecord: Int64 { max(lastEvent, base) }
+}
+
+/// A delivery as the log has to tell it: an attempt under way is told by nothing.
+struct DeliveryCopy: Equatable {
+    var hash: UInt32
+    var belongs: Bool
+    var state: DeliveryState
+    var attempts: Int
+    var body: Int64
+    var status: Int
+    var reason: EventReason
+
+    init(_ standing: DeliveryStanding, hash: UInt32) {
+        let isUnderWay = standing.state == .inFlight
+        self.hash = hash
+        belongs = standing.slot != nil
+        // One whose wait is over counts as waiting: only clocks tell them apart.
+        attempts = standing.attempts - (isUnderWay ? 1 : 0)
+        state = standing.state == .dead ? .dead : attempts > 0 ? .waiting : .pending
+        body = standing.body
+        status = standing.status
+        reason = standing.reason
+    }
 }
 
 /// Everything a scheduler holds that a log must bring back.
 struct SchedulerCopy: Equatable {
     var timers: [String: TimerCopy] = [:]
+    var deliveries: [Int64: DeliveryCopy] = [:]
     var versionFloor: Int64
 
     init(_ scheduler: borrowing Scheduler) {
@@ -118,7 +144,14 @@ struct SchedulerCopy: Equatable {
             timers[String(decoding: id, as: UTF8.self)] = TimerCopy(
                 progress: scheduler.progress(slot), kicks: scheduler.kicks(slot), definition: definition,
                 lastEvent: scheduler.lastEvent(slot),
-                base: scheduler.base(slot))
+                base: scheduler.base(slot), pending: scheduler.pendingDeliveries(of: slot).sorted())
+        }
+        let now = Now(elapsed: 0, wallOffset: 0)
+        for dead in [false, true] {
+            scheduler.walkDeliveries(after: .min, dead: dead, now) { hash, standing in
+                deliveries[standing.id] = DeliveryCopy(standing, hash: hash)
+                return true
+            }
         }
     }
 
@@ -126,10 +159,21 @@ struct SchedulerCopy: Equatable {
     func differences(from other: SchedulerCopy) -> [String] {
         var differences = versionFloor == other.versionFloor ? [] : ["floor \(versionFloor), not \(other.versionFloor)"]
         for id in Set(timers.keys).union(other.timers.keys).sorted() where timers[id] != other.timers[id] {
-            differences.append(
-                "\(id): \(timers[id].map { "\($0)" } ?? "none"), not \(other.timers[id].map { "\($0)" } ?? "none")")
+            differences.append("\(id): \(Self.words(timers[id], other.timers[id]))")
+        }
+        for id in Set(deliveries.keys).union(other.deliveries.keys).sorted()
+        where deliveries[id] != other.deliveries[id] {
+            differences.append("delivery \(id): \(Self.words(deliveries[id], other.deliveries[id]))")
         }
         return differences
+    }
+
+    /// The members in which two values differ.
+    private static func words<Value>(_ value: Value?, _ other: Value?) -> String {
+        guard let value, let other else { return value == nil ? "missing" : "too many" }
+        return zip(Mirror(reflecting: value).children, Mirror(reflecting: other).children)
+            .filter { "\($0.value)" != "\($1.value)" }
+            .map { "\($0.label ?? "") \($0.value), not \($1.value)" }.joined(separator: "; ")
     }
 
     /// A timer by its id.

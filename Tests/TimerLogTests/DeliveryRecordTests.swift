@@ -33,6 +33,7 @@ struct DeliveryRecordTests {
         dead.reason = .attempts
         dead.status = 500
         var delivered = DeliveryOutcome(.delivered, delivery: 12, attempt: 1)
+        delivered.isDetached = true
         delivered.status = 204
         return [failed, answered, dead, delivered]
     }

@@ -35,7 +35,7 @@ struct CompactionTests {
     private func liveBytes(_ rig: Rig) -> Int {
         rig.locked { engine in
             engine.scheduler.definitionBytes + engine.idempotency.answerBytes
-                + 48 * (engine.scheduler.count + engine.idempotency.count)
+                + 48 * (engine.scheduler.count + engine.idempotency.count) + engine.deliveryBytes
         }
     }
 
@@ -64,7 +64,7 @@ struct CompactionTests {
         again.stop()
     }
 
-    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    @Test(arguments: 1...5 as ClosedRange<UInt64>)
     func `the log is what memory holds after every piece that is carried`(_ seed: UInt64) throws {
         let rig = try Rig()
         var history = RandomHistory(seed: seed + 300)
@@ -75,6 +75,7 @@ struct CompactionTests {
         for row in try rows(of: rig.store) {
             var carried = Engine.Carried()
             try BatchRows.read(row) { record in
+                if let delivery = Compactor.delivery(record, row) { carried.deliveries.append(delivery) }
                 if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
                 if record.isWhole {
                     let definition = row.data.span.extracting(record.definition)

@@ -1,11 +1,14 @@
 import Testing
 import TimerCore
-import TimerService
+import Webhooks
+
+@testable import TimerService
 
 /// Clients and clocks that do anything, the same in every run.
 struct RandomHistory {
     private var generator: SeededGenerator
     private let payloadBytes: Int
+    private static let commands: [TimerCommandHeader] = [.cancel, .suspend, .reschedule(500)]
     private let timers: Int
     /// Numbers of the answers recorded so far.
     private(set) var answers: UInt64 = 0
@@ -22,7 +25,7 @@ struct RandomHistory {
     /// nothing special; another error is thrown on.
     mutating func step(_ rig: Rig) throws(ServiceError) {
         do throws(ServiceError) {
-            switch Int.random(in: 0..<20, using: &generator) {
+            switch Int.random(in: 0..<26, using: &generator) {
             case 0..<5: try create(rig)
             case 5..<12: try command(rig)
             case 12: try amend(rig)
@@ -32,6 +35,11 @@ struct RandomHistory {
                 guard answers < Self.answerNumbers.upperBound else { return }
                 try rig.answer(answers, bytes: Int.random(in: 0...200, using: &generator))
                 answers += 1
+            case 20..<22:
+                let turns = rig.engine.takeReady(limit: 100)
+                _ = rig.engine.begin(turns.map(\.id))
+            case 22..<25: settle(rig)
+            case 25: try changeDeadLetter(rig)
             case 16 where generator.chance(oneIn: 10):
                 rig.time.step(milliseconds: Int64.random(in: -5000...5000, using: &generator))
                 rig.fire()
@@ -49,8 +57,63 @@ struct RandomHistory {
     private mutating func definition(_ id: String, _ rig: Rig) -> [UInt8] {
         let labels = generator.chance(oneIn: 3) ? [("k", "\(Int.random(in: 0...2, using: &generator))")] : []
         let payload = generator.bytes(Int.random(in: 0...payloadBytes, using: &generator))
-        let rules = TimerRules.random(&generator, wall: rig.engine.turn { $0.now.wall })
-        return TimerServiceTests.definition(id, rules, labels: labels, payload: payload)
+        var rules = TimerRules.random(&generator, wall: rig.engine.turn { $0.now.wall })
+        let webhook: [UInt8] = generator.chance(oneIn: 2) ? [1, 2, 3] : []
+        if !webhook.isEmpty {
+            rules.deliveries = EventTypes(EventType.fired)
+            for type in EventType.allCases where !type.isDelivery && generator.chance(oneIn: 3) {
+                rules.deliveries.insert(EventTypes(type))
+            }
+        }
+        return TimerServiceTests.definition(id, rules, labels: labels, webhook: webhook, payload: payload)
+    }
+
+    /// Attempts end, in any way.
+    private mutating func settle(_ rig: Rig) {
+        var underWay: [DeliveryStanding] = []
+        rig.engine.turn { turn in
+            turn.walkDeliveries(after: .min, dead: false) { _, standing in
+                if standing.state == .inFlight { underWay.append(standing) }
+                return true
+            }
+        }
+        var ends: [Engine.AttemptEnd] = []
+        for standing in underWay where generator.chance(oneIn: 2) {
+            let type = [EventType.delivered, .deliveryFailed, .deliveryDead].randomElement(using: &generator)
+            var outcome = DeliveryOutcome(type ?? .delivered, delivery: standing.id, attempt: standing.attempts)
+            if type == .deliveryDead { outcome.reason = generator.chance(oneIn: 4) ? .gone : .attempts }
+            if generator.chance(oneIn: 2) { outcome.status = Int.random(in: 200...599, using: &generator) }
+            var end = Engine.AttemptEnd(outcome: outcome)
+            end.retryAfter = Int64.random(in: 0...3000, using: &generator)
+            if type == .delivered, generator.chance(oneIn: 2) {
+                end.command = Self.commands.randomElement(using: &generator)
+            }
+            if standing.slot == nil { end.definition = TimerServiceTests.definition("t0") }
+            ends.append(end)
+        }
+        _ = rig.engine.settle(ends[...])
+    }
+
+    /// A client redrives a dead letter, or drops it.
+    private mutating func changeDeadLetter(_ rig: Rig) throws(ServiceError) {
+        var dead: [DeliveryStanding] = []
+        rig.engine.turn { turn in
+            turn.walkDeliveries(after: .min, dead: true) { _, standing in
+                dead.append(standing)
+                return true
+            }
+        }
+        guard let letter = dead.randomElement(using: &generator), let definition = rig.definitionOfEvent(letter) else {
+            return
+        }
+        let drops = generator.chance(oneIn: 3)
+        try rig.change { turn throws(ServiceError) in
+            if drops {
+                try turn.dropDelivery(letter.id, definition: definition)
+            } else {
+                _ = try turn.redrive(letter.id, definition: definition)
+            }
+        }
     }
 
     private mutating func create(_ rig: Rig) throws(ServiceError) {

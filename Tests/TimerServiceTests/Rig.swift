@@ -164,6 +164,14 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         #expect(before.answerBytes == after.answerBytes, comment, sourceLocation: sourceLocation)
     }
 
+    /// The definition that the event of a delivery holds, once that is durable.
+    func definitionOfEvent(_ delivery: DeliveryStanding) -> [UInt8]? {
+        guard let reader = try? store.makeReader() else { return nil }
+        var bodies = EventBodies { position throws(StoreError) in try reader.row(holding: position) }
+        guard let found = try? bodies.event(delivery.id, at: delivery.body) else { return nil }
+        return Array(found.data[found.event.definition])
+    }
+
     /// Every record in the log, in order.
     func records(from position: Int64 = 0) throws -> [LogRecord] {
         var records: [LogRecord] = []
