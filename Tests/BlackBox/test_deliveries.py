@@ -1,0 +1,273 @@
+"""The deliveries API: what is pending, what is dead, and what is to be done about it."""
+
+import pytest
+
+from receiver import Answer, Gate
+from timers import instant, now, poll
+from test_operations import samples, value
+from webhooks import FAST, LATER, attempts, event, events, fire, fired, hooked
+
+FIELDS = {"id", "timer", "type", "at", "state", "attempts", "nextAttemptAt", "diedAt", "expiresAt", "reason", "lastStatus"}
+DAY = 86_400_000
+ONCE = FAST | {"maxAttempts": 1}
+
+
+def page(api, query=""):
+    return api.get(f"/v1/deliveries?{query}").expect(200).json
+
+
+def deliveries(api, query=""):
+    """All of them, page by page."""
+    found, cursor = [], ""
+    while cursor is not None:
+        answer = page(api, query + (f"&cursor={cursor}" if cursor else ""))
+        found += answer["deliveries"]
+        cursor = answer["next"]
+    return found
+
+
+def delivery(api, id):
+    return api.get(f"/v1/deliveries/{id}").expect(200).json
+
+
+def dead(api, receiver, name, count=1, **timer):
+    """A timer with so many dead letters; returns their ids."""
+    hooked(api, receiver.script(f"/{name}", 500), name, retry=ONCE, timer=timer)
+    fire(api, name, count)
+    events(api, name, "deliveryDead", count=count)
+    return fired(api, name)
+
+
+def test_a_delivery_from_pending_to_dead(api, receiver, name):
+    receiver.script("/", first := Gate(500), second := Gate(500))
+    id = hooked(api, receiver.url("/"), name, retry=FAST | {"maxAttempts": 2}, timeout="1m")
+    fire(api, id, 2)
+    receiver.wait_for(1)
+    one, other = (delivery(api, of) for of in fired(api, id))
+    assert set(one) >= FIELDS and (one["state"], one["timer"], one["type"]) == ("inFlight", id, "fired")
+    assert one["at"] == event(api, id, "fired")["at"] and one["attempts"] == 1
+    assert (other["state"], other["attempts"]) == ("pending", 0)
+    assert [other[field] for field in ("diedAt", "expiresAt", "reason", "lastStatus")] == [None] * 4
+    first.open()
+    receiver.wait_for(2)
+    assert delivery(api, one["id"]) | {"nextAttemptAt": None} == one | {"attempts": 2, "lastStatus": 500, "nextAttemptAt": None}
+    second.open()
+    told = event(api, id, "deliveryDead")
+    gone = delivery(api, one["id"])
+    assert (gone["state"], gone["attempts"], gone["reason"], gone["lastStatus"]) == ("dead", 2, "attempts", 500)
+    assert gone["nextAttemptAt"] is None and gone["diedAt"] == told["at"]
+    assert instant(gone["expiresAt"]) - instant(gone["diedAt"]) == 7 * DAY
+
+
+def test_a_waiting_one_says_until_when(api, receiver, name):
+    id = hooked(api, receiver.script("/", 503), name, retry=LATER)
+    fire(api, id)
+    failed = attempts(api, id, 1)[0]
+    shown = delivery(api, failed["delivery"])
+    assert (shown["state"], shown["attempts"], shown["lastStatus"], shown["reason"]) == ("waiting", 1, 503, None)
+    assert shown["nextAttemptAt"] == failed["nextAttemptAt"] and instant(shown["nextAttemptAt"]) > now()
+
+
+def test_what_was_delivered_is_no_more(api, receiver, name):
+    id = hooked(api, receiver.url("/"), name)
+    fire(api, id)
+    done = attempts(api, id, 1)[0]["delivery"]
+    api.get(f"/v1/deliveries/{done}").problem(404, "not-found")
+    assert page(api, f"timer={id}")["deliveries"] == []
+
+
+def test_one_that_had_no_answer_has_no_status(api, receiver, name):
+    receiver.stop()
+    id = hooked(api, receiver.url("/"), name, retry=ONCE)
+    fire(api, id)
+    shown = delivery(api, event(api, id, "deliveryDead")["delivery"])
+    assert (shown["state"], shown["lastStatus"]) == ("dead", None)
+
+
+def test_lists_by_state_and_timer(api, receiver, name):
+    ids = dead(api, receiver, f"{name}-dead", 3)
+    hooked(api, receiver.script("/waits", 500), f"{name}-waits", retry=LATER)
+    fire(api, f"{name}-waits", 2)
+    attempts(api, f"{name}-waits", 1)
+    waiting = fired(api, f"{name}-waits")
+    assert [found["id"] for found in deliveries(api, f"state=dead&timer={name}-dead")] == ids
+    assert deliveries(api, f"state=pending&timer={name}-dead") == deliveries(api, f"state=dead&timer={name}-waits") == []
+    pending = deliveries(api, f"state=pending&timer={name}-waits")
+    assert [(found["id"], found["state"]) for found in pending] == [(waiting[0], "waiting"), (waiting[1], "pending")]
+    assert [found["id"] for found in deliveries(api, f"timer={name}-waits")] == waiting
+    everything = [found["id"] for found in deliveries(api)]
+    assert {*ids, *waiting} <= set(everything) and len(everything) == len(set(everything))
+    assert all(delivery(api, found["id"]) == found for found in pending)
+    assert set(waiting) <= {found["id"] for found in deliveries(api, "state=pending")}
+
+
+def test_pages_hold_each_one_once(api, receiver, name):
+    ids = dead(api, receiver, name, 7)
+    for limit in (1, 3, 7, 1000):
+        found, query = [], f"state=dead&timer={name}&limit={limit}"
+        answer = page(api, query)
+        while True:
+            assert len(answer["deliveries"]) <= limit
+            found += [shown["id"] for shown in answer["deliveries"]]
+            if answer["next"] is None:
+                break
+            answer = page(api, f"{query}&cursor={answer['next']}")
+        assert found == ids
+
+
+@pytest.mark.parametrize("query", ["state=delivered", "state=", "limit=0", "limit=1001", "limit=x", "cursor=nonsense!", "colour=red",
+                                   "state=dead&state=pending", "timer=a/b"])
+def test_nonsense_in_a_list_is_refused(api, query):
+    api.get(f"/v1/deliveries?{query}").problem(400)
+
+
+def test_an_unknown_timers_list_is_empty(api, name):
+    assert page(api, f"timer={name}") == {"deliveries": [], "next": None}
+
+
+@pytest.mark.parametrize("id", ["00000000000000000001", "1", "nonsense", "99999999999999999999999"])
+@pytest.mark.parametrize("method, path", [("GET", ""), ("DELETE", ""), ("POST", "/redrive")])
+def test_an_unknown_delivery_is_404(api, method, path, id):
+    api.request(method, f"/v1/deliveries/{id}{path}").problem(404, "not-found")
+
+
+@pytest.mark.parametrize("method, target, allow", [
+    ("PUT", "/v1/deliveries", "GET"), ("POST", "/v1/deliveries", "GET"), ("PATCH", "/v1/deliveries/1", "GET"),
+    ("GET", "/v1/deliveries/1/redrive", "POST"), ("DELETE", "/v1/deliveries/1/redrive", "POST"),
+])
+def test_other_methods_are_405(api, method, target, allow):
+    reply = api.request(method, target)
+    reply.problem(405, "method-not-allowed")
+    assert allow in reply.headers["Allow"]
+
+
+def test_a_dead_letter_is_driven_again(api, receiver, name):
+    id = dead(api, receiver, name)[0]
+    receiver.script(f"/{name}", gate := Gate())
+    shown = api.post(f"/v1/deliveries/{id}/redrive").expect(200).json
+    assert shown["id"] == id and shown["state"] in ("pending", "inFlight")
+    assert [shown[field] for field in ("diedAt", "expiresAt", "reason")] == [None] * 3
+    again = receiver.wait_for(2, f"/{name}")
+    assert (again[1].id, again[1].body) == (id, again[0].body)
+    gate.open()
+    done = event(api, name, "delivered")
+    assert (done["delivery"], done["attempt"]) == (id, 1)
+    api.get(f"/v1/deliveries/{id}").problem(404)
+
+
+def test_a_redriven_one_has_all_its_attempts_before_it(api, receiver, name):
+    hooked(api, receiver.script("/", 500), name, retry=FAST)
+    fire(api, name)
+    id = event(api, name, "deliveryDead")["delivery"]
+    api.post(f"/v1/deliveries/{id}/redrive", {}).expect(200)
+    ends = [(found["type"], found["attempt"]) for found in attempts(api, name, 6)]
+    assert ends == [("deliveryFailed", 1), ("deliveryFailed", 2), ("deliveryDead", 3)] * 2
+    assert receiver.ids() == [id] * 6
+
+
+def test_redriven_over_a_crash(new_server, receiver):
+    server = new_server()
+    id = dead(server.client, receiver, "t")[0]
+    receiver.script("/t", gate := Gate())
+    server.client.post(f"/v1/deliveries/{id}/redrive").expect(200)
+    server.kill9()
+    receiver.settle()
+    gate.open()
+    server.start()
+    assert event(server.client, "t", "delivered")["delivery"] == id
+
+
+def test_what_is_not_dead_is_not_driven_again(api, receiver, name):
+    receiver.script("/", gate := Gate())
+    hooked(api, receiver.url("/"), name, timeout="1m")
+    fire(api, name, 2)
+    receiver.wait_for(1)
+    for id in fired(api, name):
+        api.post(f"/v1/deliveries/{id}/redrive").problem(409, "illegal-transition")
+    gate.open()
+    assert len(attempts(api, name, 2)) == 2 and len(receiver.on()) == 2
+
+
+def test_many_are_driven_again_by_timer_or_labels(api, receiver, name):
+    ids = {part: dead(api, receiver, f"{name}-{part}", 3, labels={"run": name, "part": part}) for part in "abc"}
+    for part in "abc":
+        receiver.script(f"/{name}-{part}", 200)
+    api.delete(f"/v1/deliveries/{ids['a'][1]}").expect(204)
+    ids["a"].pop(1)
+    answer = api.post("/v1/deliveries/redrive", {"timer": f"{name}-a"}).expect(200).json
+    assert answer == {"matched": 2, "changed": 2, "skipped": 0}
+    done = events(api, f"{name}-a", "delivered", count=2)
+    assert [found["delivery"] for found in done] == ids["a"]
+    answer = api.post("/v1/deliveries/redrive", {"labels": {"run": name}}).expect(200).json
+    assert answer == {"matched": 6, "changed": 6, "skipped": 0}
+    for part in "bc":
+        assert [found["delivery"] for found in events(api, f"{name}-{part}", "delivered", count=3)] == ids[part]
+    assert api.post("/v1/deliveries/redrive", {"labels": {"run": name}}).expect(200).json["changed"] == 0
+
+
+@pytest.mark.parametrize("body", [{}, {"labels": {}}, {"timer": "t", "labels": {"a": "b"}}, {"timer": 1}, {"labels": "a"}, {"state": "dead"},
+                                  {"timer": None}, []])
+def test_a_selector_must_say_something(api, body):
+    api.post("/v1/deliveries/redrive", body).problem(400)
+
+
+def test_a_deleted_one_is_gone_for_good(api, receiver, name):
+    dead_one = dead(api, receiver, f"{name}-dead")[0]
+    hooked(api, receiver.script("/waits", 500), name, retry=LATER)
+    fire(api, name, 2)
+    attempts(api, name, 1)
+    waiting, pending = fired(api, name)
+    receiver.script("/waits", 200)
+    for id in (dead_one, waiting):
+        api.delete(f"/v1/deliveries/{id}").expect(204)
+        api.get(f"/v1/deliveries/{id}").problem(404, "not-found")
+        api.delete(f"/v1/deliveries/{id}").problem(404, "not-found")
+    # Its turn is the next one's now.
+    assert event(api, name, "delivered")["delivery"] == pending
+    assert receiver.ids("/waits") == [waiting, pending]
+
+
+def test_dead_letters_go_with_their_timer(api, receiver, name):
+    id = dead(api, receiver, name)[0]
+    api.delete(f"/v1/timers/{name}").expect(204)
+    api.get(f"/v1/deliveries/{id}").problem(404, "not-found")
+
+
+def test_above_the_bound_of_dead_letters_the_oldest_is_dropped(new_server, receiver):
+    api = new_server("--webhook-dead-letters", "3").client
+    ids = dead(api, receiver, "t", 5)
+    assert [found["id"] for found in deliveries(api, "state=dead")] == ids[-3:]
+    api.get(f"/v1/deliveries/{ids[0]}").problem(404, "not-found")
+
+
+def test_metrics_count_deliveries(new_server, receiver):
+    api = new_server().client
+    receiver.script("/", 200, 500, 500, 410)
+    hooked(api, receiver.url("/"), "t", retry=FAST | {"maxAttempts": 2})
+    fire(api, "t", 3)
+    attempts(api, "t", 4)
+    hooked(api, receiver.script("/waits", 500), "waits", retry=LATER)
+    fire(api, "waits", 2)
+    attempts(api, "waits", 1)
+    hooked(api, receiver.script("/told", Answer(200, {"Timer-Command": "cancel"})), "told")
+    fire(api, "told")
+    attempts(api, "told", 1)
+    wanted = {("attempts", "delivered"): 2, ("attempts", "failed"): 2, ("attempts", "dead"): 1, ("attempts", "gone"): 1,
+              ("commands", "applied"): 1}
+
+    def counted():
+        found = samples(api)
+        return all(value(found, f"timerd_webhook_{kind}_total", outcome=outcome) == count for (kind, outcome), count in wanted.items()) \
+            and value(found, "timerd_webhook_pending") == 2 and value(found, "timerd_webhook_dead") >= 1
+    poll(counted)
+    outcomes = {labels["outcome"] for labels, _ in samples(api)["timerd_webhook_attempts_total"]}
+    assert outcomes == {"delivered", "failed", "dead", "gone"}
+
+
+def test_thousands_are_walked_through(new_server, receiver):
+    api = new_server().client
+    ids = [hooked(api, receiver.script("/", 500), f"t{n}", retry=LATER) for n in range(50)]
+    lines = [{"command": "fire", "id": id} for id in ids for _ in range(100)]
+    api.batch(lines, "?results=brief").expect(200)
+    assert len(page(api, "state=pending&limit=1000")["deliveries"]) <= 1000
+    assert len(deliveries(api, "state=pending&limit=1000")) == 5000

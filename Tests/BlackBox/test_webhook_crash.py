@@ -1,0 +1,104 @@
+"""kill -9 again and again while webhooks are delivered to a receiver that fails a third of the time.
+
+Every fire arrives at least once, in its timer's order, under one id and with one body. What arrives twice, though it was
+answered 2xx, is only what a crash explains: a timer's last one before the crash, whose outcome was not on disk yet.
+
+DELIVERIES makes it longer: DELIVERIES=20000 pytest test_webhook_crash.py
+"""
+
+import os
+import random
+import threading
+from itertools import groupby
+
+import pytest
+
+from receiver import Receiver
+from webhooks import STUBBORN, fire, fired, hooked
+
+DELIVERIES = int(os.environ.get("DELIVERIES", "2000"))
+TIMERS = 40
+FIRES_A_ROUND = 10
+ROUNDS = -(-DELIVERIES // (TIMERS * FIRES_A_ROUND))
+RETRY = STUBBORN | {"initial": "5ms", "max": "20ms"}
+
+
+class Flaky:
+    """Answers a third of the requests with 500 and notes in which life of the server each came."""
+
+    def __init__(self):
+        self.life, self.lives, self._dice, self._lock = 0, {}, random.Random(3), threading.Lock()
+
+    def __call__(self, request):
+        with self._lock:
+            self.lives[request.order] = self.life
+            return 500 if self._dice.random() < 1 / 3 else 200
+
+
+def fire_rest(api, ids, wanted):
+    """Fires each timer until it has fired `wanted` times; a crash may have cut the last round short."""
+    missing = {id: wanted - api.timer(id)["fireCount"] for id in ids}
+    lines = [{"command": "fire", "id": id} for id, count in missing.items() for _ in range(count)]
+    random.Random(wanted).shuffle(lines)
+    if lines:
+        api.batch(lines, "?results=brief").expect(200)
+
+
+def check(requests, lives, wanted):
+    """Holds what came to one timer's path against the ids that it fired; returns how many were answered 2xx and came again."""
+    ids = [request.id for request in requests]
+    assert sorted(set(ids)) == wanted, "a fire was forgotten, or something came that never fired"
+    assert [id for id, _ in groupby(ids)] == wanted, "out of order"
+    answered_again = 0
+    for id, group in groupby(requests, lambda request: request.id):
+        group = list(group)
+        assert len({request.body for request in group}) == 1, f"{id} changed"
+        assert group[-1].answer == 200, f"{id} was left for the next one without an answer of 2xx"
+        for request, following in zip(group, group[1:]):
+            if request.answer == 200:
+                answered_again += 1
+                assert lives[request.order] < lives[following.order], f"{request} was sent again and no crash was between"
+                # So it was its timer's last one of that life: what followed it there would stand between the two.
+    return answered_again
+
+
+@pytest.mark.timeout(60 + DELIVERIES // 20)
+def test_no_fire_is_lost_over_kill_9(new_server):
+    flaky, dice = Flaky(), random.Random(4)
+    with Receiver(answer=flaky) as receiver:
+        server = new_server()
+        ids = [f"t{n:02}" for n in range(TIMERS)]
+        for id in ids:
+            hooked(server.client, receiver.url(f"/{id}"), id, retry=RETRY)
+        for round in range(1, ROUNDS + 1):
+            came = len(receiver.on())
+            fire_rest(server.client, ids, round * FIRES_A_ROUND)
+            receiver.wait_for(came + dice.randrange(20, TIMERS * FIRES_A_ROUND // 2), timeout=40)
+            server.kill9()
+            # What the dead server had sent is read before the next life begins.
+            receiver.settle()
+            flaky.life += 1
+            server.start()
+        fire_rest(server.client, ids, ROUNDS * FIRES_A_ROUND)
+        total = TIMERS * FIRES_A_ROUND * ROUNDS
+        receiver.wait_until(lambda found: len({request.id for request in found if request.answer == 200}) == total, timeout=60 + total / 50)
+        again = {}
+        for id in ids:
+            wanted = fired(server.client, id)
+            assert len(wanted) == ROUNDS * FIRES_A_ROUND
+            again[id] = check(receiver.on(f"/{id}"), flaky.lives, wanted)
+        assert sum(again.values()) <= TIMERS * ROUNDS
+        print(f"{total} deliveries, {len(receiver.on())} requests, {sum(again.values())} answered 2xx and sent again over {ROUNDS} crashes")
+        stable(server.client, receiver, total)
+
+
+def stable(api, receiver, total):
+    """With everything delivered nothing more comes: a fire after it all is the last request."""
+    with api.stream("/v1/events?since=0&types=delivered").expect(200) as stream:
+        delivered = [stream.next()["delivery"] for _ in range(total)]
+    assert len(set(delivered)) == total, "an outcome was told twice"
+    came = len(receiver.on())
+    hooked(api, receiver.url("/last"), "last")
+    fire(api, "last")
+    receiver.wait_for(1, "/last")
+    assert {request.path for request in receiver.on()[came:]} == {"/last"}

@@ -1,0 +1,238 @@
+"""What each answer does, and what no answer does."""
+
+import socket
+import time
+from email.utils import formatdate
+
+import pytest
+
+import receiver as told
+from receiver import Answer, Gate, Receiver
+from timers import instant
+from webhooks import FAST, LATER, attempts, event, fire, fired, hooked
+
+CAUTIOUS = {"initial": "10ms", "max": "2h", "jitter": 0.2, "maxAttempts": 3}
+
+
+def dead_port():
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return found.getsockname()[1]
+
+
+def outcomes(found):
+    return [(event["type"], event["attempt"], event.get("status", event.get("error"))) for event in found]
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+def test_2xx_delivers(api, receiver, name, status):
+    id = hooked(api, receiver.script("/", status), name)
+    fire(api, id)
+    assert outcomes(attempts(api, id, 1)) == [("delivered", 1, status)]
+    fire(api, id)
+    assert receiver.wait_for(2) and receiver.ids() == fired(api, id)
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308, 304, 400, 401, 404, 409, 418, 429, 499, 500, 502, 503, 599])
+def test_anything_else_is_tried_again_until_attempts_are_out(api, receiver, name, status):
+    elsewhere = {"Location": receiver.url("/elsewhere")} if 300 <= status <= 399 else {}
+    id = hooked(api, receiver.script("/", Answer(status, elsewhere)), name)
+    fire(api, id)
+    first, second, dead = attempts(api, id, 3)
+    assert outcomes([first, second, dead]) == [("deliveryFailed", 1, status), ("deliveryFailed", 2, status), ("deliveryDead", 3, status)]
+    assert dead["reason"] == "attempts"
+    requests = receiver.on()
+    assert {request.path for request in requests} == {"/"}, "a redirect was followed"
+    assert [request.id for request in requests] == fired(api, id) * 3
+    assert len({request.body for request in requests}) == 1
+    for failed in (first, second):
+        assert failed["delivery"] == requests[0].id and instant(failed["nextAttemptAt"]) >= instant(failed["at"])
+
+
+def test_a_later_attempt_delivers(api, receiver, name):
+    id = hooked(api, receiver.script("/", 500, told.close, 200), name)
+    fire(api, id)
+    assert outcomes(attempts(api, id, 3)) == [("deliveryFailed", 1, 500), ("deliveryFailed", 2, "interrupted"), ("delivered", 3, 200)]
+    stamps = [int(request.header("webhook-timestamp")) for request in receiver.wait_for(3)]
+    assert stamps == sorted(stamps)
+
+
+def test_no_attempt_comes_before_its_time(api, receiver, name):
+    id = hooked(api, receiver.script("/", 500), name, retry={"initial": "150ms", "multiplier": 2, "max": "10s", "jitter": 0, "maxAttempts": 3})
+    fire(api, id)
+    first, second, _ = attempts(api, id, 3)
+    times = [request.at for request in receiver.on()]
+    for wait, pause, failed in ((150, times[1] - times[0], first), (300, times[2] - times[1], second)):
+        assert pause * 1000 >= wait - 1
+        assert instant(failed["nextAttemptAt"]) - instant(failed["at"]) == pytest.approx(wait, abs=50)
+
+
+def test_410_stops_the_webhook_for_good(api, receiver, name):
+    id = hooked(api, receiver.script("/", 200, 410, 200), name)
+    fire(api, id)
+    attempts(api, id, 1)
+    assert api.timer(id)["webhook"]["stopped"] is False
+    fire(api, id)
+    gone = attempts(api, id, 2)[1]
+    assert (gone["type"], gone["reason"], gone["status"], gone["attempt"]) == ("deliveryDead", "gone", 410, 1)
+    assert api.timer(id)["webhook"]["stopped"] is True and api.timer(id)["state"] == "running"
+    fire(api, id, 3)
+    assert nothing_more_comes(api, receiver, f"{name}-other") and len(receiver.on("/")) == 2
+    assert len(fired(api, id)) == 5
+
+
+def nothing_more_comes(api, receiver, id):
+    """A delivery of another timer that was fired later has come, so what was to come before it would have."""
+    hooked(api, receiver.url("/barrier"), id)
+    fire(api, id)
+    return receiver.wait_for(1, "/barrier")
+
+
+@pytest.mark.parametrize("again", ["patch", "put"])
+def test_a_stopped_webhook_starts_again_with_another_url_or_afresh(api, receiver, name, again):
+    id = hooked(api, receiver.script("/", 410), name)
+    fire(api, id)
+    attempts(api, id, 1)
+    api.patch(f"/v1/timers/{id}", {"labels": {"a": "b"}, "payload": 1}).expect(200)
+    assert api.timer(id)["webhook"]["stopped"] is True
+    fire(api, id)
+    if again == "patch":
+        api.patch(f"/v1/timers/{id}", {"webhook": {"url": receiver.url("/new")}}).expect(200)
+    else:
+        api.put(f"/v1/timers/{id}", {"every": "1h", "webhook": {"url": receiver.url("/new")}}).expect(200)
+    assert api.timer(id)["webhook"]["stopped"] is False
+    fire(api, id)
+    assert receiver.wait_for(1, "/new")[0].id == fired(api, id)[-1]
+    assert len(receiver.on("/")) == 1 and len(receiver.on("/new")) == 1
+
+
+def test_a_stopped_webhook_stays_so_over_a_crash(new_server, receiver):
+    server = new_server()
+    hooked(server.client, receiver.script("/", 410), "gone")
+    fire(server.client, "gone")
+    attempts(server.client, "gone", 1)
+    server.kill9()
+    api = server.start().client
+    assert api.timer("gone")["webhook"]["stopped"] is True
+    fire(api, "gone", 2)
+    assert nothing_more_comes(api, receiver, "other") and len(receiver.on("/")) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_in_seconds_is_honoured(api, receiver, name, status):
+    id = hooked(api, receiver.script("/", Answer(status, {"Retry-After": "1"}), 200), name, retry=CAUTIOUS)
+    fire(api, id)
+    failed, _ = attempts(api, id, 2)
+    assert 1000 <= instant(failed["nextAttemptAt"]) - instant(failed["at"]) + 20 <= 1300
+    first, second = receiver.on()
+    assert second.at - first.at >= 0.99
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_as_a_date_is_honoured(api, receiver, name, status):
+    date = int(time.time()) + 1800
+    id = hooked(api, receiver.script("/", Answer(status, {"Retry-After": formatdate(date, usegmt=True)})), name, retry=CAUTIOUS)
+    fire(api, id)
+    failed = attempts(api, id, 1)[0]
+    assert date * 1000 - 20 <= instant(failed["nextAttemptAt"]) <= (date + 1800 * 0.2 + 5) * 1000
+    api.delete(f"/v1/timers/{id}").expect(204)
+
+
+@pytest.mark.parametrize("status, value", [(500, "3600"), (400, "3600"), (429, "soon"), (429, "-5"), (503, ""), (503, "1.5")])
+def test_other_words_of_retry_after_say_nothing(api, receiver, name, status, value):
+    id = hooked(api, receiver.script("/", Answer(status, {"Retry-After": value}), 200), name, retry=CAUTIOUS)
+    fire(api, id)
+    assert outcomes(attempts(api, id, 2)) == [("deliveryFailed", 1, status), ("delivered", 2, 200)]
+
+
+def test_retry_after_is_no_longer_than_the_longest_wait(api, receiver, name):
+    id = hooked(api, receiver.script("/", Answer(429, {"Retry-After": "999999999999"}), 200), name)
+    fire(api, id)
+    assert attempts(api, id, 2)[1]["type"] == "delivered"
+
+
+@pytest.mark.parametrize("answer, error", [
+    (told.hang, "timedOut"), (told.drip(pause=0.15), "timedOut"), (told.close, "interrupted"), (told.reset, "interrupted"),
+    (told.malformed, "malformed"), (told.endless_head, "malformed"), (told.endless_failure, 500), (Answer(500, body=b"x" * 70_000), 500),
+], ids=["hang", "drip", "close", "reset", "malformed", "endless head", "endless body", "large body"])
+def test_answers_that_are_none_are_tried_again(api, receiver, name, answer, error):
+    id = hooked(api, receiver.script("/", answer, 200), name, timeout="400ms")
+    fire(api, id)
+    assert outcomes(attempts(api, id, 2)) == [("deliveryFailed", 1, error), ("delivered", 2, 200)]
+    assert receiver.ids() == fired(api, id) * 2
+
+
+@pytest.mark.parametrize("answer", [told.endless_body, told.reset_in_body, told.drip(pause=0.001), Answer(200, body=b"x" * 70_000)],
+                         ids=["endless body", "reset in the body", "slow but in time", "large body"])
+def test_a_whole_head_of_2xx_delivers(api, receiver, name, answer):
+    id = hooked(api, receiver.script("/", answer), name, timeout="5s")
+    fire(api, id)
+    assert outcomes(attempts(api, id, 1)) == [("delivered", 1, 200)]
+    fire(api, id)
+    assert attempts(api, id, 2)[1]["attempt"] == 1 and receiver.ids() == fired(api, id)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_not_trusted(api, name):
+    with Receiver(tls=True) as receiver:
+        id = hooked(api, f"https://localhost:{receiver.port}/", name)
+        fire(api, id)
+        assert outcomes(attempts(api, id, 3)) == [
+            ("deliveryFailed", 1, "untrusted"), ("deliveryFailed", 2, "untrusted"), ("deliveryDead", 3, "untrusted")]
+        assert receiver.on() == []
+
+
+def test_https_to_plain_http_is_not_trusted(api, receiver, name):
+    id = hooked(api, f"https://127.0.0.1:{receiver.port}/", name)
+    fire(api, id)
+    assert event(api, id, "deliveryFailed")["error"] == "untrusted"
+    receiver.strange.clear()  # a handshake is no line of HTTP
+
+
+def test_nobody_listening_is_unreachable(api, name):
+    id = hooked(api, f"http://127.0.0.1:{dead_port()}/", name)
+    fire(api, id)
+    assert outcomes(attempts(api, id, 3)) == [
+        ("deliveryFailed", 1, "unreachable"), ("deliveryFailed", 2, "unreachable"), ("deliveryDead", 3, "unreachable")]
+
+
+def test_a_name_without_an_address_is_unresolved(api, name):
+    id = hooked(api, "http://no-such-host.invalid/", name)
+    fire(api, id)
+    assert event(api, id, "deliveryFailed")["error"] == "unresolved"
+
+
+def test_a_receiver_that_comes_up_later_is_found(api, name):
+    port = dead_port()
+    id = hooked(api, f"http://127.0.0.1:{port}/", name, retry={"initial": "20ms", "max": "100ms", "maxAttempts": 100})
+    fire(api, id)
+    assert event(api, id, "deliveryFailed")["error"] == "unreachable"
+    with Receiver(port=port) as receiver:
+        assert receiver.wait_for(1)[0].id == fired(api, id)[0]
+
+
+def test_a_retry_has_the_body_as_it_was_and_the_webhook_as_it_stands(api, receiver, name):
+    receiver.script("/old", gate := Gate(500))
+    id = hooked(api, receiver.url("/old"), name, timer={"payload": "old", "labels": {"a": "old"}}, headers={"X-Try": "old"})
+    fire(api, id)
+    old = receiver.wait_for(1, "/old")[0]
+    api.patch(f"/v1/timers/{id}", {"payload": "new", "labels": {"a": "new"},
+                                   "webhook": {"url": receiver.url("/new"), "method": "PUT", "headers": {"X-Try": "new"}}}).expect(200)
+    gate.open()
+    new = receiver.wait_for(1, "/new")[0]
+    assert (new.id, new.body, new.method, new.header("x-try")) == (old.id, old.body, "PUT", "new")
+    assert new.json["payload"] == "old"
+
+
+def test_a_webhook_taken_away_sends_nothing_more(api, receiver, name):
+    id = hooked(api, receiver.script("/", 500), name, retry=LATER)
+    fire(api, id, 2)
+    attempts(api, id, 1)
+    api.patch(f"/v1/timers/{id}", {"webhook": None}).expect(200)
+    fire(api, id)
+    assert nothing_more_comes(api, receiver, f"{name}-other") and len(receiver.on("/")) == 1
+
+
+def test_attempts_are_counted_by_the_policy(api, receiver, name):
+    id = hooked(api, receiver.script("/", 500), name, retry=FAST | {"maxAttempts": 1})
+    fire(api, id)
+    assert outcomes(attempts(api, id, 1)) == [("deliveryDead", 1, 500)]
