@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections import Counter
 
 TIMEOUT = 15.0
 SETTLE = "/-/settle"  # the receiver's own question to itself
@@ -171,7 +172,7 @@ class Receiver:
 
     def __init__(self, host="127.0.0.1", port=0, tls=False, answer=200):
         self.host, self.default, self.requests, self.strange = host, answer, [], []
-        self._scripts, self._open, self._accepted = {}, set(), 0
+        self._scripts, self._open, self._accepted, self._counts = {}, set(), 0, Counter()
         self._changed = threading.Condition()
         self._tls = self_signed() if tls else None
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -210,17 +211,21 @@ class Receiver:
 
     def wait_for(self, count, path=None, timeout=TIMEOUT):
         """The requests (to `path`) once there are that many."""
-        return self.wait_until(lambda requests: len(requests) >= count, path, timeout)
+        self._wait(lambda: self._counts[path] >= count, path, timeout)
+        return self.on(path)
 
     def wait_until(self, check, path=None, timeout=TIMEOUT):
         """The requests (to `path`) once check(requests) is true."""
+        self._wait(lambda: check(self.on(path)), path, timeout)
+        return self.on(path)
+
+    def _wait(self, check, path, timeout):
         deadline = time.monotonic() + timeout
         with self._changed:
-            while not check(found := [request for request in self.requests if path in (None, request.path)]):
+            while not check():
                 left = deadline - time.monotonic()
-                assert left > 0, f"after {timeout} s only {len(found)} requests to {path or 'any path'}: {found[-20:]}"
+                assert left > 0, f"after {timeout} s only {self._counts[path]} requests to {path or 'any path'}: {self.on(path)[-20:]}"
                 self._changed.wait(left)
-            return found
 
     def settle(self, timeout=TIMEOUT):
         """Returns once all that was sent to here has been read and every connection is closed."""
@@ -307,6 +312,7 @@ class Receiver:
         with self._changed:
             self.requests.append(request)
             request.order = len(self.requests)
+            self._counts.update((path, None))
             self._changed.notify_all()
         return request
 

@@ -63,7 +63,8 @@ REFUSED = [
     ({"retry": {"maxAttempts": 1.5}}, "/retry/maxAttempts"), ({"retry": {"initial": "0s"}}, "/retry/initial"),
     ({"retry": {"initial": "25h"}}, "/retry/initial"), ({"retry": {"initial": "2s", "max": "1s"}}, "/retry/max"),
     ({"retry": {"max": "8d"}}, "/retry/max"), ({"retry": {"multiplier": 0.5}}, "/retry/multiplier"),
-    ({"retry": {"multiplier": 11}}, "/retry/multiplier"), ({"retry": {"jitter": -0.1}}, "/retry/jitter"), ({"retry": {"jitter": 1.1}}, "/retry/jitter"),
+    ({"retry": {"multiplier": 11}}, "/retry/multiplier"), ({"retry": {"jitter": -0.1}}, "/retry/jitter"),
+    ({"retry": {"jitter": 1.1}}, "/retry/jitter"),
     ({"retry": {"tries": 1}}, "/retry/tries"), ({"retry": "often"}, "/retry"),
 ]
 
@@ -86,7 +87,8 @@ def test_a_secret_is_shown_as_its_mask_everywhere(new_server, tmp_path):
     assert hook(api, "one", {"url": URL, "secret": SECRET})["secret"] == masked(SECRET)
     assert hook(api, "two", {"url": URL, "secret": [SECRET, OTHER_SECRET]})["secret"] == [masked(SECRET), masked(OTHER_SECRET)]
     api.patch("/v1/timers/one", {"payload": 1}).expect(200)
-    shown = [api.get(target).expect(200).body.decode() for target in ("/v1/timers/one", "/v1/timers", "/v1/events?follow=false", "/metrics", "/v1/stats")]
+    targets = ["/v1/timers/one", "/v1/timers", "/v1/events?follow=false", "/metrics", "/v1/stats"]
+    shown = [api.get(target).expect(200).body.decode() for target in targets]
     for text in [*shown, server.log_text()]:
         assert SECRET.removeprefix("whsec_") not in text and OTHER_SECRET.removeprefix("whsec_") not in text
 
@@ -99,7 +101,8 @@ def test_what_get_gave_can_be_sent_back(api, receiver, name, way):
     if way == "put":
         api.put(f"/v1/timers/{name}", timer).expect(200)
     else:
-        assert api.patch(f"/v1/timers/{name}", {"webhook": timer["webhook"] | {"url": receiver.url("/b?c")}}).expect(200).json["version"] > timer["version"]
+        webhook = timer["webhook"] | {"url": receiver.url("/b?c")}
+        assert api.patch(f"/v1/timers/{name}", {"webhook": webhook}).expect(200).json["version"] > timer["version"]
     fire(api, name)
     request = receiver.wait_for(1)[0]
     for secret in (SECRET, OTHER_SECRET):
@@ -117,7 +120,8 @@ def test_a_secret_does_not_follow_to_another_origin(api, name, url):
 
 def test_a_patch_merges_into_it(api, name):
     shown = hook(api, name, {"url": URL, "secret": SECRET, "headers": {"A": "1", "B": "2"}})
-    patched = api.patch(f"/v1/timers/{name}", {"webhook": {"headers": {"A": None, "C": "3"}, "retry": {"maxAttempts": 2}}}).expect(200).json["webhook"]
+    change = {"webhook": {"headers": {"A": None, "C": "3"}, "retry": {"maxAttempts": 2}}}
+    patched = api.patch(f"/v1/timers/{name}", change).expect(200).json["webhook"]
     assert patched["headers"] == {"B": "2", "C": "3"} and patched["retry"] == shown["retry"] | {"maxAttempts": 2}
     assert patched["secret"] == masked(SECRET)
 
@@ -142,6 +146,7 @@ def test_a_batch_makes_webhooks_too(api, receiver, name):
 
 def test_it_survives_a_crash(new_server):
     server = new_server()
-    shown = hook(server.client, "t", {"url": URL, "secret": [SECRET, OTHER_SECRET], "headers": {"A": "1"}, "retry": {"jitter": 0}, "types": ["cancelled", "fired"]})
+    shown = hook(server.client, "t", {"url": URL, "secret": [SECRET, OTHER_SECRET], "headers": {"A": "1"}, "retry": {"jitter": 0},
+                                      "types": ["cancelled", "fired"]})
     server.kill9()
     assert server.start().client.timer("t")["webhook"] == shown
