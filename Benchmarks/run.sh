@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures timerd against a bare libmicrohttpd server, Redis and beanstalkd on this machine, in about five minutes, and
+# Measures timerd against a bare libmicrohttpd server, Redis and beanstalkd on this machine, in about six minutes, and
 # writes the figures into docs/PERFORMANCE.md. Absolute figures belong to the machine; the ratios are what to compare.
 #
 # TIMERD names another binary than the release build, ROUNDS another number of repetitions, SECONDS_A_RUN another length.
@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly ROUNDS=${ROUNDS:-3} SECONDS_A_RUN=${SECONDS_A_RUN:-3}
 readonly TIMERD=${TIMERD:-.build/release/timerd}
-readonly PORT=18080 BARE_PORT=18081 SYNC_PORT=18082 REDIS_PORT=18083 BEANSTALKD_PORT=18084
+readonly PORT=18080 BARE_PORT=18081 SYNC_PORT=18082 REDIS_PORT=18083 BEANSTALKD_PORT=18084 HOOK_PORT=18085
 readonly CONNECTIONS=64 MANY_TIMERS=1000000 STREAMS=10000
 LOAD=$(cut -d' ' -f1 /proc/loadavg)
 readonly LOAD
@@ -61,6 +61,7 @@ compile() {
     gcc -O2 -o "$WORK/bare" Benchmarks/bare.c -lmicrohttpd -lpthread
     gcc -O2 -o "$WORK/peers" Benchmarks/peers.c
     gcc -O2 -o "$WORK/streams" Benchmarks/streams.c
+    gcc -O2 -o "$WORK/receiver" Benchmarks/receiver.c
 }
 
 # --- Servers: each start sets PID
@@ -96,6 +97,15 @@ wait_for_port() {
         sleep 0.02
     done
     fail "nothing listens on port $1"
+}
+
+# allow_files COUNT WHAT: lets what is started from now on open so many files.
+allow_files() {
+    if (($(ulimit -Hn) < $1)); then
+        say "the hard limit of open files is $(ulimit -Hn): $2 are not measured"
+        return 1
+    fi
+    ulimit -Sn "$1"
 }
 
 resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
@@ -299,11 +309,7 @@ measure_leeway() {
 
 measure_streams() {
     local before after p50 p99
-    if (($(ulimit -Hn) < STREAMS + 1000)); then
-        say "the hard limit of open files is $(ulimit -Hn): streams are not measured"
-        return
-    fi
-    ulimit -n $((STREAMS + 1000))
+    allow_files $((STREAMS + 1000)) streams || return 0
     start_timerd memory "$WORK/none"
     before=$(resident_kib "$PID")
     coproc STREAMS_OPEN { "$WORK/streams" $PORT $STREAMS; }
@@ -316,6 +322,34 @@ measure_streams() {
     row "10 k idle streams: memory each" "$(calc '%.2f KiB' "($after - $before) / $STREAMS")" "≤ 8 KiB"
     row "one event to all of them: p50 / p99" "$p50 / $p99 ms" "p99 ≤ 100 ms"
     stop "$PID"
+}
+
+# deliver EXPECTED COUNT SPREAD HOSTS [HANG_EVERY]: fires COUNT timers with webhooks and sets RATE, P50 and P99 of the
+# EXPECTED that are answered.
+deliver() {
+    local data=$WORK/hooks receiver timerd
+    "$WORK/receiver" $HOOK_PORT "$1" "${5:-0}" >"$WORK/delivered" &
+    receiver=$!
+    STARTED+=("$receiver")
+    wait_for_port $HOOK_PORT
+    start_timerd sqlite "$data"
+    timerd=$PID
+    timers hooks $PORT $HOOK_PORT "$2" "$3" "$4"
+    timeout 120 tail --pid="$receiver" -f /dev/null || fail "not all of $1 deliveries came"
+    wait "$receiver" || fail "the receiver ended: $(<"$WORK/delivered")"
+    read -r RATE P50 P99 <"$WORK/delivered"
+    stop "$timerd" -KILL
+    rm -rf "$data"
+}
+
+measure_webhooks() {
+    allow_files 8192 webhooks || return 0
+    deliver 100000 100000 0 1
+    row "webhooks of 100 k timers due at once, one receiver" "$(thousands "$RATE") deliveries/s" ""
+    deliver 90000 100000 0 1000 10
+    row "– 1,000 hosts, a tenth of which never answer: deliveries to the others" "$(thousands "$RATE") deliveries/s" ""
+    deliver 8000 8000 8 1
+    row "1000 webhooks/s: from fire to first byte at the receiver, p50 / p99" "$P50 / $P99 ms" ""
 }
 
 measure_size() {
@@ -350,7 +384,7 @@ main() {
     install_packages
     compile
     local part
-    for part in ${PARTS:-requests peers many fires watchdogs leeway streams size}; do "measure_$part"; done
+    for part in ${PARTS:-requests peers many fires watchdogs leeway streams webhooks size}; do "measure_$part"; done
     [[ -n ${PARTS-} ]] || publish
 }
 

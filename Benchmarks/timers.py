@@ -13,6 +13,9 @@
                                            leeway; prints how often a second the server wakes for them
     timers.py herd PORT COUNT JITTER       makes COUNT timers due at one instant, with so many seconds of jitter; prints
                                            how many fired in each of 16 parts of it: least, mean, most
+    timers.py hooks PORT RECEIVER COUNT SPREAD HOSTS
+                                           makes COUNT timers due within SPREAD seconds (0: at one instant), each with a
+                                           webhook to port RECEIVER of one of so many hosts, as receiver.c numbers them
 """
 
 import concurrent.futures
@@ -26,6 +29,7 @@ import time
 
 LINES_A_BATCH = 10_000
 SENDERS = 4
+HOSTS_A_BLOCK = 250  # as receiver.c has it
 PAYLOAD = "x" * 254
 
 
@@ -78,20 +82,24 @@ def fill(port, count):
     print(f"{count / (time.monotonic() - start):.0f}")
 
 
+def instant(seconds):
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
+
+
+def make_due(port, lines, begin):
+    """Makes timers, in no order of their dues, of which the first is due at `begin`."""
+    random.Random(1).shuffle(lines)
+    send_all(port, ["".join(lines[start:start + LINES_A_BATCH]) for start in range(0, len(lines), LINES_A_BATCH)])
+    if time.time() > begin:
+        sys.exit("the timers were due before all were made")
+
+
 def late(port, count, spread):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     answer, _ = request(connection, "GET", "/v1/timers?limit=1")
     since = answer.getheader("Event-Id")
-    lead = 2 + count / 50_000
-    begin = time.time() + lead
-    lines = []
-    for index in range(count):
-        due = datetime.datetime.fromtimestamp(begin + spread * index / count, datetime.UTC)
-        lines.append('{"at":"%sZ"}\n' % due.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3])
-    random.Random(1).shuffle(lines)
-    send_all(port, ["".join(lines[start:start + LINES_A_BATCH]) for start in range(0, count, LINES_A_BATCH)])
-    if time.time() > begin:
-        sys.exit("the timers were due before all were made")
+    begin = time.time() + 2 + count / 50_000
+    make_due(port, ['{"at":"%sZ"}\n' % instant(begin + spread * index / count) for index in range(count)], begin)
     time.sleep(max(0, begin + spread - time.time()) + 1)
     for _ in range(30):
         _, content = request(connection, "GET", f"/v1/events?types=fired&since={since}&follow=false")
@@ -168,12 +176,23 @@ def herd(port, count, jitter):
     print(f"{min(parts)} {sum(parts) // 16} {max(parts)}")
 
 
+def hooks(port, receiver, count, spread, hosts):
+    begin = time.time() + 2 + count / 25_000
+    lines = []
+    for index in range(count):
+        host = index % hosts
+        url = "http://127.1.%d.%d:%d/" % (host // HOSTS_A_BLOCK, host % HOSTS_A_BLOCK + 1, receiver)
+        lines.append('{"at":"%sZ","webhook":"%s"}\n' % (instant(begin + spread * index / count), url))
+    make_due(port, lines, begin)
+
+
 def main():
     command, port, *rest = sys.argv[1:]
     if command == "start":
         start(int(port), *rest)
     else:
-        measure = {"fill": fill, "late": late, "dogs": dogs, "kicks": kicks, "wakeups": wakeups, "herd": herd}
+        measure = {"fill": fill, "late": late, "dogs": dogs, "kicks": kicks, "wakeups": wakeups, "herd": herd,
+                   "hooks": hooks}
         measure[command](int(port), *map(int, rest))
 
 
