@@ -14,7 +14,7 @@ ALWAYS = [
     "http://[2002:a9fe:a9fe::]/", "http://[::ffff:0.0.0.0]/",
     # Other spellings: decimal, octal, hexadecimal, short, in parts, with a final dot.
     "http://2852039166/", "http://025177524776/", "http://0xa9fea9fe/", "http://0251.0376.0251.0376/", "http://0xa9.0xfe.0xa9.0xfe/",
-    "http://169.254.43518/", "http://169.16689662/", "http://169.254.169.254./", "http://0/", "http://0x0/",
+    "http://169.254.43518/", "http://169.16689662/", "http://0/", "http://0x0/", "http://169.254.169.254./",
 ]
 
 
@@ -28,7 +28,9 @@ def is_refused(api, url, id):
     found = attempts(api, id, 3)
     assert [event["type"] for event in found] == ["deliveryFailed", "deliveryFailed", "deliveryDead"]
     assert found[2]["reason"] == "attempts"
-    return {event["error"] for event in found} == {"refused"}
+    # Whether a name with a final dot is one at all is up to the resolver.
+    errors = {"refused", "unresolved"} if "./" in url or ".:" in url else {"refused"}
+    return {event["error"] for event in found} <= errors
 
 
 def own_port(url, port):
