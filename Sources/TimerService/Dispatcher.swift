@@ -179,7 +179,7 @@ final class Dispatcher: @unchecked Sendable {
         end.outcome.status = result.status
         end.definition = attempt.definition
         end.version = attempt.version
-        if end.outcome.type == .delivered { end.command = result.timerCommand.flatMap { TimerCommandHeader($0) } }
+        if end.outcome.type == .delivered { end.command = result.timerCommand.map { Engine.ReceiverCommand($0) } }
         ends.append(end)
     }
 
@@ -208,7 +208,9 @@ final class Dispatcher: @unchecked Sendable {
         var done = 0
         while done < ends.count {
             let (taken, refused) = engine.settle(ends[done..<min(ends.count, done + Self.step)])
-            for command in refused { report(.receiverCommandRefused(timer: command.timer, command: command.command)) }
+            for (timer, command) in refused {
+                report(.receiverCommandRefused(timer: timer, command: command.text))
+            }
             if taken == 0 { break }
             done += taken
         }

@@ -23,17 +23,24 @@ extension Engine {
         /// The waiting time before the next attempt, in milliseconds.
         var retryAfter: Int64 = 0
         /// What the receiver wants of the timer.
-        var command: TimerCommandHeader?
+        var command: ReceiverCommand?
         /// Of a timer that is gone: the prefix of its definition.
         var definition: [UInt8] = []
         /// Of a timer that is gone: its last version.
         var version: Int64 = 0
     }
 
-    /// A command of a receiver that was not legal.
-    struct RefusedCommand {
-        var timer: [UInt8]
-        var command: TimerCommandHeader
+    /// What a receiver answered in `Timer-Command`.
+    struct ReceiverCommand {
+        /// As it came.
+        var text: [UInt8]
+        /// As it was understood; nil where it was not.
+        var header: TimerCommandHeader?
+
+        init(_ text: [UInt8]) {
+            self.text = text
+            header = TimerCommandHeader(text)
+        }
     }
 
     /// Notes that the event that `effect` tells, at `position`, is to be delivered; what becomes too many dies.
@@ -84,13 +91,14 @@ extension Engine {
 
     /// Records how attempts ended, each with what its receiver wants of the timer in one step.
     ///
-    /// - Returns: how many were taken, fewer than all while storage takes no writes; and the commands that were not
-    ///   legal.
-    func settle(_ ends: ArraySlice<AttemptEnd>) -> (taken: Int, refused: [RefusedCommand]) {
+    /// - Returns: how many were taken, none while storage takes no writes; and the commands that were not legal.
+    func settle(
+        _ ends: ArraySlice<AttemptEnd>
+    ) -> (taken: Int, refused: [(timer: [UInt8], command: ReceiverCommand)]) {
         lock.withLock {
             guard availability == .open, waitingBytes <= EngineConfiguration.maximumBatchBytes else { return (0, []) }
             let now = instant()
-            var refused: [RefusedCommand] = []
+            var refused: [(timer: [UInt8], command: ReceiverCommand)] = []
             for end in ends {
                 guard let delivery = scheduler.delivery(end.outcome.delivery, now), delivery.state == .inFlight else {
                     continue
@@ -98,9 +106,7 @@ extension Engine {
                 counters.count(end.outcome)
                 record(end, now)
                 guard let command = end.command else { continue }
-                if let timer = obey(command, delivery.slot, now) {
-                    refused.append(RefusedCommand(timer: timer, command: command))
-                }
+                if let timer = obey(command, delivery.slot, now) { refused.append((timer, command)) }
             }
             afterChanges(now)
             return (ends.count, refused)
@@ -108,12 +114,13 @@ extension Engine {
     }
 
     /// Applies a receiver's command to the timer at `slot`. Returns the timer's id where that is not legal.
-    private func obey(_ command: TimerCommandHeader, _ slot: SlotIndex?, _ now: Now) -> [UInt8]? {
+    private func obey(_ command: ReceiverCommand, _ slot: SlotIndex?, _ now: Now) -> [UInt8]? {
         var id: [UInt8] = []
         do throws(TimerRefusal) {
             guard let slot else { throw .notFound }
             scheduler.withDefinition(slot) { Definition.appendID($0, to: &id) }
-            switch command {
+            switch command.header {
+            case nil: throw .notFound
             case .cancel: try scheduler.apply(.cancel, slot, now, if: .none, &effects)
             case .suspend: try scheduler.apply(.suspend, slot, now, if: .none, &effects)
             case .reschedule(let delay): try scheduler.putOff(slot, by: delay, now, &effects)

@@ -1,5 +1,4 @@
 public import TimerLog
-public import Webhooks
 
 /// What an operator should hear of, for the log.
 public enum ServiceEvent: Sendable {
@@ -15,8 +14,8 @@ public enum ServiceEvent: Sendable {
     case storageRecovered
     /// A loop stood still for that many seconds.
     case loopStalled(name: String, seconds: Double)
-    /// A receiver wanted of a timer what is not legal in its state.
-    case receiverCommandRefused(timer: [UInt8], command: TimerCommandHeader)
+    /// A receiver wanted of a timer what is not legal in its state, or not understood.
+    case receiverCommandRefused(timer: [UInt8], command: [UInt8])
     /// An event to be delivered could not be read.
     case deliveryUnreadable(StoreError)
     /// Old rows could not be compacted.

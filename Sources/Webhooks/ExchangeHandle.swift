@@ -163,8 +163,10 @@ import TimerCore
             refusal = "an address that is neither IPv4 nor IPv6"
             return false
         }
-        refusal = settings.judge(Self.host(of: url), address)
-        return refusal == nil
+        guard let reason = settings.judge(Self.host(of: url), address) else { return true }
+        // Of several addresses one that is refused tells more than one where nobody listens.
+        refusal = reason
+        return false
     }
 
     /// The host as libcurl's own reader finds it, so that nobody is judged by another name than is connected to.

@@ -74,7 +74,10 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
         case .receiverCommandRefused(let timer, let command):
             logger.notice(
                 "a receiver's Timer-Command is not legal",
-                metadata: ["timer": "\(String(decoding: timer, as: UTF8.self))", "command": "\(command)"])
+                metadata: [
+                    "timer": "\(String(decoding: timer, as: UTF8.self))",
+                    "command": "\(String(decoding: command, as: UTF8.self))",
+                ])
         case .deliveryUnreadable(let error):
             logger.error("an event could not be read for its delivery", metadata: ["reason": "\(error)"])
         case .compactionFailed(let error):

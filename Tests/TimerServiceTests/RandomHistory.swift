@@ -8,7 +8,7 @@ import Webhooks
 struct RandomHistory {
     private var generator: SeededGenerator
     private let payloadBytes: Int
-    private static let commands: [TimerCommandHeader] = [.cancel, .suspend, .reschedule(500)]
+    private static let commands = ["cancel", "suspend", "reschedule=500ms", "dance"]
     private let timers: Int
     /// Numbers of the answers recorded so far.
     private(set) var answers: UInt64 = 0
@@ -86,7 +86,9 @@ struct RandomHistory {
             var end = Engine.AttemptEnd(outcome: outcome)
             end.retryAfter = Int64.random(in: 0...3000, using: &generator)
             if type == .delivered, generator.chance(oneIn: 2) {
-                end.command = Self.commands.randomElement(using: &generator)
+                end.command = Self.commands.randomElement(using: &generator).map {
+                    Engine.ReceiverCommand(Array($0.utf8))
+                }
             }
             if standing.slot == nil { end.definition = TimerServiceTests.definition("t0") }
             ends.append(end)
