@@ -41,6 +41,11 @@ static void fail(const char *what) {
   exit(1);
 }
 
+static void give_up(const char *why) {
+  fprintf(stderr, "receiver: %s\n", why);
+  exit(1);
+}
+
 static long now_us(void) {
   struct timespec time;
   clock_gettime(CLOCK_REALTIME, &time);
@@ -77,7 +82,7 @@ static void report(void) {
 static void answer(struct connection *connection, const char *body) {
   static const char text[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
   long fired = fired_us(body);
-  if (fired < 0) fail("a request without an event");
+  if (fired < 0) give_up("a request without an event");
   times_us[answered] = connection->first_byte_us - fired;
   if (answered == 0 || connection->first_byte_us < first_us) first_us = connection->first_byte_us;
   if (connection->first_byte_us > last_us) last_us = connection->first_byte_us;
@@ -94,7 +99,7 @@ static void take(struct connection *connection) {
     const char *length = strcasestr(connection->bytes, "\r\ncontent-length:");
     size_t size = (size_t)(end + 4 - connection->bytes);
     if (length && length < end) size += strtoul(length + 17, NULL, 10);
-    if (size > BUFFER) fail("a request is too large");
+    if (size > BUFFER) give_up("a request is too large");
     if (connection->filled < size) break;
     char after = connection->bytes[size];
     connection->bytes[size] = 0;
@@ -120,7 +125,7 @@ static void read_some(struct connection *connection) {
   if (connection->filled == 0) connection->first_byte_us = now_us();
   connection->filled += (size_t)size;
   take(connection);
-  if (connection->filled == BUFFER) fail("a head is too large");
+  if (connection->filled == BUFFER) give_up("a head is too large");
 }
 
 static int hangs(const struct sockaddr_in *address) {
