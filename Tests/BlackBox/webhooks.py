@@ -76,3 +76,13 @@ def attempts(api, id, count):
     found = events(api, id, *DELIVERY, count=count)
     assert all(is_delivery_event(event, id) for event in found)
     return found
+
+
+def deliveries(api, query=""):
+    """What `GET /v1/deliveries` lists, page by page."""
+    found, cursor = [], ""
+    while cursor is not None:
+        page = api.get(f"/v1/deliveries?{query}" + (f"&cursor={cursor}" if cursor else "")).expect(200).json
+        found += page["deliveries"]
+        cursor = page["next"]
+    return found
