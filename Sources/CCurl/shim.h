@@ -65,9 +65,21 @@ static inline CURLcode ccurl_set_callbacks(CURL *handle, ccurl_sink head, ccurl_
   return curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
 }
 
+/// Sets who closes sockets; it gets `context` first, which outlives the handle: connections keep both.
+static inline CURLcode ccurl_set_closer(CURL *handle, curl_closesocket_callback close, void *context) {
+  curl_easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, context);
+  return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, close);
+}
+
 /// Sets an option of a multi handle that takes a number or a flag.
 static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option, long number) {
   return curl_multi_setopt(multi, option, number);
+}
+
+/// Sets who is told what a multi handle's sockets are to be watched for; it gets `context` last but one.
+static inline CURLMcode ccurl_multi_set_watcher(CURLM *multi, curl_socket_callback watch, void *context) {
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);
 }
 
 /// Takes the next transfer that has ended: the context of its callbacks, and how it ended. Null when there is none.

@@ -77,7 +77,9 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         guard underWay.count < limits.exchanges else {
             return (.interrupted, "\(underWay.count) exchanges are under way already")
         }
-        guard let exchange = idle.popLast() ?? ExchangeHandle(settings) else { return (.interrupted, "out of memory") }
+        guard let exchange = idle.popLast() ?? ExchangeHandle(settings, multi.sockets) else {
+            return (.interrupted, "out of memory")
+        }
         let code = exchange.prepare(request, now: now)
         guard code == CURLE_OK else { return exchange.failure(code) }
         guard multi.add(exchange) else { return (.interrupted, "out of memory") }

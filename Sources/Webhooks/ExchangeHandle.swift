@@ -21,6 +21,7 @@ import TimerCore
     private let errorText: UnsafeMutablePointer<CChar>
     private let lines = HeaderLines()
     private let settings: Settings
+    private let sockets: SocketWatch
     private var url = ""
     private var answer = AnswerHead()
     private var bodyBytes = 0
@@ -29,10 +30,13 @@ import TimerCore
     private static let libraryStarted: Bool = ccurl_start() == CURLE_OK
 
     /// Nil where libcurl can't make one: no memory, or an option it was built without.
-    init?(_ settings: Settings) {
+    ///
+    /// - Parameter sockets: is told of connections; outlives them, which may outlive the handle.
+    init?(_ settings: Settings, _ sockets: SocketWatch) {
         guard Self.libraryStarted, let handle = unsafe curl_easy_init() else { return nil }
         unsafe self.handle = handle
         self.settings = settings
+        self.sockets = sockets
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         guard configure() == CURLE_OK else { return nil }
@@ -53,6 +57,7 @@ import TimerCore
         func set(_ option: CURLoption, _ number: Int) {
             if code == CURLE_OK { code = unsafe ccurl_set_number(handle, option, number) }
         }
+        unsafe ccurl_set_closer(handle, closeSocket, Unmanaged.passUnretained(sockets).toOpaque())
         unsafe ccurl_set_error_buffer(handle, errorText)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
@@ -149,6 +154,8 @@ import TimerCore
         lines.shrink()
     }
 
+    fileprivate func opened(_ socket: curl_socket_t) { sockets.opened(socket) }
+
     fileprivate func head(_ line: Span<UInt8>) -> Bool { answer.take(line) }
 
     fileprivate func body(_ count: Int) -> Bool {
@@ -182,7 +189,8 @@ import TimerCore
     }
 }
 
-// The three run inside libcurl's `curl_multi_perform`, on the courier's thread, where the handle is alive.
+// They run inside libcurl's calls, on the courier's thread, where the handle is alive; `closeSocket` also when the
+// multi handle is cleaned up.
 
 private func takeHead(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
@@ -211,6 +219,15 @@ private func openSocket(
     let count = unsafe ccurl_address(target, &bytes, &port)
     let address = count == 0 ? nil : CourierAddress(bytes: Array(bytes[..<count]), port: port)
     guard exchange.mayConnect(to: address) else { return -1 }
-    return unsafe socket(
+    let made = unsafe socket(
         target.pointee.family, target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), target.pointee.protocol)
+    if made >= 0 { exchange.opened(made) }
+    return made
+}
+
+private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {
+    if let context = unsafe context {
+        unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue().willClose(socket)
+    }
+    return close(socket)
 }

@@ -1,0 +1,80 @@
+import CCurl
+import Glibc
+import Platform
+
+/// Watches libcurl's sockets by epoll. Confined to the courier's thread but for `wake`.
+///
+/// A connection's socket stays in epoll while the connection is kept for its next exchange: to take it out and put it
+/// back would cost two calls of the kernel each time, a quarter of what an exchange costs in all.
+final class SocketWatch {
+    /// A connection's socket.
+    private struct Connection {
+        /// What epoll watches it for; empty: it is not in epoll.
+        var events: Epoll.Events = []
+        /// Whether libcurl waits for it.
+        var isAwaited = false
+    }
+
+    /// The tag of `alarm`; the others are sockets.
+    private static let alarmTag = UInt64.max
+
+    private let epoll = Epoll()
+    private let alarm = EventFD()
+    private var connections: [curl_socket_t: Connection] = [:]
+    private var events: [Epoll.Event] = []
+
+    init() { epoll.add(alarm.descriptor, .readable, tag: Self.alarmTag) }
+
+    /// Ends the `wait` under way or the next one. Any thread.
+    func wake() { alarm.signal() }
+
+    /// A connection's socket was made; others, as of lookups, are not told of.
+    func opened(_ socket: curl_socket_t) { connections[socket] = Connection() }
+
+    /// A connection's socket is about to be closed, which takes it out of epoll.
+    func willClose(_ socket: curl_socket_t) { connections[socket] = nil }
+
+    /// Watches a socket for `interest`, one of libcurl's `CURL_POLL_…`.
+    func watch(_ socket: curl_socket_t, _ interest: Int32) {
+        let isAwaited = interest != CURL_POLL_REMOVE
+        var wanted: Epoll.Events = []
+        if interest == CURL_POLL_IN || interest == CURL_POLL_INOUT { wanted.insert(.readable) }
+        if interest == CURL_POLL_OUT || interest == CURL_POLL_INOUT { wanted.insert(.writable) }
+        guard let connection = connections[socket] else {
+            if isAwaited { set(socket, wanted) } else { epoll.remove(socket) }
+            return
+        }
+        if isAwaited, connection.events != wanted { set(socket, wanted) }
+        connections[socket] = Connection(events: isAwaited ? wanted : connection.events, isAwaited: isAwaited)
+    }
+
+    private func set(_ socket: curl_socket_t, _ wanted: Epoll.Events) {
+        let tag = UInt64(socket)
+        if epoll.add(socket, wanted, tag: tag) == EEXIST { epoll.modify(socket, wanted, tag: tag) }
+    }
+
+    /// Waits until a socket is ready, `wake` was called, or the time is over.
+    func wait(milliseconds: Int32) { epoll.wait(&events, milliseconds: milliseconds) }
+
+    /// Calls `act` for each socket that the last `wait` found ready, with `CURL_CSELECT_…`; once.
+    func forEachReady(_ act: (curl_socket_t, Int32) -> Void) {
+        for event in events {
+            guard event.tag != Self.alarmTag else {
+                alarm.drain()
+                continue
+            }
+            let socket = curl_socket_t(event.tag)
+            if let connection = connections[socket], !connection.isAwaited {
+                // The peer closed a connection that was kept. libcurl sees it when it would use it again.
+                epoll.remove(socket)
+                connections[socket] = Connection()
+                continue
+            }
+            // With neither bit, as after a failure, libcurl finds out by itself.
+            let input = event.events.contains(.readable) ? CURL_CSELECT_IN : 0
+            let output = event.events.contains(.writable) ? CURL_CSELECT_OUT : 0
+            act(socket, input | output)
+        }
+        events.removeAll(keepingCapacity: true)
+    }
+}
