@@ -15,10 +15,11 @@ extension DeliveryFailure {
             self = .untrusted
         case CURLE_OPERATION_TIMEDOUT: self = .timedOut
         // A head that is refused ends as a failed write; a URL that is refused was never sent.
-        case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR,
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR,
             CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED:
             self = .malformed
-        // Among them CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE and CURLE_HTTP2_STREAM.
+        // Among them CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2_STREAM, and
+        // CURLE_HTTP2, which is also what a server's end of a busy connection looks like.
         default: self = .interrupted
         }
     }
