@@ -6,8 +6,8 @@
 /// another. The host with the fewest under way comes first, among equals the one that was served longest ago. Every
 /// step takes constant time but for a search over at most `perHost` levels.
 ///
-/// Specialised for `Int64`, the positions of deliveries: a step takes 60 ns then, a quarter of what a generic one takes
-/// from another module.
+/// Specialised for `Int64`, the positions of deliveries: from another module an `append` takes 60 to 70 ns then, where a
+/// generic one took 270 (ten million elements of up to a thousand hosts).
 public struct HostQueues<Element: Sendable>: Sendable {
     /// The part of the free places that one host may have: one in so many.
     static var share: Int { 8 }

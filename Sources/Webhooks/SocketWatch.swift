@@ -5,7 +5,7 @@ import Platform
 /// Watches libcurl's sockets by epoll. Confined to the courier's thread but for `wake`.
 ///
 /// A connection's socket stays in epoll while the connection is kept for its next exchange: to take it out and put it
-/// back would cost two calls of the kernel each time, a quarter of what an exchange costs in all.
+/// back would cost two calls of the kernel each time.
 final class SocketWatch {
     /// A connection's socket.
     private struct Connection {
