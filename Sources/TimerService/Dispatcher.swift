@@ -116,7 +116,7 @@ final class Dispatcher: @unchecked Sendable {
         guard let judged = IPAddress(bytes: address.bytes) else { return "no address of the internet" }
         let policy = AddressPolicy(
             allow: configuration.allow, deny: configuration.deny, listeners: lock.withLock { listeners },
-            isLocal: \.isLocal)
+            isLocal: { LocalAddress.exists($0.bytes) })
         return policy.refusal(of: judged, port: address.port, host: host)?.rawValue
     }
 

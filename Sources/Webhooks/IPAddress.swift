@@ -15,6 +15,17 @@ public enum IPAddress: Sendable, Hashable {
         }
     }
 
+    /// The four or sixteen bytes in network order.
+    public var bytes: [UInt8] {
+        func parts(_ number: UInt64, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - $0))) }
+        }
+        switch self {
+        case .v4(let bits): return parts(UInt64(bits), 4)
+        case .v6(let high, let low): return parts(high, 8) + parts(low, 8)
+        }
+    }
+
     /// Reads `192.0.2.1` or `2001:db8::1`, as `inet_pton` does: no other spelling of IPv4, no scope, no brackets.
     public init?(_ text: String) {
         if let v4 = Self.readV4(text[...]) {
