@@ -21,7 +21,8 @@ RUN swift build -c release --static-swift-stdlib --product timerd -Xlinker -s \
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libcurl4 libmicrohttpd12 libsqlite3-0 libssl3 libstdc++6 tzdata \
+    && apt-get install -y --no-install-recommends \
+        ca-certificates libcurl4 libmicrohttpd12 libsqlite3-0 libssl3 libstdc++6 tzdata \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 timerd \
     && useradd --uid 10001 --gid timerd --home-dir /data --no-create-home --shell /usr/sbin/nologin timerd \

@@ -78,10 +78,11 @@ extension Bench {
 
     @discardableResult
     func create(
-        _ rules: TimerRules, id: String = "t", labels: [(String, String)] = [], payload: String = ""
+        _ rules: TimerRules, id: String = "t", labels: [(String, String)] = [], webhook: [UInt8] = [],
+        payload: String = ""
     ) throws(TimerRefusal) -> [String] {
         let key = key(id)
-        var definition = Self.definition(id, rules, labels: labels, payload: payload)
+        var definition = Self.definition(id, rules, labels: labels, webhook: webhook, payload: payload)
         return try change { (scheduler, effects) throws(TimerRefusal) in
             _ = try scheduler.create(key, definition: &definition, now, &effects)
         }

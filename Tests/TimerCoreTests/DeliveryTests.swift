@@ -1,0 +1,285 @@
+import Testing
+
+@testable import TimerCore
+
+/// Deliveries by hand: a scheduler, and the positions that a log would give.
+private final class Deliveries {
+    let bench = Bench()
+    private var next: Int64 = 1000
+
+    /// A running timer that never fires by itself, with a webhook.
+    init(_ ids: [String] = ["t"], _ edit: (inout TimerRules) -> Void = { _ in }) throws {
+        bench.scheduler.armAll(bench.now)
+        for id in ids { try create(id, edit) }
+    }
+
+    func create(_ id: String, _ edit: (inout TimerRules) -> Void = { _ in }) throws {
+        var rules = TimerRules(.every(1_000_000_000, first: .period))
+        rules.deliveries = [EventTypes(.fired)]
+        edit(&rules)
+        try bench.create(rules, id: id, webhook: [1])
+    }
+
+    func position() -> Int64 {
+        next += 1
+        return next
+    }
+
+    /// An event of the timer is owed. Returns the delivery's id.
+    @discardableResult
+    func owe(_ id: String = "t") throws -> Int64 {
+        let position = position()
+        bench.scheduler.owe(position, try bench.slot(id))
+        return position
+    }
+
+    /// What may go now, everything being durable.
+    func ready(durable: Int64 = .max) -> [Int64] { bench.scheduler.takeReadyDeliveries(limit: 100, durable: durable) }
+
+    /// Begins an attempt. Returns its number, nil where it is not the delivery's turn.
+    @discardableResult
+    func begin(_ id: Int64) -> Int? { bench.scheduler.beginDelivery(id, bench.now)?.attempts }
+
+    /// An attempt ends. Returns the position of the record.
+    @discardableResult
+    func end(_ id: Int64, _ type: EventType = .delivered, _ reason: EventReason = .none, retryAfter: Int64 = 0) -> Int64
+    {
+        var outcome = DeliveryOutcome(type, delivery: id, attempt: state(id)?.attempts ?? 0)
+        outcome.reason = reason
+        outcome.status = 500
+        outcome.retryAt = bench.now.wall + retryAfter
+        let position = position()
+        bench.scheduler.settle(
+            outcome, at: bench.now.wall, position: position, wallOffset: bench.now.wallOffset)
+        return position
+    }
+
+    func state(_ id: Int64) -> DeliveryStanding? { bench.scheduler.delivery(id, bench.now) }
+
+    func pending(_ id: String = "t") throws -> [Int64] { bench.scheduler.pendingDeliveries(of: try bench.slot(id)) }
+
+    /// Has a dead letter delivered anew; false where there is none.
+    func redrive(_ id: Int64) -> Bool { bench.scheduler.redrive(id, bench.key("t"), position: position()) }
+
+    /// What has to die of the timer's, or of all.
+    func surplus(_ id: String = "t") throws -> Int64? { bench.scheduler.surplusDelivery(try bench.slot(id)) }
+
+    func hasReady(durable: Int64) -> Bool { bench.scheduler.hasReadyDeliveries(durable: durable) }
+
+    func putOff(_ id: String, by delay: Int64) throws(TimerRefusal) -> [EventType?] {
+        var effects: [Effect] = []
+        try bench.scheduler.putOff(try bench.slot(id), by: delay, bench.now, &effects)
+        return effects.map(\.type)
+    }
+
+    /// How many are pending, and how many dead.
+    var counts: [Int] { [bench.scheduler.pendingDeliveries, bench.scheduler.deadDeliveries] }
+}
+
+struct DeliveryTests {
+    @Test func `an event is owed by what the rules name, and by nothing once the receiver said stop`() throws {
+        let deliveries = try Deliveries { $0.deliveries = [EventTypes(.fired), EventTypes(.suspended)] }
+        let bench = deliveries.bench
+        try bench.apply(.fire)
+        #expect(bench.effects.map(\.owesDelivery) == [true])
+        try bench.apply(.suspend)
+        #expect(bench.effects.map(\.owesDelivery) == [true])
+        try bench.apply(.resume)
+        #expect(bench.effects.map(\.owesDelivery) == [false])
+        let id = try deliveries.owe()
+        deliveries.begin(id)
+        deliveries.end(id, .deliveryDead, .gone)
+        try bench.apply(.fire)
+        #expect(bench.effects.map(\.owesDelivery) == [false])
+        #expect(try bench.progress().flags.contains(.webhookStopped))
+        try bench.apply(.cancel)
+        #expect(try bench.progress().flags.contains(.webhookStopped))
+    }
+
+    @Test func `a timer's deliveries go one after the other, timers side by side`() throws {
+        let deliveries = try Deliveries(["t", "u"])
+        let first = try deliveries.owe()
+        let second = try deliveries.owe()
+        let other = try deliveries.owe("u")
+        #expect(deliveries.ready() == [first, other])
+        #expect(deliveries.begin(second) == nil)
+        #expect(deliveries.begin(first) == 1)
+        #expect(deliveries.begin(first) == nil)
+        #expect(deliveries.begin(other) == 1)
+        let outcome = deliveries.end(first)
+        #expect(deliveries.ready(durable: outcome - 1) == [])
+        #expect(deliveries.ready(durable: outcome) == [second])
+        #expect(deliveries.state(first) == nil)
+        #expect(try deliveries.pending() == [second])
+    }
+
+    @Test func `what is not on disk yet does not go`() throws {
+        let deliveries = try Deliveries()
+        let id = try deliveries.owe()
+        #expect(!deliveries.hasReady(durable: id - 1))
+        #expect(deliveries.ready(durable: id - 1) == [])
+        #expect(deliveries.hasReady(durable: id))
+        #expect(deliveries.ready(durable: id) == [id])
+    }
+
+    @Test func `a failed one waits for its time, and the next behind it`() throws {
+        let deliveries = try Deliveries()
+        let bench = deliveries.bench
+        let id = try deliveries.owe()
+        let second = try deliveries.owe()
+        _ = deliveries.ready()
+        deliveries.begin(id)
+        deliveries.end(id, .deliveryFailed, retryAfter: 500)
+        #expect(deliveries.state(id)?.state == .waiting)
+        #expect(deliveries.state(id)?.due == bench.now.wall + 500)
+        #expect(bench.untilWake == 500)
+        bench.pass(499)
+        bench.advance()
+        #expect(deliveries.ready() == [])
+        bench.pass(1)
+        bench.advance()
+        #expect(deliveries.ready() == [id])
+        #expect(deliveries.begin(id) == 2)
+        #expect(deliveries.begin(second) == nil)
+        deliveries.end(id)
+        #expect(deliveries.ready() == [second])
+    }
+
+    @Test func `out of attempts a delivery is a dead letter, forgotten after seven days`() throws {
+        let deliveries = try Deliveries()
+        let bench = deliveries.bench
+        let id = try deliveries.owe()
+        let second = try deliveries.owe()
+        _ = deliveries.ready()
+        deliveries.begin(id)
+        deliveries.end(id, .deliveryDead, .attempts)
+        #expect(deliveries.ready() == [second])
+        let dead = try #require(deliveries.state(id))
+        #expect((dead.state, dead.slot, dead.status, dead.reason) == (.dead, nil, 500, .attempts))
+        #expect(dead.due == bench.now.wall + 7 * 86_400_000)
+        #expect(deliveries.counts == [1, 1])
+        bench.pass(7 * 86_400_000 - 1)
+        bench.advance()
+        #expect(deliveries.counts == [1, 1])
+        bench.pass(1)
+        bench.advance()
+        #expect(deliveries.state(id) == nil)
+        #expect(deliveries.counts == [1, 0])
+    }
+
+    @Test func `a dead letter is redriven in its place, from the first attempt on`() throws {
+        let deliveries = try Deliveries()
+        let ids = try (0..<4).map { _ in try deliveries.owe() }
+        for id in ids.prefix(2) {
+            deliveries.begin(id)
+            deliveries.end(id, .deliveryDead, .attempts)
+        }
+        _ = deliveries.ready()
+        // In front of those that wait, behind the one under way.
+        #expect(deliveries.redrive(ids[1]))
+        #expect(try deliveries.pending() == [ids[1], ids[2], ids[3]])
+        #expect(deliveries.ready() == [ids[1]])
+        #expect(deliveries.begin(ids[2]) == nil)
+        #expect(deliveries.begin(ids[1]) == 1)
+        #expect(deliveries.redrive(ids[0]))
+        #expect(try deliveries.pending() == [ids[1], ids[0], ids[2], ids[3]])
+        #expect(deliveries.ready() == [])
+        deliveries.end(ids[1])
+        #expect(deliveries.ready() == [ids[0]])
+        #expect(!deliveries.redrive(ids[3]))
+    }
+
+    @Test func `a receiver that is gone ends all that is pending`() throws {
+        let deliveries = try Deliveries(["t", "u"])
+        let ids = try (0..<3).map { _ in try deliveries.owe() }
+        let other = try deliveries.owe("u")
+        deliveries.begin(ids[0])
+        deliveries.end(ids[0], .deliveryDead, .gone)
+        #expect(try deliveries.pending() == [])
+        #expect(deliveries.counts == [1, 0])
+        #expect(try deliveries.pending("u") == [other])
+    }
+
+    @Test func `of more than a thousand the oldest that is not under way is surplus`() throws {
+        let deliveries = try Deliveries()
+        let ids = try (0..<1000).map { _ in try deliveries.owe() }
+        #expect(try deliveries.surplus() == nil)
+        try deliveries.owe()
+        #expect(try deliveries.surplus() == ids[0])
+        deliveries.begin(ids[0])
+        #expect(try deliveries.surplus() == ids[1])
+        deliveries.end(ids[1], .deliveryDead, .backlog)
+        #expect(try deliveries.surplus() == nil)
+        #expect(deliveries.state(ids[1])?.reason == .backlog)
+    }
+
+    @Test func `over the backlog the oldest of all is surplus; dead letters over their bound are dropped`() throws {
+        let deliveries = try Deliveries(["t", "u", "v"])
+        let bench = deliveries.bench
+        bench.scheduler.boundDeliveries(backlog: 2, deadLetters: 1)
+        let first = try deliveries.owe("u")
+        let second = try deliveries.owe("t")
+        #expect(try deliveries.surplus("t") == nil)
+        try deliveries.owe("v")
+        #expect(try deliveries.surplus("v") == first)
+        deliveries.end(first, .deliveryDead, .backlog)
+        deliveries.end(second, .deliveryDead, .backlog)
+        #expect(deliveries.state(first) == nil)
+        #expect(deliveries.state(second)?.state == .dead)
+    }
+
+    @Test func `deleting a timer drops what is pending and keeps dead letters`() throws {
+        let deliveries = try Deliveries()
+        let bench = deliveries.bench
+        let dead = try deliveries.owe()
+        let pending = try deliveries.owe()
+        deliveries.end(dead, .deliveryDead, .attempts)
+        try bench.delete()
+        #expect(deliveries.state(pending) == nil)
+        #expect(deliveries.state(dead)?.state == .dead)
+        // By then it belongs to nobody; it goes all the same.
+        _ = deliveries.ready()
+        #expect(deliveries.redrive(dead))
+        #expect(deliveries.ready() == [dead])
+        #expect(deliveries.begin(dead) == 1)
+        #expect(deliveries.state(dead)?.slot == nil)
+        deliveries.end(dead)
+        #expect(deliveries.counts == [0, 0])
+    }
+
+    @Test func `a timer without a webhook has nothing pending`() throws {
+        let deliveries = try Deliveries()
+        let id = try deliveries.owe()
+        try deliveries.bench.amend { $0.deliveries = [] }
+        #expect(deliveries.state(id) == nil)
+        #expect(try deliveries.pending() == [])
+    }
+
+    @Test func `an ended timer stays for as long as deliveries are pending`() throws {
+        let deliveries = try Deliveries { $0.retain = 10 }
+        let bench = deliveries.bench
+        let id = try deliveries.owe()
+        deliveries.begin(id)
+        try bench.apply(.cancel)
+        bench.pass(1000)
+        bench.advance()
+        #expect(bench.exists())
+        deliveries.end(id)
+        bench.advance()
+        #expect(!bench.exists())
+    }
+
+    @Test func `a receiver puts off the next fire, of an ended timer too where that may run again`() throws {
+        let deliveries = try Deliveries(["t", "u"]) { $0.restartable = true }
+        let bench = deliveries.bench
+        try bench.apply(.cancel)
+        #expect(try deliveries.putOff("t", by: 700) == [.activated])
+        #expect(try bench.progress().state == .running)
+        #expect(try bench.due() == 700)
+        #expect(try deliveries.putOff("u", by: 300) == [.rescheduled])
+        #expect(try bench.due("u") == 300)
+        try bench.amend(id: "u") { $0.restartable = false }
+        try bench.apply(.cancel, id: "u")
+        #expect(throws: TimerRefusal.self) { try deliveries.putOff("u", by: 1) }
+    }
+}
