@@ -13,11 +13,11 @@ public enum DeliveryState: UInt8, Sendable, CaseIterable {
     /// The receiver wants no more of the timer's deliveries (410).
     case stopped = 5
 
-    /// The name in logs and documents.
+    /// The name on the wire and in logs.
     public var name: String {
         switch self {
         case .pending: "pending"
-        case .inFlight: "in flight"
+        case .inFlight: "inFlight"
         case .waiting: "waiting"
         case .delivered: "delivered"
         case .dead: "dead"

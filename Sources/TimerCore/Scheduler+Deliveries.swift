@@ -2,6 +2,8 @@
 extension Scheduler {
     /// Most deliveries of one timer that may be pending.
     public static let mostDeliveriesPerTimer = DeliveryTable.mostPerTimer
+    /// How long a dead letter is kept, in milliseconds.
+    public static let deadLetterLifetime = DeliveryTable.deadLifetime
 
     /// How many deliveries are pending, those in flight and waiting included.
     public var pendingDeliveries: Int { deliveries.pending.count }

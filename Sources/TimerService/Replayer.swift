@@ -76,16 +76,19 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         }
     }
 
-    /// Reads the events of `deliveries`, each with the data of its row; nil where one is gone.
+    /// Reads the events of `deliveries`; nil where one is gone. Rows are let go as they are read: ask for as many at once
+    /// as one thread may be busy with.
     public func events(
-        of deliveries: [DeliveryStanding],
-        reply: @escaping @Sendable (Result<[(event: LogRecord, data: [UInt8])?], StoreError>) -> Void
+        of deliveries: [DeliveryStanding], reply: @escaping @Sendable (Result<[OwedEvent?], StoreError>) -> Void
     ) {
         enqueue { reader in
             var bodies = EventBodies { position throws(StoreError) in try reader.row(holding: position) }
             do throws(StoreError) {
-                var events: [(event: LogRecord, data: [UInt8])?] = []
-                for delivery in deliveries { events.append(try bodies.event(delivery.id, at: delivery.body)) }
+                var events: [OwedEvent?] = []
+                for delivery in deliveries {
+                    let found = try bodies.event(delivery.id, at: delivery.body)
+                    events.append(found.flatMap { OwedEvent($0.event, $0.data) })
+                }
                 reply(.success(events))
             } catch {
                 reply(.failure(error))

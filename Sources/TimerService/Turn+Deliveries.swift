@@ -31,9 +31,13 @@ extension Turn {
 
     /// Has a dead letter delivered anew.
     ///
-    /// - Parameter definition: of its timer, or the prefix of it, as the record of its event holds it.
+    /// - Parameters:
+    ///   - definition: of its timer, or the prefix of it, as the record of its event holds it.
+    ///   - isDry: only says what would come of it.
     /// - Throws: `refused(notFound)` where there is no such delivery.
-    public func redrive(_ id: Int64, definition: [UInt8]) throws(ServiceError) -> RedriveVerdict {
+    public func redrive(
+        _ id: Int64, definition: [UInt8], isDry: Bool = false
+    ) throws(ServiceError) -> RedriveVerdict {
         try checkAvailable()
         guard var delivery = delivery(id) else { throw .refused(.notFound) }
         guard delivery.state == .dead else { return .notDead(delivery.state) }
@@ -50,6 +54,7 @@ extension Turn {
         delivery.attempts = 0
         delivery.status = 0
         delivery.reason = .none
+        if isDry { return .redriven(delivery) }
         let position = engine.record(delivery, definition: definition, now)
         _ = engine.scheduler.redrive(id, key, position: position)
         return .redriven(self.delivery(id) ?? delivery)

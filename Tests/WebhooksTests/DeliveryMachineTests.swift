@@ -5,7 +5,7 @@ import TimerCore
 
 /// The table, written out a second time: rows by event, columns pending, in flight, waiting, delivered, dead, stopped.
 private let contract: [(event: DeliveryEvent, cells: [String])] = [
-    (.started, ["in flight", "-", "in flight", "-", "-", "-"]),
+    (.started, ["inFlight", "-", "inFlight", "-", "-", "-"]),
     (.answered(status: 200, retryAfterMs: nil), ["-", "delivered", "-", "-", "-", "-"]),
     (.answered(status: 410, retryAfterMs: nil), ["-", "stopped", "-", "-", "-", "-"]),
     (.answered(status: 500, retryAfterMs: nil), ["-", "waiting", "-", "-", "-", "-"]),
