@@ -27,9 +27,7 @@ final class BulkRun {
     private var labels: [[UInt8]] = []
     private var states: Set<TimerState> = []
     private var after: UInt64?
-    private(set) var matched = 0
-    private(set) var changed = 0
-    private(set) var skipped = 0
+    private(set) var counts = BulkCounts()
 
     init(_ action: BulkAction, isDry: Bool, _ document: JSONDocument) throws(Problem) {
         self.action = action
@@ -40,7 +38,7 @@ final class BulkRun {
         var member = document.firstChild(document.root)
         while let field = member {
             switch String(decoding: document.keyBytes(field), as: UTF8.self) {
-            case "labels": labels = Self.split(try FieldReader(document, field).labels())
+            case "labels": labels = try FieldReader(document, field).labelList()
             case "states": states = try Self.states(document, field)
             case let name:
                 throw Problem(
@@ -51,17 +49,6 @@ final class BulkRun {
         guard !labels.isEmpty || !states.isEmpty else {
             throw Problem(.invalidRequest, "a selector names `labels`, `states`, or both")
         }
-    }
-
-    private static func split(_ encoded: [UInt8]) -> [[UInt8]] {
-        var labels: [[UInt8]] = []
-        var offset = 0
-        var start = 0
-        while Definition.nextLabel(encoded.span, &offset, end: encoded.count) != nil {
-            labels.append(Array(encoded[start..<offset]))
-            start = offset
-        }
-        return labels
     }
 
     private static func states(_ document: JSONDocument, _ node: JSONNode) throws(Problem) -> Set<TimerState> {
@@ -119,12 +106,12 @@ final class BulkRun {
                     try turn.apply(command, slot, if: .none)
                 }
             }
-            changed += 1
+            counts.changed += 1
         } catch {
             guard case .refused = error else { throw error }
-            skipped += 1
+            counts.skipped += 1
         }
-        matched += 1
+        counts.matched += 1
     }
 
     private func isLegal(_ command: TimerCommand, _ slot: SlotIndex, _ turn: borrowing Turn) -> Bool {
@@ -133,17 +120,5 @@ final class BulkRun {
                 command, in: scheduler.progress(slot).state, restartable: scheduler.rules(slot).restartable,
                 isWatchdog: false)
         }
-    }
-
-    /// The counts as JSON.
-    func write(_ json: inout JSONWriter) {
-        json.beginObject()
-        json.key("matched")
-        json.integer(Int64(matched))
-        json.key("changed")
-        json.integer(Int64(changed))
-        json.key("skipped")
-        json.integer(Int64(skipped))
-        json.endObject()
     }
 }

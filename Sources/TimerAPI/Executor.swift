@@ -10,7 +10,7 @@ struct Executor {
     /// Most times a change is computed anew because the timer moved on meanwhile.
     private static let mostAttempts = 1000
 
-    /// Takes one step of a ticket. Returns whether its outcome is known.
+    /// Takes one step of a ticket. Returns whether its outcome is known, or what it needs from the store.
     func step(_ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
         do throws(ServiceError) {
             if let idempotency = ticket.idempotency, !ticket.isUnderWay {
@@ -25,7 +25,7 @@ struct Executor {
             if ticket.mayStandInPart { problem.standsInPart() }
             ticket.outcome = .problem(problem)
         }
-        if ticket.isUnderWay { settle(ticket, turn) }
+        if ticket.isUnderWay && !ticket.outcome.isReading { settle(ticket, turn) }
         return true
     }
 
@@ -132,9 +132,11 @@ struct Executor {
         case .bulk(let run):
             let isDone = try run.step(turn)
             ticket.rest(on: turn.head)
-            ticket.mayStandInPart = run.changed > 0
+            ticket.mayStandInPart = run.counts.changed > 0
             guard isDone else { return false }
-            ticket.outcome = .bulk(run)
+            ticket.outcome = .bulk(run.counts)
+        case .deliveries(let operation):
+            return try perform(operation, ticket, turn)
         case .stream(let plan):
             try open(plan, ticket, turn)
         case .subscribe(let plan):

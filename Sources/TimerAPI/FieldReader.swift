@@ -114,6 +114,19 @@ struct FieldReader {
         return encoded
     }
 
+    /// Labels, each in encoded form.
+    func labelList() throws(Problem) -> [[UInt8]] {
+        let encoded = try labels()
+        var list: [[UInt8]] = []
+        var offset = 0
+        var start = 0
+        while Definition.nextLabel(encoded.span, &offset, end: encoded.count) != nil {
+            list.append(Array(encoded[start..<offset]))
+            start = offset
+        }
+        return list
+    }
+
     static func isLabelKey(_ key: [UInt8]) -> Bool {
         guard !key.isEmpty && key.count <= APILimits.labelKeyBytes else { return false }
         return key.allSatisfy { byte in

@@ -12,6 +12,8 @@ final class LoopInbox: @unchecked Sendable {  // unchecked: `messages` is guarde
         case history(ticket: UInt64, Replayer.History)
         /// The row that holds a stored answer.
         case answer(ticket: UInt64, Result<LogRow?, StoreError>)
+        /// The events of deliveries; nil for one that is gone.
+        case events(ticket: UInt64, Result<[OwedEvent?], StoreError>)
     }
 
     private let lock = Lock()

@@ -273,6 +273,9 @@ extension Problem {
         }
     }
 
+    /// There is no delivery to do it to.
+    static var noDelivery: Problem { Problem(.notFound, "there is no delivery with this id") }
+
     /// The records the answer rests on are gone.
     static var lost: Problem {
         var problem = Problem(.storageUnavailable, "the disk did not take the change; nothing of it stands")
@@ -327,6 +330,9 @@ enum EventID {
             divisor /= 10
         }
     }
+
+    /// Reads an id that comes as it is shown; nil for anything else.
+    static func parseShown(_ text: some Collection<UInt8>) -> Int64? { text.count == width ? parse(text) : nil }
 
     /// Reads an id or a cursor; nil unless it is a decimal number of at most `width` digits. One that no position can
     /// reach reads as the largest.

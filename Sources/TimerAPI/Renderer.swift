@@ -18,12 +18,14 @@ enum Renderer {
         case .fires(let fires): fillFires(fires, ticket)
         case .list(let run): fillList(run, ticket)
         case .batch(let run): fillBatch(run, ticket)
-        case .bulk(let run): fillJSON(ticket) { run.write(&$0) }
+        case .bulk(let counts): fillJSON(ticket) { counts.write(&$0) }
+        case .delivery(let entry): fillJSON(ticket) { DeliveryJSON.write(entry, &$0) }
+        case .deliveries(let run): fillDeliveries(run, ticket)
         case .page(let status, let type, let body):
             ticket.exchange.response.status = status
             ticket.exchange.response.add("Content-Type", type)
             ticket.exchange.response.body = body
-        case .none, .stream, .replay, .gone:
+        case .none, .stream, .replay, .reading, .gone:
             preconditionFailure("streams, replays and open outcomes are not rendered here")
         }
     }
@@ -91,10 +93,7 @@ enum Renderer {
     }
 
     private static func fillList(_ run: ListRun, _ ticket: Ticket) {
-        ticket.exchange.response.add("Event-Id", EventID.text(run.head ?? 0))
-        if let next = run.next {
-            ticket.exchange.response.add("Link", "<\(nextTarget(ticket.exchange.target, next.text))>; rel=\"next\"")
-        }
+        fillPageHead(run.head, next: run.next?.text, ticket)
         fillJSON(ticket) { json in
             json.beginObject()
             json.key("timers")
@@ -105,6 +104,28 @@ enum Renderer {
             if let next = run.next { json.string(next.text) } else { json.null() }
             json.endObject()
         }
+    }
+
+    private static func fillDeliveries(_ run: DeliveriesRun, _ ticket: Ticket) {
+        let next = run.next.map(EventID.text)
+        fillPageHead(run.head, next: next, ticket)
+        fillJSON(ticket) { json in
+            json.beginObject()
+            json.key("deliveries")
+            json.beginArray()
+            for entry in run.entries { DeliveryJSON.write(entry, &json) }
+            json.endArray()
+            json.key("next")
+            if let next { json.string(next) } else { json.null() }
+            json.endObject()
+        }
+    }
+
+    /// Adds the headers of a page: what it reflects, and where the next one is.
+    private static func fillPageHead(_ head: Int64?, next: String?, _ ticket: Ticket) {
+        ticket.exchange.response.add("Event-Id", EventID.text(head ?? 0))
+        guard let next else { return }
+        ticket.exchange.response.add("Link", "<\(nextTarget(ticket.exchange.target, next))>; rel=\"next\"")
     }
 
     /// The target of the next page: this one's with another cursor.

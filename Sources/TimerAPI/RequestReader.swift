@@ -18,7 +18,11 @@ struct RequestReader {
         do throws(Problem) {
             ticket.operation = try operation(ticket)
         } catch {
-            ticket.operation = .fail(error, unlessMissing: namedTimer(ticket))
+            if let id = namedDelivery(ticket) {
+                ticket.operation = .deliveries(.fail(error, unlessMissing: id))
+            } else {
+                ticket.operation = .fail(error, unlessMissing: namedTimer(ticket))
+            }
         }
     }
 
@@ -33,7 +37,7 @@ struct RequestReader {
         }
     }
 
-    private func key(_ id: [UInt8]) -> TimerKey { TimerKey(id: id.span, siphash: siphash) }
+    func key(_ id: [UInt8]) -> TimerKey { TimerKey(id: id.span, siphash: siphash) }
 
     /// The key of the timer that the path names.
     private func pathKey(_ ticket: Ticket) throws(Problem) -> TimerKey {
@@ -54,6 +58,9 @@ struct RequestReader {
         case .batch: return try batch(ticket)
         case .bulk: return try bulk(ticket)
         case .preview: return try preview(ticket)
+        case .deliveries: return .deliveries(.list(try DeliveriesRun(ticket.target, siphash: siphash)))
+        case .redrive: return try redrive(ticket)
+        case .delivery, .deliveryRedrive: return try delivery(ticket)
         case .timerNext:
             let key = try pathKey(ticket)
             return .next(key, count: try count(ticket))
@@ -64,7 +71,7 @@ struct RequestReader {
         }
     }
 
-    private func requireNoParameters(_ ticket: Ticket) throws(Problem) {
+    func requireNoParameters(_ ticket: Ticket) throws(Problem) {
         try QueryReader(ticket.target).finish()
     }
 
@@ -77,7 +84,7 @@ struct RequestReader {
     }
 
     /// Parses the body, whose media type must be JSON (or `other`).
-    private func parse(_ ticket: Ticket, orType other: StaticString? = nil) throws(Problem) {
+    func parse(_ ticket: Ticket, orType other: StaticString? = nil) throws(Problem) {
         try checkMediaType(ticket, orType: other)
         do throws(JSONError) { try ticket.document.parse(ticket.exchange.body) } catch {
             throw Problem(.invalidRequest, error.message, pointer: error.pointer)
@@ -112,7 +119,7 @@ struct RequestReader {
         return .create(key(id), definition: try body.definition(id: id))
     }
 
-    private func refuse(_ header: StaticString, _ ticket: Ticket) throws(Problem) {
+    func refuse(_ header: StaticString, _ ticket: Ticket) throws(Problem) {
         if ticket.exchange.header(header) != nil {
             throw Problem(.invalidRequest, "`\(header)` has no meaning here")
         }
@@ -169,7 +176,7 @@ struct RequestReader {
     }
 
     /// Checks that a request that takes no body has none, or `{}`.
-    private func requireNothing(_ ticket: Ticket) throws(Problem) {
+    func requireNothing(_ ticket: Ticket) throws(Problem) {
         guard !ticket.exchange.body.isEmpty else { return }
         try parse(ticket)
         try CommandBody.requireEmpty(ticket.document)

@@ -5,6 +5,7 @@ import TimerCore
 enum Route: Int, CaseIterable {
     case dashboard, healthz, readyz, metrics, openAPI, problem
     case stats, preview, events
+    case deliveries, redrive, delivery, deliveryRedrive
     case timers, batch, bulk, timer, timerNext, timerEvents, timerWait
     case activate, suspend, resume, cancel, kick, fire, reschedule
 
@@ -20,6 +21,10 @@ enum Route: Int, CaseIterable {
         case .stats: "/v1/stats"
         case .preview: "/v1/schedules/preview"
         case .events: "/v1/events"
+        case .deliveries: "/v1/deliveries"
+        case .redrive: "/v1/deliveries/redrive"
+        case .delivery: "/v1/deliveries/{id}"
+        case .deliveryRedrive: "/v1/deliveries/{id}/redrive"
         case .timers: "/v1/timers"
         case .batch: "/v1/timers/batch"
         case .bulk: "/v1/timers/bulk/{action}"
@@ -36,7 +41,8 @@ enum Route: Int, CaseIterable {
         switch self {
         case .timers: [.get, .post]
         case .timer: [.get, .put, .patch, .delete]
-        case .preview, .batch, .bulk: [.post]
+        case .delivery: [.get, .delete]
+        case .preview, .batch, .bulk, .redrive, .deliveryRedrive: [.post]
         default: command == nil ? [.get] : [.post]
         }
     }
@@ -102,6 +108,7 @@ enum Routing {
     private static func matchAPI(_ parts: [[UInt8]]) -> Match {
         guard parts.count >= 2 else { return .unknown }
         if is_(parts[1], "timers") { return matchTimers(parts) }
+        if is_(parts[1], "deliveries") { return matchDeliveries(parts) }
         if parts.count == 2 && is_(parts[1], "events") { return .route(.events, parameter: []) }
         if parts.count == 2 && is_(parts[1], "stats") { return .route(.stats, parameter: []) }
         if parts.count == 3 && is_(parts[1], "schedules") && is_(parts[2], "preview") {
@@ -120,6 +127,16 @@ enum Routing {
             return .route(route, parameter: parts[2])
         }
         return .unknownCommand(timer: parts[2], word: parts[3])
+    }
+
+    private static func matchDeliveries(_ parts: [[UInt8]]) -> Match {
+        switch parts.count {
+        case 2: .route(.deliveries, parameter: [])
+        case 3 where is_(parts[2], "redrive"): .route(.redrive, parameter: [])
+        case 3: .route(.delivery, parameter: parts[2])
+        case 4 where is_(parts[3], "redrive"): .route(.deliveryRedrive, parameter: parts[2])
+        default: .unknown
+        }
     }
 
     private static func lastComponent(_ route: Route) -> String {
@@ -149,6 +166,8 @@ enum APILimits {
     static let listMaximum = 1000
     static let previewDefault = 10
     static let previewMaximum = 1000
+    /// Deliveries whose events are read from the store at once.
+    static let readAtOnce = 128
     /// Entries a list examines for one page before it gives a short one.
     static let examinedPerPage = 20_000
     /// Entries a list or a bulk command examines in one hold of the lock.

@@ -86,6 +86,7 @@ enum Operation {
     case list(ListRun)
     case batch(BatchRun)
     case bulk(BulkRun)
+    case deliveries(DeliveryOperation)
     case stream(StreamPlan)
     /// The same once nothing speaks against the stream: activates the timer if it still waits for a subscriber.
     case subscribe(StreamPlan)
@@ -104,7 +105,11 @@ enum Outcome {
     case fires([Int64])
     case list(ListRun)
     case batch(BatchRun)
-    case bulk(BulkRun)
+    case bulk(BulkCounts)
+    /// None yet: events have to be read from the store first, then the operation goes on.
+    case reading(DeliveryReading)
+    case delivery(DeliveryReading.Entry)
+    case deliveries(DeliveriesRun)
     /// Events from here on.
     case stream(StreamPlan)
     /// The stored answer at this position.
@@ -117,9 +122,15 @@ enum Outcome {
     /// Whether the request was carried out.
     var isSuccess: Bool {
         switch self {
-        case .timer, .noContent, .fires, .list, .batch, .bulk: true
+        case .timer, .noContent, .fires, .list, .batch, .bulk, .delivery, .deliveries: true
         default: false
         }
+    }
+
+    /// Whether the operation is still under way.
+    var isReading: Bool {
+        if case .reading = self { return true }
+        return false
     }
 }
 

@@ -239,6 +239,11 @@ final class TimerHandler: LoopHandler {
     /// What became of what a ticket's answer rests on. A stored answer must be in the store to be read.
     private func fate(of ticket: Ticket) -> Fate {
         let engine = context.service.engine
+        if case .reading(let reading) = ticket.outcome {
+            // What is lost is told once it was looked for in vain.
+            let isThere = reading.newest <= engine.durableHead || engine.isLost(reading.newest)
+            return isThere ? .durable : .pending
+        }
         if case .replay(let position) = ticket.outcome, position > engine.durableHead {
             return engine.isLost(position) ? .lost : .pending
         }
@@ -286,6 +291,7 @@ final class TimerHandler: LoopHandler {
     func respond(_ ticket: Ticket) {
         switch ticket.outcome {
         case .stream(let plan): begin(plan, ticket)
+        case .reading(let reading): read(reading, ticket)
         case .replay(let position):
             if let row = context.service.hub.row(holding: position) { return replay(.success(row), ticket) }
             read(ticket) { context.service.replayer.row(holding: position, reply: $0) }
@@ -335,6 +341,9 @@ final class TimerHandler: LoopHandler {
         case .history(let serial, let history):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
             begin(history, ticket)
+        case .events(let serial, let result):
+            guard let ticket = reading.removeValue(forKey: serial) else { return }
+            received(result, ticket)
         }
     }
 
@@ -369,8 +378,7 @@ final class TimerHandler: LoopHandler {
                 continue
             }
             ticket.isRendered = false
-            ticket.outcome = .problem(.unknownOutcome)
-            respond(ticket)
+            giveUp(ticket, .unknownOutcome)
         }
         waiting = still
         if !held.isEmpty { inbox.wake() }

@@ -22,6 +22,8 @@ ROUTES = {
     "/v1/timers/bulk/suspend": "OPTIONS POST",
     "/v1/schedules/preview": "OPTIONS POST",
     "/v1/events": "GET HEAD OPTIONS",
+    "/v1/deliveries": "GET HEAD OPTIONS",
+    "/v1/deliveries/redrive": "OPTIONS POST",
     "/v1/stats": "GET HEAD OPTIONS",
     "/healthz": "GET HEAD OPTIONS",
     "/readyz": "GET HEAD OPTIONS",
@@ -97,7 +99,7 @@ def test_head_wherever_get(api, path):
     assert head.status in (200, 204) and head.body == b""
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/v1", "/v1/", "/v2/timers", "/v1/timer", "/v1/timers/x/y/z", "/v1/deliveries", "/V1/timers",
+@pytest.mark.parametrize("path", ["/nowhere", "/v1", "/v1/", "/v2/timers", "/v1/timer", "/v1/timers/x/y/z", "/v1/delivery", "/V1/timers",
                                   "/v1/schedules", "//v1/timers", "/openapi.json", "/problems", "/problems/no-such"])
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_an_unknown_path_is_404(api, method, path):

@@ -1,0 +1,23 @@
+import WireJSON
+
+/// What came of a request that did one thing to many.
+struct BulkCounts {
+    /// Those that the selector matched.
+    var matched = 0
+    /// Those it was done to.
+    var changed = 0
+    /// Those for which it was not legal.
+    var skipped = 0
+
+    /// The counts as JSON.
+    func write(_ json: inout JSONWriter) {
+        json.beginObject()
+        json.key("matched")
+        json.integer(Int64(matched))
+        json.key("changed")
+        json.integer(Int64(changed))
+        json.key("skipped")
+        json.integer(Int64(skipped))
+        json.endObject()
+    }
+}

@@ -1,0 +1,128 @@
+import TimerCore
+import TimerService
+
+/// A page of deliveries being gathered, oldest first, a bounded step at a time; then their events are read.
+final class DeliveriesRun {
+    private let showsPending: Bool
+    private let showsDead: Bool
+    private let timer: TimerKey?
+    private let limit: Int
+    private var after: Int64 = 0
+    private var examined = 0
+    private var found: [DeliveryStanding] = []
+    private var reading: DeliveryReading?
+    /// Id after which the next page begins; nil when there is none.
+    private(set) var next: Int64?
+    /// Position that everything on the page reflects.
+    private(set) var head: Int64?
+
+    /// The deliveries of the page, once it is done.
+    private(set) var entries: [DeliveryReading.Entry] = []
+
+    init(_ target: Target, siphash: SipHash) throws(Problem) {
+        var query = QueryReader(target)
+        let states = Set(try query.words("state", [("pending", DeliveryState.pending), ("dead", .dead)]))
+        showsPending = states.isEmpty || states.contains(.pending)
+        showsDead = states.isEmpty || states.contains(.dead)
+        if let id = try query.one("timer") {
+            guard TimerID.isValid(id.span) else {
+                throw QueryReader.invalid("timer", "no timer can have this id")
+            }
+            timer = TimerKey(id: id.span, siphash: siphash)
+        } else {
+            timer = nil
+        }
+        limit = Int(
+            try query.number(
+                "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
+        if let text = try query.one("cursor"), !text.isEmpty {
+            guard let cursor = EventID.parseShown(text) else {
+                throw QueryReader.invalid("cursor", "this is no cursor that a page gave")
+            }
+            after = cursor
+        }
+        try query.finish()
+    }
+
+    /// Takes the next step, under the lock.
+    func step(_ turn: borrowing Turn) -> DeliveryStep {
+        guard let reading else {
+            if head == nil { head = turn.head }
+            guard gather(turn) else { return .more }
+            guard !found.isEmpty else { return .done }
+            let reading = DeliveryReading(found)
+            self.reading = reading
+            return .read(reading)
+        }
+        guard reading.settle(turn) else { return .read(reading) }
+        // The tables know a dead letter's timer by half a hash.
+        entries = reading.entries.filter { entry in
+            guard let timer, let event = entry.event else { return true }
+            return timer.names(event.definition.span)
+        }
+        return .done
+    }
+
+    /// Deliveries of one state as far as one hold looks.
+    private struct Stretch {
+        var found: [DeliveryStanding] = []
+        var examined = 0
+        /// The last id it covers; nil: it goes to the end.
+        var end: Int64?
+    }
+
+    /// Gathers on. Returns whether the page has all it gets.
+    private func gather(_ turn: borrowing Turn) -> Bool {
+        var stretches: [Stretch] = []
+        if showsDead { stretches.append(walk(dead: true, turn)) }
+        if showsPending {
+            stretches.append(timer.map { pending(of: $0, turn) } ?? walk(dead: false, turn))
+        }
+        // What lies behind the end of the shorter one waits for the next hold, so that ids only grow.
+        let end = stretches.compactMap(\.end).min()
+        let merged = stretches.flatMap(\.found).filter { $0.id <= end ?? .max }.sorted { $0.id < $1.id }
+        let taken = merged.prefix(limit - found.count)
+        found += taken
+        examined += stretches.reduce(0) { $0 + $1.examined }
+        if taken.count < merged.count, let last = taken.last {
+            after = last.id
+        } else if let end {
+            after = end
+        } else {
+            next = nil
+            return true
+        }
+        next = after
+        return found.count == limit || examined >= APILimits.examinedPerPage
+    }
+
+    private static let share = APILimits.examinedPerStep / 2
+
+    private func walk(dead: Bool, _ turn: borrowing Turn) -> Stretch {
+        var stretch = Stretch()
+        let top = timer.map { UInt32(truncatingIfNeeded: $0.hash >> 32) }
+        turn.walkDeliveries(after: after, dead: dead) { hash, standing in
+            stretch.examined += 1
+            if top == nil || top == hash { stretch.found.append(standing) }
+            guard stretch.examined < Self.share else {
+                stretch.end = standing.id
+                return false
+            }
+            return true
+        }
+        return stretch
+    }
+
+    /// The pending ones of the timer that has this name now.
+    private func pending(of key: TimerKey, _ turn: borrowing Turn) -> Stretch {
+        guard let slot = turn.find(key) else { return Stretch() }
+        let ids = turn.pendingDeliveries(of: slot).filter { $0 > after }.sorted()
+        var stretch = Stretch()
+        for id in ids.prefix(Self.share) {
+            if let standing = turn.delivery(id) { stretch.found.append(standing) }
+        }
+        stretch.examined = min(ids.count, Self.share)
+        if ids.count > Self.share { stretch.end = ids[Self.share - 1] }
+        return stretch
+    }
+}

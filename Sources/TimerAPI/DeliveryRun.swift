@@ -1,0 +1,76 @@
+import TimerCore
+import TimerService
+
+/// What a request asks of deliveries.
+enum DeliveryOperation {
+    case one(DeliveryRun)
+    case list(DeliveriesRun)
+    case redrive(RedriveRun)
+    /// A problem, unless the delivery it is about is missing, which comes first.
+    case fail(Problem, unlessMissing: Int64)
+}
+
+/// What a step of a run over deliveries came to.
+enum DeliveryStep {
+    /// There is more to do under the lock.
+    case more
+    /// Events have to be read.
+    case read(DeliveryReading)
+    case done
+}
+
+/// A request about one delivery: its event is read first, then its turn comes.
+final class DeliveryRun {
+    /// What is done to it.
+    enum Action {
+        case show, redrive, drop
+    }
+
+    private let action: Action
+    private let id: Int64
+    private var reading: DeliveryReading?
+
+    init(_ action: Action, _ id: Int64) {
+        self.action = action
+        self.id = id
+    }
+
+    /// Takes the next step, under the lock.
+    func step(_ turn: borrowing Turn) throws(ServiceError) -> Outcome {
+        guard let standing = turn.delivery(id) else { return .problem(.noDelivery) }
+        if action == .redrive && standing.state != .dead { return .problem(Self.refusal(.notDead(standing.state))) }
+        guard let reading else {
+            let reading = DeliveryReading([standing])
+            self.reading = reading
+            return .reading(reading)
+        }
+        guard reading.settle(turn) else { return .reading(reading) }
+        guard var entry = reading.entries.first, let event = entry.event else { return .problem(.noDelivery) }
+        switch action {
+        case .show:
+            entry.standing = standing
+        case .redrive:
+            let verdict = try turn.redrive(id, definition: event.definition)
+            guard case .redriven(let redriven) = verdict else { return .problem(Self.refusal(verdict)) }
+            entry.standing = redriven
+        case .drop:
+            try turn.dropDelivery(id, definition: event.definition)
+            return .noContent
+        }
+        return .delivery(entry)
+    }
+
+    /// Why a delivery is not redriven.
+    private static func refusal(_ verdict: RedriveVerdict) -> Problem {
+        let detail =
+            switch verdict {
+            case .notDead(let state): "the delivery is \(state.name): only dead letters are redriven"
+            case .noWebhook: "the timer has no webhook any more, or one whose receiver answered 410"
+            case .full: "as many deliveries of the timer as may be are pending: \(Scheduler.mostDeliveriesPerTimer)"
+            case .redriven: "it is redriven"
+            }
+        var problem = Problem(.illegalTransition, detail)
+        problem.command = "redrive"
+        return problem
+    }
+}

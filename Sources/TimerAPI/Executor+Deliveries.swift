@@ -1,0 +1,35 @@
+import TimerCore
+import TimerService
+
+/// Operations on deliveries.
+extension Executor {
+    /// Takes one step. Returns whether the outcome is known, or what has to be read for it.
+    func perform(
+        _ operation: DeliveryOperation, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) -> Bool {
+        let outcome: Outcome?
+        switch operation {
+        case .fail(let problem, let id):
+            outcome = .problem(turn.delivery(id) == nil ? .noDelivery : problem)
+        case .one(let run):
+            outcome = try run.step(turn)
+        case .list(let run):
+            outcome = Self.outcome(of: run.step(turn), .deliveries(run))
+        case .redrive(let run):
+            defer { ticket.mayStandInPart = !run.isDry && run.counts.changed > 0 }
+            outcome = Self.outcome(of: try run.step(turn), .bulk(run.counts))
+        }
+        ticket.rest(on: turn.head)
+        guard let outcome else { return false }
+        ticket.outcome = outcome
+        return true
+    }
+
+    private static func outcome(of step: DeliveryStep, _ end: @autoclosure () -> Outcome) -> Outcome? {
+        switch step {
+        case .more: nil
+        case .read(let reading): .reading(reading)
+        case .done: end()
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import TimerCore
+import TimerService
+import WireJSON
+
+/// A redrive of many dead letters under way, oldest first: each is one step, the whole is not.
+final class RedriveRun {
+    let isDry: Bool
+    private var timer: TimerKey?
+    private var labels: [[UInt8]] = []
+    private var after: Int64 = 0
+    /// The newest it looks at: those that die meanwhile are not its own.
+    private var last: Int64?
+    private var isAtEnd = false
+    private var reading: DeliveryReading?
+    private(set) var counts = BulkCounts()
+
+    init(_ document: JSONDocument, isDry: Bool, siphash: SipHash) throws(Problem) {
+        self.isDry = isDry
+        guard document.kind(document.root) == .object else {
+            throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
+        }
+        var member = document.firstChild(document.root)
+        while let field = member {
+            switch String(decoding: document.keyBytes(field), as: UTF8.self) {
+            case "timer":
+                timer = try FieldReader(document, field).timerID().map { TimerKey(id: $0.span, siphash: siphash) }
+            case "labels":
+                labels = try FieldReader(document, field).labelList()
+            case let name:
+                throw Problem(
+                    .unknownField, "a selector has no field `\(name)`", pointer: document.pointer(to: field))
+            }
+            member = document.next(field)
+        }
+        guard timer != nil || !labels.isEmpty else {
+            throw Problem(.invalidRequest, "a selector names `timer`, `labels`, or both")
+        }
+    }
+
+    /// Takes the next step, under the lock: redrives what was read, finds what is to be read next.
+    func step(_ turn: borrowing Turn) throws(ServiceError) -> DeliveryStep {
+        if let reading {
+            guard reading.settle(turn) else { return .read(reading) }
+            while let entry = reading.entries.first {
+                try redrive(entry, turn)
+                reading.removeFirst()
+            }
+            self.reading = nil
+        }
+        guard !isAtEnd else { return .done }
+        let found = find(turn)
+        guard !found.isEmpty else { return isAtEnd ? .done : .more }
+        let reading = DeliveryReading(found)
+        self.reading = reading
+        return .read(reading)
+    }
+
+    private func find(_ turn: borrowing Turn) -> [DeliveryStanding] {
+        let last = self.last ?? turn.head
+        self.last = last
+        let top = timer.map { UInt32(truncatingIfNeeded: $0.hash >> 32) }
+        var found: [DeliveryStanding] = []
+        var examined = 0
+        isAtEnd = true
+        turn.walkDeliveries(after: after, dead: true) { hash, standing in
+            guard standing.id <= last else { return false }
+            guard examined < APILimits.examinedPerStep, found.count < APILimits.appliedPerStep else {
+                isAtEnd = false
+                return false
+            }
+            examined += 1
+            after = standing.id
+            if top == nil || top == hash { found.append(standing) }
+            return true
+        }
+        return found
+    }
+
+    private func redrive(_ entry: DeliveryReading.Entry, _ turn: borrowing Turn) throws(ServiceError) {
+        guard let definition = entry.event?.definition, StreamFilter.carries(labels, definition.span) else { return }
+        if let timer, !timer.names(definition.span) { return }
+        do throws(ServiceError) {
+            switch try turn.redrive(entry.standing.id, definition: definition, isDry: isDry) {
+            case .redriven: counts.changed += 1
+            case .noWebhook, .full: counts.skipped += 1
+            case .notDead: return
+            }
+            counts.matched += 1
+        } catch {
+            // It is gone: somebody was faster.
+            guard case .refused = error else { throw error }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import HTTPServer
+import TimerCore
+import WireJSON
+
+/// Requests about deliveries.
+extension RequestReader {
+    /// The delivery that a path names, where its absence would be a 404.
+    func namedDelivery(_ ticket: Ticket) -> Int64? {
+        switch ticket.route {
+        case .delivery, .deliveryRedrive: EventID.parseShown(ticket.parameter)
+        default: nil
+        }
+    }
+
+    /// A request about the delivery that the path names.
+    func delivery(_ ticket: Ticket) throws(Problem) -> Operation {
+        guard let id = namedDelivery(ticket) else { throw .noDelivery }
+        let action: DeliveryRun.Action
+        switch ticket.exchange.method {
+        case .post: action = .redrive
+        case .delete: action = .drop
+        default: action = .show
+        }
+        if action != .show {
+            try requireNothing(ticket)
+            try refuse("if-match", ticket)
+        }
+        try requireNoParameters(ticket)
+        return .deliveries(.one(DeliveryRun(action, id)))
+    }
+
+    /// A request to redrive every dead letter that a selector matches.
+    func redrive(_ ticket: Ticket) throws(Problem) -> Operation {
+        guard !ticket.exchange.body.isEmpty else {
+            throw Problem(.invalidRequest, "a redrive of many needs a selector, such as {\"timer\": \"tea\"}")
+        }
+        try parse(ticket)
+        try refuse("if-match", ticket)
+        var query = QueryReader(ticket.target)
+        let isDry = try query.flag("dryRun", default: false)
+        try query.finish()
+        return .deliveries(.redrive(try RedriveRun(ticket.document, isDry: isDry, siphash: siphash)))
+    }
+}
