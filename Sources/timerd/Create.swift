@@ -52,25 +52,12 @@ struct Create: ParsableCommand {
         var writer = JSONWriter()
         writer.beginObject()
         for field in fields { field.write(to: &writer) }
-        if !label.isEmpty { try writeLabels(to: &writer) }
+        if !label.isEmpty { try LabelText.write(label, to: &writer) }
         if let payload {
             writer.key("payload")
             writer.raw(try JSONText.compact(payload, flag: "--payload"))
         }
         writer.endObject()
         return writer.bytes
-    }
-
-    private func writeLabels(to writer: inout JSONWriter) throws(Failure) {
-        writer.key("labels")
-        writer.beginObject()
-        for text in label {
-            guard let equals = text.firstIndex(of: "=") else {
-                throw Failure(.usage, "--label \(text): expected key=value")
-            }
-            writer.key(bytes: Array(text[..<equals].utf8))
-            writer.string(String(text[text.index(after: equals)...]))
-        }
-        writer.endObject()
     }
 }

@@ -25,21 +25,9 @@ struct List: ParsableCommand {
 
     func run() throws {
         let service = try client.client()
-        var cursor = cursor
-        var isFirst = true
-        repeat {
-            let response = try service.send(HTTPRequest(.get, target(cursor)))
-            let page = try Answer(response)
-            let timers = page.objects("timers")
-            if client.json {
-                Console.out(bytes: response.body + [0x0a])
-            } else if !timers.isEmpty || (isFirst && !all) {
-                guard Console.out(TimerText.table(timers)) else { return }
-            }
-            isFirst = false
-            cursor = page["next"]
-        } while all && cursor != nil
-        if let cursor, !client.json { Console.error("more: --cursor \(Printable.text(cursor))") }
+        try Paging(cursor: cursor, all: all, json: client.json).run(service, items: "timers", target) {
+            TimerText.table($0)
+        }
     }
 
     private func target(_ cursor: String?) -> String {

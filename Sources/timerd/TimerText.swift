@@ -18,7 +18,7 @@ enum TimerText {
         let width = members.map(\.name.count).max() ?? 0
         return members.map { member in
             let text = member.name == "webhook" ? timer.object("webhook").map(webhook) ?? member.text : member.text
-            return Printable.text(padded(member.name, width) + "  " + text)
+            return Printable.text(TextTable.padded(member.name, width) + "  " + text)
         }.joined(separator: "\n")
     }
 
@@ -29,28 +29,21 @@ enum TimerText {
             + (webhook["stopped"] == "true" ? ", stopped" : "")
     }
 
-    /// Columns under their titles, each as wide as its widest cell.
+    /// A timer a row.
     static func table(_ timers: [Answer]) -> String {
-        let titles = ["ID", "STATE", "KIND", "NEXT FIRE", "REMAINING", "FIRES", "LABELS"]
-        let rows = timers.map { timer in
-            [
-                timer["id"], timer["state"], timer["kind"], timer["nextFireAt"], timer["remaining"],
-                timer["fireCount"], timer["labels"].flatMap { $0 == "{}" ? nil : $0 },
-            ].map { Printable.text($0 ?? "-") }
-        }
-        var widths = titles.map(\.count)
-        for row in rows {
-            for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.count) }
-        }
-        return ([titles] + rows).map { row in
-            let cells = zip(row, widths).map { padded($0, $1) }.joined(separator: "  ")
-            return String(cells.reversed().drop { $0 == " " }.reversed())
-        }.joined(separator: "\n")
+        TextTable.text(
+            ["ID", "STATE", "KIND", "NEXT FIRE", "REMAINING", "FIRES", "LABELS"],
+            timers.map { timer in
+                [
+                    timer["id"], timer["state"], timer["kind"], timer["nextFireAt"], timer["remaining"],
+                    timer["fireCount"], timer["labels"].flatMap { $0 == "{}" ? nil : $0 },
+                ]
+            })
     }
 
     /// One line: `2026-11-21T09:04:00.000Z  fired  tea  fire=1 reason=due latenessUs=112`.
     static func event(_ event: Answer) -> String {
-        var line = "\(event["at"] ?? "?")  \(padded(event["type"] ?? "?", 11))  \(event["timer"] ?? "?")"
+        var line = "\(event["at"] ?? "?")  \(TextTable.padded(event["type"] ?? "?", 11))  \(event["timer"] ?? "?")"
         let more: [(String, String?)] = [
             ("fire", event["fire"]), ("reason", event["reason"]), ("latenessUs", event["latenessUs"]),
             ("missed", event["missed"].flatMap { $0 == "0" ? nil : $0 }), ("stalledFor", event["stalledFor"]),
@@ -58,9 +51,5 @@ enum TimerText {
         ]
         for case (let name, let value?) in more { line += "  \(name)=\(value)" }
         return Printable.text(line)
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
     }
 }

@@ -24,7 +24,7 @@ struct Timerd: ParsableCommand {
             CommandGroup(name: "Server", subcommands: [Serve.self, Health.self, Version.self]),
             CommandGroup(name: "Data", subcommands: [Log.self, Backup.self]),
             CommandGroup(name: "Schedule", subcommands: [Preview.self]),
-            CommandGroup(name: "Webhook", subcommands: [Listen.self]),
+            CommandGroup(name: "Webhook", subcommands: [Deliveries.self, Redrive.self, Listen.self]),
             CommandGroup(
                 name: "Timer",
                 subcommands: [

@@ -1,0 +1,38 @@
+import ArgumentParser
+import HTTPClient
+
+/// `timerd deliveries`.
+struct Deliveries: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List what is on its way to webhooks, and what was given up.",
+        discussion: """
+            Oldest first. One page unless --all; where there is more, the last line on stderr says how to go on.
+
+              timerd deliveries
+              timerd deliveries --state dead
+              timerd deliveries --timer tea --all --json | jq -r '.deliveries[].id'
+            """)
+
+    @OptionGroup var client: ClientOptions
+    @Option(help: ArgumentHelp("Only in these states: pending, dead", valueName: "state,…")) var state: String?
+    @Option(help: ArgumentHelp("Only this timer's", valueName: "id")) var timer: String?
+    @Option(help: ArgumentHelp("Most deliveries a page, 1 to 1000", valueName: "n")) var limit: String?
+    @Option(help: ArgumentHelp("Go on where a page ended", valueName: "cursor")) var cursor: String?
+    @Flag(help: "Every page.") var all = false
+
+    func run() throws {
+        let service = try client.client()
+        try Paging(cursor: cursor, all: all, json: client.json).run(service, items: "deliveries", target) {
+            DeliveryText.table($0)
+        }
+    }
+
+    private func target(_ cursor: String?) -> String {
+        var target = RequestTarget("v1", "deliveries")
+        target.add("state", state)
+        target.add("timer", timer)
+        target.add("limit", limit)
+        target.add("cursor", cursor)
+        return target.text
+    }
+}
