@@ -66,7 +66,8 @@ final class Receiver: @unchecked Sendable {  // unchecked: what changes is guard
     private var texts: [String] = []
     private var accepted = 0
     private var open: Set<Int32> = []
-    private var threads = 0
+    /// The one that accepts, then those of the connections.
+    private var threads: [Thread] = []
     private var isStopping = false
 
     /// Listens on a free port of the loopback interface.
@@ -75,8 +76,8 @@ final class Receiver: @unchecked Sendable {  // unchecked: what changes is guard
     init(_ handle: @escaping @Sendable (Visit) -> After) {
         self.handle = handle
         (listener, port) = Self.listen()
-        threads = 1
-        _ = Thread(name: "receiver") { [self] in serve() }
+        let thread = Thread(name: "receiver") { [self] in serve() }
+        lock.withLock { threads.insert(thread, at: 0) }
     }
 
     var base: String { "http://127.0.0.1:\(port)" }
@@ -87,12 +88,14 @@ final class Receiver: @unchecked Sendable {  // unchecked: what changes is guard
 
     /// Ends every connection and waits for every thread.
     func stop() {
-        lock.withLock {
+        let accepting = lock.withLock {
             isStopping = true
             shutdown(listener, Int32(SHUT_RDWR))
             for socket in open { shutdown(socket, Int32(SHUT_RDWR)) }
-            while threads > 0 { lock.wait() }
+            return threads.removeFirst()
         }
+        accepting.join()
+        for thread in lock.withLock({ threads }) { thread.join() }
         close(listener)
     }
 
@@ -128,27 +131,18 @@ final class Receiver: @unchecked Sendable {  // unchecked: what changes is guard
                 if isStopping { return false }
                 accepted += 1
                 open.insert(socket)
-                threads += 1
                 return true
             }
             guard goesOn else {
                 close(socket)
                 break
             }
-            _ = Thread(name: "connection") { [self] in
+            let thread = Thread(name: "connection") { [self] in
                 converse(socket)
                 lock.withLock { _ = open.remove(socket) }
                 close(socket)
-                end()
             }
-        }
-        end()
-    }
-
-    private func end() {
-        lock.withLock {
-            threads -= 1
-            lock.signal()
+            lock.withLock { threads.append(thread) }
         }
     }
 
