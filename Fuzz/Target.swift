@@ -4,16 +4,18 @@ import Glibc
 ///
 /// Besides not crashing, what parses must keep the promises that its target asks of it.
 enum Target: String {
-    case cron, definition, duration, instant, json, record, zone
+    case answer, cron, definition, duration, instant, json, record, webhook, zone
 
     func run(_ input: [UInt8]) {
         switch self {
+        case .answer: fuzzAnswer(input)
         case .cron: fuzzCron(input)
         case .definition: fuzzDefinition(input)
         case .duration: fuzzDuration(input)
         case .instant: fuzzInstant(input)
         case .json: fuzzJSON(input)
         case .record: fuzzRecords(input)
+        case .webhook: fuzzWebhook(input)
         case .zone: fuzzZone(input)
         }
     }

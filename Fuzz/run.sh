@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 targets=("${@:2}")
-[[ ${#targets[@]} -gt 0 ]] || targets=(cron definition duration instant json record zone)
+[[ ${#targets[@]} -gt 0 ]] || targets=(answer cron definition duration instant json record webhook zone)
 build=.build/fuzz
 mkdir -p "$build/findings"
 # Stack traces are libFuzzer's to print; Swift's own printer would wait for a debugger's user.
@@ -19,7 +19,7 @@ compile() {
     swiftc -O -whole-module-optimization -parse-as-library -swift-version 6 -strict-memory-safety -warnings-as-errors \
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
         -enable-upcoming-feature InternalImportsByDefault -sanitize=fuzzer,address \
-        -I "$build" -I Sources/CSQLite -I "$build/CLinux" -module-name "$1" -emit-module \
+        -I "$build" -I Sources/CSQLite -I Sources/CCurl -I Sources/CCrypto -I "$build/CLinux" -module-name "$1" -emit-module \
         -emit-module-path "$build/$1.swiftmodule" -c -o "$build/$1.o" "${@:2}"
 }
 
@@ -27,12 +27,12 @@ compile() {
 mkdir -p "$build/CLinux"
 echo 'module CLinux { header "'"$PWD"'/Sources/CLinux/include/CLinux.h" export * }' >"$build/CLinux/module.modulemap"
 clang -O2 -std=gnu2x -c -I Sources/CLinux/include -o "$build/CLinux.o" Sources/CLinux/CLinux.c
-for module in WireJSON TimerCore Platform TimerLog; do
+for module in WireJSON TimerCore Platform TimerLog Webhooks; do
     compile "$module" Sources/"$module"/*.swift
 done
 # Not optimised: failures say what they are, and the compiler (6.3.1) breaks on the optimised end of a fold.
 compile Fuzz -Onone Fuzz/*.swift
-swiftc -sanitize=fuzzer,address -use-ld=lld -o "$build/fuzz" "$build"/*.o -lsqlite3
+swiftc -sanitize=fuzzer,address -use-ld=lld -o "$build/fuzz" "$build"/*.o -lsqlite3 -lcurl -lcrypto
 
 failed=()
 for target in "${targets[@]}"; do
