@@ -8,7 +8,7 @@ final class RedriveRun {
     private var timer: TimerKey?
     private var labels: [[UInt8]] = []
     private var after: Int64 = 0
-    /// The newest it looks at: those that die meanwhile are not its own.
+    /// The newest it looks at: without it deaths could keep it from its end.
     private var last: Int64?
     private var isAtEnd = false
     private var reading: DeliveryReading?

@@ -1,0 +1,197 @@
+import Testing
+import TimerCore
+import WireJSON
+
+@testable import TimerAPI
+@testable import TimerLog
+@testable import TimerService
+
+/// Deliveries as pages, runs and JSON show them, on a service that sends nothing.
+struct DeliveryTests {
+    private let service: TimerService
+    private var engine: Engine { service.engine }
+
+    init() throws {
+        service = try TimerService(store: MemoryLogStore(), configuration: EngineConfiguration()) { _ in }
+    }
+
+    private func document(_ text: String) throws -> JSONDocument {
+        var document = JSONDocument()
+        try document.parse(Array(text.utf8))
+        return document
+    }
+
+    private func turn<Value>(_ body: (borrowing Turn) throws -> Value) throws -> Value {
+        let result = engine.turn { (turn: borrowing Turn) -> Result<Value, any Error> in
+            do { return .success(try body(turn)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    private func settle(_ reading: DeliveryReading) throws -> Bool {
+        try turn { (turn: borrowing Turn) in reading.settle(turn) }
+    }
+
+    private func standings(_ ids: [Int64]) throws -> [DeliveryStanding] {
+        try turn { (turn: borrowing Turn) in
+            var standings: [DeliveryStanding] = []
+            for id in ids { if let standing = turn.delivery(id) { standings.append(standing) } }
+            return standings
+        }
+    }
+
+    /// Makes a timer with a webhook and fires it. Returns the ids of its deliveries.
+    private func fired(_ id: String, _ count: Int) throws -> [Int64] {
+        let body = try TimerBody(
+            try document(#"{"every":"1h","labels":{"a":"b"},"webhook":"https://hooks.example/"}"#), zones: engine.zones)
+        // The key is read under the same lock as a turn.
+        let key = TimerKey(id: Array(id.utf8).span, siphash: engine.siphash)
+        var definition = try body.definition(id: Array(id.utf8))
+        return try turn { (turn: borrowing Turn) in
+            let slot = try turn.create(key, definition: &definition)
+            for _ in 0..<count { try turn.apply(.fire, slot, if: .none) }
+            return turn.pendingDeliveries(of: slot)
+        }
+    }
+
+    private func bury(_ ids: [Int64], status: Int = 500, reason: EventReason = .attempts) throws {
+        try turn { (turn: borrowing Turn) in
+            for id in ids {
+                var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: 2)
+                outcome.reason = reason
+                outcome.status = status
+                engine.scheduler.settle(
+                    outcome, at: turn.now.wall, position: turn.head, wallOffset: turn.now.wallOffset)
+            }
+        }
+    }
+
+    private func event(_ id: String) throws -> OwedEvent {
+        var record = LogRecord(position: 1, at: 1_000, content: .event(.fired, .due, nil))
+        let body = try TimerBody(try document(#"{"every":"1h","labels":{"a":"b"}}"#), zones: engine.zones)
+        let data = try body.definition(id: Array(id.utf8))
+        record.definition = 0..<data.count
+        return try #require(OwedEvent(record, data))
+    }
+
+    /// The ids of each page of a walk, before the events are read.
+    private func walk(_ query: String) throws -> [[Int64]] {
+        var pages: [[Int64]] = []
+        var cursor = ""
+        while pages.count < 100 {
+            let run = try DeliveriesRun(
+                try Target(Array("/v1/deliveries?\(query)\(cursor)".utf8)), siphash: engine.siphash)
+            var page: [Int64]?
+            while page == nil {
+                switch try turn({ (turn: borrowing Turn) in run.step(turn) }) {
+                case .more: break
+                case .read(let reading): page = reading.entries.map(\.standing.id)
+                case .done: page = []
+                }
+            }
+            pages.append(page ?? [])
+            guard let next = run.next else { return pages }
+            cursor = "&cursor=\(EventID.text(next))"
+        }
+        return pages
+    }
+
+    @Test func `a walk shows pending and dead ones once each, by their ids`() throws {
+        let one = try fired("one", 700)
+        let two = try fired("two", 900)
+        // Of one every other, of the other the first: each state is ahead somewhere.
+        let dead = one.enumerated().filter { $0.offset % 2 == 0 }.map(\.element) + two.prefix(600)
+        try bury(dead)
+        #expect(try walk("limit=1000").flatMap { $0 } == one + two)
+        #expect(try walk("limit=77").flatMap { $0 } == one + two)
+        #expect(try walk("limit=100&state=dead").map(\.count) == [100, 100, 100, 100, 100, 100, 100, 100, 100, 50])
+        #expect(try walk("state=pending&timer=two").flatMap { $0 } == Array(two.dropFirst(600)))
+        #expect(try walk("limit=50&timer=one").flatMap { $0 } == one)
+        #expect(try walk("timer=three") == [[]])
+    }
+
+    @Test func `events are read a piece at a time, in order`() throws {
+        let ids = try fired("tea", 300)
+        let standings = try standings(ids)
+        let reading = DeliveryReading(standings)
+        let event = try event("tea")
+        var pieces: [Int] = []
+        while !reading.isRead {
+            pieces.append(reading.piece.count)
+            reading.take(reading.piece.map { _ in event })
+        }
+        #expect(pieces == [128, 128, 44])
+        #expect(try settle(reading))
+        #expect(reading.entries.map(\.standing.id) == ids)
+    }
+
+    @Test func `an event that was written anew is looked up again, one that is gone left out`() throws {
+        let ids = try fired("tea", 3)
+        var standings = try standings(ids)
+        standings[1].body -= 1
+        standings.append(DeliveryStanding(id: 7, body: 7, slot: nil, state: .dead))
+        let reading = DeliveryReading(standings)
+        let event = try event("tea")
+        reading.take([event, nil, nil, nil])
+        #expect(reading.isRead)
+        #expect(try !settle(reading))
+        // The third is where it was said to be, and not there.
+        #expect(reading.piece.map(\.id) == [ids[1]] && reading.newest == ids[1])
+        reading.take([event])
+        #expect(try settle(reading))
+        #expect(reading.entries.map(\.standing.id) == [ids[0], ids[1]])
+    }
+
+    @Test func `an event that moves on and on is given up`() throws {
+        let ids = try fired("tea", 1)
+        let reading = DeliveryReading(try standings(ids))
+        var rounds = 0
+        repeat {
+            rounds += 1
+            reading.take([nil])
+            let id = ids[0]
+            try turn { (_: borrowing Turn) in engine.scheduler.noteCarried(id, at: id + Int64(rounds)) }
+        } while try !settle(reading) && rounds < 100
+        #expect(rounds == 4 && reading.entries.isEmpty)
+    }
+
+    @Test func `a redrive of many ends with the newest event there was`() throws {
+        let ids = try fired("tea", 300)
+        try bury(ids)
+        let run = try RedriveRun(try document(#"{"timer":"tea"}"#), isDry: false, siphash: engine.siphash)
+        let (tea, coffee) = (try event("tea"), try event("coffee"))
+        var pieces: [Int] = []
+        while case .read(let reading) = try turn({ (turn: borrowing Turn) in try run.step(turn) }) {
+            pieces.append(reading.piece.count)
+            // The first is another timer's, with the same half of the hash.
+            reading.take(reading.piece.map { $0.id == ids[0] ? coffee : tea })
+            if pieces.count == 1 { try bury(try fired("late", 2)) }
+        }
+        #expect(pieces == [128, 128, 44])
+        #expect((run.counts.matched, run.counts.changed, run.counts.skipped) == (299, 299, 0))
+    }
+
+    @Test(arguments: [
+        (DeliveryState.pending, #""state":"pending","attempts":2,"nextAttemptAt":null,"diedAt":null,"expiresAt":null"#),
+        (.inFlight, #""state":"inFlight","attempts":2,"nextAttemptAt":null,"diedAt":null,"expiresAt":null"#),
+        (.waiting, #""state":"waiting","attempts":2,"nextAttemptAt":"1970-01-08T00:00:01.000Z","diedAt":null,"#),
+        (
+            .dead,
+            #""state":"dead","attempts":2,"nextAttemptAt":null,"diedAt":"1970-01-01T00:00:01.000Z","#
+                + #""expiresAt":"1970-01-08T00:00:01.000Z","reason":"backlog","lastStatus":null"#
+        ),
+    ])
+    func `a delivery says what its state has to say`(state: DeliveryState, told: String) throws {
+        var standing = DeliveryStanding(id: 5, body: 5, slot: nil, state: state)
+        standing.attempts = 2
+        standing.due = 7 * 86_400_000 + 1_000
+        if state == .dead { standing.reason = .backlog }
+        var json = JSONWriter()
+        DeliveryJSON.write(DeliveryReading.Entry(standing: standing, event: try event("tea")), &json)
+        let text = String(decoding: json.bytes, as: UTF8.self)
+        #expect(
+            text.hasPrefix(
+                #"{"id":"0000000000000000005","timer":"tea","type":"fired","at":"1970-01-01T00:00:01.000Z","# + told))
+        #expect(text.hasSuffix(#""labels":{"a":"b"}}"#))
+    }
+}
