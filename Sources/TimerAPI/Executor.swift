@@ -130,9 +130,9 @@ struct Executor {
         case .batch(let run):
             return perform(run, ticket, turn)
         case .bulk(let run):
+            defer { ticket.mayStandInPart = run.counts.changed > 0 }
             let isDone = try run.step(turn)
             ticket.rest(on: turn.head)
-            ticket.mayStandInPart = run.counts.changed > 0
             guard isDone else { return false }
             ticket.outcome = .bulk(run.counts)
         case .deliveries(let operation):
