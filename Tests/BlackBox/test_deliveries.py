@@ -1,9 +1,7 @@
 """The deliveries API: what is pending, what is dead, and what is to be done about it."""
 
-import pytest
-
 from receiver import Answer, Gate
-from timers import instant, now, poll
+from timers import instant, poll
 from test_operations import samples, value
 from webhooks import FAST, LATER, attempts, deliveries, event, events, fire, fired, hooked
 
@@ -49,86 +47,12 @@ def test_a_delivery_from_pending_to_dead(api, receiver, name):
     assert instant(gone["expiresAt"]) - instant(gone["diedAt"]) == 7 * DAY
 
 
-def test_a_waiting_one_says_until_when(api, receiver, name):
-    id = hooked(api, receiver.script("/", 503), name, retry=LATER)
-    fire(api, id)
-    failed = attempts(api, id, 1)[0]
-    shown = delivery(api, failed["delivery"])
-    assert (shown["state"], shown["attempts"], shown["reason"]) == ("waiting", 1, None)
-    assert shown["nextAttemptAt"] == failed["nextAttemptAt"] and instant(shown["nextAttemptAt"]) > now()
-
-
 def test_what_was_delivered_is_no_more(api, receiver, name):
     id = hooked(api, receiver.url("/"), name)
     fire(api, id)
     done = attempts(api, id, 1)[0]["delivery"]
     api.get(f"/v1/deliveries/{done}").problem(404, "not-found")
     assert deliveries(api, f"timer={id}") == []
-
-
-def test_one_that_had_no_answer_has_no_status(api, receiver, name):
-    receiver.stop()
-    id = hooked(api, receiver.url("/"), name, retry=ONCE)
-    fire(api, id)
-    shown = delivery(api, event(api, id, "deliveryDead")["delivery"])
-    assert (shown["state"], shown["lastStatus"]) == ("dead", None)
-
-
-def test_lists_by_state_and_timer(api, receiver, name):
-    ids = dead(api, receiver, f"{name}-dead", 3)
-    hooked(api, receiver.script("/waits", 500), f"{name}-waits", retry=LATER)
-    fire(api, f"{name}-waits", 2)
-    attempts(api, f"{name}-waits", 1)
-    waiting = fired(api, f"{name}-waits")
-    assert [found["id"] for found in deliveries(api, f"state=dead&timer={name}-dead")] == ids
-    assert deliveries(api, f"state=pending&timer={name}-dead") == deliveries(api, f"state=dead&timer={name}-waits") == []
-    pending = deliveries(api, f"state=pending&timer={name}-waits")
-    assert [(found["id"], found["state"]) for found in pending] == [(waiting[0], "waiting"), (waiting[1], "pending")]
-    assert [found["id"] for found in deliveries(api, f"timer={name}-waits")] == waiting
-    everything = [found["id"] for found in deliveries(api)]
-    assert {*ids, *waiting} <= set(everything) and len(everything) == len(set(everything))
-    assert all(delivery(api, found["id"]) == found for found in pending)
-    assert set(waiting) <= {found["id"] for found in deliveries(api, "state=pending")}
-
-
-def test_pages_hold_each_one_once(api, receiver, name):
-    ids = dead(api, receiver, name, 7)
-    for limit in (1, 3, 7, 1000):
-        found, query = [], f"state=dead&timer={name}&limit={limit}"
-        answer = page(api, query)
-        while True:
-            assert len(answer["deliveries"]) <= limit
-            found += [shown["id"] for shown in answer["deliveries"]]
-            if answer["next"] is None:
-                break
-            answer = page(api, f"{query}&cursor={answer['next']}")
-        assert found == ids
-
-
-@pytest.mark.parametrize("query", ["state=delivered", "limit=0", "limit=1001", "limit=x", "cursor=nonsense!", "colour=red",
-                                   "state=dead&state=pending", "timer=a/b"])
-def test_nonsense_in_a_list_is_refused(api, query):
-    api.get(f"/v1/deliveries?{query}").problem(400)
-
-
-def test_an_unknown_timers_list_is_empty(api, name):
-    assert deliveries(api, f"timer={name}") == []
-
-
-@pytest.mark.parametrize("id", ["00000000000000000001", "1", "nonsense", "99999999999999999999999"])
-@pytest.mark.parametrize("method, path", [("GET", ""), ("DELETE", ""), ("POST", "/redrive")])
-def test_an_unknown_delivery_is_404(api, method, path, id):
-    api.request(method, f"/v1/deliveries/{id}{path}").problem(404, "not-found")
-
-
-@pytest.mark.parametrize("method, target, allow", [
-    ("PUT", "/v1/deliveries", "GET"), ("POST", "/v1/deliveries", "GET"), ("PATCH", "/v1/deliveries/1", "GET"),
-    ("GET", "/v1/deliveries/1/redrive", "POST"), ("DELETE", "/v1/deliveries/1/redrive", "POST"),
-])
-def test_other_methods_are_405(api, method, target, allow):
-    reply = api.request(method, target)
-    reply.problem(405, "method-not-allowed")
-    assert allow in reply.headers["Allow"]
 
 
 def test_a_dead_letter_is_driven_again(api, receiver, name):
@@ -165,40 +89,6 @@ def test_redriven_over_a_crash(new_server, receiver):
     gate.open()
     server.start()
     assert event(server.client, "t", "delivered")["delivery"] == id
-
-
-def test_what_is_not_dead_is_not_driven_again(api, receiver, name):
-    receiver.script("/", gate := Gate())
-    hooked(api, receiver.url("/"), name, timeout="1m")
-    fire(api, name, 2)
-    receiver.wait_for(1)
-    for id in fired(api, name):
-        api.post(f"/v1/deliveries/{id}/redrive").problem(409, "illegal-transition")
-    gate.open()
-    assert len(attempts(api, name, 2)) == 2 and len(receiver.on()) == 2
-
-
-def test_many_are_driven_again_by_timer_or_labels(api, receiver, name):
-    ids = {part: dead(api, receiver, f"{name}-{part}", 3, labels={"run": name, "part": part}) for part in "abc"}
-    for part in "abc":
-        receiver.script(f"/{name}-{part}", 200)
-    api.delete(f"/v1/deliveries/{ids['a'][1]}").expect(204)
-    ids["a"].pop(1)
-    answer = api.post("/v1/deliveries/redrive", {"timer": f"{name}-a"}).expect(200).json
-    assert answer == {"matched": 2, "changed": 2, "skipped": 0}
-    done = events(api, f"{name}-a", "delivered", count=2)
-    assert [found["delivery"] for found in done] == ids["a"]
-    answer = api.post("/v1/deliveries/redrive", {"labels": {"run": name}}).expect(200).json
-    assert answer == {"matched": 6, "changed": 6, "skipped": 0}
-    for part in "bc":
-        assert [found["delivery"] for found in events(api, f"{name}-{part}", "delivered", count=3)] == ids[part]
-    assert api.post("/v1/deliveries/redrive", {"labels": {"run": name}}).expect(200).json["changed"] == 0
-
-
-@pytest.mark.parametrize("body", [{}, {"labels": {}}, {"timer": 1}, {"labels": "a"}, {"state": "dead"},
-                                  {"timer": None}, []])
-def test_a_selector_must_say_something(api, body):
-    api.post("/v1/deliveries/redrive", body).problem(400)
 
 
 def test_a_deleted_one_is_gone_for_good(api, receiver, name):
