@@ -9,6 +9,13 @@ struct DeliveryTable: ~Copyable {
     static let deadLifetime: Int64 = 7 * 86_400_000
     private static let bodyShards: Int64 = 256
 
+    /// A delivery whose turn has come, once what it rests on is durable.
+    struct Turn: Sendable {
+        var id: Int64
+        /// A position.
+        var restsOn: Int64
+    }
+
     var slots = DeliverySlots()
     /// When waiting ones are attempted again and dead ones forgotten, on the elapsed clock.
     var wheel = TimerWheel(position: 0)
@@ -16,8 +23,8 @@ struct DeliveryTable: ~Copyable {
     private(set) var dead = DeliveryIndex()
     /// Where the events of carried ones stand now, by id.
     private var bodies = [[Int64: Int64]](repeating: [:], count: Int(DeliveryTable.bodyShards))
-    /// The ids whose turn has come, each with the position that must be durable first.
-    var ready: [(id: Int64, restsOn: Int64)] = []
+    /// Those whose turn has come.
+    var ready = FIFO<Turn>()
     /// Pending ones above this id have still to be looked at after a fold; nil when all are.
     var startAfter: Int64?
     /// Most that may be pending, and dead.

@@ -22,13 +22,13 @@ extension Scheduler {
     public mutating func owe(_ id: Int64, _ slot: SlotIndex) {
         guard table[slot].inUse else {
             _ = deliveries.appendDetached(id, hash: table[slot].hash)
-            return deliveries.ready.append((id, id))
+            return deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: id))
         }
         var tail = table[slot].deliveries
         let isOldest = tail == 0
         _ = deliveries.append(id, owner: slot, tail: &tail)
         table.setDeliveries(slot, tail)
-        if isOldest { deliveries.ready.append((id, id)) }
+        if isOldest { deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: id)) }
     }
 
     /// The delivery that has to die because too many are pending of the timer at `slot`, or in all: the oldest that is
@@ -66,9 +66,10 @@ extension Scheduler {
     public mutating func takeReadyDeliveries(limit: Int, durable: Int64) -> [Int64] {
         var taken: [Int64] = []
         continueStart(limit: limit)
-        let count = deliveries.ready.prefix(limit).prefix { $0.restsOn <= durable }.count
-        for ready in deliveries.ready[..<count] { taken.append(ready.id) }
-        deliveries.ready.removeFirst(count)
+        while taken.count < limit, let next = deliveries.ready.first, next.restsOn <= durable {
+            taken.append(next.id)
+            _ = deliveries.ready.popFirst()
+        }
         return taken
     }
 
@@ -85,7 +86,7 @@ extension Scheduler {
             if slot.state == .pending, isOldest(place) { found.append(slot.id) }
             return looked < limit
         }
-        for id in found { deliveries.ready.append((id, 0)) }
+        for id in found { deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: 0)) }
         deliveries.startAfter = looked < limit ? nil : last
     }
 
@@ -199,7 +200,9 @@ extension Scheduler {
         guard deliveries.isArming else { return }
         if tail != 0 {
             let oldest = deliveries.slots[deliveries.slots[tail].next]
-            if oldest.state == .pending { deliveries.ready.append((oldest.id, position)) }
+            if oldest.state == .pending {
+                deliveries.ready.append(DeliveryTable.Turn(id: oldest.id, restsOn: position))
+            }
         } else if table[slot].state.hasEnded && table[slot].armed == .no {
             elapsedWheel.insert(table.arm(slot, .elapsed, due: table[slot].due))
         }
@@ -219,7 +222,9 @@ extension Scheduler {
         var tail = slot.map { table[$0].deliveries } ?? 0
         deliveries.revive(place, owner: slot, tail: &tail)
         if let slot { table.setDeliveries(slot, tail) }
-        if deliveries.isArming, isOldest(place) { deliveries.ready.append((deliveries.slots[place].id, position)) }
+        if deliveries.isArming, isOldest(place) {
+            deliveries.ready.append(DeliveryTable.Turn(id: deliveries.slots[place].id, restsOn: position))
+        }
     }
 
     /// Drops a delivery, recorded at `position`. Returns false where there is none.
@@ -266,7 +271,9 @@ extension Scheduler {
                 deliveries.removeDead(place)
             } else {
                 deliveries.slots[place].state = .pending
-                if isOldest(place) { deliveries.ready.append((deliveries.slots[place].id, 0)) }
+                if isOldest(place) {
+                    deliveries.ready.append(DeliveryTable.Turn(id: deliveries.slots[place].id, restsOn: 0))
+                }
             }
         }
         return done && !(deliveries.wheel.nextWake.map { $0 <= now.milliseconds(on: .continuous) } ?? false)

@@ -10,7 +10,7 @@ import Webhooks
 /// Until a delivery's turn comes at its host it is a number in a queue; then its event is read by its position, its
 /// request made and given to the courier. A timer's next one may go once the outcome of the last is on disk.
 final class Dispatcher: @unchecked Sendable {
-    // Unchecked: `arrived`, `isAwake`, `isStopping`, `listeners` are guarded by `lock`, the rest is its thread's.
+    // Unchecked: `arrived` to `listeners` are guarded by `lock`, `courier` is set once; the rest is its thread's.
     private let engine: Engine
     private let report: @Sendable (ServiceEvent) -> Void
     private let sending: DeliverySending
@@ -19,7 +19,9 @@ final class Dispatcher: @unchecked Sendable {
     private let lock = Lock()
     private var arrived: [CourierResult] = []
     private var isAwake = false
+    /// Whether no further attempt begins, and whether the courier has told of all that it will.
     private var isStopping = false
+    private var isOver = false
     private var listeners: [AddressPolicy.Listener] = []
     private var courier: Courier?
     private let rows: RowSource
@@ -125,6 +127,7 @@ final class Dispatcher: @unchecked Sendable {
     func stop(seconds: Double) {
         lock.withLock { isStopping = true }
         courier?.stop(deadlineSeconds: seconds)
+        lock.withLock { isOver = true }
         wake()
     }
 
@@ -132,20 +135,19 @@ final class Dispatcher: @unchecked Sendable {
     func run() {
         courier?.start()
         while true {
-            let (results, stops) = wait()
-            for result in results { end(result, isStopping: stops) }
+            let (results, isStopping, isOver) = wait()
+            for result in results { end(result, isStopping: isStopping) }
             settle()
-            if stops && underWay.isEmpty { break }
-            if stops { continue }
+            if isOver { return }
+            if isStopping { continue }
             queue()
             begin()
         }
-        courier = nil
     }
 
-    private func wait() -> (results: [CourierResult], stops: Bool) {
+    private func wait() -> (results: [CourierResult], isStopping: Bool, isOver: Bool) {
         lock.withLock {
-            while !isAwake && !isStopping {
+            while !isAwake {
                 if ends.isEmpty {
                     lock.wait()
                 } else {
@@ -155,7 +157,7 @@ final class Dispatcher: @unchecked Sendable {
             isAwake = false
             var results: [CourierResult] = []
             swap(&results, &arrived)
-            return (results, isStopping)
+            return (results, isStopping, isOver)
         }
     }
 
@@ -225,10 +227,11 @@ final class Dispatcher: @unchecked Sendable {
             // Positions may have been given out again.
             bodies = EventBodies(rows.row)
         }
-        while true {
-            let ready = engine.takeReady(limit: Self.step)
-            for (id, origin) in ready { queues.append(id, host: origin ?? "") }
-            if ready.isEmpty { return }
+        var isLast = false
+        while !isLast {
+            for (id, origin) in engine.takeReady(limit: Self.step, isLast: &isLast) {
+                queues.append(id, host: origin ?? "")
+            }
         }
     }
 

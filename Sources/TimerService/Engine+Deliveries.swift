@@ -58,9 +58,14 @@ extension Engine {
     }
 
     /// Deliveries whose turn has come, each with the origin it goes to; nil for a timer that is gone.
-    func takeReady(limit: Int) -> [(id: Int64, origin: String?)] {
+    ///
+    /// - Parameter isLast: becomes false where there are more.
+    func takeReady(limit: Int, isLast: inout Bool) -> [(id: Int64, origin: String?)] {
         lock.withLock {
-            scheduler.takeReadyDeliveries(limit: limit, durable: durableHead).map { id in
+            let durable = durableHead
+            let ids = scheduler.takeReadyDeliveries(limit: limit, durable: durable)
+            isLast = !scheduler.hasReadyDeliveries(durable: durable)
+            return ids.map { id in
                 guard let slot = scheduler.delivery(id, clockNow)?.slot else { return (id, nil) }
                 let origin = scheduler.withDefinition(slot) { definition in
                     Definition.layout(definition)?.webhook.flatMap {
@@ -100,9 +105,10 @@ extension Engine {
             let now = instant()
             var refused: [(timer: [UInt8], command: ReceiverCommand)] = []
             for end in ends {
-                guard let delivery = scheduler.delivery(end.outcome.delivery, now), delivery.state == .inFlight else {
-                    continue
-                }
+                // While an attempt was under way the log may have been folded anew, which knows nothing of it.
+                let id = end.outcome.delivery
+                _ = scheduler.beginDelivery(id, now)
+                guard let delivery = scheduler.delivery(id, now), delivery.state == .inFlight else { continue }
                 counters.count(end.outcome)
                 record(end, now)
                 guard let command = end.command else { continue }

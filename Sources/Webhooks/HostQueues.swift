@@ -1,3 +1,5 @@
+import TimerCore
+
 /// What is next: queues by host, so that a slow or dead host delays nobody but itself.
 ///
 /// A host has at most `perHost` exchanges at once, and at most an eighth of the places that are free (the dynamic
@@ -72,8 +74,10 @@ public struct HostQueues<Element: Sendable>: Sendable {
             return nil
         }
         let place = levels[level].first
+        guard let element = hosts[place].waiting.popFirst() else {
+            preconditionFailure("a host is listed while something waits")
+        }
         unlist(place)
-        let element = hosts[place].waiting.removeFirst()
         hosts[place].underWay += 1
         waiting -= 1
         underWay += 1
@@ -93,20 +97,6 @@ public struct HostQueues<Element: Sendable>: Sendable {
         } else {
             forget(place)
         }
-    }
-
-    /// Takes all that wait; what is under way stays.
-    @specialized(where Element == Int64)
-    public mutating func removeWaiting() -> [Element] {
-        var removed: [Element] = []
-        removed.reserveCapacity(waiting)
-        for place in hosts.indices {
-            while !hosts[place].waiting.isEmpty { removed.append(hosts[place].waiting.removeFirst()) }
-            forget(place)
-        }
-        levels = Array(repeating: Level(), count: perHost + 1)
-        waiting = 0
-        return removed
     }
 
     /// Gives the place of a host back that has nothing left to do.

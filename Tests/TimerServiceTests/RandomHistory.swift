@@ -36,7 +36,8 @@ struct RandomHistory {
                 try rig.answer(answers, bytes: Int.random(in: 0...200, using: &generator))
                 answers += 1
             case 20..<22:
-                let turns = rig.engine.takeReady(limit: 100)
+                var isLast = true
+                let turns = rig.engine.takeReady(limit: 100, isLast: &isLast)
                 _ = rig.engine.begin(turns.map(\.id))
             case 22..<25: settle(rig)
             case 25: try changeDeadLetter(rig)

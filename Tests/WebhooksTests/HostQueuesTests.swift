@@ -69,17 +69,6 @@ struct HostQueuesTests {
         #expect(drain(&queues) == ["e"])
     }
 
-    @Test func `all that waits can be taken out`() {
-        var queues = queues(1, 100, ["a": 3, "b": 2])
-        let first = queues.take()
-        #expect(queues.removeWaiting().count == 4)
-        #expect(queues.waiting == 0)
-        #expect(queues.take() == nil)
-        queues.finished(first?.place ?? -1)
-        queues.append("b", host: "b")
-        #expect(drain(&queues) == ["b"])
-    }
-
     @Test(arguments: [1, 7, 1234])
     func `counts and order hold over a long history`(seed: UInt64) {
         var random = seed
@@ -107,19 +96,5 @@ struct HostQueuesTests {
             #expect(queues.waiting == expected.values.reduce(0) { $0 + $1.count })
             #expect(Dictionary(grouping: underWay, by: \.host).values.allSatisfy { $0.count <= 5 })
         }
-    }
-
-    @Test(arguments: [0, 1, 1023, 1024, 1025, 2048, 5000])
-    func `a long queue loses and mixes up nothing`(count: Int) {
-        var queue = FIFO<Int>()
-        for number in 0..<count { queue.append(number) }
-        // Half of it, then as many more behind the rest: both ends move over the chunks' bounds.
-        for number in 0..<count / 2 { #expect(queue.removeFirst() == number) }
-        for number in count..<count + count / 2 { queue.append(number) }
-        for number in count / 2..<count + count / 2 {
-            #expect(!queue.isEmpty)
-            #expect(queue.removeFirst() == number)
-        }
-        #expect(queue.isEmpty)
     }
 }

@@ -1,0 +1,68 @@
+/// A queue in chunks of arrays: an element costs its own size and no more, and no step takes longer than a chunk,
+/// however many wait.
+public struct FIFO<Element: Sendable>: Sendable {
+    /// Elements of a chunk.
+    @inlinable static var chunkSize: Int { 1024 }
+
+    /// What comes next, last first, so that taking it gives its place back.
+    @usableFromInline var front: [Element] = []
+    /// Full chunks between front and back, from `start` on; those before it are empty.
+    @usableFromInline var chunks: [[Element]] = []
+    @usableFromInline var start = 0
+    /// What came last, in order; less than a chunk.
+    @usableFromInline var back: [Element] = []
+
+    /// An empty queue.
+    @inlinable
+    public init() {}
+
+    /// Whether there is nothing.
+    @inlinable public var isEmpty: Bool { front.isEmpty && back.isEmpty && start == chunks.count }
+
+    /// How many there are.
+    @inlinable public var count: Int { front.count + (chunks.count - start) * Self.chunkSize + back.count }
+
+    /// The oldest; nil where there is nothing.
+    @inlinable public var first: Element? { front.last ?? (start < chunks.count ? chunks[start].first : back.first) }
+
+    /// Adds an element to the end.
+    @inlinable
+    public mutating func append(_ element: Element) {
+        back.append(element)
+        guard back.count == Self.chunkSize else { return }
+        chunks.append(back)
+        back = []
+        back.reserveCapacity(Self.chunkSize)
+    }
+
+    /// Takes the oldest; nil where there is nothing.
+    @inlinable
+    public mutating func popFirst() -> Element? {
+        if front.isEmpty { refill() }
+        return front.popLast()
+    }
+
+    /// Hands each element to `body`, oldest first.
+    @inlinable
+    public func forEach(_ body: (Element) -> Void) {
+        front.reversed().forEach(body)
+        for chunk in chunks[start...] { chunk.forEach(body) }
+        back.forEach(body)
+    }
+
+    @usableFromInline
+    mutating func refill() {
+        if start == chunks.count {
+            swap(&front, &back)
+        } else {
+            front = []
+            swap(&front, &chunks[start])
+            start += 1
+            if start * 2 >= chunks.count {
+                chunks.removeFirst(start)
+                start = 0
+            }
+        }
+        front.reverse()
+    }
+}

@@ -1,0 +1,1 @@
+../WebhooksTests/Receiver.swift
