@@ -66,7 +66,8 @@ final class DeliveryRun {
             switch verdict {
             case .notDead(let state): "the delivery is \(state.name): only dead letters are redriven"
             case .noWebhook: "the timer has no webhook any more, or one whose receiver answered 410"
-            case .full: "as many deliveries of the timer as may be are pending: \(Scheduler.mostDeliveriesPerTimer)"
+            case .full:
+                "as many deliveries as may be are pending: \(Scheduler.mostDeliveriesPerTimer) of a timer, and --webhook-backlog in all"
             case .redriven: "it is redriven"
             }
         var problem = Problem(.illegalTransition, detail)

@@ -11,10 +11,11 @@ extension Scheduler {
     /// How many dead letters are kept.
     public var deadDeliveries: Int { deliveries.dead.count }
 
-    /// Bounds how many deliveries may be pending in all and how many dead letters are kept.
+    /// Bounds how many deliveries may be pending in all and how many dead letters are kept; those above are dropped.
     public mutating func boundDeliveries(backlog: Int, deadLetters: Int) {
         deliveries.backlog = backlog
         deliveries.deadLetters = deadLetters
+        while deliveries.dead.count > deadLetters, let oldest = deliveries.dead.first { deliveries.removeDead(oldest) }
     }
 
     /// Notes that the event at position `id`, about the timer at `slot`, is to be delivered. A timer that is being
@@ -44,7 +45,7 @@ extension Scheduler {
         var found: Int64?
         deliveries.pending.walk(after: .min, deliveries.slots) { place in
             let slot = deliveries.slots[place]
-            if slot.state != .inFlight && !slot.isDetached { found = slot.id }
+            if slot.state != .inFlight { found = slot.id }
             return found == nil
         }
         return found
@@ -299,7 +300,9 @@ extension Scheduler {
     /// - Parameter definition: of the timer, or the prefix of it.
     public mutating func fold(_ outcome: DeliveryOutcome, definition: Span<UInt8>, at: Int64, position: Int64) {
         settle(outcome, at: at, position: position, wallOffset: 0)
-        guard let slot = table.find(TimerKey(definition: definition, siphash: table.siphash)) else { return }
+        guard !definition.isEmpty,
+            let slot = table.find(TimerKey(definition: definition, siphash: table.siphash))
+        else { return }
         table.setLastEvent(slot, position)
         // The delivery itself may have gone with older rows, others that ended with it not yet.
         if outcome.reason == .gone && !outcome.isDetached {

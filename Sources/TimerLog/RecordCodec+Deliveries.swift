@@ -20,7 +20,7 @@ extension RecordCodec {
     /// - Parameters:
     ///   - version: of the timer, which deliveries do not change.
     ///   - distance: from the timer's event before, in positions; 0 when there is none.
-    ///   - definition: of the timer, or the prefix of it.
+    ///   - definition: of the timer, or the prefix of it; empty where it is not known.
     public static func append(
         _ outcome: DeliveryOutcome, version: Int64, distance: Int64, at: Int64, definition: Span<UInt8>,
         to bytes: inout [UInt8]
@@ -84,6 +84,13 @@ extension RecordCodec {
         return true
     }
 
+    /// The record with the definition of the timer it is about, in whole or its prefix; with none where that was not known.
+    static func withOwner(
+        _ record: LogRecord, _ bytes: Span<UInt8>, _ range: Range<Int>, isWhole: Bool
+    ) -> LogRecord? {
+        range.isEmpty && !isWhole ? record : withDefinition(record, bytes, range, isWhole: isWhole)
+    }
+
     static func delivery(
         _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64
     ) -> LogRecord? {
@@ -103,7 +110,7 @@ extension RecordCodec {
         if state == .dead { delivery.reason = flags & surplusFlag == 0 ? .attempts : .backlog }
         var record = LogRecord(position: position, at: at, content: .delivery(delivery, event: nil))
         guard flags & eventFlag != 0 else {
-            return withDefinition(record, bytes, offset..<body.upperBound, isWhole: delivery.slot != nil)
+            return withOwner(record, bytes, offset..<body.upperBound, isWhole: delivery.slot != nil)
         }
         let range = offset..<body.upperBound
         guard delivery.id > 0, let kind = ByteCoding.readFixed(bytes, &offset, count: 1),

@@ -194,7 +194,7 @@ public enum RecordCodec {
         if type.isDelivery {
             guard readOutcome(bytes, &offset, type, reason, into: &record) else { return nil }
             record.outcome?.isDetached = kind & detachedFlag != 0
-            return withDefinition(record, bytes, offset..<body.upperBound, isWhole: isWhole)
+            return withOwner(record, bytes, offset..<body.upperBound, isWhole: isWhole)
         }
         record.owesDelivery = kind & owedFlag != 0
         guard let (progress, kicks) = readProgress(bytes, &offset, at: at) else { return nil }

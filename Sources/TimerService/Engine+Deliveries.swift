@@ -48,13 +48,27 @@ extension Engine {
         scheduler.owe(position, effect.slot)
         // One comes, one goes; two where the bounds were lowered since.
         for _ in 0..<2 {
-            guard let id = scheduler.surplusDelivery(effect.slot),
-                let attempts = scheduler.delivery(id, clockNow)?.attempts
+            guard let id = scheduler.surplusDelivery(effect.slot), let delivery = scheduler.delivery(id, clockNow)
             else { return }
-            var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempts)
+            guard delivery.slot != nil else {
+                drop(delivery, definition: [], clockNow)
+                continue
+            }
+            var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: delivery.attempts)
             outcome.reason = .backlog
             record(AttemptEnd(outcome: outcome), clockNow)
         }
+    }
+
+    /// Drops a delivery, and tells no stream of it.
+    ///
+    /// - Parameter definition: of its timer, or the prefix of it; empty where it is not known.
+    func drop(_ delivery: DeliveryStanding, definition: [UInt8], _ now: Now) {
+        var dropped = delivery
+        dropped.slot = nil
+        dropped.state = .stopped
+        let position = record(dropped, definition: definition, now)
+        _ = scheduler.dropDelivery(delivery.id, position: position)
     }
 
     /// Deliveries whose turn has come, each with the origin it goes to; nil for a timer that is gone.

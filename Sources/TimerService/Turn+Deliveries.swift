@@ -8,7 +8,7 @@ public enum RedriveVerdict: Sendable, Equatable {
     case notDead(DeliveryState)
     /// Its timer has no webhook any more, or one whose receiver said that it wants no more.
     case noWebhook
-    /// As many deliveries of its timer as may be are pending.
+    /// As many deliveries of its timer, or in all, as may be are pending.
     case full
 }
 
@@ -41,6 +41,7 @@ extension Turn {
         try checkAvailable()
         guard var delivery = delivery(id) else { throw .refused(.notFound) }
         guard delivery.state == .dead else { return .notDead(delivery.state) }
+        guard engine.scheduler.pendingDeliveries < engine.configuration.deliveries.backlog else { return .full }
         let key = TimerKey(definition: definition.span, siphash: engine.scheduler.siphash)
         let slot = engine.scheduler.find(key)
         if let slot {
@@ -66,10 +67,7 @@ extension Turn {
     /// - Throws: `refused(notFound)` where there is no such delivery.
     public func dropDelivery(_ id: Int64, definition: [UInt8]) throws(ServiceError) {
         try checkAvailable()
-        guard var delivery = delivery(id) else { throw .refused(.notFound) }
-        delivery.slot = nil
-        delivery.state = .stopped
-        let position = engine.record(delivery, definition: definition, now)
-        _ = engine.scheduler.dropDelivery(id, position: position)
+        guard let delivery = delivery(id) else { throw .refused(.notFound) }
+        engine.drop(delivery, definition: definition, now)
     }
 }

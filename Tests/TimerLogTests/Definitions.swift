@@ -110,9 +110,11 @@ struct DeliveryCopy: Equatable {
     var body: Int64
     var status: Int
     var reason: EventReason
+    /// Not compared: see above.
+    var isUnderWay: Bool
 
     init(_ standing: DeliveryStanding, hash: UInt32) {
-        let isUnderWay = standing.state == .inFlight
+        isUnderWay = standing.state == .inFlight
         self.hash = hash
         belongs = standing.slot != nil
         // One whose wait is over counts as waiting: only clocks tell them apart.
@@ -121,6 +123,12 @@ struct DeliveryCopy: Equatable {
         body = standing.body
         status = standing.status
         reason = standing.reason
+    }
+
+    static func == (left: DeliveryCopy, right: DeliveryCopy) -> Bool {
+        (left.hash, left.belongs, left.state, left.attempts, left.body, left.status)
+            == (right.hash, right.belongs, right.state, right.attempts, right.body, right.status)
+            && left.reason == right.reason
     }
 }
 

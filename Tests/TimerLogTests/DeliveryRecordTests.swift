@@ -111,6 +111,19 @@ struct DeliveryRecordTests {
         #expect(isNamed)
     }
 
+    @Test func `a timer that is not known is not named`() throws {
+        let none: [UInt8] = []
+        var bytes: [UInt8] = []
+        let outcome = DeliveryOutcome(.delivered, delivery: 12, attempt: 1)
+        RecordCodec.append(outcome, version: 0, distance: 0, at: 5, definition: none.span, to: &bytes)
+        let dropped = DeliveryStanding(id: 12, body: 1001, slot: nil, state: .stopped)
+        RecordCodec.append(dropped, at: 0, isEvent: false, none.span, to: &bytes)
+        let records = try read(try row(bytes))
+        #expect(records.map(\.definition.count) == [0, 0])
+        #expect(records.first?.outcome == outcome)
+        #expect(records.last?.content == .delivery(dropped, event: nil))
+    }
+
     @Test func `a row of deliveries with one bit wrong anywhere is refused`() throws {
         var bytes: [UInt8] = []
         for outcome in Self.outcomes() {

@@ -18,6 +18,22 @@ struct FoldTests {
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func `the log is what memory holds where too many deliveries wait`(_ seed: UInt64) throws {
+        var configuration = EngineConfiguration()
+        configuration.deliveries.backlog = 6
+        let rig = try Rig(MemoryLogStore(), configuration)
+        var history = RandomHistory(seed: seed + 400)
+        for _ in 0..<30 {
+            for _ in 0..<20 { try history.step(rig) }
+            try rig.expectFoldIsLive(answers: 0..<history.answers)
+            let underWay = rig.live.deliveries.values.count { $0.isUnderWay }
+            #expect(rig.locked { $0.scheduler.pendingDeliveries } <= max(6, underWay))
+        }
+        #expect(rig.locked { $0.counters.events[Int(EventType.deliveryDead.rawValue)] } > 20)
+        rig.stop()
+    }
+
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func `a restart changes nothing, and what follows fits`(_ seed: UInt64) throws {
         let store = MemoryLogStore()
         let time = ManualTime()
