@@ -7,6 +7,8 @@ struct DeliveryTable: ~Copyable {
     static let mostPerTimer = 1000
     /// How long a dead one is kept, in milliseconds: 7 days.
     static let deadLifetime: Int64 = 7 * 86_400_000
+    /// No wait for an attempt is longer, in milliseconds: twice the longest `max` of a retry policy.
+    private static let longestWait: Int64 = 14 * 86_400_000
     private static let bodyShards: Int64 = 256
 
     /// A delivery whose turn has come, once what it rests on is durable.
@@ -194,7 +196,11 @@ struct DeliveryTable: ~Copyable {
                 if slots[place].state == .waiting || slots[place].state == .dead { waiting.append(place) }
                 return true
             }
-            for place in waiting { arm(place, due: slots[place].due(near: now.wall) - now.wallOffset) }
+            for place in waiting {
+                // The calendar may have been far ahead when it was recorded.
+                let longest = slots[place].state == .dead ? Self.deadLifetime : Self.longestWait
+                arm(place, due: min(slots[place].due(near: now.wall) - now.wallOffset, elapsed + longest))
+            }
         }
         startAfter = pending.count > 0 ? .min : nil
     }

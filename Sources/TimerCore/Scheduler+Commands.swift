@@ -97,11 +97,18 @@ extension Scheduler {
         commit(step)
     }
 
-    private mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) {
+    /// Replaces what the client set; what is pending goes by the webhook as it stands then.
+    ///
+    /// - Returns: whether that changed.
+    @discardableResult
+    private mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) -> Bool {
         let createdAt = withDefinition(slot, Definition.layout)?.createdAt ?? 0
+        let changesWebhook = changesWebhook(slot, definition)
         Definition.setCreatedAt(createdAt, in: &definition)
         table.redefine(slot, definition.span)
         dropUndeliverable(slot)
+        if changesWebhook { requeueDeliveries(slot) }
+        return changesWebhook
     }
 
     /// Whether the webhook of the timer at `slot` is another one in `definition`.
@@ -134,8 +141,7 @@ extension Scheduler {
         try condition.check(progress.version)
         redefineForComparison(slot, &definition)
         if withDefinition(slot, { Self.equal($0, definition.span) }) { return false }
-        let changesWebhook = changesWebhook(slot, definition)
-        redefine(slot, &definition)
+        let changesWebhook = redefine(slot, &definition)
         var step = begin(slot, now)
         if changesWebhook { step.progress.flags.remove(.webhookStopped) }
         if replans {

@@ -249,6 +249,23 @@ extension Scheduler {
         table.setDeliveries(slot, 0)
     }
 
+    /// Has a timer's oldest delivery queue anew: the host it queued for may be another now.
+    mutating func requeueDeliveries(_ slot: SlotIndex) {
+        let tail = table[slot].deliveries
+        guard tail != 0 else { return }
+        let oldest = deliveries.slots[deliveries.slots[tail].next]
+        if oldest.state == .pending { deliveries.ready.append(DeliveryTable.Turn(id: oldest.id, restsOn: 0)) }
+    }
+
+    /// Takes the beginning of an attempt back; it comes up again after `milliseconds`.
+    public mutating func postponeDelivery(_ id: Int64, by milliseconds: Int64, _ now: Now) {
+        guard let place = deliveries.pending.find(id, deliveries.slots), deliveries.slots[place].state == .inFlight
+        else { return }
+        deliveries.slots[place].attempts -= 1
+        deliveries.slots[place].state = .waiting
+        deliveries.arm(place, due: now.ceiling(on: .continuous) + milliseconds)
+    }
+
     /// Drops what is pending of a timer whose webhook was taken away.
     mutating func dropUndeliverable(_ slot: SlotIndex) {
         guard table[slot].deliveries != 0, withDefinition(slot, { Definition.layout($0)?.webhook == nil }) else {

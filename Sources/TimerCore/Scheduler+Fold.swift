@@ -54,6 +54,9 @@ extension Scheduler {
         guard let slot = table.find(hash: hash, base: base), table[slot].version < progress.version else {
             return
         }
+        // Kicks stand behind their batch, in which the receiver of the webhook may have said stop.
+        var progress = progress
+        progress.flags.formUnion(table[slot].flags.intersection(.webhookStopped))
         table.setProgress(slot, progress)
         table.setKicks(slot, kicks)
         table.stampKick(slot, position: position)

@@ -20,6 +20,8 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     private var outsideBytes = 0
     /// Rows up to here are compacted.
     private var compactedThrough: Int64 = 0
+    /// What deliveries' events held that had to be written anew in the last way through the log, and in this one.
+    private var carried = CarriedDeliveries()
     /// The pass over rows of kicks: see `condenseKicks`.
     private var pass = KickPass()
 
@@ -90,7 +92,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         let live = engine.lock.withLock {
             engine.scheduler.definitionBytes + engine.idempotency.answerBytes
                 + (engine.scheduler.count + engine.idempotency.count) * Self.recordOverhead
-                + engine.deliveryBytes
+                + max(engine.deliveryBytes, carried.bytes(engine.carriedDeliveryBytes))
         }
         var isBusy = try condenseKicks(reader) || moved
         if outsideBytes > 2 * live + tuning.slackBytes { isBusy = try compact(reader) || isBusy }
@@ -138,11 +140,30 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         }
         guard engine.carryVersionFloor(), waitUntilDurable(restarts) else { return false }
         compactedThrough = last
+        carried.note(through: last, head: engine.durableHead, engine.lock.withLock { engine.carriedDeliveryBytes })
         pass.through = max(pass.through, last)
         let going = RowBytes(rows)
         outsideBytes -= going.events
         committer.delete(through: last, going)
         return true
+    }
+
+    /// How much of the log deliveries hold, as it shows: a few with long payloads may be most of it.
+    private struct CarriedDeliveries {
+        private var end: Int64 = 0
+        private var countAtStart = 0
+        private var lastWay = 0
+
+        /// Bytes that deliveries hold, given the count of all that were ever written anew.
+        func bytes(_ count: Int) -> Int { max(lastWay, count - countAtStart) }
+
+        /// Notes that rows up to `position` are done; a way ends where the log ended at its start.
+        mutating func note(through position: Int64, head: Int64, _ count: Int) {
+            guard position >= end else { return }
+            lastWay = count - countAtStart
+            countAtStart = count
+            end = head
+        }
     }
 
     /// What a row holds that may still be needed.

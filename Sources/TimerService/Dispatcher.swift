@@ -48,6 +48,10 @@ final class Dispatcher: @unchecked Sendable {
     private static let step = 128
     /// Pause before what could not be recorded is tried again, in nanoseconds.
     private static let pause: Int64 = 100_000_000
+    /// How often that is tried before a stop gives up.
+    private static let settlesAtEnd = 20
+    /// Milliseconds before a delivery comes up again whose event could not be read.
+    private static let unreadablePause: Int64 = 10_000
     /// Webhooks remembered.
     private static let webhooksKept = 1024
 
@@ -134,12 +138,15 @@ final class Dispatcher: @unchecked Sendable {
     /// Sends until `stop`. The body of its thread.
     func run() {
         courier?.start()
+        var settlesLeft = Self.settlesAtEnd
         while true {
             let (results, isStopping, isOver) = wait()
             for result in results { end(result, isStopping: isStopping) }
             settle()
-            if isOver { return }
-            if isStopping { continue }
+            if isOver && (ends.isEmpty || settlesLeft == 0) { return }
+            if isOver { settlesLeft -= 1 }
+            // What can't be recorded now would be sent again: nothing more begins before it is.
+            if isStopping || !ends.isEmpty { continue }
             queue()
             begin()
         }
@@ -229,10 +236,18 @@ final class Dispatcher: @unchecked Sendable {
         }
         var isLast = false
         while !isLast {
-            for (id, origin) in engine.takeReady(limit: Self.step, isLast: &isLast) {
-                queues.append(id, host: origin ?? "")
+            for ready in engine.takeReady(limit: Self.step, isLast: &isLast) {
+                queues.append(ready.id, host: ready.origin ?? originOfEvent(ready))
             }
         }
+    }
+
+    /// Where the delivery of a timer that is gone leads; empty where that can't be read now.
+    private func originOfEvent(_ ready: Engine.ReadyDelivery) -> String {
+        guard let found = try? bodies.event(ready.id, at: ready.body) else { return "" }
+        let definition = found.data.span.extracting(found.event.definition)
+        let webhook = Definition.layout(definition)?.webhook
+        return webhook.flatMap { WebhookConfiguration.origin(encoded: definition.extracting($0)) } ?? ""
     }
 
     /// Begins the attempts that may begin.
@@ -284,11 +299,9 @@ final class Dispatcher: @unchecked Sendable {
                 headers: request.headers.map { ($0.name, $0.value) }, body: request.body,
                 timeoutMs: Int(request.timeoutMs))
         } catch {
+            // Nothing was sent, so no attempt is lost; a row may also have been written anew just now.
             report(.deliveryUnreadable(error))
-            var end = Self.judge(.failed(.malformed), attempt.id, attempt.number, underWay.retry)
-            end.outcome.failure = nil
-            ends.append(end)
-            wake()
+            engine.postpone(attempt.id, milliseconds: Self.unreadablePause)
             return nil
         }
     }

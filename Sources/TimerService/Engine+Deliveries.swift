@@ -5,6 +5,16 @@ import Webhooks
 
 /// Deliveries, as the dispatcher takes them and clients change them.
 extension Engine {
+    /// A delivery whose turn has come.
+    struct ReadyDelivery {
+        /// Position of the event.
+        var id: Int64
+        /// Position of the record that holds it.
+        var body: Int64
+        /// Where it goes; nil for a timer that is gone, whose event holds it.
+        var origin: String?
+    }
+
     /// What an attempt needs.
     struct Attempt {
         /// Position of the event.
@@ -73,20 +83,25 @@ extension Engine {
 
     /// Deliveries whose turn has come, each with the origin it goes to; nil for a timer that is gone.
     ///
-    /// - Parameter isLast: becomes false where there are more.
-    func takeReady(limit: Int, isLast: inout Bool) -> [(id: Int64, origin: String?)] {
+    /// - Parameter isLast: whether there are no more.
+    func takeReady(limit: Int, isLast: inout Bool) -> [ReadyDelivery] {
         lock.withLock {
+            isLast = true
+            // What is taken must be begun or come again, and while storage fails nothing begins.
+            guard !storageFails else { return [] }
             let durable = durableHead
             let ids = scheduler.takeReadyDeliveries(limit: limit, durable: durable)
             isLast = !scheduler.hasReadyDeliveries(durable: durable)
-            return ids.map { id in
-                guard let slot = scheduler.delivery(id, clockNow)?.slot else { return (id, nil) }
-                let origin = scheduler.withDefinition(slot) { definition in
-                    Definition.layout(definition)?.webhook.flatMap {
-                        WebhookConfiguration.origin(encoded: definition.extracting($0))
+            return ids.compactMap { id in
+                guard let delivery = scheduler.delivery(id, clockNow) else { return nil }
+                let origin = delivery.slot.map { slot in
+                    scheduler.withDefinition(slot) { definition in
+                        Definition.layout(definition)?.webhook.flatMap {
+                            WebhookConfiguration.origin(encoded: definition.extracting($0))
+                        }
                     }
                 }
-                return (id, origin)
+                return ReadyDelivery(id: id, body: delivery.body, origin: origin ?? nil)
             }
         }
     }
@@ -105,6 +120,14 @@ extension Engine {
                 }
                 return attempt
             }
+        }
+    }
+
+    /// Takes the beginning of an attempt back whose event can't be read now; it comes up again after `milliseconds`.
+    func postpone(_ id: Int64, milliseconds: Int64) {
+        lock.withLock {
+            scheduler.postponeDelivery(id, by: milliseconds, instant())
+            afterChanges(clockNow)
         }
     }
 
@@ -203,10 +226,11 @@ extension Engine {
         }
         let position = takePosition()
         RecordCodec.append(delivery, at: now.wall, isEvent: true, carried.event.span, to: &batch)
+        carriedDeliveryBytes += carried.event.count
         scheduler.noteCarried(carried.id, at: position)
     }
 
-    /// Bytes of the events of deliveries, about: as many as an event of each timer on average.
+    /// Bytes of the events of deliveries, about: as many as a definition of each timer on average.
     var deliveryBytes: Int {
         let count = scheduler.pendingDeliveries + scheduler.deadDeliveries
         return count * (scheduler.definitionBytes / max(1, scheduler.count) + Self.eventOverhead)

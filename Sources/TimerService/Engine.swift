@@ -57,6 +57,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private var heldUntil: Int64 = 0
     /// Elapsed nanoseconds of the newest batch's time base.
     var lastBase: Int64 = 0
+    /// Bytes of deliveries' events that were written anew so far.
+    var carriedDeliveryBytes = 0
     /// Called under the lock when the turn of deliveries has come. Set before anything changes.
     var onReadyDeliveries: () -> Void = {}
     private let durable = Atomic<Int64>(0)

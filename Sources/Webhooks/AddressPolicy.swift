@@ -109,7 +109,7 @@ public struct AddressPolicy: Sendable {
 }
 
 extension IPAddress {
-    /// Whether a listener there listens on all addresses. `::` takes IPv4 too, by the system's default.
+    /// Whether a listener there listens on all addresses: `::` on those of IPv4 too, where the system has it so.
     fileprivate var isWildcard: Bool { self == .v4(0) || self == .v6(high: 0, low: 0) }
 
     /// 127.0.0.0/8 or ::1.

@@ -14,7 +14,7 @@ public enum TimerCommandHeader: Sendable, Equatable {
     private static let longestValue = 128
 
     /// Reads the header's value: a command in either case, blanks around it and around the `=`. Nil where it is
-    /// malformed; a value of several commands, as of a repeated header, is.
+    /// malformed; a value of several commands is.
     public init?(_ value: [UInt8]) {
         guard value.count <= Self.longestValue, value.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 < 0x7F }) else {
             return nil

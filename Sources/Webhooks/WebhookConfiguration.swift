@@ -110,7 +110,7 @@ public struct WebhookConfiguration: Sendable, Equatable {
 
     /// Whether deliveries go to the same scheme, host and port as by `other`; false where one of the URLs is invalid.
     ///
-    /// Secrets and headers of one webhook must not follow it to another origin by themselves.
+    /// A secret of one webhook must not follow it to another origin by its mask.
     public func sameOrigin(as other: WebhookConfiguration) -> Bool {
         guard let own = try? WebhookURL(url), let others = try? WebhookURL(other.url) else { return false }
         return own.sameOrigin(as: others)

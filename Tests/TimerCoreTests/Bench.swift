@@ -103,13 +103,13 @@ extension Bench {
     /// No lines where nothing changed.
     @discardableResult
     func amend(
-        id: String = "t", labels: [(String, String)] = [], if condition: VersionCondition = .none,
-        _ edit: (inout TimerRules) -> Void
+        id: String = "t", labels: [(String, String)] = [], webhook: [UInt8] = [],
+        if condition: VersionCondition = .none, _ edit: (inout TimerRules) -> Void
     ) throws(TimerRefusal) -> [String] {
         let slot = try slot(id)
         var rules = scheduler.rules(slot)
         edit(&rules)
-        var definition = Self.definition(id, rules, labels: labels)
+        var definition = Self.definition(id, rules, labels: labels, webhook: webhook)
         return try change { (scheduler, effects) throws(TimerRefusal) in
             _ = try scheduler.amend(slot, definition: &definition, now, if: condition, &effects)
         }

@@ -255,6 +255,48 @@ struct DeliveryTests {
         #expect(try deliveries.pending() == [])
     }
 
+    @Test func `a webhook that leads elsewhere is queued for anew`() throws {
+        let deliveries = try Deliveries()
+        let id = try deliveries.owe()
+        #expect(deliveries.ready() == [id])
+        try deliveries.bench.amend(webhook: [1]) { $0.restartable = true }
+        #expect(deliveries.ready() == [])
+        try deliveries.bench.amend(webhook: [2]) { _ in }
+        #expect(deliveries.ready() == [id])
+        #expect(deliveries.begin(id) == 1)
+        try deliveries.bench.amend(webhook: [3]) { _ in }
+        #expect(deliveries.ready() == [])
+    }
+
+    @Test func `an attempt that could not begin is none, and comes up again`() throws {
+        let deliveries = try Deliveries()
+        let bench = deliveries.bench
+        let id = try deliveries.owe()
+        _ = deliveries.ready()
+        deliveries.begin(id)
+        bench.scheduler.postponeDelivery(id, by: 300, bench.now)
+        #expect(deliveries.state(id)?.attempts == 0)
+        bench.advance(299)
+        #expect(deliveries.ready() == [])
+        bench.advance(1)
+        #expect(deliveries.ready() == [id])
+        #expect(deliveries.begin(id) == 1)
+    }
+
+    @Test func `no wait is longer after a restart than a policy can ask for`() throws {
+        let deliveries = try Deliveries()
+        let bench = deliveries.bench
+        let id = try deliveries.owe()
+        deliveries.begin(id)
+        // As a fold has it: instants on the wall clock.
+        bench.scheduler.deliveries.isArming = false
+        var outcome = DeliveryOutcome(.deliveryFailed, delivery: id, attempt: 1)
+        outcome.retryAt = bench.now.wall + 4 * 365 * 86_400_000
+        bench.scheduler.settle(outcome, at: bench.now.wall, position: deliveries.position(), wallOffset: 0)
+        bench.scheduler.armAll(bench.now)
+        #expect(deliveries.state(id)?.due == bench.now.wall + 14 * 86_400_000)
+    }
+
     @Test func `an ended timer stays for as long as deliveries are pending`() throws {
         let deliveries = try Deliveries { $0.retain = 10 }
         let bench = deliveries.bench

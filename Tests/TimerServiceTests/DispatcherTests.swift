@@ -157,6 +157,65 @@ struct DispatcherTests {
         receiver.stop()
     }
 
+    @Test func `what waits while the disk takes no writes is delivered once it does`() throws {
+        let begun = Gate()
+        let end = Gate()
+        let receiver = Receiver { visit in
+            if visit.path == "/held" {
+                begun.open(1)
+                end.pass()
+            }
+            visit.answer(200)
+            return .keep
+        }
+        let store = FaultyLogStore()
+        let delivering = try DeliveringService(store) { $0.perHost = 1 }
+        try delivering.create("held", url: "\(receiver.base)/held")
+        for timer in 0..<5 { try delivering.create("t\(timer)", url: "\(receiver.base)/t\(timer)") }
+        try delivering.fire("held")
+        begun.pass()
+        // They queue behind the one that is held when the log is folded anew.
+        for timer in 0..<5 { try delivering.fire("t\(timer)") }
+        try eventually("all is on disk") {
+            delivering.service.engine.durableHead == delivering.service.engine.turn { $0.head }
+        }
+        store.plan(.absent, .absent, .absent)
+        try delivering.create("more", url: "\(receiver.base)/more")
+        try eventually("the disk fails") { !delivering.service.isWritable }
+        end.open(1)
+        try eventually("the disk works") { delivering.service.isWritable }
+        try eventually("all is delivered") { delivering.pending == 0 }
+        delivering.stop()
+        receiver.stop()
+        #expect(ids(receiver.requests, path: "/held").count == 1)
+        for timer in 0..<5 { #expect(ids(receiver.requests, path: "/t\(timer)").count == 1) }
+    }
+
+    @Test func `a stop in the midst of it all loses nothing`() throws {
+        let receiver = Receiver { visit in
+            visit.answer(200)
+            return .keep
+        }
+        let store = MemoryLogStore()
+        let first = try DeliveringService(store)
+        for timer in 0..<10 { try first.create("t\(timer)", url: "\(receiver.base)/t\(timer)") }
+        for _ in 0..<100 { for timer in 0..<10 { try first.fire("t\(timer)") } }
+        try eventually("some are delivered") { first.attempts(.delivered) > 100 }
+        first.stop(deliverySeconds: 60)
+        let before = first.attempts(.delivered)
+        #expect(first.attempts(.failed) == 0)
+        let second = try DeliveringService(store)
+        #expect(second.pending == 1000 - before)
+        try eventually("all is delivered") { second.pending == 0 }
+        second.stop()
+        receiver.stop()
+        for timer in 0..<10 {
+            let ids = ids(receiver.requests, path: "/t\(timer)")
+            #expect(ids.count == 100)
+            #expect(ids == ids.sorted())
+        }
+    }
+
     @Test func `a service that is stopped without a delivery stops at once`() throws {
         let delivering = try DeliveringService(MemoryLogStore())
         delivering.stop(deliverySeconds: 60)

@@ -90,6 +90,33 @@ struct KickLogTests {
         rig.stop()
     }
 
+    @Test func `a kick that shares its batch with a receiver's stop does not undo it`() throws {
+        let gate = GatedLogStore(MemoryLogStore())
+        let rig = try Rig(gate)
+        var rules = TimerRules(.watchdog(1_000_000))
+        rules.deliveries = EventTypes(.fired)
+        try rig.change { turn throws(ServiceError) in
+            var bytes = definition("dog", rules, webhook: [1])
+            _ = try turn.create(rig.key("dog"), definition: &bytes)
+        }
+        try rig.tell("dog", .fire)
+        try rig.settle()
+        var isLast = true
+        let attempt = try #require(rig.engine.begin(rig.engine.takeReady(limit: 1, isLast: &isLast).map(\.id)).first)
+        gate.shut()
+        try rig.create("other")
+        try eventually("a batch is under way") { gate.isHolding }
+        try rig.tell("dog", .kick)
+        var outcome = DeliveryOutcome(.deliveryDead, delivery: attempt.id, attempt: 1)
+        outcome.reason = .gone
+        _ = rig.engine.settle([Engine.AttemptEnd(outcome: outcome)][...])
+        gate.unshut()
+        try rig.settle()
+        #expect(try #require(rig.progress("dog")).flags.contains(.webhookStopped))
+        try rig.expectFoldIsLive()
+        rig.stop()
+    }
+
     @Test(arguments: [1, 40])
     func `many kicks take a bounded part of the log, and cost no event`(dogCount: Int) throws {
         let rig = try Rig()
