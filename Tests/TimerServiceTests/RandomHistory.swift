@@ -36,6 +36,8 @@ struct RandomHistory {
                 try rig.answer(answers, bytes: Int.random(in: 0...200, using: &generator))
                 answers += 1
             case 20..<22:
+                // Whose turn it is follows from what is on disk: the same in every run.
+                if rig.locked({ !$0.storageFails }) { try? rig.settle() }
                 var isLast = true
                 let turns = rig.engine.takeReady(limit: 100, isLast: &isLast)
                 _ = rig.engine.begin(turns.map(\.id))
