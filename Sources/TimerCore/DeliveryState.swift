@@ -24,9 +24,6 @@ public enum DeliveryState: UInt8, Sendable, CaseIterable {
         case .stopped: "stopped"
         }
     }
-
-    /// Whether an attempt is still to come or under way.
-    public var isOpen: Bool { self == .pending || self == .inFlight || self == .waiting }
 }
 
 /// Why an attempt got no answer.

@@ -38,14 +38,14 @@ extension Scheduler {
         let tail = table[slot].deliveries
         if tail != 0, deliveries.slots[tail].count > DeliveryTable.mostPerTimer {
             let oldest = deliveries.slots[tail].next
-            let place = deliveries.slots[oldest].state == .inFlight ? deliveries.slots[oldest].next : oldest
-            return deliveries.slots[place].id
+            let mayDie = DeliveryMachine.next(.overflowed, in: deliveries.slots[oldest].state) != nil
+            return deliveries.slots[mayDie ? oldest : deliveries.slots[oldest].next].id
         }
         guard deliveries.pending.count > deliveries.backlog else { return nil }
         var found: Int64?
         deliveries.pending.walk(after: .min, deliveries.slots) { place in
             let slot = deliveries.slots[place]
-            if slot.state != .inFlight { found = slot.id }
+            if DeliveryMachine.next(.overflowed, in: slot.state) != nil { found = slot.id }
             return found == nil
         }
         return found
@@ -98,10 +98,10 @@ extension Scheduler {
 
     /// Begins an attempt at a delivery whose turn it is; nil where that has passed.
     public mutating func beginDelivery(_ id: Int64, _ now: Now) -> DeliveryStanding? {
-        guard let place = deliveries.pending.find(id, deliveries.slots), deliveries.slots[place].state == .pending,
-            isOldest(place)
+        guard let place = deliveries.pending.find(id, deliveries.slots),
+            let next = DeliveryMachine.next(.started, in: deliveries.slots[place].state), isOldest(place)
         else { return nil }
-        deliveries.slots[place].state = .inFlight
+        deliveries.slots[place].state = next
         deliveries.slots[place].attempts += 1
         return standing(place, now)
     }
@@ -259,10 +259,11 @@ extension Scheduler {
 
     /// Takes the beginning of an attempt back; it comes up again after `milliseconds`.
     public mutating func postponeDelivery(_ id: Int64, by milliseconds: Int64, _ now: Now) {
-        guard let place = deliveries.pending.find(id, deliveries.slots), deliveries.slots[place].state == .inFlight
+        guard let place = deliveries.pending.find(id, deliveries.slots),
+            let next = DeliveryMachine.next(.postponed, in: deliveries.slots[place].state)
         else { return }
         deliveries.slots[place].attempts -= 1
-        deliveries.slots[place].state = .waiting
+        deliveries.slots[place].state = next
         deliveries.arm(place, due: now.ceiling(on: .continuous) + milliseconds)
     }
 
@@ -287,8 +288,8 @@ extension Scheduler {
                 // The wheel has let it go already.
                 deliveries.slots[place].state = .stopped
                 deliveries.removeDead(place)
-            } else {
-                deliveries.slots[place].state = .pending
+            } else if let next = DeliveryMachine.next(.due, in: deliveries.slots[place].state) {
+                deliveries.slots[place].state = next
                 if isOldest(place) {
                     deliveries.ready.append(DeliveryTable.Turn(id: deliveries.slots[place].id, restsOn: 0))
                 }

@@ -175,16 +175,16 @@ final class Dispatcher: @unchecked Sendable {
         queues.finished(attempt.place)
         // What was given up for the stop's sake did not fail.
         if isStopping && result.status == 0 { return }
-        let event: DeliveryEvent
+        let ended: AttemptResult
         if result.status > 0 {
             let asked = result.retryAfter.flatMap {
                 RetryAfter.milliseconds($0, nowMs: Clocks.realtime() / 1_000_000)
             }
-            event = .answered(status: result.status, retryAfterMs: asked)
+            ended = .answered(status: result.status, retryAfterMs: asked)
         } else {
-            event = .failed(result.failure ?? .interrupted)
+            ended = .failed(result.failure ?? .interrupted)
         }
-        var end = Self.judge(event, id, attempt.attempt, attempt.retry)
+        var end = Self.judge(ended, id, attempt.attempt, attempt.retry)
         end.outcome.status = result.status
         end.definition = attempt.definition
         end.version = attempt.version
@@ -193,22 +193,24 @@ final class Dispatcher: @unchecked Sendable {
     }
 
     private static func judge(
-        _ event: DeliveryEvent, _ id: Int64, _ attempt: Int, _ retry: RetryPolicy
+        _ result: AttemptResult, _ id: Int64, _ attempt: Int, _ retry: RetryPolicy
     ) -> Engine.AttemptEnd {
-        let draw = DeliveryMachine.draw(id: String(id), attempt: attempt)
+        let draw = AttemptJudge.draw(id: String(id), attempt: attempt)
         var end: Engine.AttemptEnd
-        switch DeliveryMachine.outcome(of: event, attempt: attempt, policy: retry, draw: draw) {
+        switch AttemptJudge.outcome(of: result, attempt: attempt, policy: retry, draw: draw) {
         case .delivered:
             end = Engine.AttemptEnd(outcome: DeliveryOutcome(.delivered, delivery: id, attempt: attempt))
         case .retry(let milliseconds):
             end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryFailed, delivery: id, attempt: attempt))
             end.retryAfter = milliseconds
-        case .dead, .stop:
+        case .dead:
             end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
             end.outcome.reason = .attempts
-            if case .answered(status: 410, _) = event { end.outcome.reason = .gone }
+        case .stop:
+            end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
+            end.outcome.reason = .gone
         }
-        if case .failed(let failure) = event { end.outcome.failure = failure }
+        if case .failed(let failure) = result { end.outcome.failure = failure }
         return end
     }
 

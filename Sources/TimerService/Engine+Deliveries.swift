@@ -145,7 +145,9 @@ extension Engine {
                 // While an attempt was under way the log may have been folded anew, which knows nothing of it.
                 let id = end.outcome.delivery
                 _ = scheduler.beginDelivery(id, now)
-                guard let delivery = scheduler.delivery(id, now), delivery.state == .inFlight else { continue }
+                guard let delivery = scheduler.delivery(id, now),
+                    DeliveryMachine.next(end.outcome.event, in: delivery.state) != nil
+                else { continue }
                 counters.count(end.outcome)
                 record(end, now)
                 guard let command = end.command else { continue }

@@ -40,7 +40,7 @@ extension Turn {
     ) throws(ServiceError) -> RedriveVerdict {
         try checkAvailable()
         guard var delivery = delivery(id) else { throw .refused(.notFound) }
-        guard delivery.state == .dead else { return .notDead(delivery.state) }
+        guard let next = DeliveryMachine.next(.redriven, in: delivery.state) else { return .notDead(delivery.state) }
         guard engine.scheduler.pendingDeliveries < engine.configuration.deliveries.backlog else { return .full }
         let key = TimerKey(definition: definition.span, siphash: engine.scheduler.siphash)
         let slot = engine.scheduler.find(key)
@@ -51,7 +51,7 @@ extension Turn {
             }
         }
         delivery.slot = slot
-        delivery.state = .pending
+        delivery.state = next
         delivery.attempts = 0
         delivery.status = 0
         delivery.reason = .none

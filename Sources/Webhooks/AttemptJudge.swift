@@ -1,0 +1,54 @@
+public import TimerCore
+
+/// How an attempt ended.
+public enum AttemptResult: Sendable, Equatable {
+    /// The receiver answered; `retryAfterMs` is what ``RetryAfter`` made of its `Retry-After`.
+    case answered(status: Int, retryAfterMs: Int64?)
+    /// No answer came.
+    case failed(DeliveryFailure)
+}
+
+/// What becomes of a delivery by an attempt.
+public enum AttemptOutcome: Sendable, Equatable {
+    /// The receiver took it (2xx).
+    case delivered
+    /// Another attempt is due that many milliseconds after this one's end.
+    case retry(afterMs: Int64)
+    /// That was the last attempt.
+    case dead
+    /// The receiver is gone for good (410): the timer's webhook stops.
+    case stop
+}
+
+/// Judges attempts at deliveries.
+public enum AttemptJudge {
+    /// How attempt `attempt`, counted from 1, ended.
+    ///
+    /// 2xx delivers and 410 stops, the last attempt's too. All else is tried again until attempts are out: any other
+    /// status, redirects among them, and no answer at all. 429 and 503 may say when, see
+    /// ``RetryPolicy/retryAfterMs(_:draw:)``.
+    public static func outcome(
+        of result: AttemptResult, attempt: Int, policy: RetryPolicy, draw: UInt64
+    ) -> AttemptOutcome {
+        var askedMs: Int64?
+        if case .answered(let status, let retryAfterMs) = result {
+            if (200...299).contains(status) { return .delivered }
+            if status == 410 { return .stop }
+            if status == 429 || status == 503 { askedMs = retryAfterMs }
+        }
+        if attempt >= policy.maxAttempts { return .dead }
+        if let askedMs { return .retry(afterMs: policy.retryAfterMs(askedMs, draw: draw)) }
+        return .retry(afterMs: policy.backoffMs(attempt: attempt, draw: draw))
+    }
+
+    /// Evenly spread bits that are the same for the same delivery and attempt, in every process: jitter that needs no
+    /// memory (FNV-1a, then the finaliser of SplitMix64).
+    public static func draw(id: String, attempt: Int) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        hash = hash &+ UInt64(truncatingIfNeeded: attempt) &* 0x9E37_79B9_7F4A_7C15
+        hash = (hash ^ hash >> 30) &* 0xBF58_476D_1CE4_E5B9
+        hash = (hash ^ hash >> 27) &* 0x94D0_49BB_1331_11EB
+        return hash ^ hash >> 31
+    }
+}
