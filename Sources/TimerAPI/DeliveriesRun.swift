@@ -76,7 +76,11 @@ final class DeliveriesRun {
         var stretches: [Stretch] = []
         if showsDead { stretches.append(walk(dead: true, turn)) }
         if showsPending {
-            stretches.append(timer.map { pending(of: $0, turn) } ?? walk(dead: false, turn))
+            if let timer, !turn.hasDetachedDeliveries {
+                stretches.append(pending(of: timer, turn))
+            } else {
+                stretches.append(walk(dead: false, turn))
+            }
         }
         // What lies behind the end of the shorter one waits for the next hold, so that ids only grow.
         let end = stretches.compactMap(\.end).min()

@@ -23,6 +23,8 @@ struct DeliveryTable: ~Copyable {
     var wheel = TimerWheel(position: 0)
     private(set) var pending = DeliveryIndex()
     private(set) var dead = DeliveryIndex()
+    /// How many pending ones belong to no timer any more.
+    private(set) var detachedCount = 0
     /// Where the events of carried ones stand now, by id.
     private var bodies = [[Int64: Int64]](repeating: [:], count: Int(DeliveryTable.bodyShards))
     /// Those whose turn has come.
@@ -62,6 +64,7 @@ struct DeliveryTable: ~Copyable {
         let place = slots.take(id)
         slots[place].owner = hash
         slots[place].isDetached = true
+        detachedCount += 1
         pending.insert(place, slots)
         return place
     }
@@ -110,10 +113,14 @@ struct DeliveryTable: ~Copyable {
 
     /// Takes a pending delivery out for good; `tail` is its ring's, 0 for a detached one.
     mutating func remove(_ place: UInt32, tail: inout UInt32) {
-        if !slots[place].isDetached { unlink(place, tail: &tail) }
+        takeOut(place, tail: &tail)
+        release(place)
+    }
+
+    private mutating func takeOut(_ place: UInt32, tail: inout UInt32) {
+        if slots[place].isDetached { detachedCount -= 1 } else { unlink(place, tail: &tail) }
         disarm(place)
         pending.remove(slots[place].id, slots)
-        release(place)
     }
 
     /// Drops all of a ring.
@@ -127,9 +134,7 @@ struct DeliveryTable: ~Copyable {
     ///   - hash: of the name of its timer.
     ///   - due: when it is forgotten.
     mutating func bury(_ place: UInt32, tail: inout UInt32, hash: UInt32, status: Int, isSurplus: Bool, due: Int64) {
-        if !slots[place].isDetached { unlink(place, tail: &tail) }
-        disarm(place)
-        pending.remove(slots[place].id, slots)
+        takeOut(place, tail: &tail)
         slots[place].state = .dead
         slots[place].isDetached = true
         slots[place].isSurplus = isSurplus
@@ -160,6 +165,8 @@ struct DeliveryTable: ~Copyable {
             slots[place].isDetached = false
             slots[place].owner = owner
             link(place, tail: &tail)
+        } else {
+            detachedCount += 1
         }
         pending.insert(place, slots)
     }

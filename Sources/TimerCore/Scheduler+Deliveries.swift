@@ -8,6 +8,9 @@ extension Scheduler {
     /// How many deliveries are pending, those in flight and waiting included.
     public var pendingDeliveries: Int { deliveries.pending.count }
 
+    /// Whether any that is pending belongs to no timer any more.
+    public var hasDetachedDeliveries: Bool { deliveries.detachedCount > 0 }
+
     /// How many dead letters are kept.
     public var deadDeliveries: Int { deliveries.dead.count }
 

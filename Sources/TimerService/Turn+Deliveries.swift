@@ -29,6 +29,9 @@ extension Turn {
     /// The pending deliveries of the timer at `slot`, in the order in which they go.
     public func pendingDeliveries(of slot: SlotIndex) -> [Int64] { engine.scheduler.pendingDeliveries(of: slot) }
 
+    /// Whether any pending delivery belongs to no timer any more: then a name's are not all its timer's.
+    public var hasDetachedDeliveries: Bool { engine.scheduler.hasDetachedDeliveries }
+
     /// Has a dead letter delivered anew.
     ///
     /// - Parameters:

@@ -117,6 +117,17 @@ def test_dead_letters_outlive_their_timer_and_go_where_it_pointed(api, receiver,
     assert receiver.wait_for(before + 1)[-1].id == id
 
 
+def test_what_a_deleted_timer_still_owes_is_found_by_its_name(api, receiver, name):
+    """The event `deleted` is delivered too; by then its delivery belongs to no timer any more."""
+    hooked(api, receiver.script("/", gate := Gate()), name, types=["deleted"])
+    api.delete(f"/v1/timers/{name}").expect(204)
+    receiver.wait_for(1)
+    (found,) = deliveries(api, f"timer={name}&state=pending")
+    assert (found["type"], found["timer"], found["state"]) == ("deleted", name, "inFlight")
+    gate.open()
+    poll(lambda: deliveries(api, f"timer={name}") == [])
+
+
 def test_above_the_bound_of_dead_letters_the_oldest_is_dropped(new_server, receiver):
     api = new_server("--webhook-dead-letters", "3").client
     ids = dead(api, receiver, "t", 5)
