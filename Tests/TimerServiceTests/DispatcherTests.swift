@@ -170,7 +170,7 @@ struct DispatcherTests {
         // The fire stands, as the log shows when it is opened anew; then it takes no writes for a while.
         store.plan(.unknownButWritten, .absent, .absent)
         try delivering.fire("t")
-        try eventually("the fire is delivered") { delivering.pending == 0 }
+        try eventually("the fire is delivered") { delivering.attempts(.delivered) == 1 }
         delivering.stop()
         receiver.stop()
         #expect(ids(receiver.requests, path: "/t").count == 1)
@@ -196,7 +196,7 @@ struct DispatcherTests {
         try eventually("the disk is asked") { store.appendCount > appends }
         end.open(1)
         try eventually("the disk works") { delivering.service.isWritable }
-        try eventually("the fire is delivered") { delivering.pending == 0 }
+        try eventually("the fire is delivered") { delivering.attempts(.delivered) == 1 }
         delivering.stop()
         receiver.stop()
         #expect(ids(receiver.requests, path: "/t").count == 1)
