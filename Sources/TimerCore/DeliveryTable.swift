@@ -51,22 +51,20 @@ struct DeliveryTable: ~Copyable {
     }
 
     /// Adds a pending delivery to a ring whose newest is `tail`.
-    mutating func append(_ id: Int64, owner: UInt32, tail: inout UInt32) -> UInt32 {
+    mutating func append(_ id: Int64, owner: UInt32, tail: inout UInt32) {
         let place = slots.take(id)
         slots[place].owner = owner
         link(place, tail: &tail)
         pending.insert(place, slots)
-        return place
     }
 
     /// Adds a pending delivery of a timer that is gone.
-    mutating func appendDetached(_ id: Int64, hash: UInt32) -> UInt32 {
+    mutating func appendDetached(_ id: Int64, hash: UInt32) {
         let place = slots.take(id)
         slots[place].owner = hash
         slots[place].isDetached = true
         detachedCount += 1
         pending.insert(place, slots)
-        return place
     }
 
     /// Puts a delivery into a ring where its id belongs, but not before an oldest that was attempted already.
@@ -108,8 +106,8 @@ struct DeliveryTable: ~Copyable {
         slots[tail].count = count
     }
 
-    /// Whether a pending delivery is the oldest of its timer's.
-    func isOldest(_ place: UInt32, tail: UInt32) -> Bool { slots[place].isDetached || slots[tail].next == place }
+    /// How many are in a ring.
+    func count(tail: UInt32) -> Int { tail == 0 ? 0 : slots[tail].count }
 
     /// Takes a pending delivery out for good; `tail` is its ring's, 0 for a detached one.
     mutating func remove(_ place: UInt32, tail: inout UInt32) {

@@ -24,22 +24,28 @@ extension Scheduler {
     /// Notes that the event at position `id`, about the timer at `slot`, is to be delivered. A timer that is being
     /// deleted is still readable.
     public mutating func owe(_ id: Int64, _ slot: SlotIndex) {
-        guard table[slot].inUse else {
-            _ = deliveries.appendDetached(id, hash: table[slot].hash)
-            return deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: id))
+        let isOldest: Bool
+        if table[slot].inUse {
+            isOldest = table[slot].deliveries == 0
+            append(id, slot)
+        } else {
+            isOldest = true
+            deliveries.appendDetached(id, hash: table[slot].hash)
         }
-        var tail = table[slot].deliveries
-        let isOldest = tail == 0
-        _ = deliveries.append(id, owner: slot, tail: &tail)
-        table.setDeliveries(slot, tail)
         if isOldest { deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: id)) }
+    }
+
+    private mutating func append(_ id: Int64, _ slot: SlotIndex) {
+        var tail = table[slot].deliveries
+        deliveries.append(id, owner: slot, tail: &tail)
+        table.setDeliveries(slot, tail)
     }
 
     /// The delivery that has to die because too many are pending of the timer at `slot`, or in all: the oldest that is
     /// not in flight. Nil when there are not.
     public func surplusDelivery(_ slot: SlotIndex) -> Int64? {
         let tail = table[slot].deliveries
-        if tail != 0, deliveries.slots[tail].count > DeliveryTable.mostPerTimer {
+        if deliveries.count(tail: tail) > DeliveryTable.mostPerTimer {
             let oldest = deliveries.slots[tail].next
             let mayDie = DeliveryMachine.next(.overflowed, in: deliveries.slots[oldest].state) != nil
             return deliveries.slots[mayDie ? oldest : deliveries.slots[oldest].next].id
@@ -96,7 +102,7 @@ extension Scheduler {
 
     private func isOldest(_ place: UInt32) -> Bool {
         let slot = deliveries.slots[place]
-        return slot.isDetached || deliveries.isOldest(place, tail: table[slot.owner].deliveries)
+        return slot.isDetached || deliveries.slots[table[slot.owner].deliveries].next == place
     }
 
     /// Begins an attempt at a delivery whose turn it is; nil where that has passed.
@@ -118,7 +124,7 @@ extension Scheduler {
     ///
     /// - Parameters:
     ///   - dead: dead letters, or else pending ones.
-    ///   - hash: only those of timers with this top half of the hash of the name; nil: all.
+    ///   - body: gets the top half of the hash of the timer's name too.
     public func walkDeliveries(
         after id: Int64, dead: Bool, _ now: Now, _ body: (_ hash: UInt32, DeliveryStanding) -> Bool
     ) {
@@ -127,6 +133,11 @@ extension Scheduler {
             let slot = deliveries.slots[place]
             return body(slot.isDetached ? slot.owner : table[slot.owner].hash, standing(place, now))
         }
+    }
+
+    /// Whether as many deliveries of the timer at `slot` are pending as may be.
+    public func hasMostDeliveries(_ slot: SlotIndex) -> Bool {
+        deliveries.count(tail: table[slot].deliveries) >= DeliveryTable.mostPerTimer
     }
 
     /// The pending deliveries of the timer at `slot`, in the order in which they go.
@@ -308,12 +319,9 @@ extension Scheduler {
     public mutating func foldOwed(_ id: Int64, definition: Span<UInt8>) {
         let key = TimerKey(definition: definition, siphash: table.siphash)
         guard let slot = table.find(key) else {
-            _ = deliveries.appendDetached(id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
-            return
+            return deliveries.appendDetached(id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
         }
-        var tail = table[slot].deliveries
-        _ = deliveries.append(id, owner: slot, tail: &tail)
-        table.setDeliveries(slot, tail)
+        append(id, slot)
     }
 
     /// Takes an outcome over, recorded at `position`.
@@ -354,7 +362,7 @@ extension Scheduler {
         if deliveries.find(standing.id) == nil {
             guard isCarried else { return }
             if standing.slot == nil {
-                _ = deliveries.appendDetached(standing.id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
+                deliveries.appendDetached(standing.id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
             } else {
                 foldOwed(standing.id, definition: definition)
             }

@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 import TimerCore
 import TimerLog
 import Webhooks
@@ -196,19 +195,14 @@ final class Dispatcher: @unchecked Sendable {
         _ result: AttemptResult, _ id: Int64, _ attempt: Int, _ retry: RetryPolicy
     ) -> Engine.AttemptEnd {
         let draw = AttemptJudge.draw(id: String(id), attempt: attempt)
-        var end: Engine.AttemptEnd
+        var end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
         switch AttemptJudge.outcome(of: result, attempt: attempt, policy: retry, draw: draw) {
-        case .delivered:
-            end = Engine.AttemptEnd(outcome: DeliveryOutcome(.delivered, delivery: id, attempt: attempt))
+        case .delivered: end.outcome.type = .delivered
         case .retry(let milliseconds):
-            end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryFailed, delivery: id, attempt: attempt))
+            end.outcome.type = .deliveryFailed
             end.retryAfter = milliseconds
-        case .dead:
-            end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
-            end.outcome.reason = .attempts
-        case .stop:
-            end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
-            end.outcome.reason = .gone
+        case .dead: end.outcome.reason = .attempts
+        case .stop: end.outcome.reason = .gone
         }
         if case .failed(let failure) = result { end.outcome.failure = failure }
         return end

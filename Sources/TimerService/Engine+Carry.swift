@@ -35,6 +35,15 @@ extension Engine {
         var version: Int64
     }
 
+    /// An event of a delivery in a row that is to go.
+    struct CarriedDelivery {
+        var id: Int64
+        /// Position of the record that holds the event.
+        var position: Int64
+        /// The event's record, without frame.
+        var event: [UInt8]
+    }
+
     /// Writes anew what of a row's records is still needed, one bounded step: afterwards nothing rests on the part of
     /// `carried` before the returned index.
     ///
@@ -115,6 +124,30 @@ extension Engine {
         guard progress.version == kick.version, let kicks = scheduler.kicks(slot) else { return }
         recordKick(slot, progress, kicks)
     }
+
+    /// Writes a delivery anew.
+    private func carryDelivery(_ carried: CarriedDelivery) {
+        let now = clockNow
+        guard var delivery = scheduler.delivery(carried.id, now), delivery.body == carried.position else { return }
+        // An attempt under way is told by its outcome only.
+        if delivery.state == .inFlight {
+            delivery.state = .pending
+            delivery.attempts -= 1
+        }
+        let position = takePosition()
+        RecordCodec.append(delivery, at: now.wall, isEvent: true, carried.event.span, to: &batch)
+        carriedDeliveryBytes += carried.event.count
+        scheduler.noteCarried(carried.id, at: position)
+    }
+
+    /// Bytes of the events of deliveries, about: as many as a definition of each timer on average.
+    var deliveryBytes: Int {
+        let count = scheduler.pendingDeliveries + scheduler.deadDeliveries
+        return count * (scheduler.definitionBytes / max(1, scheduler.count) + Self.eventOverhead)
+    }
+
+    /// Bytes of an event's record and of what carries it, beside the definition.
+    private static let eventOverhead = 96
 
     /// Writes the record of a timer as it is.
     func recordSnapshot(_ slot: SlotIndex) {

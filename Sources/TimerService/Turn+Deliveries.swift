@@ -49,9 +49,7 @@ extension Turn {
         let slot = engine.scheduler.find(key)
         if let slot {
             guard engine.scheduler.takesDeliveries(slot) else { return .noWebhook }
-            guard engine.scheduler.pendingDeliveries(of: slot).count < Scheduler.mostDeliveriesPerTimer else {
-                return .full
-            }
+            guard !engine.scheduler.hasMostDeliveries(slot) else { return .full }
         }
         delivery.slot = slot
         delivery.state = next

@@ -117,6 +117,21 @@ def test_dead_letters_outlive_their_timer_and_go_where_it_pointed(api, receiver,
     assert receiver.wait_for(before + 1)[-1].id == id
 
 
+def test_no_redrive_where_as_many_as_may_be_are_pending(new_server, receiver):
+    api = new_server("--webhook-backlog", "1").client
+    id = dead(api, receiver, "dead")[0]
+    receiver.script("/full", gate := Gate())
+    fire(api, hooked(api, receiver.url("/full"), "full"))
+    receiver.wait_for(1, "/full")
+    problem = api.post(f"/v1/deliveries/{id}/redrive").problem(409, "illegal-transition")
+    assert "--webhook-backlog" in problem["detail"] and delivery(api, id)["state"] == "dead"
+    answer = api.post("/v1/deliveries/redrive", {"timer": "dead"}).expect(200).json
+    assert answer == {"matched": 1, "changed": 0, "skipped": 1}
+    gate.open()
+    event(api, "full", "delivered")
+    api.post(f"/v1/deliveries/{id}/redrive").expect(200)
+
+
 def test_what_a_deleted_timer_still_owes_is_found_by_its_name(api, receiver, name):
     """The event `deleted` is delivered too; by then its delivery belongs to no timer any more."""
     hooked(api, receiver.script("/", gate := Gate()), name, types=["deleted"])

@@ -84,7 +84,7 @@ struct DeliveryTableTests {
             switch Int.random(in: 0..<6, using: &generator) {
             case 0, 1, 2:
                 guard pending.count < DeliveryTable.mostPerTimer else { continue }
-                _ = table.append(Int64(step), owner: 0, tail: &tail)
+                table.append(Int64(step), owner: 0, tail: &tail)
                 pending.append(Int64(step))
             case 3:
                 guard let id = pending.randomElement(using: &generator) else { continue }
@@ -105,7 +105,7 @@ struct DeliveryTableTests {
                 pending.append(id)
                 pending.sort()
             }
-            let (ring, count) = (ring(table, tail), tail == 0 ? 0 : table.slots[tail].count)
+            let (ring, count) = (ring(table, tail), table.count(tail: tail))
             let counts = [table.pending.count, table.dead.count]
             #expect(ring == pending)
             #expect(count == pending.count)

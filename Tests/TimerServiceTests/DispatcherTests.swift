@@ -68,11 +68,16 @@ struct DispatcherTests {
         }
     }
 
-    @Test func `many timers' events arrive, each timer's in their order`() throws {
-        let receiver = Receiver { visit in
+    /// A receiver that takes everything.
+    private static func taking() -> Receiver {
+        Receiver { visit in
             visit.answer(200)
             return .keep
         }
+    }
+
+    @Test func `many timers' events arrive, each timer's in their order`() throws {
+        let receiver = Self.taking()
         let delivering = try DeliveringService(MemoryLogStore())
         for timer in 0..<20 { try delivering.create("t\(timer)", url: "\(receiver.base)/t\(timer)") }
         for _ in 0..<10 { for timer in 0..<20 { try delivering.fire("t\(timer)") } }
@@ -138,10 +143,7 @@ struct DispatcherTests {
     }
 
     @Test func `the deliveries of a dead host wait, and others' go`() throws {
-        let receiver = Receiver { visit in
-            visit.answer(200)
-            return .keep
-        }
+        let receiver = Self.taking()
         let delivering = try DeliveringService(MemoryLogStore()) { $0.perHost = 2 }
         try delivering.create("dead", url: "http://127.0.0.1:\(Receiver.deadPort())/")
         try delivering.create("well", url: "\(receiver.base)/")
@@ -157,10 +159,7 @@ struct DispatcherTests {
     }
 
     @Test func `what came about as the disk failed is delivered once it works`() throws {
-        let receiver = Receiver { visit in
-            visit.answer(200)
-            return .keep
-        }
+        let receiver = Self.taking()
         let store = FaultyLogStore()
         let delivering = try DeliveringService(store)
         try delivering.create("t", url: "\(receiver.base)/t")
@@ -203,10 +202,7 @@ struct DispatcherTests {
     }
 
     @Test func `a stop in the midst of it all loses nothing`() throws {
-        let receiver = Receiver { visit in
-            visit.answer(200)
-            return .keep
-        }
+        let receiver = Self.taking()
         let store = MemoryLogStore()
         let first = try DeliveringService(store)
         for timer in 0..<10 { try first.create("t\(timer)", url: "\(receiver.base)/t\(timer)") }
