@@ -40,8 +40,7 @@ final class DetachedSocket {
         self.loop = loop
         self.tag = tag
         self.peer = peer
-        var on: Int32 = 1
-        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
+        set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
     /// Bytes not yet handed to the kernel.
@@ -57,34 +56,55 @@ final class DetachedSocket {
         if loop.epoll.add(descriptor, watched, tag: tag) != 0 { close() }
     }
 
-    /// Counts it as a stream from now on, with a stream's time-outs.
+    /// Counts it as a stream from now on. The kernel then looks now and then whether a silent peer is still there, and
+    /// takes no more than a little ahead of what it can send.
     func becomeStream() {
         isStream = true
         loop.quota.connectionBecameStream()
-        var milliseconds = UInt32(clamping: loop.limits.streamUserTimeoutMs)
-        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, 4)
+        let seconds = Int32(clamping: max(1, loop.limits.streamKeepAliveSeconds))
+        set(SOL_SOCKET, SO_KEEPALIVE, 1)
+        set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, seconds)
+        set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, max(1, seconds / Self.keepAliveProbes))
+        set(Int32(IPPROTO_TCP), TCP_KEEPCNT, Self.keepAliveProbes)
+        set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, Self.unsentBytes)
+    }
+
+    /// Probes without an answer after which the kernel gives a silent peer up.
+    private static let keepAliveProbes: Int32 = 3
+    /// Bytes the kernel takes of a stream beyond those under way: without a bound it takes megabytes for a peer that
+    /// does not read.
+    private static let unsentBytes: Int32 = 128 * 1024
+
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        // A Unix socket knows none of these, and needs none.
+        unsafe setsockopt(descriptor, level, option, &value, 4)
+    }
+
+    /// Whether the peer has confirmed nothing for `milliseconds`, though the kernel sends it again and again.
+    func isForsaken(milliseconds: Int64) -> Bool {
+        var info = tcp_info()
+        var size = socklen_t(MemoryLayout<tcp_info>.size)
+        guard unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0 else { return false }
+        // One probe of a closed window is always out; a peer that is there answers it before the next.
+        let isRepeating = info.tcpi_retransmits > 0 || info.tcpi_probes > 1
+        return isRepeating && Int64(info.tcpi_last_ack_recv) >= milliseconds
     }
 
     /// Writes what the kernel takes and buffers the rest. After an error the socket is closed.
     func write(_ bytes: [UInt8]) {
-        guard phase == .open, !bytes.isEmpty else { return }
-        guard bufferedBytes == 0 else { return append(bytes, from: 0) }
-        let count = unsafe bytes.withUnsafeBytes { bytes in unsafe sendSome(bytes) }
-        guard count >= 0 else { return close() }
-        if count < bytes.count { append(bytes, from: count) }
+        write(bytes, 0..<bytes.count)
     }
 
-    /// As `write`, the bytes being one chunk of a chunked body.
-    func writeChunk(_ bytes: [UInt8]) {
-        guard phase == .open, !bytes.isEmpty else { return }
-        let size = String(bytes.count, radix: 16)
-        var chunk: [UInt8] = []
-        chunk.reserveCapacity(bytes.count + size.utf8.count + 4)
-        chunk.append(contentsOf: size.utf8)
-        chunk.append(contentsOf: [13, 10])
-        chunk.append(contentsOf: bytes)
-        chunk.append(contentsOf: [13, 10])
-        write(chunk)
+    /// As above, the bytes in `range`.
+    func write(_ bytes: [UInt8], _ range: Range<Int>) {
+        guard phase == .open, !range.isEmpty else { return }
+        guard bufferedBytes == 0 else { return append(bytes[range]) }
+        let count = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe sendSome(UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
+        guard count >= 0 else { return close() }
+        if count < range.count { append(bytes[(range.lowerBound + count)..<range.upperBound]) }
     }
 
     /// Writes what is buffered, says that no more comes, waits a while for the peer to close, and closes.
@@ -157,13 +177,13 @@ final class DetachedSocket {
         }
     }
 
-    private func append(_ bytes: [UInt8], from start: Int) {
+    private func append(_ bytes: ArraySlice<UInt8>) {
         // Bytes already written make room before the array grows.
         if written > 0 {
             buffer.removeSubrange(..<written)
             written = 0
         }
-        buffer.append(contentsOf: bytes[start...])
+        buffer.append(contentsOf: bytes)
         watch(for: phase == .open ? [.writable, .peerClosed] : .writable)
         if isStream, bufferedBytes > loop.limits.streamBufferBytes * Self.overrun { close() }
     }

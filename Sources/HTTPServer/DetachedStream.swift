@@ -5,18 +5,19 @@ public final class DetachedStream {
     private let socket: DetachedSocket
     private let isChunked: Bool
 
+    private static let lastChunk = Array("0\r\n\r\n".utf8)
+
     init(_ socket: DetachedSocket, isChunked: Bool) {
         self.socket = socket
         self.isChunked = isChunked
     }
 
-    /// Sends `bytes` as one chunk; what the kernel does not take is buffered. Without effect on a closed or finished
-    /// stream.
+    /// Sends `chunk`; what the kernel does not take is buffered. Without effect on a closed or finished stream.
     ///
     /// Above `ServerLimits.streamBufferBytes` of `bufferedBytes` the sender should wait for
     /// `LoopHandler.streamWritable`. A stream that buffers eight times as much is closed.
-    public func send(_ bytes: [UInt8]) {
-        isChunked ? socket.writeChunk(bytes) : socket.write(bytes)
+    public func send(_ chunk: StreamChunk) {
+        socket.write(chunk.framed, isChunked ? 0..<chunk.framed.count : chunk.content)
     }
 
     /// Bytes not yet handed to the kernel.
@@ -25,9 +26,13 @@ public final class DetachedStream {
     /// True when nothing can be sent any more.
     public var isClosed: Bool { !socket.isOpen }
 
+    /// Whether the client has gone without a word: the kernel sends again and again what it got, and has not heard
+    /// of it for `milliseconds`. A client that merely does not read still says that it is there.
+    public func isForsaken(milliseconds: Int64) -> Bool { socket.isForsaken(milliseconds: milliseconds) }
+
     /// Sends the rest, the last chunk, and ends. `LoopHandler.streamClosed` follows.
     public func finish() {
-        if isChunked { socket.write(Array("0\r\n\r\n".utf8)) }
+        if isChunked { socket.write(Self.lastChunk) }
         socket.finish()
     }
 

@@ -24,8 +24,9 @@ public struct ServerLimits: Sendable {
     public var streams = 10_000
     /// Bytes a stream may buffer before its sender should pause. At eight times as much it is cut.
     public var streamBufferBytes = 64 * 1024
-    /// Milliseconds that a stream's bytes may stay unacknowledged; then it is closed.
-    public var streamUserTimeoutMs = 30_000
+    /// Seconds without a byte after which the kernel asks whether a stream's peer is still there; as long again without
+    /// an answer, and the stream is closed.
+    public var streamKeepAliveSeconds = 15
     /// Bytes of a refused body that are read, so that the client sees the refusal; a longer one is cut off.
     public var drainBodyBytes = 1024 * 1024
     /// Seconds that a socket stays open for its peer to close first, after the last byte was sent.

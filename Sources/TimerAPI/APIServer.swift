@@ -52,6 +52,7 @@ public final class APIServer: Sendable {
         let context = APIContext(service, configuration)
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.limits.streams = configuration.maximumStreams
+        server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
         // A proxy may bring every stream from one address.
         server.limits.connectionsPerAddress = max(server.limits.connectionsPerAddress, configuration.maximumStreams)
         self.server = try HTTPServer(server) { loop in TimerHandler(context, loop) }

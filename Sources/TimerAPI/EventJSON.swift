@@ -1,3 +1,4 @@
+import HTTPServer
 import TimerCore
 import TimerLog
 import WireJSON
@@ -81,31 +82,25 @@ enum EventJSON {
         }
     }
 
-    /// The event in a stream's format.
-    static func render(_ record: LogRecord, _ data: [UInt8], as format: StreamFormat) -> [UInt8] {
-        var json = JSONWriter()
-        write(record, data, &json)
-        switch format {
-        case .ndjson:
-            json.bytes.append(UInt8(ascii: "\n"))
-            return json.bytes
-        case .sse:
-            guard case .event(let type, _, _) = record.content else { return [] }
-            var bytes = Array("id: \(EventID.text(record.position))\nevent: \(type.name)\ndata: ".utf8)
-            bytes += json.bytes
-            bytes += "\n\n".utf8
-            return bytes
+    /// Writes the event in a stream's format: a line, or a block of lines.
+    static func write(_ record: LogRecord, _ data: [UInt8], as format: StreamFormat, _ json: inout JSONWriter) {
+        guard case .event(let type, _, _) = record.content else { return }
+        if format == .sse {
+            json.bytes += "id: \(EventID.text(record.position))\nevent: \(type.name)\ndata: ".utf8
         }
+        write(record, data, &json)
+        json.newline()
+        if format == .sse { json.newline() }
     }
 
     /// The last words of a stream whose reader fell behind what is kept: the id to go on from is gone.
-    static func gap(since: Int64, as format: StreamFormat) -> [UInt8] {
+    static func gap(since: Int64, as format: StreamFormat) -> StreamChunk {
         let object = "{\"type\":\"gap\",\"since\":\"\(EventID.text(since))\"}"
-        return Array((format == .ndjson ? "\(object)\n" : "event: gap\ndata: \(object)\n\n").utf8)
+        return StreamChunk((format == .ndjson ? "\(object)\n" : "event: gap\ndata: \(object)\n\n").utf8)
     }
 
     /// A sign of life: an empty line, or the newest id examined.
-    static func heartbeat(examined: Int64, as format: StreamFormat) -> [UInt8] {
-        Array((format == .ndjson ? "\n" : "id: \(EventID.text(examined))\n\n").utf8)
+    static func heartbeat(examined: Int64, as format: StreamFormat) -> StreamChunk {
+        StreamChunk((format == .ndjson ? "\n" : "id: \(EventID.text(examined))\n\n").utf8)
     }
 }

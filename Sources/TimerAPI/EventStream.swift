@@ -1,12 +1,9 @@
 import HTTPServer
-import TimerCore
 import TimerLog
-import TimerService
 
 /// One reader of events, with its place in the log: a stream, or a long poll that takes the first event only.
 ///
-/// Confined to its loop. It is a cursor over the log and holds no events: behind the newest rows it reads from memory,
-/// further back from the store.
+/// Confined to its loop. It is a cursor over the log and holds no events but what its client's connection buffers.
 final class EventStream {
     /// Where its events go.
     enum Sink {
@@ -17,21 +14,24 @@ final class EventStream {
 
     /// What it is doing.
     enum Mode {
-        /// Has seen everything, or is about to.
-        case live
-        /// Waits for a row from the store.
-        case replaying
+        /// Has seen all that its loop has seen: it gets what its channel gets.
+        case inStep
+        /// Has rows to read, a turn at a time.
+        case behind
+        /// Waits for rows from the store.
+        case reading
         /// Waits for its client to read.
         case paused
     }
 
     let id: UInt64
-    let filter: StreamFilter
-    let format: StreamFormat
-    let origin: StreamOrigin
+    /// Those that are shown the same.
+    let channel: StreamChannel
+    /// Of a long poll: the request it came from.
+    let origin: StreamOrigin?
     var sink: Sink
-    var mode = Mode.live
-    /// Everything up to here has been examined.
+    var mode = Mode.behind
+    /// Everything up to here has been examined; in step, everything that the loop has seen.
     var cursor: Int64
     /// Ends once everything up to here has been examined.
     let end: Int64?
@@ -40,26 +40,31 @@ final class EventStream {
     /// Events still to be sent.
     var left: Int
     /// Positions of a timer's own events that are still to be read from the store.
-    var history: ArraySlice<Int64> = []
-    /// Whether it stands in the queue of those that have something to read.
-    var isQueued = false
+    var history: ArraySlice<Int64>
+    /// Rows from the store that are still to be shown.
+    var rows: ArraySlice<LogRow> = []
+    /// Whether it counts among those that rows are read for.
+    var holdsRows = false
     /// Position after which every row was in memory when it last asked the store.
     var readFloor: Int64 = 0
-    /// Whether the store could not be read for it.
-    var mustRetry = false
     /// Monotonic nanoseconds of its last sign of life.
     var lastSent: Int64
     /// Monotonic nanoseconds at which a long poll gives up.
     let deadline: Int64?
+    /// Whether a long poll's time is over: it ends as soon as it has seen what there is.
+    var isOverdue = false
     /// Whether a timer that ended may run again, for long polls.
     let isRestartable: Bool
+    /// Its place among its channel's members.
+    var seat = 0
+    /// Its place among those for whom something is due.
+    var due: DueRing.Place?
 
-    init(id: UInt64, plan: StreamPlan, sink: Sink, origin: StreamOrigin, now: Int64) {
+    init(id: UInt64, plan: StreamPlan, channel: StreamChannel, sink: Sink, origin: StreamOrigin?, now: Int64) {
         self.id = id
+        self.channel = channel
         self.sink = sink
         self.origin = origin
-        filter = plan.filter
-        format = plan.format
         cursor = plan.cursor
         end = plan.end
         begunAt = plan.head
@@ -80,42 +85,7 @@ final class EventStream {
     var isPoll: Bool { deadline != nil }
 }
 
-/// What a request for events asks for, checked, and where it begins.
-struct StreamPlan {
-    var filter = StreamFilter()
-    var format = StreamFormat.ndjson
-    /// The id to go on from, if the client named one.
-    var since: Int64?
-    /// Whether to stay once everything has been sent.
-    var follows = true
-    /// Most events to send.
-    var limit = Int.max
-    /// For a long poll: milliseconds until it gives up.
-    var timeout: Int64?
-    /// Whether it is the kind of request that a timer with `start: subscriber` waits for.
-    var isSubscription = false
-
-    /// Everything up to here counts as examined at the start.
-    var cursor: Int64 = 0
-    /// Ends once everything up to here has been examined.
-    var end: Int64?
-    /// Position of the newest event of the timer.
-    var newestOfTimer: Int64 = 0
-    /// The timer's own events to begin with, from the store.
-    var history: ArraySlice<Int64> = []
-    /// Whether the timer may run again once it ended.
-    var isRestartable = false
-    /// Position of the newest record at the decision: what the `Event-Id` header shows.
-    var head: Int64 = 0
-    /// Whether its timer waits for a subscriber: it is to be activated once nothing speaks against the stream.
-    var mustActivate = false
-    /// Whether nothing speaks against the stream any more.
-    var isSettled = false
-    /// Position of the newest event of the activation that it brought about.
-    var activatedAt: Int64?
-}
-
-/// The request a stream came from, for its answer and the access log.
+/// The request a long poll came from, for its answer and the access log.
 struct StreamOrigin {
     var requestID: [UInt8]
     var target: [UInt8]

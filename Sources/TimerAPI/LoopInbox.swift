@@ -6,8 +6,8 @@ import TimerService
 /// What other threads have for a loop; each message wakes it.
 final class LoopInbox: @unchecked Sendable {  // unchecked: `messages` is guarded by `lock`
     enum Message: Sendable {
-        /// A row that a stream asked for.
-        case row(stream: UInt64, Result<LogRow?, StoreError>)
+        /// Rows that a stream asked for.
+        case rows(stream: UInt64, Result<[LogRow], StoreError>)
         /// The history that a request for a timer's events asked for.
         case history(ticket: UInt64, Replayer.History)
         /// The row that holds a stored answer.

@@ -1,8 +1,7 @@
 import TimerCore
-import TimerLog
 
 /// Which events a stream shows.
-struct StreamFilter {
+struct StreamFilter: Hashable {
     /// Only this timer's.
     var timer: TimerKey?
     /// Only these types, a bit each by `EventType.rawValue`; nil for all.
@@ -10,13 +9,11 @@ struct StreamFilter {
     /// Only of timers that carry all of these labels, in encoded form.
     var labels: [[UInt8]] = []
 
-    /// Whether the event that `record` tells passes.
-    ///
-    /// - Parameter data: of the row that holds the record.
-    func accepts(_ record: LogRecord, _ data: [UInt8]) -> Bool {
-        guard case .event(let type, _, _) = record.content else { return false }
-        if let types, types & 1 << UInt64(type.rawValue) == 0 { return false }
-        let definition = data.span.extracting(record.definition)
+    /// Whether events of this type are shown.
+    func shows(_ type: EventType) -> Bool { types.map { $0 & 1 << UInt64(type.rawValue) != 0 } ?? true }
+
+    /// Whether events of a timer are shown, by its definition or the prefix of it that events carry.
+    func concerns(_ definition: Span<UInt8>) -> Bool {
         if let timer, !timer.names(definition) { return false }
         return Self.carries(labels, definition)
     }

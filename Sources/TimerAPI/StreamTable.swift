@@ -4,54 +4,69 @@ import TimerCore
 import TimerLog
 import TimerService
 
-/// Every stream and long poll of one loop: finds those that a new row concerns, and feeds them, a bounded number of
-/// sends a turn.
+/// Every stream and long poll of one loop.
+///
+/// The loop passes over each new row once. A stream that has seen all of them is *in step*: it gets what its channel
+/// gets, made once for all of the channel. One that begins further back, or whose client reads too slowly, is *behind*:
+/// it reads rows for itself, from memory or the store, until it is in step. A turn gives all of them a bounded time, so
+/// that a broadcast to thousands leaves room for requests.
 final class StreamTable {
-    private let service: TimerService
-    private let inbox: LoopInbox
-    private let siphash: SipHash
+    let service: TimerService
+    let inbox: LoopInbox
     private let heartbeat: Int64
-    private let onPollAnswered: (EventStream, _ status: Int, _ bytes: Int) -> Void
-    private var streams: [UInt64: EventStream] = [:]
-    private var byTimer: [UInt64: [UInt64]] = [:]
-    private var untargeted: Set<UInt64> = []
-    /// Long polls, and when the first of them is over, by the monotonic clock in nanoseconds.
-    private var polls: Set<UInt64> = []
-    private(set) var nextDeadline: Int64?
-    private var queue: [EventStream] = []
+    private let onPollAnswered: (StreamOrigin, _ status: Int, _ bytes: Int) -> Void
+    private(set) var streams: [UInt64: EventStream] = [:]
     private var nextID: UInt64 = 1
-    /// Rows up to here have been looked at.
-    private var seen: Int64
-    /// Records of rows decoded in this turn.
-    private var decoded: [Int64: [LogRecord]] = [:]
-    /// Events rendered in this turn.
-    private var rendered: [Int64: (ndjson: [UInt8]?, sse: [UInt8]?)] = [:]
+    private var channels = StreamChannels()
+    /// Rows up to here have been passed.
+    private(set) var seen: Int64
+    /// Portions of rows that were passed, for the channels' members; a portion's last members are handed theirs first.
+    private var portions: FIFO<(StreamChannel, StreamPortion)> = FIFO()
+    private var handing: (channel: StreamChannel, portion: StreamPortion, left: Int)?
+    /// Streams that are behind, and may go on.
+    var queue: FIFO<EventStream> = FIFO()
+    /// How many streams have asked the store for rows, or hold what they got; and those whose turn comes then.
+    var holders = 0
+    var wanting: FIFO<EventStream> = FIFO()
+    /// Those whose rows could not be read.
+    var failed: [EventStream] = []
+    /// Rows decoded lately: streams that are behind come to the same ones.
+    var recent: [RowEvents] = []
+    private var beats: DueRing
+    /// Streams whose turn for a heartbeat has come.
+    private var beating: [EventStream] = []
+    private var polls: DueRing
 
-    /// Most sends of one turn, so that a broadcast to thousands leaves room for requests.
-    private static let sendsPerTurn = 256
-    /// Polls end on multiples of this, in nanoseconds.
-    private static let deadlineGrain: Int64 = 10_000_000
+    /// Nanoseconds of a turn that streams may take.
+    private static let turnNs: Int64 = 1_000_000
     /// A stream's client may lag this many bytes before its stream stops reading.
-    private static let bufferBytes = 64 * 1024
+    static let bufferBytes = 64 * 1024
+    /// A quarter of a heartbeat exact, and checked twice as often as they are sent.
+    private static let heartbeatGrains: Int64 = 16
+    /// Polls end on multiples of this, in nanoseconds.
+    private static let pollGrain: Int64 = 10_000_000
 
     init(
         _ service: TimerService, _ inbox: LoopInbox, heartbeatMilliseconds: Int64,
-        onPollAnswered: @escaping (EventStream, _ status: Int, _ bytes: Int) -> Void
+        onPollAnswered: @escaping (StreamOrigin, _ status: Int, _ bytes: Int) -> Void
     ) {
         self.service = service
         self.inbox = inbox
         self.onPollAnswered = onPollAnswered
-        siphash = service.engine.siphash
         heartbeat = heartbeatMilliseconds * 1_000_000
         seen = service.hub.head
+        let now = Clocks.monotonic()
+        beats = DueRing(width: max(Self.pollGrain, heartbeat / Self.heartbeatGrains), count: 20, now: now)
+        polls = DueRing(width: Self.pollGrain, count: 500, now: now)
     }
 
-    /// How many streams and polls there are.
-    var count: Int { streams.count }
+    // MARK: Coming and going
 
     /// Adds a stream that is ready to send.
-    func add(_ plan: StreamPlan, _ sink: EventStream.Sink, origin: StreamOrigin) {
-        let stream = EventStream(id: nextID, plan: plan, sink: sink, origin: origin, now: Clocks.monotonic())
+    func add(_ plan: StreamPlan, _ sink: EventStream.Sink, origin: StreamOrigin? = nil) {
+        let now = Clocks.monotonic()
+        let channel = channels.retain(StreamChannel.Key(filter: plan.filter, format: plan.format))
+        let stream = EventStream(id: nextID, plan: plan, channel: channel, sink: sink, origin: origin, now: now)
         nextID += 1
         streams[stream.id] = stream
         switch sink {
@@ -59,231 +74,190 @@ final class StreamTable {
         case .poll(let parked): parked.context = stream
         case .closed: return
         }
-        if let timer = plan.filter.timer {
-            byTimer[timer.hash, default: []].append(stream.id)
-        } else {
-            untargeted.insert(stream.id)
-        }
         if let deadline = stream.deadline {
-            polls.insert(stream.id)
-            note(deadline: deadline)
+            polls.insert(stream, at: deadline)
+        } else {
+            beats.insert(stream, at: now + heartbeat / 2)
         }
-        enqueue(stream)
-        inbox.wake()
-    }
-
-    private func enqueue(_ stream: EventStream) {
-        guard !stream.isQueued else { return }
-        stream.isQueued = true
-        queue.append(stream)
+        goOn(stream)
     }
 
     /// Forgets a stream whose client has gone or that has ended.
     func remove(_ stream: EventStream) {
         stream.sink = .closed
         guard streams.removeValue(forKey: stream.id) != nil else { return }
-        polls.remove(stream.id)
-        untargeted.remove(stream.id)
-        guard let hash = stream.filter.timer?.hash else { return }
-        byTimer[hash]?.removeAll { $0 == stream.id }
-        if byTimer[hash]?.isEmpty ?? false { byTimer[hash] = nil }
+        if stream.isPoll { polls.remove(stream) } else { beats.remove(stream) }
+        if stream.mode == .inStep { stream.channel.leave(stream, for: .behind) }
+        dropRows(of: stream)
+        channels.release(stream.channel)
     }
 
     /// The client has read what was buffered.
     func resume(_ stream: EventStream) {
-        guard stream.mode == .paused else { return }
-        stream.mode = .live
-        enqueue(stream)
-        feed()
+        if stream.mode == .paused { goOn(stream) }
     }
 
-    /// Looks at new rows and feeds the streams they concern.
-    func rowsPublished() {
+    /// Has a stream that is not in step read on.
+    func goOn(_ stream: EventStream) {
+        stream.mode = .behind
+        queue.append(stream)
+        inbox.wake()
+    }
+
+    /// Takes a stream that has seen everything into its channel; nothing that is being handed out is news to it.
+    func join(_ stream: EventStream) {
+        if stream.isOverdue || stream.end.map({ stream.cursor >= $0 }) ?? false { return finish(stream) }
+        stream.channel.join(stream)
+    }
+
+    // MARK: A turn
+
+    /// Passes over new rows and gives every stream that can go on some of what it is to show, for a bounded time.
+    func feed() {
         guard !streams.isEmpty else {
             seen = service.hub.head
             return
         }
-        guard let (rows, _) = service.hub.rows(after: seen) else {
-            // The rows have left memory already: every stream reads on for itself.
+        let until = Clocks.monotonic() + Self.turnNs
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            if handOut(until: until) { isBusy = passRow() }
+            if let stream = queue.popFirst() {
+                isBusy = true
+                readOn(stream)
+            }
+            if let stream = beating.popLast() {
+                isBusy = true
+                beat(stream)
+            }
+            if isBusy && Clocks.monotonic() >= until { return inbox.wake() }
+        }
+        recent = []
+    }
+
+    /// Makes of the next row what each channel is to show of it. Returns false where there is none.
+    private func passRow() -> Bool {
+        switch service.hub.row(after: seen) {
+        case .row(let row):
+            guard let row = events(of: row) else {
+                // Nothing of it can be shown: whoever followed is cut, and finds out by coming back.
+                for stream in streams.values where stream.mode == .inStep { cut(stream) }
+                seen = service.hub.head
+                return true
+            }
+            if !row.events.isEmpty { pass(row) }
+            seen = row.row.last
+            return true
+        case .none(let newest):
+            seen = max(seen, newest)
+            return false
+        case .gone:
+            // It left memory before this loop came to it: every stream reads on for itself.
+            for stream in streams.values where stream.mode == .inStep {
+                stream.cursor = max(stream.cursor, seen)
+                stream.channel.leave(stream, for: .behind)
+                goOn(stream)
+            }
             seen = service.hub.head
-            for stream in streams.values { enqueue(stream) }
-            return feed()
-        }
-        for row in rows {
-            seen = row.last
-            for id in untargeted { streams[id].map(enqueue) }
-            guard !byTimer.isEmpty else { continue }
-            for record in records(of: row) where record.isEvent {
-                let key = TimerKey(definition: row.data.span.extracting(record.definition), siphash: siphash)
-                for id in byTimer[key.hash] ?? [] { streams[id].map(enqueue) }
-            }
-        }
-        feed()
-    }
-
-    /// Feeds the streams in the queue; what is over the turn's share waits for the next.
-    func feed() {
-        var sends = 0
-        var index = 0
-        while index < queue.count && sends < Self.sendsPerTurn {
-            let stream = queue[index]
-            index += 1
-            stream.isQueued = false
-            advance(stream, &sends)
-        }
-        queue.removeFirst(index)
-        decoded.removeAll(keepingCapacity: true)
-        rendered.removeAll(keepingCapacity: true)
-        if !queue.isEmpty { inbox.wake() }
-    }
-
-    private func advance(_ stream: EventStream, _ sends: inout Int) {
-        guard stream.mode == .live else { return }
-        if case .closed = stream.sink { return }
-        if let next = stream.history.first(where: { $0 > stream.cursor }) {
-            stream.history = stream.history.drop { $0 <= stream.cursor }
-            return fetch(stream, holding: next)
-        }
-        stream.history = []
-        guard let (rows, through) = service.hub.rows(after: stream.cursor) else { return fetch(stream, holding: nil) }
-        for row in rows {
-            guard show(row, to: stream, &sends) else { return }
-            if sends >= Self.sendsPerTurn { return enqueue(stream) }
-        }
-        stream.cursor = max(stream.cursor, through)
-        if let end = stream.end, stream.cursor >= end { finish(stream) }
-    }
-
-    private func fetch(_ stream: EventStream, holding position: Int64?) {
-        stream.mode = .replaying
-        stream.readFloor = service.hub.floor
-        let id = stream.id
-        let inbox = inbox
-        if let position {
-            service.replayer.row(holding: position) { inbox.post(.row(stream: id, $0)) }
-        } else {
-            service.replayer.row(after: stream.cursor) { inbox.post(.row(stream: id, $0)) }
-        }
-    }
-
-    /// A row from the store arrived.
-    func received(_ result: Result<LogRow?, StoreError>, for id: UInt64) {
-        guard let stream = streams[id], stream.mode == .replaying else { return }
-        stream.mode = .live
-        switch result {
-        case .success(let row?):
-            if row.previous > stream.cursor && stream.cursor < service.horizon && stream.history.isEmpty {
-                return loseTrack(stream)
-            }
-            var sends = 0
-            guard show(row, to: stream, &sends) else { return }
-            enqueue(stream)
-        case .success(nil):
-            if stream.cursor < service.horizon { return loseTrack(stream) }
-            // Nothing more was on disk: what came since the read began is in memory.
-            stream.history = []
-            stream.cursor = max(stream.cursor, stream.readFloor)
-            enqueue(stream)
-        case .failure:
-            // Storage fails to read: `tick` tries again.
-            stream.mustRetry = true
-            return
-        }
-        feed()
-    }
-
-    /// What the stream needs is no longer kept: tells so, and ends it.
-    private func loseTrack(_ stream: EventStream) {
-        if case .stream(let detached) = stream.sink {
-            detached.send(EventJSON.gap(since: stream.cursor, as: stream.format))
-        }
-        finish(stream)
-    }
-
-    private func records(of row: LogRow) -> [LogRecord] {
-        if let known = decoded[row.first] { return known }
-        var records: [LogRecord] = []
-        // By the header: a condensed row spans positions that nobody was given.
-        records.reserveCapacity(BatchHeader(row.data.span)?.records ?? 0)
-        // A row that was written here or verified at start decodes; one damaged since shows nothing more.
-        _ = try? BatchRows.read(row) { record in
-            records.append(record)
             return true
         }
-        decoded[row.first] = records
-        return records
     }
 
-    /// Sends what passes the filter. Returns whether the stream goes on to the next row now.
-    private func show(_ row: LogRow, to stream: EventStream, _ sends: inout Int) -> Bool {
-        for record in records(of: row) where record.position > stream.cursor {
-            if let end = stream.end, record.position > end {
-                finish(stream)
+    private func pass(_ row: RowEvents) {
+        var touched: [StreamChannel] = []
+        func take(_ index: Int, _ channel: StreamChannel) {
+            let wasEmpty = channel.draft.isEmpty
+            channel.draft.take(index, of: row)
+            if wasEmpty && !channel.draft.isEmpty { touched.append(channel) }
+            if channel.draft.isFull { owe(channel, through: row.events[index].position) }
+        }
+        let siphash = service.engine.siphash
+        let hasTimers = channels.hasTimers
+        let data = row.row.data
+        for index in row.events.indices {
+            for channel in channels.general where !channel.members.isEmpty { take(index, channel) }
+            guard hasTimers else { continue }
+            let definition = data.span.extracting(row.events[index].definition)
+            let hash = TimerKey.hash(definition: definition, siphash: siphash)
+            for channel in channels.ofTimer(hash) { take(index, channel) }
+        }
+        for channel in touched where !channel.draft.isEmpty { owe(channel, through: row.row.last) }
+    }
+
+    private func owe(_ channel: StreamChannel, through position: Int64) {
+        let portion = channel.draft.finish(through: position)
+        guard !channel.members.isEmpty else { return }
+        channel.owed += 1
+        portions.append((channel, portion))
+    }
+
+    /// Hands the portions to the members of their channels. Returns whether all have theirs.
+    private func handOut(until deadline: Int64) -> Bool {
+        while true {
+            if handing == nil {
+                guard let (channel, portion) = portions.popFirst() else { return true }
+                handing = (channel, portion, channel.members.count)
+            }
+            guard let (channel, portion, left) = handing else { return true }
+            // Who left meanwhile gave its seat to one that was handed the portion already.
+            var seat = min(left, channel.members.count)
+            while seat > 0 {
+                seat -= 1
+                let stream = channel.members[seat]
+                if portion.through > stream.cursor { show(portion, to: stream) }
+                seat = min(seat, channel.members.count)
+                if Clocks.monotonic() >= deadline {
+                    handing?.left = seat
+                    return false
+                }
+            }
+            channel.owed -= 1
+            handing = nil
+        }
+    }
+
+    /// Sends a stream its share of a portion. Returns whether it may go on.
+    @discardableResult
+    func show(_ portion: StreamPortion, to stream: EventStream) -> Bool {
+        let share = portion.share(of: stream)
+        stream.cursor = share.cursor
+        stream.left -= share.count
+        if let chunk = share.chunk {
+            switch stream.sink {
+            case .stream(let detached):
+                stream.lastSent = Clocks.monotonic()
+                detached.send(chunk)
+            case .poll(let parked):
+                // One event, without the line's end.
+                parked.response.body = Array(chunk.bytes.dropLast())
+                answer(stream, parked, status: 200)
                 return false
-            }
-            stream.cursor = record.position
-            if stream.filter.accepts(record, row.data) {
-                sends += 1
-                send(record, row, to: stream)
-                stream.left -= 1
-            }
-            if stream.left == 0 || isLast(record, row, for: stream) {
-                finish(stream)
-                return false
-            }
-            if stream.isFull(Self.bufferBytes) {
-                stream.mode = .paused
+            case .closed:
                 return false
             }
         }
-        // A condensed row spans more positions than it has records.
-        stream.cursor = max(stream.cursor, row.last)
-        guard let end = stream.end, stream.cursor >= end else { return true }
-        finish(stream)
+        if share.isLast {
+            finish(stream)
+            return false
+        }
+        guard stream.isFull(Self.bufferBytes) else { return true }
+        if stream.mode == .inStep { stream.channel.leave(stream, for: .paused) } else { stream.mode = .paused }
+        dropRows(of: stream)
         return false
     }
 
-    /// Whether no event can follow for a stream of one timer: the timer was deleted, or ended for good under a poll.
-    private func isLast(_ record: LogRecord, _ row: LogRow, for stream: EventStream) -> Bool {
-        guard let timer = stream.filter.timer, case .event(let type, _, _) = record.content else { return false }
-        let endsForGood = stream.isPoll && !stream.isRestartable && (type == .completed || type == .cancelled)
-        // A deletion before the stream began was that of an earlier timer of this id.
-        let isGone = type == .deleted && record.position > stream.begunAt
-        return (isGone || endsForGood) && timer.names(row.data.span.extracting(record.definition))
-    }
-
-    private func send(_ record: LogRecord, _ row: LogRow, to stream: EventStream) {
-        stream.lastSent = Clocks.monotonic()
-        switch stream.sink {
-        case .stream(let detached):
-            detached.send(rendering(record, row, stream.format))
-        case .poll(let parked):
-            var body = rendering(record, row, .ndjson)
-            body.removeLast()
-            parked.response.body = body
-            answer(stream, parked, status: 200)
-        case .closed:
-            break
-        }
-    }
-
-    private func rendering(_ record: LogRecord, _ row: LogRow, _ format: StreamFormat) -> [UInt8] {
-        var known = rendered[record.position] ?? (nil, nil)
-        if let bytes = format == .ndjson ? known.ndjson : known.sse { return bytes }
-        let bytes = EventJSON.render(record, row.data, as: format)
-        if format == .ndjson { known.ndjson = bytes } else { known.sse = bytes }
-        rendered[record.position] = known
-        return bytes
-    }
+    // MARK: The end of a stream
 
     private func answer(_ stream: EventStream, _ parked: ParkedAnswer, status: Int) {
+        guard let origin = stream.origin else { return }
         parked.response.status = status
-        parked.response.add("Request-Id", stream.origin.requestID)
-        parked.response.add("Event-Id", EventID.text(stream.cursor))
+        parked.response.add("Request-Id", origin.requestID)
+        parked.response.add("Event-Id", EventID.text(examined(stream)))
         parked.response.add("Cache-Control", "no-store")
         if status == 200 { parked.response.add("Content-Type", "application/json") }
         remove(stream)
-        onPollAnswered(stream, status, parked.response.body.count)
+        onPollAnswered(origin, status, parked.response.body.count)
         parked.send()
     }
 
@@ -300,40 +274,64 @@ final class StreamTable {
         }
     }
 
+    /// Ends a stream so that its client sees that something is missing.
+    func cut(_ stream: EventStream) {
+        guard case .stream(let detached) = stream.sink else { return finish(stream) }
+        remove(stream)
+        detached.abort()
+    }
+
     /// Ends every stream.
     func finishAll() { for stream in Array(streams.values) { finish(stream) } }
 
-    /// Ends the polls whose time is over.
-    func endPolls(_ now: Int64) {
-        nextDeadline = nil
-        for id in polls {
-            guard let stream = streams[id], let deadline = stream.deadline else { continue }
-            if now >= deadline { finish(stream) } else { note(deadline: deadline) }
-        }
+    /// Up to where a stream has examined everything.
+    private func examined(_ stream: EventStream) -> Int64 {
+        stream.mode == .inStep && stream.channel.owed == 0 ? max(stream.cursor, seen) : stream.cursor
     }
 
-    /// Deadlines that come close together are one: a loop with many polls wakes at most so often for them.
-    private func note(deadline: Int64) {
-        let rounded = (deadline + Self.deadlineGrain - 1) / Self.deadlineGrain * Self.deadlineGrain
-        nextDeadline = min(nextDeadline ?? .max, rounded)
+    // MARK: The passing of time
+
+    /// When something is due next.
+    var nextDeadline: Int64? {
+        guard let beat = beats.next else { return polls.next }
+        return min(beat, polls.next ?? .max)
     }
 
-    /// Sends signs of life, and retries reads that failed.
-    func tick(_ now: Int64) {
-        for stream in Array(streams.values) {
-            if stream.isPoll { continue }
-            if stream.mustRetry {
-                stream.mustRetry = false
-                enqueue(stream)
+    /// Ends the polls whose time is over, and sends signs of life.
+    func deadlineCame(_ now: Int64) {
+        for poll in polls.take(now: now) {
+            if let deadline = poll.deadline, now < deadline {
+                polls.insert(poll, at: deadline)
+            } else if poll.mode == .inStep {
+                finish(poll)
+            } else {
+                // What it asked for may have happened already.
+                poll.isOverdue = true
             }
-            guard now - stream.lastSent >= heartbeat, case .stream(let detached) = stream.sink,
-                stream.mode != .paused
-            else { continue }
-            stream.lastSent = now
-            if stream.mode == .replaying { continue }
-            if !stream.isQueued { stream.cursor = max(stream.cursor, seen) }
-            detached.send(EventJSON.heartbeat(examined: stream.cursor, as: stream.format))
         }
+        beating += beats.take(now: now)
         feed()
+    }
+
+    /// Sends a stream that was silent a sign of life. One whose client has gone without a word is closed.
+    private func beat(_ stream: EventStream) {
+        guard case .stream(let detached) = stream.sink else { return }
+        if detached.isForsaken(milliseconds: heartbeat / 1_000_000) { return detached.abort() }
+        let now = Clocks.monotonic()
+        if now - stream.lastSent >= heartbeat {
+            stream.lastSent = now
+            // One that can't take more has enough to read.
+            if stream.mode != .paused {
+                detached.send(EventJSON.heartbeat(examined: examined(stream), as: stream.channel.key.format))
+            }
+        }
+        beats.insert(stream, at: min(stream.lastSent + heartbeat, now + heartbeat / 2))
+    }
+
+    /// Has those read again whose rows could not be read.
+    func retryReads() {
+        let again = failed
+        failed = []
+        for stream in again { goOn(stream) }
     }
 }

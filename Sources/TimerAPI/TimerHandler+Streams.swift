@@ -94,7 +94,7 @@ extension TimerHandler {
             case .stream(let stream):
                 note(ticket)
                 ticket.outcome = .gone
-                streams.add(plan, .stream(stream), origin: StreamOrigin(ticket))
+                streams.add(plan, .stream(stream))
             case .refused(let answer, let reason):
                 refuseStream(consume answer, reason, ticket)
             }

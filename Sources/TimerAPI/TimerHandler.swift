@@ -45,14 +45,14 @@ final class TimerHandler: LoopHandler {
         context.service.hub.observe { inbox.wake() }
         streams = StreamTable(
             context.service, inbox, heartbeatMilliseconds: context.configuration.heartbeatMilliseconds
-        ) { [metrics] stream, status, bytes in
-            let seconds = Double(Clocks.monotonic() - stream.origin.startedAt) / 1e9
+        ) { [metrics] origin, status, bytes in
+            let seconds = Double(Clocks.monotonic() - origin.startedAt) / 1e9
             metrics.count(.timerWait, .get, status, seconds: seconds)
             context.configuration.accessLog?(
                 AccessRecord(
-                    method: "GET", target: String(decoding: stream.origin.target, as: UTF8.self), status: status,
-                    bytes: bytes, seconds: seconds, peer: stream.origin.peer,
-                    requestID: String(decoding: stream.origin.requestID, as: UTF8.self)))
+                    method: "GET", target: String(decoding: origin.target, as: UTF8.self), status: status,
+                    bytes: bytes, seconds: seconds, peer: origin.peer,
+                    requestID: String(decoding: origin.requestID, as: UTF8.self)))
         }
     }
 
@@ -263,7 +263,6 @@ final class TimerHandler: LoopHandler {
         resolveWaiting()
         ready += held
         held.removeAll(keepingCapacity: true)
-        streams.rowsPublished()
         streams.feed()
         turnEnded()
     }
@@ -333,8 +332,8 @@ final class TimerHandler: LoopHandler {
 
     private func receive(_ message: LoopInbox.Message) {
         switch message {
-        case .row(let stream, let result):
-            streams.received(result, for: stream)
+        case .rows(let stream, let result):
+            streams.received(result, forID: stream)
         case .answer(let serial, let result):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
             replay(result, ticket)
@@ -366,11 +365,11 @@ final class TimerHandler: LoopHandler {
 
     var deadline: Int64? { streams.nextDeadline }
 
-    func deadlineCame(now: Int64) { streams.endPolls(now) }
+    func deadlineCame(now: Int64) { streams.deadlineCame(now) }
 
     func tick(now: Int64) {
         heart.beat()
-        streams.tick(now)
+        streams.retryReads()
         var still: [Ticket] = []
         for ticket in waiting {
             guard now - ticket.waitingSince > APILimits.longestCommit else {

@@ -1,6 +1,6 @@
 /// A queue in chunks of arrays: an element costs its own size and no more, and no step takes longer than a chunk,
 /// however many wait.
-public struct FIFO<Element: Sendable>: Sendable {
+public struct FIFO<Element> {
     /// Elements of a chunk.
     @inlinable static var chunkSize: Int { 1024 }
 
@@ -66,3 +66,5 @@ public struct FIFO<Element: Sendable>: Sendable {
         front.reverse()
     }
 }
+
+extension FIFO: Sendable where Element: Sendable {}

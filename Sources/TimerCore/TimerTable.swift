@@ -2,7 +2,7 @@
 public typealias SlotIndex = UInt32
 
 /// A timer's name with its keyed hash, made before the lock is taken.
-public struct TimerKey: Sendable {
+public struct TimerKey: Sendable, Hashable {
     /// Namespace and id in their kept form, as a definition begins.
     let bytes: [UInt8]
     /// The keyed hash that places it in lists.
@@ -26,12 +26,21 @@ public struct TimerKey: Sendable {
 
     /// The key at the start of the definition, or prefix of one, `definition`.
     public init(definition: Span<UInt8>, siphash: SipHash) {
-        let end = 1 + (TimerID.keptCount(definition, at: 1) ?? 0)
+        let end = Self.end(definition)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(end)
-        for index in 0..<min(end, definition.count) { bytes.append(definition[index]) }
+        for index in 0..<end { bytes.append(definition[index]) }
         self.bytes = bytes
         hash = siphash.hash(bytes.span)
+    }
+
+    /// The hash of the key at the start of the definition, or prefix of one, `definition`.
+    public static func hash(definition: Span<UInt8>, siphash: SipHash) -> UInt64 {
+        siphash.hash(definition.extracting(0..<end(definition)))
+    }
+
+    private static func end(_ definition: Span<UInt8>) -> Int {
+        min(1 + (TimerID.keptCount(definition, at: 1) ?? 0), definition.count)
     }
 }
 
@@ -344,7 +353,7 @@ extension TimerTable {
 
     /// The whole keyed hash of a timer's name: its place in lists.
     func order(of slot: SlotIndex) -> UInt64 {
-        self[slot].definition.withSpan { TimerKey(definition: $0, siphash: siphash).hash }
+        self[slot].definition.withSpan { TimerKey.hash(definition: $0, siphash: siphash) }
     }
 
     /// How many timers carry `label`, given in its encoded form.

@@ -95,12 +95,22 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
         return low
     }
 
-    /// The rows that hold positions after `position` with the position up to which they tell everything, or nil when
-    /// some of them are no longer in memory.
-    public func rows(after position: Int64) -> (rows: [LogRow], through: Int64)? {
+    /// What memory has behind a position.
+    public enum Next: Sendable, Equatable {
+        /// The first row that holds a later position.
+        case row(LogRow)
+        /// Nothing: everything up to `newest` is behind the asker.
+        case none(newest: Int64)
+        /// Rows that are no longer in memory.
+        case gone
+    }
+
+    /// The first row that ends after `position`.
+    public func row(after position: Int64) -> Next {
         lock.withLock {
-            guard position >= heldAfter else { return nil }
-            return (Array(rows[index(after: position)...]), newest)
+            guard position >= heldAfter else { return .gone }
+            let index = index(after: position)
+            return index < rows.count ? .row(rows[index]) : .none(newest: newest)
         }
     }
 }

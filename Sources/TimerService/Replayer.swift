@@ -3,12 +3,13 @@ public import TimerCore
 public import TimerLog
 
 /// Reads old rows from the store for streams and repeated requests, on threads and connections of its own, so that
-/// neither the I/O loops nor the committer wait for it. A row is read at a time; whoever wants more asks again.
+/// neither the I/O loops nor the committer wait for it. A bounded run of rows is read at a time; whoever wants more asks
+/// again.
 public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
     typealias Job = @Sendable (any LogReader) -> Void
 
     private let lock = Lock()
-    private var jobs: [Job] = []
+    private var jobs: FIFO<Job> = FIFO()
     private var stopping = false
     private let store: any LogStore
 
@@ -29,7 +30,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
     private func next() -> Job? {
         lock.withLock {
             while jobs.isEmpty && !stopping { lock.wait() }
-            return jobs.isEmpty ? nil : jobs.removeFirst()
+            return jobs.popFirst()
         }
     }
 
@@ -47,16 +48,43 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         }
     }
 
-    /// Finds the first row that holds positions after `position`; `reply` gets nil at the log's end.
-    public func row(
-        after position: Int64, reply: @escaping @Sendable (Result<LogRow?, StoreError>) -> Void
+    /// Bytes of rows after which a read of several ends: what one stream may hold of the log.
+    static let bytesARead = 1 << 20
+
+    /// Finds the rows that hold positions after `position`, about a mebibyte of them; `reply` gets none at the log's end.
+    public func rows(
+        after position: Int64, reply: @escaping @Sendable (Result<[LogRow], StoreError>) -> Void
     ) {
         enqueue { reader in
-            var found: LogRow?
+            var found: [LogRow] = []
+            var bytes = 0
             do throws(StoreError) {
                 try reader.read(from: position + 1) { row in
-                    found = row
-                    return false
+                    found.append(row)
+                    bytes += row.data.count
+                    return bytes < Self.bytesARead
+                }
+                reply(.success(found))
+            } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+
+    /// Finds the rows that hold `positions`, which grow; each row once, about a mebibyte of them. `reply` gets none when
+    /// the first is gone.
+    public func rows(
+        holding positions: [Int64], reply: @escaping @Sendable (Result<[LogRow], StoreError>) -> Void
+    ) {
+        enqueue { reader in
+            var found: [LogRow] = []
+            var bytes = 0
+            do throws(StoreError) {
+                for position in positions where bytes < Self.bytesARead {
+                    if let last = found.last?.last, position <= last { continue }
+                    guard let row = try reader.row(holding: position) else { break }
+                    found.append(row)
+                    bytes += row.data.count
                 }
                 reply(.success(found))
             } catch {

@@ -18,6 +18,8 @@ public enum ServiceEvent: Sendable {
     case receiverCommandRefused(timer: [UInt8], command: [UInt8])
     /// An event to be delivered could not be read.
     case deliveryUnreadable(StoreError)
+    /// A row of old events is not what was written; streams that needed it were cut.
+    case eventsUnreadable(StoreError)
     /// Old rows could not be compacted.
     case compactionFailed(StoreError)
 }

@@ -130,6 +130,9 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
     /// Position of the oldest event that may be kept.
     public var oldestKept: Int64 { max(horizon + 1, oldestAtStart) }
 
+    /// Tells an operator that a row of old events can't be shown.
+    public func note(unreadable error: StoreError) { report(.eventsUnreadable(error)) }
+
     /// Bytes on the device.
     public var logBytes: Int { store.bytesOnDisk() }
 }

@@ -80,6 +80,8 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
                 ])
         case .deliveryUnreadable(let error):
             logger.error("an event could not be read for its delivery", metadata: ["reason": "\(error)"])
+        case .eventsUnreadable(let error):
+            logger.error("old events could not be read for a stream", metadata: ["reason": "\(error)"])
         case .compactionFailed(let error):
             logger.error("old rows could not be compacted", metadata: ["reason": "\(error)"])
         }

@@ -139,9 +139,9 @@ final class TestHandler: LoopHandler {
 
     private func began(_ stream: DetachedStream, _ path: String) {
         streams.append(stream)
-        stream.send(Array("first".utf8))
+        stream.send(StreamChunk("first".utf8))
         if path == "/finish" {
-            for _ in 0..<80 { stream.send([UInt8](repeating: 0x78, count: 100_000)) }
+            for _ in 0..<80 { stream.send(StreamChunk([UInt8](repeating: 0x78, count: 100_000))) }
             stream.finish()
         }
         if path == "/flood" { flood(stream) }
@@ -150,7 +150,8 @@ final class TestHandler: LoopHandler {
 
     /// Sends until the client is behind.
     private func flood(_ stream: DetachedStream) {
-        while stream.bufferedBytes < 10_000, !stream.isClosed { stream.send([UInt8](repeating: 0x79, count: 10_000)) }
+        let chunk = StreamChunk([UInt8](repeating: 0x79, count: 10_000))
+        while stream.bufferedBytes < 10_000, !stream.isClosed { stream.send(chunk) }
         probe.note("full")
     }
 
@@ -187,7 +188,7 @@ final class TestHandler: LoopHandler {
 
     func streamWritable(_ stream: DetachedStream) {
         probe.note("writable")
-        if stream.bufferedBytes == 0 { stream.send(Array("again".utf8)) }
+        if stream.bufferedBytes == 0 { stream.send(StreamChunk("again".utf8)) }
     }
 
     func streamClosed(_ stream: DetachedStream) {

@@ -20,15 +20,24 @@ struct Follower {
         }
         var rows: [LogRow] = []
         var through = cursor
-        if let live = server.hub.rows(after: cursor) {
-            rows = live.rows
-            through = max(cursor, live.through)
-        } else {
+        reading: while true {
+            switch server.hub.row(after: through) {
+            case .row(let row):
+                rows.append(row)
+                through = row.last
+                continue
+            case .none(let newest):
+                through = max(through, newest)
+                break reading
+            case .gone:
+                break
+            }
             try store.makeReader().read(from: cursor + 1) { row in
                 rows.append(row)
                 return true
             }
             through = max(cursor, rows.last?.last ?? cursor)
+            break
         }
         while passed < audit.events.count, audit.events[passed].position <= cursor { passed += 1 }
         var expected = passed

@@ -27,15 +27,35 @@ struct ReplayerTests {
         return store
     }
 
-    @Test func `the row after a position, until the end`() throws {
+    @Test func `the rows after a position, until the end`() throws {
         let rows = chain(count: 3)
         let store = try store(rows)
-        for (position, index) in [(0, 0), (5, 0), (9, 0), (10, 1), (29, 2)] {
-            let found: Result<LogRow?, StoreError> = try replay(store) { $0.row(after: Int64(position), reply: $1) }
-            #expect(found == .success(rows[index]))
+        for (position, index) in [(0, 0), (5, 0), (9, 0), (10, 1), (29, 2), (30, 3)] {
+            let found: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: Int64(position), reply: $1) }
+            #expect(found == .success(Array(rows[index...])))
         }
-        let end: Result<LogRow?, StoreError> = try replay(store) { $0.row(after: 30, reply: $1) }
-        #expect(end == .success(nil))
+    }
+
+    @Test func `one read is bounded, and the next goes on`() throws {
+        let rows = chain(count: 10, bytes: Replayer.bytesARead / 4)
+        let store = try store(rows)
+        let first: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: 0, reply: $1) }
+        #expect(first == .success(Array(rows[..<4])))
+        let next: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: 40, reply: $1) }
+        #expect(next == .success(Array(rows[4..<8])))
+        let positions: [Int64] = [5, 6, 7, 21, 35, 41, 50, 61]
+        let held: Result<[LogRow], StoreError> = try replay(store) { $0.rows(holding: positions, reply: $1) }
+        #expect(held == .success([rows[0], rows[2], rows[3], rows[4]]))
+    }
+
+    @Test func `rows that hold positions, up to the first that is gone`() throws {
+        let rows = chain(count: 5)
+        let store = try store(rows)
+        let found: Result<[LogRow], StoreError> = try replay(store) { $0.rows(holding: [12, 44, 60], reply: $1) }
+        #expect(found == .success([rows[1], rows[4]]))
+        _ = try store.delete(upTo: 20)
+        let none: Result<[LogRow], StoreError> = try replay(store) { $0.rows(holding: [12, 44], reply: $1) }
+        #expect(none == .success([]))
     }
 
     @Test func `the row that holds a position, if it is there`() throws {
@@ -54,7 +74,7 @@ struct ReplayerTests {
         let found: Result<LogRow?, StoreError> = try replay(store) { $0.row(holding: 1, reply: $1) }
         #expect(found == .failure(FaultyLogStore.failure))
         store.failReads(1)
-        let after: Result<LogRow?, StoreError> = try replay(store) { $0.row(after: 1, reply: $1) }
+        let after: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: 1, reply: $1) }
         #expect(after == .failure(FaultyLogStore.failure))
     }
 

@@ -190,3 +190,17 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     /// Whether the log holds the record at `position`.
     func holds(_ position: Int64) throws -> Bool { try store.makeReader().row(holding: position) != nil }
 }
+
+extension EventHub {
+    /// Every row after `position`, and up to where they tell everything; nil where some are no longer in memory.
+    func rows(after position: Int64) -> (rows: [LogRow], through: Int64)? {
+        var rows: [LogRow] = []
+        while true {
+            switch row(after: rows.last?.last ?? position) {
+            case .row(let row): rows.append(row)
+            case .none(let newest): return (rows, newest)
+            case .gone: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// Streams by the instant at which something is due for them: a ring of buckets, so that putting one in and taking it
+/// out cost the same however many there are. Instants are nanoseconds of the monotonic clock.
+struct DueRing {
+    /// Where a stream stands.
+    struct Place {
+        fileprivate var bucket: Int
+        fileprivate var index: Int
+    }
+
+    /// How exact it is: a stream is due up to so much later than asked for, never earlier.
+    private let width: Int64
+    private var buckets: [[EventStream]]
+    /// The number of the bucket that is over next; bucket `n` holds what is due after `(n - 1) * width`, up to
+    /// `n * width`.
+    private var current: Int64
+    /// The end of the first bucket that may hold somebody; nil where nobody is.
+    private(set) var next: Int64?
+
+    /// An empty ring. What is due later than `count` times `width` from now is looked at once on the way.
+    init(width: Int64, count: Int, now: Int64) {
+        self.width = width
+        buckets = [[EventStream]](repeating: [], count: count)
+        current = now / width
+    }
+
+    /// Puts in a stream that is in no ring.
+    mutating func insert(_ stream: EventStream, at due: Int64) {
+        let number = min(max((due + width - 1) / width, current), current + Int64(buckets.count) - 1)
+        let bucket = Int(number % Int64(buckets.count))
+        stream.due = Place(bucket: bucket, index: buckets[bucket].count)
+        buckets[bucket].append(stream)
+        next = min(next ?? .max, number * width)
+    }
+
+    /// Takes a stream out, if it is in.
+    mutating func remove(_ stream: EventStream) {
+        guard let place = stream.due else { return }
+        stream.due = nil
+        let last = buckets[place.bucket].removeLast()
+        guard last !== stream else { return }
+        buckets[place.bucket][place.index] = last
+        last.due = place
+    }
+
+    /// Takes out those of every bucket that is over at `now`. Some may not be due yet: they are to be put in again.
+    mutating func take(now: Int64) -> [EventStream] {
+        var taken: [EventStream] = []
+        // Once round is every bucket.
+        var number = max(current, now / width - Int64(buckets.count) + 1)
+        while number * width <= now {
+            let bucket = Int(number % Int64(buckets.count))
+            for stream in buckets[bucket] { stream.due = nil }
+            taken += buckets[bucket]
+            buckets[bucket] = []
+            number += 1
+        }
+        current = number
+        next = (current..<current + Int64(buckets.count)).first {
+            !buckets[Int($0 % Int64(buckets.count))].isEmpty
+        }.map { $0 * width }
+        return taken
+    }
+}

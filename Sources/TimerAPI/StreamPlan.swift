@@ -1,0 +1,36 @@
+import TimerCore
+
+/// What a request for events asks for, checked, and where it begins.
+struct StreamPlan {
+    var filter = StreamFilter()
+    var format = StreamFormat.ndjson
+    /// The id to go on from, if the client named one.
+    var since: Int64?
+    /// Whether to stay once everything has been sent.
+    var follows = true
+    /// Most events to send.
+    var limit = Int.max
+    /// For a long poll: milliseconds until it gives up.
+    var timeout: Int64?
+    /// Whether it is the kind of request that a timer with `start: subscriber` waits for.
+    var isSubscription = false
+
+    /// Everything up to here counts as examined at the start.
+    var cursor: Int64 = 0
+    /// Ends once everything up to here has been examined.
+    var end: Int64?
+    /// Position of the newest event of the timer.
+    var newestOfTimer: Int64 = 0
+    /// The timer's own events to begin with, from the store.
+    var history: ArraySlice<Int64> = []
+    /// Whether the timer may run again once it ended.
+    var isRestartable = false
+    /// Position of the newest record at the decision: what the `Event-Id` header shows.
+    var head: Int64 = 0
+    /// Whether its timer waits for a subscriber: it is to be activated once nothing speaks against the stream.
+    var mustActivate = false
+    /// Whether nothing speaks against the stream any more.
+    var isSettled = false
+    /// Position of the newest event of the activation that it brought about.
+    var activatedAt: Int64?
+}

@@ -1,0 +1,111 @@
+import HTTPServer
+import TimerCore
+import TimerLog
+
+/// What a run of records has for the streams of a channel: its events, as they are sent.
+final class StreamPortion {
+    /// An event that ends streams of one timer.
+    struct Closing {
+        var position: Int64
+        var type: EventType
+    }
+
+    /// Everything up to here, from the portion before on, has been looked at.
+    let through: Int64
+    /// The events' positions, and where in the bytes each ends.
+    private let events: [(position: Int64, end: Int)]
+    private let bytes: [UInt8]
+    private let closings: [Closing]
+    /// All of its events; nil where there are none.
+    private let chunk: StreamChunk?
+
+    private init(through: Int64, events: [(position: Int64, end: Int)], bytes: [UInt8], closings: [Closing]) {
+        self.through = through
+        self.events = events
+        self.bytes = bytes
+        self.closings = closings
+        chunk = bytes.isEmpty ? nil : StreamChunk(bytes)
+    }
+
+    /// Collects a portion.
+    struct Draft {
+        /// Bytes from which on a portion is handed out. Few enough for a slow reader's buffer, enough for few sends.
+        private static let fullBytes = 32 * 1024
+
+        private let key: StreamChannel.Key
+        private var bytes: [UInt8] = []
+        private var events: [(position: Int64, end: Int)] = []
+        private var closings: [Closing] = []
+
+        init(_ key: StreamChannel.Key) { self.key = key }
+
+        var isEmpty: Bool { events.isEmpty && closings.isEmpty }
+        var isFull: Bool { bytes.count >= Self.fullBytes }
+
+        /// Takes the event at `index`, where the channel's streams are concerned.
+        mutating func take(_ index: Int, of row: RowEvents) {
+            let record = row.events[index]
+            let data = row.row.data
+            guard key.filter.concerns(data.span.extracting(record.definition)),
+                case .event(let type, _, _) = record.content
+            else { return }
+            if key.filter.timer != nil, type == .deleted || type == .completed || type == .cancelled {
+                closings.append(Closing(position: record.position, type: type))
+            }
+            guard key.filter.shows(type) else { return }
+            row.append(index, as: key.format, to: &bytes)
+            events.append((record.position, bytes.count))
+        }
+
+        /// What was taken, everything up to `position` having been looked at. Begins anew.
+        mutating func finish(through position: Int64) -> StreamPortion {
+            defer {
+                bytes.removeAll(keepingCapacity: true)
+                events = []
+                closings = []
+            }
+            return StreamPortion(through: position, events: events, bytes: bytes, closings: closings)
+        }
+    }
+
+    /// What one stream gets of a portion.
+    struct Share {
+        /// How many events.
+        var count: Int
+        /// Their bytes; nil for none.
+        var chunk: StreamChunk?
+        /// Up to where the stream has seen everything then.
+        var cursor: Int64
+        /// Whether nothing follows.
+        var isLast: Bool
+    }
+
+    /// What `stream` gets of it: what lies behind its cursor, up to its end, as much as it may still get.
+    func share(of stream: EventStream) -> Share {
+        let closing = closings.first { $0.position > stream.cursor && ends(stream, $0) }
+        let end = min(stream.end ?? .max, closing?.position ?? .max)
+        let lower = events.firstIndex { $0.position > stream.cursor } ?? events.count
+        var upper = lower
+        if events.last.map({ $0.position <= end }) ?? true { upper = events.count }
+        while upper < events.count && events[upper].position <= end { upper += 1 }
+        let isWhole = upper - lower < stream.left
+        if !isWhole { upper = lower + stream.left }
+        let cursor = isWhole ? min(end, through) : events[upper - 1].position
+        return Share(
+            count: upper - lower, chunk: chunk(lower..<upper), cursor: cursor, isLast: !isWhole || end <= through)
+    }
+
+    private func chunk(_ range: Range<Int>) -> StreamChunk? {
+        if range.isEmpty { return nil }
+        if range.count == events.count { return chunk }
+        return StreamChunk(
+            bytes[(range.lowerBound > 0 ? events[range.lowerBound - 1].end : 0)..<events[range.upperBound - 1].end])
+    }
+
+    /// Whether no event can follow for `stream`: its timer was deleted, or ended for good under a poll.
+    private func ends(_ stream: EventStream, _ closing: Closing) -> Bool {
+        // A deletion before the stream began was that of an earlier timer of this id.
+        if closing.type == .deleted { return closing.position > stream.begunAt }
+        return stream.isPoll && !stream.isRestartable
+    }
+}
