@@ -12,11 +12,8 @@ struct StreamFilter: Hashable {
     /// Whether events of this type are shown.
     func shows(_ type: EventType) -> Bool { types.map { $0 & 1 << UInt64(type.rawValue) != 0 } ?? true }
 
-    /// Whether events of a timer are shown, by its definition or the prefix of it that events carry.
-    func concerns(_ definition: Span<UInt8>) -> Bool {
-        if let timer, !timer.names(definition) { return false }
-        return Self.carries(labels, definition)
-    }
+    /// Whether the timer of a definition, or of the prefix of one, is among those asked for.
+    func isOf(_ definition: Span<UInt8>) -> Bool { timer?.names(definition) ?? true }
 
     /// Whether a definition, or the prefix of one, carries all of `labels`.
     static func carries(_ labels: [[UInt8]], _ definition: Span<UInt8>) -> Bool {

@@ -46,13 +46,13 @@ final class StreamPortion {
         mutating func take(_ index: Int, of row: RowEvents) {
             let record = row.events[index]
             let data = row.row.data
-            guard key.filter.concerns(data.span.extracting(record.definition)),
-                case .event(let type, _, _) = record.content
-            else { return }
+            let definition = data.span.extracting(record.definition)
+            guard key.filter.isOf(definition), case .event(let type, _, _) = record.content else { return }
+            // What ends the streams of a timer does so whether they show it or not.
             if key.filter.timer != nil, type == .deleted || type == .completed || type == .cancelled {
                 closings.append(Closing(position: record.position, type: type))
             }
-            guard key.filter.shows(type) else { return }
+            guard key.filter.shows(type), StreamFilter.carries(key.filter.labels, definition) else { return }
             row.append(index, as: key.format, to: &bytes)
             events.append((record.position, bytes.count))
         }

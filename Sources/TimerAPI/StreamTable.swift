@@ -121,8 +121,7 @@ final class StreamTable {
         let until = Clocks.monotonic() + Self.turnNs
         var isBusy = true
         while isBusy {
-            isBusy = false
-            if handOut(until: until) { isBusy = passRow() }
+            isBusy = !handOut(until: until) || passRows()
             if let stream = queue.popFirst() {
                 isBusy = true
                 readOn(stream)
@@ -136,36 +135,36 @@ final class StreamTable {
         recent = []
     }
 
-    /// Makes of the next row what each channel is to show of it. Returns false where there is none.
-    private func passRow() -> Bool {
-        switch service.hub.row(after: seen) {
-        case .row(let row):
-            guard let row = events(of: row) else {
-                // Nothing of it can be shown: whoever followed is cut, and finds out by coming back.
-                for stream in streams.values where stream.mode == .inStep { cut(stream) }
-                seen = service.hub.head
-                return true
+    /// Makes of the new rows what each channel is to show of them: of all there are, so that members who take long to
+    /// be handed one portion find the next one larger. Returns false where there are none.
+    private func passRows() -> Bool {
+        var touched: [StreamChannel] = []
+        var bytes = 0
+        passing: while bytes < Self.bytesPassed {
+            switch service.hub.row(after: seen) {
+            case .row(let row):
+                guard let events = events(of: row) else { fallthrough }
+                pass(events, &touched)
+                bytes += row.data.count
+                seen = row.last
+            case .gone:
+                // It left memory before this loop came to it, or is damaged: every stream reads on for itself, once it
+                // has what was passed before.
+                if touched.isEmpty { leaveStep() }
+                bytes = .max
+            case .none(let newest):
+                seen = max(seen, newest)
+                break passing
             }
-            if !row.events.isEmpty { pass(row) }
-            seen = row.row.last
-            return true
-        case .none(let newest):
-            seen = max(seen, newest)
-            return false
-        case .gone:
-            // It left memory before this loop came to it: every stream reads on for itself.
-            for stream in streams.values where stream.mode == .inStep {
-                stream.cursor = max(stream.cursor, seen)
-                stream.channel.leave(stream, for: .behind)
-                goOn(stream)
-            }
-            seen = service.hub.head
-            return true
         }
+        for channel in touched where !channel.draft.isEmpty { owe(channel, through: seen) }
+        return bytes > 0
     }
 
-    private func pass(_ row: RowEvents) {
-        var touched: [StreamChannel] = []
+    /// Bytes of rows after which those that were passed are handed out.
+    private static let bytesPassed = BatchRows.maximumRowBytes
+
+    private func pass(_ row: RowEvents, _ touched: inout [StreamChannel]) {
         func take(_ index: Int, _ channel: StreamChannel) {
             let wasEmpty = channel.draft.isEmpty
             channel.draft.take(index, of: row)
@@ -182,7 +181,15 @@ final class StreamTable {
             let hash = TimerKey.hash(definition: definition, siphash: siphash)
             for channel in channels.ofTimer(hash) { take(index, channel) }
         }
-        for channel in touched where !channel.draft.isEmpty { owe(channel, through: row.row.last) }
+    }
+
+    private func leaveStep() {
+        for stream in streams.values where stream.mode == .inStep {
+            stream.cursor = max(stream.cursor, seen)
+            stream.channel.leave(stream, for: .behind)
+            goOn(stream)
+        }
+        seen = service.hub.head
     }
 
     private func owe(_ channel: StreamChannel, through position: Int64) {

@@ -1,0 +1,161 @@
+"""Readers that are slow, stalled or gone without a word: bounded, harmless to others, and nothing lost to who returns."""
+
+import ctypes
+import re
+import socket
+import struct
+import time
+
+import pytest
+
+from stream import Stream
+
+# struct sock_filter of the one instruction "take nothing": the kernel drops whatever comes for the socket.
+SO_ATTACH_FILTER = 26
+DROP_ALL = struct.pack("HBBI", 0x06, 0, 0, 0)
+RECEIVE_BUFFER = 4096
+# Timers that leave events and nothing else, few of them.
+GONE_AT_ONCE = {"after": "0s", "retain": "0s", "size": 50_000}
+
+
+def small_socket(server):
+    """A connection whose kernel takes little ahead of its reader."""
+    sock = socket.socket()
+    sock.settimeout(30)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+    sock.connect(("127.0.0.1", server.port))
+    return sock
+
+
+def stream(server, target, headers=None, sock=None):
+    return Stream(sock or small_socket(server), "127.0.0.1", target, headers or {}).expect(200)
+
+
+def vanish(sock):
+    """From now on nothing that is sent to the socket arrives, as when its machine has lost the network."""
+    program = ctypes.create_string_buffer(DROP_ALL)
+    sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HL", 1, ctypes.addressof(program)))
+
+
+def write_events(api, megabytes, size=1000, **fields):
+    """Makes events of about so many megabytes, with payloads of `size` bytes."""
+    for _ in range(megabytes):
+        lines = [{"after": "1h", "payload": "x" * size, **fields}] * (1_000_000 // size)
+        api.batch(lines, query="?results=brief", timeout=30).expect(200)
+
+
+def resident(server):
+    """Bytes of memory that the server occupies."""
+    with open(f"/proc/{server.pid}/status") as status:
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status.read())[1]) * 1024
+
+
+def streams(api):
+    return api.get("/v1/stats").json["streams"]
+
+
+def eventually(condition, what, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}])
+def test_a_stalled_reader_falls_back_to_the_log_and_comes_live_again(new_server, headers):
+    """More than the server keeps in memory passes while it does not read."""
+    server = new_server()
+    api = server.client
+    with stream(server, "/v1/events", headers) as stalled, api.stream("/v1/events?types=deleted") as other:
+        write_events(api, 24)
+        api.create(id="live")
+        api.delete("/v1/timers/live").expect(204)
+        assert other.next()["timer"] == "live"
+        assert streams(api) == 2
+        expected = [event["id"] for event in api.history()]
+        seen = []
+        for line in stalled.lines():
+            if headers and line.startswith(b"id: "):
+                seen.append(line[4:].decode())
+            elif not headers and line:
+                seen.append(re.match(rb'\{"id":"(\d+)"', line)[1].decode())
+            if len(seen) >= len(expected):
+                break
+        assert seen == expected
+        api.create(id="again")
+        assert any(b'"timer":"again"' in line for line in stalled.lines())
+
+
+def test_stalled_readers_cost_little_and_hold_up_nobody(new_server):
+    server = new_server("--heartbeat", "100ms")
+    api = server.client
+    write_events(api, 4)  # what the server keeps in memory of the log anyway
+    before = resident(server)
+    readers = [stream(server, "/v1/events?since=0") for _ in range(200)]
+    try:
+        with api.stream("/v1/events?types=deleted") as other:
+            write_events(api, 4)
+            api.create(id="seen")
+            api.delete("/v1/timers/seen").expect(204)
+            assert other.next()["timer"] == "seen"
+        # Each may buffer 64 KiB and the portion that made it full; timers and log in memory grow too.
+        assert resident(server) - before < 200 * 128 * 1024 + 64 * 1024 * 1024
+        assert streams(api) == 200
+    finally:
+        for reader in readers:
+            reader.close()
+    eventually(lambda: streams(api) == 0, "closed streams are forgotten")
+
+
+def test_a_reader_whose_place_is_no_longer_kept_is_told_where_it_was(new_server):
+    server = new_server("--retain-events", "100ms,64KiB")
+    api = server.client
+    with stream(server, "/v1/events") as stalled:
+        write_events(api, 2, **GONE_AT_ONCE)
+        mark = api.get("/v1/timers?limit=1").headers["Event-Id"]  # it surely has not been sent so far
+        write_events(api, 20, **GONE_AT_ONCE)  # what is in memory is behind the mark
+
+        def expired():
+            write_events(api, 1, **GONE_AT_ONCE)
+            kept = api.history("&limit=1")
+            return kept and kept[0]["id"] > mark
+        eventually(expired, "old events go")
+        events = stalled.rest()
+        assert events[-1] == {"type": "gap", "since": events[-2]["id"]}
+        ids = [event["id"] for event in events[:-1]]
+        assert ids == sorted(set(ids))
+
+
+def test_a_client_that_vanished_is_noticed_and_one_that_stalls_is_not(new_server):
+    server = new_server("--heartbeat", "300ms")
+    api = server.client
+    with small_socket(server) as gone, small_socket(server) as quiet:
+        stream(server, "/v1/events?types=fired", sock=gone)
+        stream(server, "/v1/events", sock=quiet)
+        write_events(api, 4)  # more than `quiet` takes; it reads none of it
+        assert streams(api) == 2
+        vanish(gone)
+        eventually(lambda: streams(api) == 1, "a stream whose client is gone is closed")
+        write_events(api, 1)
+        assert streams(api) == 1
+
+
+def test_a_client_that_vanished_while_it_stalled_is_noticed_too(new_server):
+    server = new_server("--heartbeat", "300ms")
+    api = server.client
+    with small_socket(server) as gone:
+        stream(server, "/v1/events", sock=gone)
+        write_events(api, 4)
+        vanish(gone)
+        eventually(lambda: streams(api) == 0, "a stalled stream whose client is gone is closed")
+
+
+def test_a_poll_whose_client_vanished_is_closed_by_the_kernel(new_server):
+    server = new_server("--heartbeat", "1s")
+    api = server.client
+    api.create(id="slow")
+    with small_socket(server) as gone:
+        gone.sendall(b"GET /v1/timers/slow/wait?timeout=10m HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        eventually(lambda: streams(api) == 1, "the poll waits")
+        vanish(gone)
+        eventually(lambda: streams(api) == 0, "the poll is forgotten")
