@@ -2,6 +2,9 @@ import Glibc
 import HTTPClient
 
 /// Follows a stream of events over lost connections and restarts of the server: every event once, in order.
+///
+/// It reads server-sent events: their signs of life say how far the server has looked, so that a follower whom nothing
+/// concerns for days still knows where to go on.
 final class EventFollower {
     /// A stream without a byte for so long is given up: four of the server's usual heartbeats.
     static let silenceSeconds = 60
@@ -24,6 +27,9 @@ final class EventFollower {
     private var cursor: String?
     private var left: Int?
     private var partial: [UInt8] = []
+    /// The id and the data of the block that is being read.
+    private var id: String?
+    private var data: [UInt8]?
     private var isFinished = false
     private var failure: Failure?
     private var wasConnected = false
@@ -61,8 +67,10 @@ final class EventFollower {
 
     private func connect() throws(Failure) -> Outcome {
         partial = []
+        id = nil
+        data = nil
         let request = HTTPRequest(
-            .get, query.target(since: cursor, isLast: isLast), headers: [("Accept", "application/x-ndjson")])
+            .get, query.target(since: cursor, isLast: isLast), headers: [("Accept", "text/event-stream")])
         let response: HTTPResponse
         do throws(HTTPClientError) {
             response = try client.stream(
@@ -102,11 +110,29 @@ final class EventFollower {
         while let end = partial[start...].firstIndex(of: 0x0a) {
             let line = Array(partial[start..<end])
             start = end + 1
-            // An empty line is a heartbeat.
-            if !line.isEmpty, !takeEvent(line) { return false }
+            if line.isEmpty {
+                guard endBlock() else { return false }
+            } else {
+                takeField(line)
+            }
         }
         partial.removeFirst(start)
         return partial.count <= Self.lineLimit || end(Failure(.other, "the server sent a line over 1 MiB"))
+    }
+
+    private func takeField(_ line: [UInt8]) {
+        if line.starts(with: "id: ".utf8) { id = String(decoding: line.dropFirst(4), as: UTF8.self) }
+        if line.starts(with: "data: ".utf8) { data = Array(line.dropFirst(6)) }
+    }
+
+    /// A block is complete: an event, or a sign of life.
+    private func endBlock() -> Bool {
+        defer {
+            if let id, failure == nil { cursor = id }
+            id = nil
+            data = nil
+        }
+        return data.map(takeEvent) ?? true
     }
 
     private func takeEvent(_ line: [UInt8]) -> Bool {
@@ -117,7 +143,6 @@ final class EventFollower {
             return end(
                 Failure(.other, "too slow: events after \(event["since"] ?? "the last one") are no longer kept"))
         }
-        if let id = event["id"] { cursor = id }
         if isLast, event["timer"] != query.id { return true }
         isFinished = !show(line, event)
         if let left { self.left = left - 1 }

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from load import GONE_AT_ONCE, eventually, write_events
 from server import Server, binary, environment, run
 
 
@@ -156,6 +157,35 @@ def stopped():
         api.delete("/v1/timers/t2").expect(204)
         server.stop()
         yield server
+
+
+def test_watch_that_nothing_concerned_for_long_still_comes_back(new_server):
+    """What it began behind is no longer kept when the server restarts; its signs of life moved it on."""
+    server = new_server("--heartbeat", "50ms", "--retain-events", "100ms,64KiB")
+    api = server.client
+    api.create(id="watched", after="1h")
+    process = subprocess.Popen([binary(), "watch", "--server", server.url, "--json", "--type", "resumed"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), bufsize=0)
+    try:
+        eventually(lambda: api.get("/v1/stats").json["streams"] == 1, "watch is connected")
+        begun = api.get("/v1/timers?limit=1").headers["Event-Id"]
+
+        def is_gone():
+            write_events(api, 1, **GONE_AT_ONCE)
+            return api.get(f"/v1/events?follow=false&limit=1&since={begun}").status == 410
+        eventually(is_gone, "its beginning is no longer kept")
+        with api.stream("/v1/events?types=resumed") as other:
+            lines = other.lines()
+            assert [next(lines) for _ in range(4)] == [b""] * 4  # it had at least one of its own meanwhile
+        server.kill9()
+        server.restart(same_port=True)
+        eventually(lambda: server.client.get("/v1/stats").json["streams"] == 1, "watch is back")
+        for command in ("suspend", "resume"):
+            server.client.command("watched", command).expect(200)
+        assert [event["timer"] for event in watch_until(process, "resumed")] == ["watched"]
+    finally:
+        process.kill()
+        process.wait(10)
 
 
 def test_log_verify(stopped):

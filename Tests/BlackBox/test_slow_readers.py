@@ -4,18 +4,16 @@ import ctypes
 import re
 import socket
 import struct
-import time
 
 import pytest
 
+from load import GONE_AT_ONCE, eventually, write_events
 from stream import Stream
 
 # struct sock_filter of the one instruction "take nothing": the kernel drops whatever comes for the socket.
 SO_ATTACH_FILTER = 26
 DROP_ALL = struct.pack("HBBI", 0x06, 0, 0, 0)
 RECEIVE_BUFFER = 4096
-# Timers that leave events and nothing else, few of them.
-GONE_AT_ONCE = {"after": "0s", "retain": "0s", "size": 50_000}
 
 
 def small_socket(server):
@@ -37,13 +35,6 @@ def vanish(sock):
     sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HL", 1, ctypes.addressof(program)))
 
 
-def write_events(api, megabytes, size=1000, **fields):
-    """Makes events of about so many megabytes, with payloads of `size` bytes."""
-    for _ in range(megabytes):
-        lines = [{"after": "1h", "payload": "x" * size, **fields}] * (1_000_000 // size)
-        api.batch(lines, query="?results=brief", timeout=30).expect(200)
-
-
 def resident(server):
     """Bytes of memory that the server occupies."""
     with open(f"/proc/{server.pid}/status") as status:
@@ -52,13 +43,6 @@ def resident(server):
 
 def streams(api):
     return api.get("/v1/stats").json["streams"]
-
-
-def eventually(condition, what, seconds=30):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}])
