@@ -10,6 +10,11 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
     private let lock = Lock()
     /// What happened before the server was up; nil once it is. A start that fails says one line, why.
     private var held: [ServiceEvent]? = []
+    /// The trouble that was told last, and when, by the monotonic clock.
+    private var lastTrouble: (text: String, at: Int64)?
+
+    /// Nanoseconds for which a trouble that is tried again and again is not told again.
+    private static let troubleRest: Int64 = 10_000_000_000
 
     /// Writes to `logger`.
     init(_ logger: Logger) { self.logger = logger }
@@ -26,12 +31,24 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
     /// Takes an event; any thread.
     var report: @Sendable (ServiceEvent) -> Void {
         { [self] event in
-            let isHeld = lock.withLock {
+            let isToldNow = lock.withLock {
                 held?.append(event)
-                return held != nil
+                return held == nil && isNews(event)
             }
-            if !isHeld { tell(event) }
+            if isToldNow { tell(event) }
         }
+    }
+
+    /// Whether an event is more than the trouble that was told a moment ago. Called under the lock.
+    private func isNews(_ event: ServiceEvent) -> Bool {
+        switch event {
+        case .storageStillFailing, .eventsUnreadable, .deliveryUnreadable, .compactionFailed: break
+        default: return true
+        }
+        let (text, now) = ("\(event)", Clocks.monotonic())
+        if let last = lastTrouble, last.text == text, now - last.at < Self.troubleRest { return false }
+        lastTrouble = (text, now)
+        return true
     }
 
     /// Takes a request that was answered; any thread.

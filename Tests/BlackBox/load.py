@@ -1,6 +1,4 @@
-"""Load for tests that need much of it, and waiting for what it brings about."""
-
-import time
+"""Load for tests that need much of it."""
 
 # Timers that leave events and nothing else, few of them.
 GONE_AT_ONCE = {"after": "0s", "retain": "0s", "size": 50_000}
@@ -11,11 +9,3 @@ def write_events(api, megabytes, size=1000, **fields):
     for _ in range(megabytes):
         lines = [{"after": "1h", "payload": "x" * size, **fields}] * (1_000_000 // size)
         api.batch(lines, query="?results=brief", timeout=30).expect(200)
-
-
-def eventually(condition, what, seconds=30):
-    """Waits until `condition()` is true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)

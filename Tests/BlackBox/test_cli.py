@@ -11,8 +11,9 @@ import time
 
 import pytest
 
-from load import GONE_AT_ONCE, eventually, write_events
+from load import GONE_AT_ONCE, write_events
 from server import Server, binary, environment, run
+from timers import poll
 
 
 def client(server, *arguments):
@@ -167,19 +168,19 @@ def test_watch_that_nothing_concerned_for_long_still_comes_back(new_server):
     process = subprocess.Popen([binary(), "watch", "--server", server.url, "--json", "--type", "resumed"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), bufsize=0)
     try:
-        eventually(lambda: api.get("/v1/stats").json["streams"] == 1, "watch is connected")
+        poll(lambda: api.get("/v1/stats").json["streams"] == 1, timeout=30)
         begun = api.get("/v1/timers?limit=1").headers["Event-Id"]
 
         def is_gone():
             write_events(api, 1, **GONE_AT_ONCE)
             return api.get(f"/v1/events?follow=false&limit=1&since={begun}").status == 410
-        eventually(is_gone, "its beginning is no longer kept")
+        poll(is_gone, timeout=30)
         with api.stream("/v1/events?types=resumed") as other:
             lines = other.lines()
             assert [next(lines) for _ in range(4)] == [b""] * 4  # it had at least one of its own meanwhile
         server.kill9()
         server.restart(same_port=True)
-        eventually(lambda: server.client.get("/v1/stats").json["streams"] == 1, "watch is back")
+        poll(lambda: server.client.get("/v1/stats").json["streams"] == 1, timeout=30)
         for command in ("suspend", "resume"):
             server.client.command("watched", command).expect(200)
         assert [event["timer"] for event in watch_until(process, "resumed")] == ["watched"]

@@ -7,8 +7,9 @@ import struct
 
 import pytest
 
-from load import GONE_AT_ONCE, eventually, write_events
+from load import GONE_AT_ONCE, write_events
 from stream import Stream
+from timers import poll
 
 # struct sock_filter of the one instruction "take nothing": the kernel drops whatever comes for the socket.
 SO_ATTACH_FILTER = 26
@@ -88,7 +89,7 @@ def test_stalled_readers_cost_little_and_hold_up_nobody(new_server):
     finally:
         for reader in readers:
             reader.close()
-    eventually(lambda: streams(api) == 0, "closed streams are forgotten")
+    poll(lambda: streams(api) == 0, timeout=30)
 
 
 def test_a_reader_whose_place_is_no_longer_kept_is_told_where_it_was(new_server):
@@ -103,7 +104,7 @@ def test_a_reader_whose_place_is_no_longer_kept_is_told_where_it_was(new_server)
             write_events(api, 1, **GONE_AT_ONCE)
             kept = api.history("&limit=1")
             return kept and kept[0]["id"] > mark
-        eventually(expired, "old events go")
+        poll(expired, timeout=30)
         events = stalled.rest()
         assert events[-1] == {"type": "gap", "since": events[-2]["id"]}
         ids = [event["id"] for event in events[:-1]]
@@ -119,7 +120,7 @@ def test_a_client_that_vanished_is_noticed_and_one_that_stalls_is_not(new_server
         write_events(api, 4)  # more than `quiet` takes; it reads none of it
         assert streams(api) == 2
         vanish(gone)
-        eventually(lambda: streams(api) == 1, "a stream whose client is gone is closed")
+        poll(lambda: streams(api) == 1, timeout=30)
         write_events(api, 1)
         assert streams(api) == 1
 
@@ -131,7 +132,7 @@ def test_a_client_that_vanished_while_it_stalled_is_noticed_too(new_server):
         stream(server, "/v1/events", sock=gone)
         write_events(api, 4)
         vanish(gone)
-        eventually(lambda: streams(api) == 0, "a stalled stream whose client is gone is closed")
+        poll(lambda: streams(api) == 0, timeout=30)
 
 
 def test_a_poll_whose_client_vanished_is_closed_by_the_kernel(new_server):
@@ -140,6 +141,6 @@ def test_a_poll_whose_client_vanished_is_closed_by_the_kernel(new_server):
     api.create(id="slow")
     with small_socket(server) as gone:
         gone.sendall(b"GET /v1/timers/slow/wait?timeout=10m HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        eventually(lambda: streams(api) == 1, "the poll waits")
+        poll(lambda: streams(api) == 1, timeout=30)
         vanish(gone)
-        eventually(lambda: streams(api) == 0, "the poll is forgotten")
+        poll(lambda: streams(api) == 0, timeout=30)
