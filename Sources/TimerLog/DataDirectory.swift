@@ -1,5 +1,17 @@
 internal import Glibc
 
+/// A file itself, whatever its name is by now.
+struct FileIdentity: Equatable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// The file that `status` is of.
+    init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+    }
+}
+
 /// The directory a log lives in, and the names inside.
 struct DataDirectory {
     /// The database's file name.
@@ -59,6 +71,12 @@ struct DataDirectory {
         return false
     }
 
+    /// The file that `file` names now, nil when there is none.
+    func identity(_ file: String) -> FileIdentity? {
+        var status = stat()
+        return unsafe stat(file, &status) == 0 ? FileIdentity(status) : nil
+    }
+
     /// Bytes of the file at `file`, 0 when there is none.
     func size(_ file: String) -> Int {
         var status = stat()
@@ -71,6 +89,11 @@ struct DataDirectory {
         while end.count > 1, end.last == UInt8(ascii: "/") { end.removeLast() }
         guard let slash = end.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == end.startIndex ? "/" : String(decoding: end[..<slash], as: UTF8.self)
+    }
+
+    /// An error for a `file` of ours that has lost its name.
+    func isGone(_ file: String) -> StoreError {
+        StoreError(.unusable, "\(file) was deleted, moved or replaced")
     }
 
     /// An error that ends with what `errno` says.

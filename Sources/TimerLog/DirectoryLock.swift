@@ -27,5 +27,12 @@ public final class DirectoryLock: Sendable {
         _ = unsafe line.withUnsafeBytes { bytes in unsafe pwrite(opened, bytes.baseAddress, bytes.count, 0) }
     }
 
+    /// Whether the lock file in `directory` is still the one that is locked: else another process may lock it too.
+    func holds(_ directory: DataDirectory) -> Bool {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return false }
+        return directory.identity(directory.lock) == FileIdentity(status)
+    }
+
     deinit { close(descriptor) }
 }

@@ -23,6 +23,9 @@ final class LogWriter {
     private let insert: SQLiteStatement
     private let commit: SQLiteStatement
     private let checkpointer: Checkpointer
+    private let directory: DataDirectory
+    /// The database and its WAL when they were opened.
+    private let files: [(path: String, identity: FileIdentity?)]
     private var restartPages: Int
     private var failure: StoreError?
 
@@ -35,9 +38,14 @@ final class LogWriter {
 
     /// Opens the database, makes the tables where there are none, decides what the last writer left in the WAL, and
     /// verifies the newest rows.
-    init(_ directory: DataDirectory, _ tuning: SQLiteLogStore.Tuning) throws(StoreError) {
+    ///
+    /// - Parameter known: where the log stood when this process last had it open; any other log is refused, and so is
+    ///   an older state of it.
+    init(
+        _ directory: DataDirectory, _ tuning: SQLiteLogStore.Tuning, continuing known: StoreHead? = nil
+    ) throws(StoreError) {
         let path = directory.database
-        let connection = try LogWriter.connect(path, tuning)
+        let connection = try LogWriter.connect(path, tuning, mayCreate: known == nil)
         (begin, insert, commit) = try SQLiteSchema.attempt("preparing to write \(path)") { () throws(SQLiteFailure) in
             (
                 try connection.prepare("BEGIN IMMEDIATE"), try connection.prepare(SQLiteSchema.insertRow),
@@ -50,6 +58,9 @@ final class LogWriter {
         }
         let meta = try SQLiteSchema.meta(connection)
         head = StoreHead(epoch: meta.epoch, last: try LogWriter.verifyNewest(connection), secret: meta.secret)
+        if let known, known.secret != head.secret || known.last > head.last { throw directory.isGone(path) }
+        files = [path, directory.wal].map { ($0, directory.identity($0)) }
+        self.directory = directory
         self.connection = connection
         self.tuning = tuning
         restartPages = tuning.restartBytes / SQLiteSchema.pageBytes
@@ -75,6 +86,12 @@ final class LogWriter {
         }
         switch ending {
         case .committed:
+            // A commit into files that no restart will find is none.
+            if let gone = files.first(where: { directory.identity($0.path) != $0.identity }) {
+                let error = directory.isGone(gone.path)
+                failure = error
+                return .unknown(error)
+            }
             head.last = last
             return .durable
         case .rolledBack(let error) where error.isDuplicate:
@@ -208,7 +225,7 @@ final class LogWriter {
     }
 
     private static func connect(
-        _ path: String, _ tuning: SQLiteLogStore.Tuning
+        _ path: String, _ tuning: SQLiteLogStore.Tuning, mayCreate: Bool
     ) throws(StoreError) -> SQLiteConnection {
         let activity = "opening \(path)"
         let connection = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
@@ -217,6 +234,7 @@ final class LogWriter {
             return connection
         }
         let isOurs = try SQLiteSchema.recognise(connection, path: path)
+        guard isOurs || mayCreate else { throw StoreError(.unusable, "\(path) is empty, and was not") }
         let meta = isOurs ? nil : SQLiteSchema.Meta.fresh()
         let mode = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
             if !isOurs { try connection.execute(SQLiteSchema.fileSettings) }

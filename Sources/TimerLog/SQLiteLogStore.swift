@@ -29,6 +29,8 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     private let turn = Lock()
     private var lock: DirectoryLock?
     private var writer: LogWriter?
+    /// Where the log stood when it was last open; nil before the first open.
+    private var known: StoreHead?
 
     /// Makes a closed store in `directory`, which `open` makes where it is missing (its parent must be there).
     public convenience init(directory: String) {
@@ -42,15 +44,20 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
 
     deinit { closeConnections() }
 
-    /// Opens, or opens anew. The first open takes the `DirectoryLock`, which is held until `close`.
+    /// Opens, or opens anew. The first open takes the `DirectoryLock`, which is held until `close`; it makes what is
+    /// missing. Those after it make nothing, and throw where they do not find the log that was open before.
     public func open() throws(StoreError) -> StoreHead {
         turn.lock()
         defer { turn.unlock() }
         closeConnections()
-        try directory.create()
-        if lock == nil { lock = try DirectoryLock(directory: directory.path) }
-        try directory.createDatabase()
-        let opened = try LogWriter(directory, tuning)
+        if let lock {
+            guard lock.holds(directory) else { throw directory.isGone(directory.lock) }
+        } else {
+            try directory.create()
+            lock = try DirectoryLock(directory: directory.path)
+        }
+        if known == nil { try directory.createDatabase() }
+        let opened = try LogWriter(directory, tuning, continuing: known)
         writer = opened
         gate.allow()
         return opened.head
@@ -109,11 +116,13 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
         turn.withLock {
             closeConnections()
             lock = nil
+            known = nil
         }
     }
 
     private func closeConnections() {
         gate.closeAll()
+        if let writer { known = writer.head }
         writer?.end()
         writer = nil
     }
