@@ -7,6 +7,8 @@ final class Checkpointer: @unchecked Sendable {  // unchecked: what changes is t
     private let lock = Lock()
     private let interval: Int
     private let open: @Sendable () throws(SQLiteFailure) -> SQLiteConnection
+    /// Held while a checkpoint runs: SQLite lets one run at a time, and refuses the second at once.
+    private let turn = Lock()
     private var pages = 0
     private var pagesCopied = 0
     private var isEnding = false
@@ -27,6 +29,13 @@ final class Checkpointer: @unchecked Sendable {  // unchecked: what changes is t
             if pages < pagesCopied { pagesCopied = 0 }
             if isDue { lock.signal() }
         }
+    }
+
+    /// Runs `checkpoint` while this thread runs none, after the one under way.
+    func alone(_ checkpoint: () throws(SQLiteFailure) -> Void) throws(SQLiteFailure) {
+        turn.lock()
+        defer { turn.unlock() }
+        try checkpoint()
     }
 
     /// Ends the thread, after the checkpoint under way, and waits for it. Call once.
@@ -54,7 +63,7 @@ final class Checkpointer: @unchecked Sendable {  // unchecked: what changes is t
             // holds everything, and the next try is an interval away.
             do throws(SQLiteFailure) {
                 if connection == nil { connection = try open() }
-                try connection?.checkpoint(.passive)
+                try alone { () throws(SQLiteFailure) in try connection?.checkpoint(.passive) }
             } catch {
                 connection = nil
             }

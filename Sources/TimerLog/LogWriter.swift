@@ -66,7 +66,10 @@ final class LogWriter {
         restartPages = tuning.restartBytes / SQLiteSchema.pageBytes
         checkpointer = Checkpointer(interval: tuning.passiveBytes / SQLiteSchema.pageBytes) {
             () throws(SQLiteFailure) in
-            try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
+            let connection = try SQLiteConnection(path: path, .readWrite, vfs: tuning.vfs)
+            // A connection that has read nothing yet does not know of the WAL: its checkpoints would do nothing.
+            _ = try connection.integer("PRAGMA user_version")
+            return connection
         }
     }
 
@@ -215,7 +218,7 @@ final class LogWriter {
         defer { connection.setBusyTimeout(milliseconds: tuning.busyMilliseconds) }
         let interval = tuning.restartBytes / SQLiteSchema.pageBytes
         do throws(SQLiteFailure) {
-            try connection.checkpoint(.restart)
+            try checkpointer.alone { () throws(SQLiteFailure) in try connection.checkpoint(.restart) }
             restartPages = interval
         } catch {
             guard error.isBusy else { return error.storeError("checkpointing the log") }

@@ -8,8 +8,10 @@ struct CheckpointTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func walBytes() throws -> Int {
-        let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("timers.db-wal"))
+    private func walBytes() throws -> Int { try bytes("timers.db-wal") }
+
+    private func bytes(_ name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.file(name))
         return try #require(attributes[.size] as? Int)
     }
 
@@ -36,6 +38,18 @@ struct CheckpointTests {
         _ = try store.open()
         #expect(try grow(store, count: 300) < 4 << 20)
         #expect(try rows(of: store) == chain(count: 300, bytes: 50_000))
+    }
+
+    @Test func `the thread copies the WAL into the database while the log grows`() throws {
+        let store = store(passive: 256 << 10, restart: 1 << 30)
+        _ = try store.open()
+        var head: Int64 = 0
+        // A thousandth of it would do, if the thread ran at once.
+        while head < 100_000, try bytes("timers.db") < 1 << 20 {
+            _ = try grow(store, from: head, count: 10)
+            head += 100
+        }
+        #expect(try bytes("timers.db") >= 1 << 20)
     }
 
     @Test func `without checkpoints it would not`() throws {
