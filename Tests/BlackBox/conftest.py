@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
+import faults as disk_faults
 from receiver import Receiver
 from server import Server, binary
 
@@ -47,6 +48,26 @@ def receiver():
     """A receiver of webhooks of the test's own, on 127.0.0.1."""
     with Receiver() as receiver:
         yield receiver
+
+
+@pytest.fixture(scope="session")
+def fault_library(tmp_path_factory):
+    """faults.c, compiled."""
+    return disk_faults.build(tmp_path_factory.mktemp("faults"))
+
+
+@pytest.fixture
+def faults(fault_library, tmp_path):
+    """The faults that servers of `faulty_server` meet."""
+    return disk_faults.Faults(fault_library, tmp_path)
+
+
+@pytest.fixture
+def faulty_server(new_server, faults):
+    """A factory of servers, all on one data directory, whose disk has `faults`."""
+    def start(*flags):
+        return new_server(*flags, data=faults.data, env=faults.env)
+    return start
 
 
 @pytest.fixture

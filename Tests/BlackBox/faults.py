@@ -1,0 +1,59 @@
+"""Faults of the disk, set and lifted while the server runs: the other side of faults.c, which knows the same layout."""
+
+import ctypes
+import mmap
+import shutil
+import subprocess
+from pathlib import Path
+
+DATABASE, WAL, SHM, OTHER = 1, 2, 4, 8
+ANY = DATABASE | WAL | SHM | OTHER
+SOURCE = Path(__file__).with_suffix(".c")
+
+
+def build(directory):
+    """Compiles the library into this directory and returns its path."""
+    library = Path(directory) / "faults.so"
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    assert compiler, "neither gcc nor clang is there to compile faults.c"
+    subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC", "-o", library, SOURCE, "-ldl"], check=True)
+    return library
+
+
+class Rule(ctypes.Structure):
+    """What happens to one kind of call; faults.c says what each field means."""
+    _fields_ = [(name, ctypes.c_int32) for name in
+                ("error", "files", "every", "partial", "lose", "delay", "hold", "calls", "failed", "waiting")]
+
+
+class Control(ctypes.Structure):
+    _fields_ = [(call, Rule) for call in ("write", "sync", "truncate", "open")]
+
+
+class Faults:
+    """The faults of one data directory. `env` is for the server that shall meet them."""
+
+    def __init__(self, library, directory):
+        self.data = Path(directory).resolve() / "data"
+        path = Path(directory) / "faults"
+        path.write_bytes(bytes(ctypes.sizeof(Control)))
+        self.env = {"LD_PRELOAD": str(library), "FAULTS_CONTROL": str(path), "FAULTS_UNDER": str(self.data)}
+        with open(path, "r+b") as file:
+            self.control = Control.from_buffer(mmap.mmap(file.fileno(), 0))
+
+    def rule(self, call):
+        return getattr(self.control, call)
+
+    def set(self, call, files=DATABASE | WAL, **fields):
+        """From now on calls of this kind on these files meet this, and nothing that was set for them before."""
+        rule = self.rule(call)
+        for name in ("error", "partial", "delay", "hold"):
+            setattr(rule, name, 0)
+        rule.files, rule.every, rule.calls, rule.failed = files, 1, 0, 0
+        for name, value in fields.items():
+            setattr(rule, name, value)
+
+    def clear(self):
+        """The disk is well again."""
+        for call, _ in Control._fields_:
+            self.set(call)

@@ -1,0 +1,123 @@
+"""What happens to the data directory underneath: deleted, moved away and back, read-only all of a sudden."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from server import run
+from steadfast import Follower, Load
+from test_crash import everything
+from timers import poll
+
+
+def refuses_changes(api):
+    """Refused at once and for sure, while what is in memory is still read."""
+    poll(lambda: api.get("/readyz").status == 503)
+    assert api.post("/v1/timers", {"after": "1h"}).problem(503, "storage-unavailable")["outcome"] == "none"
+    api.get("/healthz").expect(200)
+    api.get("/metrics").expect(200)
+
+
+@pytest.mark.parametrize("what", ["timers.db*", "."], ids=["database", "directory"])
+def test_no_change_is_taken_into_deleted_files(new_server, what):
+    server = new_server()
+    api = server.client
+    api.create(id="calm")
+    if what == ".":
+        shutil.rmtree(server.data)
+    else:
+        for file in server.data.glob(what):
+            file.unlink()
+    assert api.post("/v1/timers", {"after": "1h"}).problem(503, "storage-unavailable")["outcome"] == "unknown"
+    refuses_changes(api)
+    assert api.timer("calm")["state"] == "running"
+    assert not (server.data / "timers.db").exists(), "a new log was made in the place of the deleted one"
+    assert "deleted, moved or replaced" in server.log_text() and str(server.data) in server.log_text()
+    server.stop()
+
+
+def test_what_was_only_in_a_deleted_wal_is_saved(new_server):
+    """The server still has the file, though not its name: it copies what is there into the database."""
+    server = new_server()
+    made = [server.client.create()["id"] for _ in range(20)]
+    (server.data / "timers.db-wal").unlink()
+    made.append(server.client.create()["id"])
+    server.kill9()
+    server.start()
+    assert everything(server.client).keys() == set(made)
+
+
+def test_a_directory_that_was_moved_away_and_comes_back_loses_nothing(new_server, tmp_path):
+    server = new_server("--heartbeat", "200ms")
+    follower, load = Follower(server.client), Load()
+    load.begin(server)
+    poll(lambda: load.alive() and load.answers >= 40)
+    server.data.rename(tmp_path / "away")
+    poll(lambda: load.alive() and server.client.get("/readyz").status == 503)
+    refuses_changes(server.client)
+    assert not server.data.exists()
+    (tmp_path / "away").rename(server.data)
+    before = load.answers
+    poll(lambda: load.alive() and server.client.get("/readyz").status == 200 and load.answers >= before + 20)
+    load.end()
+    load.check(everything(server.client))
+    poll(lambda: follower.reaches(server.client.history()[-1]))
+    server.kill9()
+    server.start()
+    load.check(everything(server.client))
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A file system of its own on a loop device; `disk()` mounts it, again after `umount`, and returns where."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a loop device needs root")
+    image, place = tmp_path / "image", tmp_path / "disk"
+    place.mkdir()
+    with open(image, "wb") as file:
+        file.truncate(64 << 20)
+    if not shutil.which("mkfs.ext4"):
+        pytest.skip("there is no mkfs.ext4 here")
+    subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+
+    def mount():
+        mounted = subprocess.run(["mount", "-o", "loop", image, place], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            pytest.skip(f"no loop device can be mounted here: {mounted.stderr.strip()}")
+        return Path(place)
+    try:
+        yield mount
+    finally:
+        while os.path.ismount(place):
+            subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def test_a_file_system_that_turns_read_only_loses_nothing(new_server, disk):
+    """What the kernel does on an error of the device; only a new mount makes it take writes again."""
+    place = disk()
+    server = new_server("--heartbeat", "200ms", data=place / "data")
+    api = server.client
+    api.create(id="calm")
+    follower, load = Follower(api), Load()
+    load.begin(server)
+    poll(lambda: load.alive() and load.answers >= 40)
+    subprocess.run(["mount", "-o", "remount,abort", place], check=True)
+    refuses_changes(api)
+    assert api.timer("calm")["state"] == "running"
+    assert "calm" in everything(api)
+    assert api.get("/v1/timers/calm/events?follow=false").expect(200).lines
+    assert follower.thread.is_alive(), "the stream was cut"
+    server.kill9()
+    load.end()
+    assert run("serve", "--listen", "127.0.0.1:0", "--data", server.data).returncode in (1, 78)
+
+    subprocess.run(["umount", place], check=True)
+    disk()
+    server.start()
+    for worker in load.workers:
+        worker.api.port = server.port
+    load.check(everything(server.client))
+    assert server.client.history()[:len(follower.seen)] == follower.seen
