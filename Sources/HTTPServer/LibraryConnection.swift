@@ -70,7 +70,7 @@ import Glibc
 /// Takes a request's head out of the library's buffer and sees whether it came in the form in which it was taken in.
 ///
 /// The library cuts the head into C strings inside its receive buffer, which hides zero bytes, joins folded lines in
-/// a wrong way and forgives surplus spaces. Each piece must therefore begin exactly where the one before it ended.
+/// a wrong way and forgives surplus spaces and a missing CR. Each piece must therefore begin exactly where the one before it ended.
 @safe struct HeadReader {
     var headers: RequestHeaders
     private(set) var isWellFormed = true
@@ -100,12 +100,12 @@ import Glibc
 
     /// The blank line: after all headers.
     mutating func finish() {
-        guard headEnd &- end >= 2, headEnd &- end <= 4 else { return isWellFormed = false }
+        if headEnd &- end != 4 { isWellFormed = false }
     }
 
-    /// A line ends in CR LF or, forgiven, in LF alone.
+    /// A line ends in CR LF; what LF alone means, two readers may see in two ways.
     private mutating func check(lineStart: UInt) {
-        if lineStart &- end != 2, lineStart &- end != 1 { isWellFormed = false }
+        if lineStart &- end != 2 { isWellFormed = false }
     }
 }
 

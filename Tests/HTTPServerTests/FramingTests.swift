@@ -30,6 +30,11 @@ struct FramingTests {
         ("host with a path", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", 400),
         ("folded header", "GET / HTTP/1.1\r\nHost: t\r\nX-A: one\r\n two\r\n\r\n", 400),
         ("folded header that makes a length", "POST / HTTP/1.1\r\nHost: t\r\nX: y\r\n -Z\r\n\r\n", 400),
+        ("lines that end in LF", "GET / HTTP/1.1\nHost: t\n\n", 400),
+        ("a request line that ends in LF", "GET / HTTP/1.1\nHost: t\r\n\r\n", 400),
+        ("a field that ends in LF", "GET / HTTP/1.1\r\nHost: t\nX: y\r\n\r\n", 400),
+        ("a head that ends in LF", "GET / HTTP/1.1\r\nHost: t\r\n\n", 400),
+        ("a head whose last lines end in LF", "GET / HTTP/1.1\r\nHost: t\n\n", 400),
         ("space before the colon", "GET / HTTP/1.1\r\nHost : t\r\n\r\n", 400),
         ("tab in a name", "GET / HTTP/1.1\r\nHost: t\r\nX\tY: t\r\n\r\n", 400),
         ("no colon", "GET / HTTP/1.1\r\nHost: t\r\nnonsense\r\n\r\n", 400),
@@ -97,7 +102,7 @@ struct FramingTests {
     }
 
     @Test(arguments: [
-        "GET / HTTP/1.1\nHost: test\n\n", "\r\nGET / HTTP/1.1\r\nHost: test\r\n\r\n", "GET / HTTP/1.1\r\nHost:\r\n\r\n",
+        "\r\nGET / HTTP/1.1\r\nHost: test\r\n\r\n", "GET / HTTP/1.1\r\nHost:\r\n\r\n",
         "GET /?a&&=&b%00 HTTP/1.1\r\nHost: test\r\nCookie: a=b; c=d\r\n\r\n",
     ])
     func `what is unusual but clear is served`(request: String) throws {
