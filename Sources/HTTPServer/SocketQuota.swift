@@ -24,10 +24,10 @@ final class SocketQuota: Sendable {
         }
     }
 
-    /// `descriptors` is how many the process may open.
+    /// `descriptors` is how many the process may open; where those are few, half of them are for sockets.
     init(_ limits: ServerLimits, descriptors: Int) {
         self.limits = limits
-        sockets = max(1, descriptors - limits.reservedDescriptors)
+        sockets = max(1, descriptors - min(limits.reservedDescriptors, descriptors / 2))
         guarded = Guarded()
     }
 
