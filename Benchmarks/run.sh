@@ -2,59 +2,20 @@
 # Measures timerd against a bare libmicrohttpd server, Redis and beanstalkd on this machine, in about six minutes, and
 # writes the figures into docs/PERFORMANCE.md. Absolute figures belong to the machine; the ratios are what to compare.
 #
-# TIMERD names another binary than the release build, ROUNDS another number of repetitions, SECONDS_A_RUN another length.
+# PARTS names some of the measurements, which are shown and not written; lib.sh has what else can be set.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source Benchmarks/lib.sh
 
-readonly ROUNDS=${ROUNDS:-3} SECONDS_A_RUN=${SECONDS_A_RUN:-3}
-readonly TIMERD=${TIMERD:-.build/release/timerd}
-readonly PORT=18080 BARE_PORT=18081 SYNC_PORT=18082 REDIS_PORT=18083 BEANSTALKD_PORT=18084 HOOK_PORT=18085
-readonly CONNECTIONS=64 MANY_TIMERS=1000000 STREAMS=10000
-LOAD=$(cut -d' ' -f1 /proc/loadavg)
-readonly LOAD
-WORK=$(mktemp -d /var/tmp/timerd-bench.XXXXXX)
-readonly WORK FIGURES=$WORK/figures.md
-declare -a STARTED=()
-
-fail() {
-    printf 'bench: %s\n' "$@" >&2
-    exit 1
-}
-
-say() { printf 'bench: %s\n' "$*" >&2; }
-
-finish() {
-    for pid in "${STARTED[@]}"; do kill "$pid" 2>/dev/null || true; done
-    wait
-    rm -rf "$WORK"
-}
-trap finish EXIT
+readonly BARE_PORT=18081 SYNC_PORT=18082 REDIS_PORT=18083 BEANSTALKD_PORT=18084 HOOK_PORT=18085
+readonly MANY_TIMERS=1000000 STREAMS=10000
 
 # --- What is needed
 
 install_packages() {
-    local -a missing=()
-    command -v gcc >/dev/null || missing+=(gcc libc6-dev)
-    command -v wrk >/dev/null || missing+=(wrk)
-    command -v curl >/dev/null || missing+=(curl)
-    command -v python3 >/dev/null || missing+=(python3)
-    apt_install "${missing[@]}" || fail "these are needed and could not be installed: ${missing[*]}"
+    install_tools
     command -v redis-server >/dev/null || apt_install redis-server || say "no redis-server here: not compared"
     command -v beanstalkd >/dev/null || apt_install beanstalkd || say "no beanstalkd here: not compared"
-}
-
-apt_install() {
-    (($# > 0)) || return 0
-    command -v apt-get >/dev/null || return 1
-    local -a as_root=()
-    if ((EUID != 0)); then
-        command -v sudo >/dev/null || return 1
-        as_root=(sudo)
-    fi
-    say "installing $*"
-    # The packages' own servers are not to start.
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
-        apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 compile() {
@@ -62,73 +23,6 @@ compile() {
     gcc -O2 -o "$WORK/peers" Benchmarks/peers.c
     gcc -O2 -o "$WORK/streams" Benchmarks/streams.c
     gcc -O2 -o "$WORK/receiver" Benchmarks/receiver.c
-}
-
-# --- Servers: each start sets PID
-
-PID=0
-
-launch() {
-    "$@" >>"$WORK/servers.log" 2>&1 &
-    PID=$!
-    STARTED+=("$PID")
-}
-
-# start_timerd STORE DATA: returns once it is ready; READY is the seconds that took.
-start_timerd() {
-    local started
-    started=$(timers start $PORT "$WORK/servers.log" \
-        "$TIMERD" serve --listen "127.0.0.1:$PORT" --store "$1" --data "$2") || fail "$(tail "$WORK/servers.log")"
-    read -r PID READY <<<"$started"
-    STARTED+=("$PID")
-}
-
-stop() {
-    kill "${2:--TERM}" "$1"
-    # Some are no children of this shell, so they can't be waited for; one that nobody reaps has ended all the same.
-    while [[ -r /proc/$1/stat ]] && ! grep -q ') Z ' "/proc/$1/stat"; do sleep 0.02; done
-}
-
-timers() { python3 Benchmarks/timers.py "$@"; }
-
-wait_for_port() {
-    for _ in {1..200}; do
-        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
-        sleep 0.02
-    done
-    fail "nothing listens on port $1"
-}
-
-# allow_files COUNT WHAT: lets what is started from now on open so many files.
-allow_files() {
-    if (($(ulimit -Hn) < $1)); then
-        say "the hard limit of open files is $(ulimit -Hn): $2 are not measured"
-        return 1
-    fi
-    ulimit -Sn "$1"
-}
-
-resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
-
-# --- Figures
-
-# wrk_rate PORT PATH [SCRIPT [ARGUMENT…]]: requests a second; answers other than 2xx end the run.
-wrk_rate() {
-    local output
-    output=$(wrk -t1 -c"$CONNECTIONS" -d"${SECONDS_A_RUN}s" ${3:+-s "$3"} "http://127.0.0.1:$1$2" -- "${@:4}")
-    grep -q 'Non-2xx' <<<"$output" && fail "$2 was refused: $output"
-    awk '/^Requests\/sec/ { print $2 }' <<<"$output"
-}
-
-median() { sort -g | awk '{ values[NR] = $1 } END { print values[int((NR + 1) / 2)] }'; }
-
-calc() { awk "BEGIN { printf \"$1\", $2 }"; }
-
-thousands() { awk '{ printf "%.0f k", $1 / 1000 }' <<<"$1"; }
-
-# row WHAT MEASURED TARGET
-row() {
-    printf '| %s | %s | %s |\n' "$1" "$2" "$3" | tee -a "$FIGURES" >&2
 }
 
 # --- Measurements
@@ -359,33 +253,12 @@ measure_size() {
     row "static-stdlib binary, stripped" "$(calc '%.1f MB' "$(stat -c %s "$binary") / 1e6")" "≤ 25 MB"
 }
 
-publish() {
-    local machine
-    machine="$(nproc) × $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), \
-$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo), Linux $(uname -r), $(df --output=fstype "$WORK" | tail -n 1)"
-    {
-        printf 'Measured on %s, %s.\nLoad of the machine by others when the run began: %s.\n\n' \
-            "$(date -u +%F)" "$machine" "$LOAD"
-        printf '| what | measured | target |\n|---|---|---|\n'
-        cat "$FIGURES"
-    } >"$WORK/published.md"
-    python3 - "$WORK/published.md" docs/PERFORMANCE.md <<'PYTHON'
-import pathlib, re, sys
-figures, page = (pathlib.Path(name) for name in sys.argv[1:])
-text = page.read_text()
-marks = r"(<!-- figures -->\n).*(<!-- /figures -->)"
-page.write_text(re.sub(marks, lambda match: match[1] + figures.read_text() + match[2], text, flags=re.S))
-PYTHON
-    say "docs/PERFORMANCE.md has the figures"
-}
-
 main() {
-    [[ -x $TIMERD ]] || fail "there is no $TIMERD" "Build it first: swift build -c release --product timerd"
     install_packages
     compile
     local part
     for part in ${PARTS:-requests peers many fires watchdogs leeway streams webhooks size}; do "measure_$part"; done
-    [[ -n ${PARTS-} ]] || publish
+    [[ -n ${PARTS-} ]] || publish figures 'make bench'
 }
 
 main "$@"

@@ -1,0 +1,142 @@
+# What the scripts that measure share: tools, servers, clients, figures. Sourced, in the project's root.
+#
+# TIMERD names another binary than the release build, PORT another port, ROUNDS another number of repetitions,
+# SECONDS_A_RUN another length of each run of wrk.
+
+readonly ROUNDS=${ROUNDS:-3} SECONDS_A_RUN=${SECONDS_A_RUN:-3}
+readonly TIMERD=${TIMERD:-.build/release/timerd}
+readonly PORT=${PORT:-18080} CONNECTIONS=64
+LOAD=$(cut -d' ' -f1 /proc/loadavg)
+readonly LOAD
+WORK=$(mktemp -d /var/tmp/timerd-bench.XXXXXX)
+readonly WORK FIGURES=$WORK/figures.md
+declare -a STARTED=()
+
+fail() {
+    printf 'bench: %s\n' "$@" >&2
+    exit 1
+}
+
+say() { printf 'bench: %s\n' "$*" >&2; }
+
+finish() {
+    for pid in "${STARTED[@]}"; do kill "$pid" 2>/dev/null || true; done
+    wait
+    rm -rf "$WORK"
+}
+trap finish EXIT
+
+# --- What is needed
+
+install_tools() {
+    [[ -x $TIMERD ]] || fail "there is no $TIMERD" "Build it first: swift build -c release --product timerd"
+    local -a missing=()
+    command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+    command -v wrk >/dev/null || missing+=(wrk)
+    command -v curl >/dev/null || missing+=(curl)
+    command -v python3 >/dev/null || missing+=(python3)
+    apt_install "${missing[@]}" || fail "these are needed and could not be installed: ${missing[*]}"
+}
+
+apt_install() {
+    (($# > 0)) || return 0
+    command -v apt-get >/dev/null || return 1
+    local -a as_root=()
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null || return 1
+        as_root=(sudo)
+    fi
+    say "installing $*"
+    # The packages' own servers are not to start.
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+        apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# --- Servers: each start sets PID
+
+PID=0
+
+launch() {
+    "$@" >>"$WORK/servers.log" 2>&1 &
+    PID=$!
+    STARTED+=("$PID")
+}
+
+# start_timerd STORE DATA [FLAG…]: returns once it is ready; READY is the seconds that took.
+start_timerd() {
+    local started
+    started=$(timers start $PORT "$WORK/servers.log" \
+        "$TIMERD" serve --listen "127.0.0.1:$PORT" --store "$1" --data "$2" "${@:3}") ||
+        fail "$(tail "$WORK/servers.log")"
+    read -r PID READY <<<"$started"
+    STARTED+=("$PID")
+}
+
+stop() {
+    kill "${2:--TERM}" "$1"
+    # Some are no children of this shell, so they can't be waited for; one that nobody reaps has ended all the same.
+    while [[ -r /proc/$1/stat ]] && ! grep -q ') Z ' "/proc/$1/stat"; do sleep 0.02; done
+}
+
+timers() { python3 Benchmarks/timers.py "$@"; }
+
+wait_for_port() {
+    for _ in {1..200}; do
+        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
+        sleep 0.02
+    done
+    fail "nothing listens on port $1"
+}
+
+# allow_files COUNT WHAT: lets what is started from now on open so many files.
+allow_files() {
+    if (($(ulimit -Hn) < $1)) && ! ulimit -Hn "$1" 2>/dev/null; then
+        say "the hard limit of open files is $(ulimit -Hn): $2 are not measured"
+        return 1
+    fi
+    ulimit -Sn "$1"
+}
+
+resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
+
+# --- Figures
+
+# wrk_rate PORT PATH [SCRIPT [ARGUMENT…]]: requests a second; answers other than 2xx end the run.
+wrk_rate() {
+    local output
+    output=$(wrk -t1 -c"$CONNECTIONS" -d"${SECONDS_A_RUN}s" ${3:+-s "$3"} "http://127.0.0.1:$1$2" -- "${@:4}")
+    grep -q 'Non-2xx' <<<"$output" && fail "$2 was refused: $output"
+    awk '/^Requests\/sec/ { print $2 }' <<<"$output"
+}
+
+median() { sort -g | awk '{ values[NR] = $1 } END { print values[int((NR + 1) / 2)] }'; }
+
+calc() { awk "BEGIN { printf \"$1\", $2 }"; }
+
+thousands() { awk '{ printf "%.0f k", $1 / 1000 }' <<<"$1"; }
+
+# row WHAT MEASURED TARGET
+row() {
+    printf '| %s | %s | %s |\n' "$1" "$2" "$3" | tee -a "$FIGURES" >&2
+}
+
+# publish MARK COMMAND: writes the rows of this run, which COMMAND began, between the page's marks of that name.
+publish() {
+    local machine
+    machine="$(nproc) × $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), \
+$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo), Linux $(uname -r), $(df --output=fstype "$WORK" | tail -n 1)"
+    {
+        printf 'Measured by `%s` on %s, %s.\nLoad of the machine by others when the run began: %s.\n\n' \
+            "$2" "$(date -u +%F)" "$machine" "$LOAD"
+        printf '| what | measured | target |\n|---|---|---|\n'
+        cat "$FIGURES"
+    } >"$WORK/published.md"
+    python3 - "$1" "$WORK/published.md" docs/PERFORMANCE.md <<'PYTHON'
+import pathlib, re, sys
+mark, (figures, page) = sys.argv[1], map(pathlib.Path, sys.argv[2:])
+text = page.read_text()
+marks = rf"(<!-- {mark} -->\n).*(<!-- /{mark} -->)"
+page.write_text(re.sub(marks, lambda match: match[1] + figures.read_text() + match[2], text, flags=re.S))
+PYTHON
+    say "docs/PERFORMANCE.md has the figures"
+}
