@@ -12,10 +12,10 @@ SECONDS ?= 60
 TARGETS ?=
 SWIFT_FILES := Sources Tests Fuzz Package.swift
 
-.PHONY: help run build test simulate bench lint format sanitize fuzz clean setup setup-tests
+.PHONY: help run build test simulate bench bench-streams lint format sanitize fuzz clean setup setup-tests
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: setup ## Install what is missing, build release, serve on 127.0.0.1:8080 with data in ./timerd-data
 	swift build -c release --product timerd
@@ -35,6 +35,9 @@ simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or 
 
 bench: setup ## Measure; writes the figures of docs/PERFORMANCE.md
 	Benchmarks/run.sh
+
+bench-streams: setup ## Measure event streams; writes their figures there too
+	Benchmarks/streams.sh
 
 lint: ## Check the format of every Swift file
 	swift format lint --strict --parallel --recursive $(SWIFT_FILES)

@@ -99,6 +99,52 @@ allow_files() {
 
 resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 
+# --- The client of streams
+
+CLIENT=0
+
+compile_streams() {
+    gcc -O2 -o "$WORK/streams" Benchmarks/streams.c Benchmarks/stream.c
+    mkfifo "$WORK/to-client" "$WORK/from-client"
+    exec {TO_CLIENT}<>"$WORK/to-client" {FROM_CLIENT}<>"$WORK/from-client"
+}
+
+# start_client MODE PORT ARGUMENT…: see streams.c; sets CLIENT, its process.
+start_client() {
+    "$WORK/streams" "$@" <&"$TO_CLIENT" >&"$FROM_CLIENT" &
+    CLIENT=$!
+    STARTED+=("$CLIENT")
+}
+
+# open_streams MODE PORT ARGUMENT…: the same, and returns when the streams are open.
+open_streams() {
+    local word
+    start_client "$@"
+    hear word
+}
+
+tell() { echo >&"$TO_CLIENT"; }
+
+# hear NAME…: sets the variables to the words of the client's next line.
+hear() {
+    until read -r -t 1 "$@" <&"$FROM_CLIENT"; do
+        kill -0 "$CLIENT" 2>/dev/null || fail "the client of the streams has ended"
+    done
+}
+
+# fan_out PORT PID STREAMS TIMES: sends one event to so many streams of a server, so many times. Sets KIB_A_STREAM, what
+# each took of its memory, and what streams.c prints.
+fan_out() {
+    local before after
+    before=$(resident_kib "$2")
+    open_streams fanout "$1" "$3" "$4"
+    after=$(resident_kib "$2")
+    tell
+    hear P50 P99 WORST LONGEST CPU SHARE
+    wait "$CLIENT"
+    KIB_A_STREAM=$(calc '%.2f' "($after - $before) / $3")
+}
+
 # --- Figures
 
 # wrk_rate PORT PATH [SCRIPT [ARGUMENT…]]: requests a second; answers other than 2xx end the run.

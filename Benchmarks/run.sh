@@ -21,7 +21,7 @@ install_packages() {
 compile() {
     gcc -O2 -o "$WORK/bare" Benchmarks/bare.c -lmicrohttpd -lpthread
     gcc -O2 -o "$WORK/peers" Benchmarks/peers.c
-    gcc -O2 -o "$WORK/streams" Benchmarks/streams.c
+    compile_streams
     gcc -O2 -o "$WORK/receiver" Benchmarks/receiver.c
 }
 
@@ -202,19 +202,11 @@ measure_leeway() {
 }
 
 measure_streams() {
-    local before after p50 p99
     allow_files $((STREAMS + 1000)) streams || return 0
     start_timerd memory "$WORK/none"
-    before=$(resident_kib "$PID")
-    coproc STREAMS_OPEN { "$WORK/streams" $PORT $STREAMS; }
-    local streams_pid=$STREAMS_OPEN_PID word
-    read -r word <&"${STREAMS_OPEN[0]}" || fail "the streams could not be opened"
-    after=$(resident_kib "$PID")
-    echo go >&"${STREAMS_OPEN[1]}"
-    read -r p50 p99 <&"${STREAMS_OPEN[0]}" || fail "the event did not reach every stream"
-    wait "$streams_pid" || true
-    row "10 k idle streams: memory each" "$(calc '%.2f KiB' "($after - $before) / $STREAMS")" "≤ 8 KiB"
-    row "one event to all of them: p50 / p99" "$p50 / $p99 ms" "p99 ≤ 100 ms"
+    fan_out "$PORT" "$PID" $STREAMS 1
+    row "10 k idle streams: memory each" "$KIB_A_STREAM KiB" "≤ 8 KiB"
+    row "one event to all of them: p50 / p99" "$P50 / $P99 ms" "p99 ≤ 100 ms"
     stop "$PID"
 }
 

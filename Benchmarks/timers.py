@@ -9,6 +9,14 @@
     timers.py dogs PORT COUNT              makes COUNT watchdogs, dog-0 and so on
     timers.py kicks PORT COUNT SECONDS     kicks those by batch for so long; prints kicks a second, then the megabytes of
                                            the log at the half and at the end
+    timers.py fires PORT COUNT TIMES RATE  fires each of COUNT watchdogs TIMES times by batches, RATE fires a second or,
+                                           with 0, as many as go; prints how many a second that were
+    timers.py every PORT COUNT MS TIMES DELAY
+                                           makes timers dog-0 and so on that fire every MS milliseconds, so many times,
+                                           the first time spread over the period after DELAY seconds
+    timers.py metric PORT NAME             prints a metric without labels
+    timers.py watch PID FILE               until SIGTERM; prints the most resident memory of the process in KiB, and the
+                                           most bytes of the file, seen every 50 ms
     timers.py wakeups PORT COUNT LEEWAY    makes COUNT timers that fire every second, with so many milliseconds of
                                            leeway; prints how often a second the server wakes for them
     timers.py herd PORT COUNT JITTER       makes COUNT timers due at one instant, with so many seconds of jitter; prints
@@ -22,13 +30,17 @@ import concurrent.futures
 import datetime
 import http.client
 import json
+import os
+import pathlib
 import random
+import signal
 import subprocess
 import sys
 import time
 
 LINES_A_BATCH = 10_000
 SENDERS = 4
+BATCHES_A_SECOND = 40
 HOSTS_A_BLOCK = 250  # as receiver.c has it
 PAYLOAD = "x" * 254
 
@@ -119,6 +131,51 @@ def dogs(port, count):
     send_all(port, ["".join(lines[start:start + LINES_A_BATCH]) for start in range(0, count, LINES_A_BATCH)])
 
 
+def paced(bodies, interval):
+    """Yields a body each `interval` seconds, or as soon after as it is asked for."""
+    begin = time.monotonic()
+    for index, body in enumerate(bodies):
+        time.sleep(max(0, begin + index * interval - time.monotonic()))
+        yield body
+
+
+def fires(port, count, times, rate):
+    lines = ['{"command":"fire","id":"dog-%d"}\n' % index for index in range(count)]
+    size = rate // BATCHES_A_SECOND or LINES_A_BATCH
+    bodies = ["".join(lines[start:start + size]) for start in range(0, count, size)] * times
+    begin = time.monotonic()
+    if rate:
+        send(port, paced(bodies, size / rate))
+    else:
+        send_all(port, bodies)
+    print(f"{count * times / (time.monotonic() - begin):.0f}")
+
+
+def every(port, count, period, times, delay):
+    generator = random.Random(3)
+    lines = [
+        '{"id":"dog-%d","every":"%dms","after":"%dms","maxFires":%d}\n'
+        % (index, period, delay * 1000 + generator.randrange(period), times)
+        for index in range(count)
+    ]
+    send_all(port, ["".join(lines[start:start + LINES_A_BATCH]) for start in range(0, count, LINES_A_BATCH)])
+
+
+def watch(process, path):
+    status, file = pathlib.Path(f"/proc/{process}/status"), pathlib.Path(path)
+    most = [0, 0]
+
+    def tell(*_):
+        print(*most, flush=True)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, tell)
+    while True:
+        resident = status.read_text().split("VmRSS:")[1].split()[0]
+        most = list(map(max, most, (int(resident), file.stat().st_size)))
+        time.sleep(0.05)
+
+
 def metric(port, name):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     _, content = request(connection, "GET", "/metrics")
@@ -190,9 +247,13 @@ def main():
     command, port, *rest = sys.argv[1:]
     if command == "start":
         start(int(port), *rest)
+    elif command == "watch":
+        watch(port, *rest)
+    elif command == "metric":
+        print(f"{metric(int(port), *rest):g}")
     else:
-        measure = {"fill": fill, "late": late, "dogs": dogs, "kicks": kicks, "wakeups": wakeups, "herd": herd,
-                   "hooks": hooks}
+        measure = {"fill": fill, "late": late, "dogs": dogs, "kicks": kicks, "fires": fires, "every": every,
+                   "wakeups": wakeups, "herd": herd, "hooks": hooks}
         measure[command](int(port), *map(int, rest))
 
 
