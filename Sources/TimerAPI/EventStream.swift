@@ -33,7 +33,7 @@ final class EventStream {
     var mode = Mode.behind
     /// Everything up to here has been examined; in step, everything that the loop has seen.
     var cursor: Int64
-    /// Ends once everything up to here has been examined.
+    /// Of a stream that does not follow: ends once everything up to here has been examined.
     let end: Int64?
     /// Position of the newest record when it was asked for.
     let begunAt: Int64

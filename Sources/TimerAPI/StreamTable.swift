@@ -23,6 +23,8 @@ final class StreamTable {
     /// Portions of rows that were passed, for the channels' members; a portion's last members are handed theirs first.
     private var portions: FIFO<(StreamChannel, StreamPortion)> = FIFO()
     private var handing: (channel: StreamChannel, portion: StreamPortion, left: Int)?
+    /// Streams in step that end at a position.
+    private var bounded: [EventStream] = []
     /// Streams that are behind, and may go on.
     var queue: FIFO<EventStream> = FIFO()
     /// How many streams have asked the store for rows, or hold what they got; and those whose turn comes then.
@@ -108,6 +110,15 @@ final class StreamTable {
     func join(_ stream: EventStream) {
         if stream.isOverdue || stream.end.map({ stream.cursor >= $0 }) ?? false { return finish(stream) }
         stream.channel.join(stream)
+        if stream.end != nil { bounded.append(stream) }
+    }
+
+    /// Ends the streams in step whose end was passed with nothing for them.
+    private func endBounded() {
+        bounded.removeAll { stream in
+            if stream.mode == .inStep, let end = stream.end, seen >= end { finish(stream) }
+            return stream.mode != .inStep
+        }
     }
 
     // MARK: A turn
@@ -122,6 +133,7 @@ final class StreamTable {
         var isBusy = true
         while isBusy {
             isBusy = !handOut(until: until) || passRows()
+            if !isBusy && !bounded.isEmpty { endBounded() }
             if let stream = queue.popFirst() {
                 isBusy = true
                 readOn(stream)
@@ -288,8 +300,11 @@ final class StreamTable {
         detached.abort()
     }
 
-    /// Ends every stream.
-    func finishAll() { for stream in Array(streams.values) { finish(stream) } }
+    /// Ends every stream but those that read a past of known length: theirs is an answer under way, and it would look
+    /// complete.
+    func drain() {
+        for stream in Array(streams.values) where stream.end == nil { finish(stream) }
+    }
 
     /// Up to where a stream has examined everything.
     private func examined(_ stream: EventStream) -> Int64 {

@@ -360,7 +360,7 @@ final class TimerHandler: LoopHandler {
 
     func drainBegan() {
         isDraining = true
-        streams.finishAll()
+        streams.drain()
     }
 
     var deadline: Int64? { streams.nextDeadline }

@@ -49,8 +49,7 @@ struct ServiceClock {
     init(_ source: any TimeSource, after base: TimeBase?) {
         self.source = source
         boot = source.boot()
-        let boottime = source.boottime()
-        let realtime = source.realtime()
+        let (boottime, realtime) = Self.readTogether(source)
         guard let base else {
             shift = realtime - boottime
             last = Now(elapsed: realtime, wallOffset: 0)
@@ -68,6 +67,22 @@ struct ServiceClock {
         // The server was not up since the row was written, or was so unseen.
         last.downtime += Self.wholeMilliseconds(last.elapsed - base.now.elapsed)
     }
+
+    /// Both clocks at nearly the same instant: what comes between two readings would count as a difference for ever.
+    private static func readTogether(_ source: any TimeSource) -> (boottime: Int64, realtime: Int64) {
+        var best = (boottime: Int64(0), realtime: Int64(0))
+        var shortest = Int64.max
+        for _ in 0..<Self.readings where shortest > 1000 {
+            let before = source.boottime()
+            let realtime = source.realtime()
+            let length = source.boottime() - before
+            if length < shortest { (best, shortest) = ((before, realtime), length) }
+        }
+        return best
+    }
+
+    /// Readings of both clocks of which the shortest counts.
+    private static let readings = 8
 
     /// A time in which nobody read the clock, and all stood still, is downtime from this length on, in nanoseconds. The
     /// fire loop reads it once a second.
