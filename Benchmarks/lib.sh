@@ -75,7 +75,7 @@ start_timerd() {
 stop() {
     kill "${2:--TERM}" "$1"
     # Some are no children of this shell, so they can't be waited for; one that nobody reaps has ended all the same.
-    while [[ -r /proc/$1/stat ]] && ! grep -q ') Z ' "/proc/$1/stat"; do sleep 0.02; done
+    while [[ -r /proc/$1/stat ]] && ! grep -qs ') Z ' "/proc/$1/stat"; do sleep 0.02; done
 }
 
 timers() { python3 Benchmarks/timers.py "$@"; }

@@ -35,11 +35,12 @@ start_watch() {
     STARTED+=("$WATCH")
 }
 
-# Sets MOST_KIB, the server's memory when it was most since `start_watch`, and MOST_WAL, bytes of its write-ahead log.
+# Sets what was most since `start_watch`: MOST_KIB of the server's memory, MOST_WAL, bytes of its write-ahead log, and
+# MOST_TCP_KIB that the kernel held for the bytes in sockets.
 end_watch() {
     kill "$WATCH"
     wait "$WATCH"
-    read -r MOST_KIB MOST_WAL <"$WORK/most"
+    read -r MOST_KIB MOST_WAL MOST_TCP_KIB <"$WORK/most"
 }
 
 # --- Idle streams
@@ -242,13 +243,14 @@ slow() {
 }
 
 measure_slow() {
-    local grown
+    local grown tcp
     slow 0
-    grown=$GROWN
+    grown=$GROWN tcp=$MOST_TCP_KIB
     row "2,000 fires/s to 8,990 streams of one timer and 10 of all: p50 / p99 / most" "$P50 / $P99 / $MOST ms" ""
     slow $STALLED
     row "– beside 1,000 streams of all fires that nobody reads" "$P50 / $P99 / $MOST ms" "the same"
     row "– memory that each of these took" "$(calc '%.1f KiB' "($GROWN - $grown) / $STALLED")" "bounded"
+    row "– the kernel's, for bytes that are not read" "$(calc '%.1f KiB' "($MOST_TCP_KIB - $tcp) / $STALLED")" "bounded"
 }
 
 main() {

@@ -15,8 +15,9 @@
                                            makes timers dog-0 and so on that fire every MS milliseconds, so many times,
                                            the first time spread over the period after DELAY seconds
     timers.py metric PORT NAME             prints a metric without labels
-    timers.py watch PID FILE               until SIGTERM; prints the most resident memory of the process in KiB, and the
-                                           most bytes of the file, seen every 50 ms
+    timers.py watch PID FILE               until SIGTERM; prints the most resident memory of the process in KiB, the most
+                                           bytes of the file, and the most memory of all TCP sockets of the machine in
+                                           KiB, seen every 50 ms
     timers.py wakeups PORT COUNT LEEWAY    makes COUNT timers that fire every second, with so many milliseconds of
                                            leeway; prints how often a second the server wakes for them
     timers.py herd PORT COUNT JITTER       makes COUNT timers due at one instant, with so many seconds of jitter; prints
@@ -163,7 +164,9 @@ def every(port, count, period, times, delay):
 
 def watch(process, path):
     status, file = pathlib.Path(f"/proc/{process}/status"), pathlib.Path(path)
-    most = [0, 0]
+    sockets = pathlib.Path("/proc/net/sockstat")
+    pages_kib = os.sysconf("SC_PAGE_SIZE") // 1024
+    most = [0, 0, 0]
 
     def tell(*_):
         print(*most, flush=True)
@@ -172,7 +175,8 @@ def watch(process, path):
     signal.signal(signal.SIGTERM, tell)
     while True:
         resident = status.read_text().split("VmRSS:")[1].split()[0]
-        most = list(map(max, most, (int(resident), file.stat().st_size)))
+        tcp = sockets.read_text().split("TCP:")[1].splitlines()[0].split()[-1]
+        most = list(map(max, most, (int(resident), file.stat().st_size, int(tcp) * pages_kib)))
         time.sleep(0.05)
 
 
