@@ -144,3 +144,28 @@ def test_a_poll_whose_client_vanished_is_closed_by_the_kernel(new_server):
         poll(lambda: streams(api) == 1, timeout=30)
         vanish(gone)
         poll(lambda: streams(api) == 0, timeout=30)
+
+
+def test_a_history_that_is_being_read_is_told_to_its_end_before_the_server_stops(new_server):
+    server = new_server()
+    api = server.client
+    write_events(api, 8)
+    expected = [event["id"] for event in api.history()]
+    with stream(server, "/v1/events?follow=false") as reader, stream(server, "/v1/events") as follower:
+        first = reader.next()["id"]
+        server.terminate()
+        assert follower.rest() == []
+        assert [first] + [event["id"] for event in reader.rest()] == expected
+    assert server.wait() == 0
+
+
+def test_a_history_that_nobody_reads_on_is_cut_at_the_drains_end(new_server):
+    server = new_server("--drain", "1s")
+    api = server.client
+    write_events(api, 8)
+    with stream(server, "/v1/events?follow=false") as reader:
+        reader.next()
+        server.terminate()
+        assert server.wait() == 0
+        reader.until_cut()
+        assert not reader.ended_properly
