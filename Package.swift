@@ -30,7 +30,7 @@ let package = Package(
         .target(name: "TimerCore"),
         .target(name: "Platform", dependencies: ["CLinux"]),
         .target(name: "CLinux"),
-        .target(name: "CAssets"),
+        .target(name: "CAssets", exclude: ["dashboard.html"]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),

@@ -1,4 +1,4 @@
-// The two functions of OpenSSL's libcrypto that are wanted; its headers stay out of Swift's sight.
+// The three functions of OpenSSL's libcrypto that are wanted; its headers stay out of Swift's sight.
 #pragma once
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -13,6 +13,11 @@ static inline bool ccrypto_hmac_sha256(const void *key, size_t key_count, const 
   unsigned int written = 0;
   return key_count <= 0x7fffffff && HMAC(EVP_sha256(), key, (int)key_count, bytes, count, code, &written) &&
          written == 32;
+}
+
+/// Writes the 32 bytes of the SHA-256 of `bytes`; false where there is no memory for it.
+static inline bool ccrypto_sha256(const void *bytes, size_t count, uint8_t *digest) {
+  return EVP_Digest(bytes, count, digest, NULL, EVP_sha256(), NULL) == 1;
 }
 
 /// Whether two runs of `count` bytes are the same, in a time that does not tell where they differ.

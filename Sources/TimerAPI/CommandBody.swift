@@ -58,11 +58,19 @@ enum Conditions {
 
     /// Whether an `If-None-Match` value names `version`; weak tags count as their strong ones (RFC 9110, 13.1.2).
     static func ifNoneMatch(_ text: ArraySlice<UInt8>, names version: Int64) -> Bool {
+        ifNoneMatch(text) { Self.version($0) == version }
+    }
+
+    /// Whether an `If-None-Match` value names the entity tag `tag`; weak tags count as their strong ones.
+    static func ifNoneMatch(_ text: ArraySlice<UInt8>, names tag: String) -> Bool {
+        ifNoneMatch(text) { $0.elementsEqual(tag.utf8) }
+    }
+
+    private static func ifNoneMatch(_ text: ArraySlice<UInt8>, isNamed: (ArraySlice<UInt8>) -> Bool) -> Bool {
         if text.elementsEqual("*".utf8) { return true }
         return text.split(separator: UInt8(ascii: ",")).contains { tag in
-            var tag = trimmed(tag)
-            if tag.starts(with: "W/".utf8) { tag = tag.dropFirst(2) }
-            return Self.version(tag) == version
+            let tag = trimmed(tag)
+            return isNamed(tag.starts(with: "W/".utf8) ? tag.dropFirst(2) : tag)
         }
     }
 

@@ -1,8 +1,4 @@
-import HTTPServer
-import TimerCore
-import WireJSON
-
-/// Pages for people: problems and the front page.
+/// Pages for people about problems.
 enum Pages {
     private static func html(_ title: String, _ body: String) -> [UInt8] {
         let style =
@@ -26,17 +22,6 @@ enum Pages {
             "<h1>\(kind.title)</h1><p><code>\(kind.rawValue)</code>, status \(kind.status)</p><p>"
                 + kind.advice.replacing("`", opening: "<code>", closing: "</code>")
                 + "</p><p><a href=\"/openapi.yaml\">The API in OpenAPI</a></p>")
-    }
-
-    /// The front page: how many timers there are, and where to go on.
-    static func dashboard(version: String, counts: [(TimerState, Int)]) -> [UInt8] {
-        let rows = counts.map { "<tr><td>\($0.0.name)</td><td>\($0.1)</td></tr>" }.joined()
-        return html(
-            "timerd",
-            "<h1>timerd \(version)</h1><table><tr><th>state</th><th>timers</th></tr>\(rows)</table>"
-                + "<ul><li><a href=\"/v1/timers\">timers</a></li><li><a href=\"/v1/stats\">stats</a></li>"
-                + "<li><a href=\"/metrics\">metrics</a></li><li><a href=\"/openapi.yaml\">API</a></li></ul>"
-                + "<pre>curl --json '{\"after\": \"10s\"}' http://127.0.0.1:8080/v1/timers</pre>")
     }
 }
 

@@ -21,6 +21,7 @@ enum Renderer {
         case .bulk(let counts): fillJSON(ticket) { counts.write(&$0) }
         case .delivery(let entry): fillJSON(ticket) { DeliveryJSON.write(entry, &$0) }
         case .deliveries(let run): fillDeliveries(run, ticket)
+        case .dashboard(let page): page.fill(ticket.exchange)
         case .page(let status, let type, let body):
             ticket.exchange.response.status = status
             ticket.exchange.response.add("Content-Type", type)

@@ -114,6 +114,8 @@ enum Outcome {
     case stream(StreamPlan)
     /// The stored answer at this position.
     case replay(Int64)
+    /// The dashboard.
+    case dashboard(Dashboard)
     /// A text of a media type.
     case page(status: Int, type: String, [UInt8])
     /// The answer was given, or its connection was taken over.

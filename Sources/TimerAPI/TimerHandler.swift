@@ -148,7 +148,11 @@ final class TimerHandler: LoopHandler {
         ticket.exchange.response.reset()
         ticket.exchange.response.add("Request-Id", ticket.requestID)
         if let allow = problem.allow { ticket.exchange.response.add("Allow", allow) }
-        Renderer.fill(problem, ticket)
+        if problem.kind == .unauthorized && Dashboard.isWanted(by: ticket.exchange) {
+            context.dashboard.fillUnauthorized(ticket.exchange)
+        } else {
+            Renderer.fill(problem, ticket)
+        }
         note(ticket)
     }
 

@@ -1,6 +1,6 @@
 import CCrypto
 
-/// HMAC-SHA256 (RFC 2104, FIPS 180-4): the one face of libcrypto.
+/// HMAC-SHA256 (RFC 2104, FIPS 180-4).
 enum HMAC {
     /// Bytes of a code.
     static let byteCount = 32

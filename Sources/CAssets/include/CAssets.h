@@ -6,3 +6,8 @@
 const unsigned char *cassets_openapi(void);
 /// How many there are.
 size_t cassets_openapi_count(void);
+
+/// The bytes of dashboard.html.
+const unsigned char *cassets_dashboard(void);
+/// How many there are.
+size_t cassets_dashboard_count(void);

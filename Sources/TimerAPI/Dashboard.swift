@@ -1,0 +1,82 @@
+import HTTPServer
+import Webhooks
+
+/// The page at `/`: a client of the public API in one file, the same in every answer.
+///
+/// It holds no data. So a browser, which can't send a token with its first request, gets it with the 401 that says that
+/// one is needed, and the page asks for it.
+struct Dashboard {
+    /// The page.
+    let html: [UInt8]
+    /// Value of `Content-Security-Policy`: the script and the style that stand in the page, its own server, nothing else.
+    let policy: String
+    /// Its entity tag.
+    let tag: String
+
+    /// Hashes what stands in the page, so that no hash can be out of date.
+    init(_ html: [UInt8]) {
+        self.html = html
+        tag = "\"\(SHA256.base64(of: html))\""
+        policy = [
+            "default-src 'none'", "script-src \(Self.hashes(of: "script", in: html))",
+            "style-src \(Self.hashes(of: "style", in: html))", "connect-src 'self'", "img-src data:",
+            "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+        ].joined(separator: "; ")
+    }
+
+    /// The sources that a policy names for each `element` of the page, which carries no attributes.
+    private static func hashes(of element: String, in html: [UInt8]) -> String {
+        var sources: [String] = []
+        var rest = html[...]
+        while let opening = rest.firstRange(of: "<\(element)>".utf8) {
+            rest = rest[opening.upperBound...]
+            let end = rest.firstRange(of: "</\(element)>".utf8)?.lowerBound ?? rest.endIndex
+            sources.append("'sha256-\(SHA256.base64(of: rest[..<end]))'")
+            rest = rest[end...]
+        }
+        return sources.isEmpty ? "'none'" : sources.joined(separator: " ")
+    }
+
+    /// Fills the response with the page, or with 304 where the client has it.
+    func fill(_ exchange: Exchange) {
+        addHeaders(exchange)
+        exchange.response.add("Cache-Control", "no-cache")
+        exchange.response.add("ETag", tag)
+        if let value = exchange.header("if-none-match"), Conditions.ifNoneMatch(value.bytes, names: tag) {
+            exchange.response.status = 304
+        } else {
+            fillBody(exchange)
+        }
+    }
+
+    /// Whether a request that lacks a token comes from a person's browser, which is to show the page.
+    static func isWanted(by exchange: Exchange) -> Bool {
+        guard exchange.method == .get || exchange.method == .head,
+            exchange.target.prefix(while: { $0 != UInt8(ascii: "?") }).elementsEqual("/".utf8),
+            let accepted = exchange.header("accept")?.text
+        else { return false }
+        return accepted.split(separator: ",").contains { range in
+            range.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased() == "text/html"
+        }
+    }
+
+    /// Fills the response with a 401 whose content is the page.
+    func fillUnauthorized(_ exchange: Exchange) {
+        addHeaders(exchange)
+        exchange.response.add("Cache-Control", "no-store")
+        exchange.response.add("WWW-Authenticate", "Bearer")
+        exchange.response.status = 401
+        fillBody(exchange)
+    }
+
+    private func addHeaders(_ exchange: Exchange) {
+        exchange.response.add("Content-Security-Policy", policy)
+        exchange.response.add("X-Content-Type-Options", "nosniff")
+        exchange.response.add("Referrer-Policy", "no-referrer")
+    }
+
+    private func fillBody(_ exchange: Exchange) {
+        exchange.response.add("Content-Type", "text/html; charset=utf-8")
+        exchange.response.body = html
+    }
+}
