@@ -13,7 +13,7 @@ public struct APIConfiguration: Sendable {
     public var tokens: [[UInt8]] = []
     /// Names that `Host` may have on a loopback listener, beside localhost and addresses.
     public var allowedHosts: [String] = []
-    /// The release, for `/v1/stats` and the dashboard.
+    /// The release, for `/v1/stats`.
     public var version = ""
     /// Hears of each request answered, where somebody wants to.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?

@@ -1,0 +1,169 @@
+"""The dashboard at /: one page that brings all it needs, and a policy that lets nothing else in."""
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from server import ROOT
+
+LIMIT = 60 * 1024
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+
+
+class Page(HTMLParser):
+    """What a policy has to know of a page: its scripts and styles, and what its markup would load or run."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.inline, self.attributes = {"script": [], "style": []}, []
+        self._open = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.attributes += [(tag, name, value) for name, value in attributes]
+        if tag in self.inline:
+            self.inline[tag].append("")
+            self._open = tag
+
+    def handle_endtag(self, tag):
+        if tag == self._open:
+            self._open = None
+
+    def handle_data(self, data):
+        if self._open:
+            self.inline[self._open][-1] += data
+
+
+def directives(reply):
+    parts = [part.split() for part in reply.headers["Content-Security-Policy"].split(";")]
+    assert len({name for name, *_ in parts}) == len(parts), "a directive that comes twice counts once"
+    return {name: values for name, *values in parts}
+
+
+def source(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@pytest.fixture
+def reply(api):
+    return api.get("/").expect(200)
+
+
+@pytest.fixture
+def page(reply):
+    return Page(reply.body.decode())
+
+
+def test_the_page_is_the_one_in_the_project(reply):
+    assert reply.body == (ROOT / "Sources/CAssets/dashboard.html").read_bytes()
+    assert reply.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert len(reply.body) < LIMIT
+
+
+def test_the_policy_lets_in_what_stands_in_the_page_and_nothing_else(reply, page):
+    assert len(page.inline["script"]) == len(page.inline["style"]) == 1
+    assert directives(reply) == {
+        "default-src": ["'none'"],
+        "script-src": [source(text) for text in page.inline["script"]],
+        "style-src": [source(text) for text in page.inline["style"]],
+        "connect-src": ["'self'"],
+        "img-src": ["data:"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+
+
+def test_nothing_in_the_markup_is_left_to_the_policy_to_refuse(page):
+    """Style attributes and handlers in the markup would be dead under this policy."""
+    assert [(tag, name) for tag, name, _ in page.attributes if name == "style" or name.startswith("on")] == []
+
+
+def test_the_page_needs_no_other_resource(reply, page):
+    text = reply.body.decode()
+    assert not re.search(r"https?://|@import|url\(", text)
+    links = [(tag, value) for tag, name, value in page.attributes if name in ("src", "href", "srcset", "action", "data")]
+    assert {value for tag, value in links if tag == "link"} == {value for _, value in links if value.startswith("data:")}
+    assert all(value.startswith(("data:", "#", "/")) and not value.startswith("//") for _, value in links)
+
+
+def test_the_script_names_documented_paths_only(page, api):
+    """An example of a client uses the public API alone."""
+    documented = api.get("/openapi.yaml").body.decode()
+    for path in set(re.findall(r"[`\"](/v1/[a-z/]*[a-z])", page.inline["script"][0])):
+        assert f"\n  {path}:\n" in documented, path
+
+
+def test_the_other_headers(reply):
+    assert reply.headers["X-Content-Type-Options"] == "nosniff"
+    assert reply.headers["Referrer-Policy"] == "no-referrer"
+    assert reply.headers["Cache-Control"] == "no-cache"
+    assert re.fullmatch(r'"[!#-~]+"', reply.etag)
+
+
+def test_a_browser_that_has_the_page_gets_304(api, reply):
+    for tag in (reply.etag, f"W/{reply.etag}", f'"other", {reply.etag}', "*"):
+        again = api.get("/", headers={"If-None-Match": tag}).expect(304)
+        assert again.body == b"" and again.etag == reply.etag
+        assert again.headers["Content-Security-Policy"] == reply.headers["Content-Security-Policy"]
+    api.get("/", headers={"If-None-Match": '"other"'}).expect(200)
+
+
+def test_head_has_the_same_headers(api, reply):
+    head = api.head("/").expect(200)
+    assert head.body == b"" and head.headers["Content-Length"] == str(len(reply.body))
+    for name in ("Content-Type", "Content-Security-Policy", "ETag", "Cache-Control"):
+        assert head.headers[name] == reply.headers[name]
+
+
+def test_an_unknown_parameter_is_400(api):
+    problem = api.get("/?theme=dark", headers={"Accept": BROWSER}).problem(400, "unknown-field")
+    assert problem["parameter"] == "theme"
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    from server import Server
+    path = tmp_path_factory.mktemp("token") / "tokens"
+    path.write_text("sesame\n")
+    with Server("--token-file", path) as server:
+        yield server.client
+
+
+@pytest.mark.parametrize("accept", [BROWSER, "text/html", "application/json, TEXT/HTML ; q=0.5"])
+@pytest.mark.parametrize("token", [None, "Bearer wrong"])
+def test_a_browser_without_a_token_gets_the_page_with_the_401(guarded, reply, accept, token):
+    for target in ("/", "/?x=1"):
+        refused = guarded.get(target, headers={"Accept": accept, "Authorization": token}).expect(401)
+        assert refused.body == reply.body
+        assert refused.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert refused.headers["Content-Security-Policy"] == reply.headers["Content-Security-Policy"]
+        assert refused.headers["WWW-Authenticate"] == "Bearer"
+        assert refused.headers["Cache-Control"] == "no-store" and refused.etag is None
+
+
+def test_head_without_a_token_is_401_too(guarded):
+    head = guarded.head("/", headers={"Accept": BROWSER}).expect(401)
+    assert head.body == b"" and head.headers["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("accept", [None, "*/*", "text/*", "application/json", "application/xhtml+xml", "text/htmlx"])
+def test_anybody_else_gets_a_problem(guarded, accept):
+    refused = guarded.get("/", headers={"Accept": accept})
+    refused.problem(401, "unauthorized")
+    assert refused.headers["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("method, target", [("GET", "/v1/timers"), ("GET", "/openapi.yaml"), ("GET", "/nowhere"), ("GET", "//"), ("GET", "/%"),
+                                            ("POST", "/"), ("OPTIONS", "/"), ("OPTIONS", "*")])
+def test_no_other_request_gets_the_page(guarded, method, target):
+    guarded.request(method, target, headers={"Accept": BROWSER}).problem(401, "unauthorized")
+
+
+def test_with_a_token_it_is_there(guarded, reply):
+    page = guarded.get("/", headers={"Accept": BROWSER, "Authorization": "Bearer sesame"}).expect(200)
+    assert page.body == reply.body
