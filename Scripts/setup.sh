@@ -42,6 +42,8 @@ missing_packages() {
         command -v openssl >/dev/null || echo openssl
         command -v python3 >/dev/null || echo python3
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
+        command -v chromium chromium-browser google-chrome >/dev/null || echo chromium
+        command -v chromedriver chromium.chromedriver >/dev/null || echo chromium-driver
     fi
 }
 

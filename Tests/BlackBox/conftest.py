@@ -1,4 +1,4 @@
-"""Fixtures: one server shared by all cheap tests, and a factory for tests that need their own."""
+"""Fixtures: one server shared by all cheap tests, a factory for tests that need their own, and a browser's pages."""
 
 import itertools
 import os
@@ -7,10 +7,12 @@ from contextlib import ExitStack
 import pytest
 
 import faults as disk_faults
+from browser import Browser, Page
 from receiver import Receiver
 from server import Server, binary
 
 names = itertools.count(1)
+outcome = pytest.StashKey()
 
 
 def pytest_sessionstart(session):
@@ -19,6 +21,15 @@ def pytest_sessionstart(session):
             binary()
         except FileNotFoundError as missing:
             pytest.exit(str(missing), returncode=2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Lets fixtures know how their test went."""
+    report = yield
+    if report.when == "call":
+        item.stash[outcome] = report
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -68,6 +79,27 @@ def faulty_server(new_server, faults):
     def start(*flags):
         return new_server(*flags, data=faults.data, env=faults.env)
     return start
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for the whole run, started by the first test that wants a page."""
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser, request):
+    """A page of the test's own. The test fails on an error on its console that it does not expect."""
+    page = Page(browser, request.node.name)
+    try:
+        yield page
+        complaints = page.complaints()
+        if complaints or outcome not in request.node.stash or request.node.stash[outcome].failed:
+            page.shot(f"failed-{page.name}")
+        assert not complaints, "the console has errors:\n" + "\n".join(complaints)
+    finally:
+        page.close()
 
 
 @pytest.fixture

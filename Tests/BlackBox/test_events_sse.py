@@ -1,11 +1,13 @@
-"""Event streams as server-sent events, read by an SSE parser that is not ours."""
+"""Event streams as server-sent events, read by a parser and by a client that are not ours."""
 
 import json
 
+import ld_eventsource
 import pytest
+from ld_eventsource.config import ErrorStrategy
 from sseclient import SSEClient
 
-from timers import timer_in, types
+from timers import poll, timer_in, types
 
 SSE = {"Accept": "text/event-stream"}
 
@@ -81,3 +83,62 @@ def test_a_browsers_own_stream_is_let_in(server):
     same = {"Origin": server.url, "Host": f"127.0.0.1:{server.port}", "Sec-Fetch-Site": "same-origin"}
     reply = server.client.get("/v1/events?follow=false&limit=1", headers={**SSE, **same}).expect(200)
     assert reply.headers["Content-Type"].split(";")[0] == "text/event-stream"
+
+
+@pytest.fixture
+def follow():
+    """A factory of clients that come back by themselves, with the last id they saw: their actions, as they happen."""
+    clients = []
+
+    def start(url):
+        clients.append(ld_eventsource.SSEClient(url, initial_retry_delay=0.05, error_strategy=ErrorStrategy.always_continue()))
+        return clients[-1].all
+    yield start
+    for client in clients:
+        client.close()
+
+
+def take(actions, count):
+    """The next events, faults and returns left out."""
+    events = (action for action in actions if isinstance(action, ld_eventsource.actions.Event))
+    return [next(events) for _ in range(count)]
+
+
+def check(seen, expected):
+    assert [json.loads(event.data) for event in seen] == expected
+    assert [(event.event, event.last_event_id) for event in seen] == [(event["type"], event["id"]) for event in expected]
+
+
+def test_a_client_sees_each_change_live(server, api, name, follow):
+    actions = follow(f"{server.url}/v1/events?label=live%3D{name}")
+    assert isinstance(next(actions), ld_eventsource.actions.Start)
+    id = api.create(labels={"live": name})["id"]
+    seen = take(actions, 2)
+    for command in ("suspend", "resume", "cancel"):
+        api.command(id, command).expect(200)
+        seen += take(actions, 1)
+    api.create(after="1ms", labels={"live": name})
+    seen += take(actions, 4)
+    check(seen, api.history(f"&label=live%3D{name}"))
+    assert [event.event for event in seen] == ["created", "activated", "suspended", "resumed", "cancelled",
+                                               "created", "activated", "fired", "completed"]
+
+
+@pytest.mark.parametrize("end", ["stop", "kill9"])
+def test_a_client_misses_and_repeats_nothing_over_a_restart(new_server, follow, end):
+    server = new_server()
+    api = server.client
+    actions = follow(f"{server.url}/v1/events")
+    assert isinstance(next(actions), ld_eventsource.actions.Start)
+    id = api.create()["id"]
+    api.create(after="300ms")
+    seen = take(actions, 4)
+    getattr(server, end)()
+    server.restart(same_port=True)
+    api.command(id, "suspend").expect(200)
+    poll(lambda: api.get("/v1/timers?state=completed").json["timers"])
+    seen += take(actions, 3)
+    api.command(id, "resume").expect(200)
+    seen += take(actions, 1)
+    check(seen, api.history())
+    assert {event.event for event in seen} == {"created", "activated", "fired", "completed", "suspended", "resumed"}

@@ -1,0 +1,191 @@
+"""Headless Chromium for the tests: started once and only if a test asks for it, a context of its own for each test."""
+
+import os
+import re
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+
+from axe_core_python.selenium import Axe
+from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from server import ROOT
+
+SCREENSHOTS = ROOT / ".build/screenshots"
+PATIENCE = 15.0
+DESKTOP = (1280, 900)
+PHONE = (360, 740)
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+# Nothing but the test reaches out: no updates, no models, no look-ups, no proxy, and no name leads anywhere.
+QUIET = """
+    --headless=new --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run --no-default-browser-check
+    --disable-background-networking --disable-component-update --disable-sync --disable-default-apps --disable-extensions
+    --disable-domain-reliability --disable-breakpad --metrics-recording-only --no-pings --no-proxy-server
+    --disable-features=OptimizationHints,OptimizationGuideModelDownloading,MediaRouter,Translate,AutofillServerCommunication
+    --disable-background-timer-throttling --disable-backgrounding-occluded-windows --disable-renderer-backgrounding
+    --force-color-profile=srgb --lang=en-GB
+""".split()
+LOOPBACK_ONLY = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
+
+
+def found(what, *names):
+    """The path of the first of these programs that is installed."""
+    for name in names:
+        if path := shutil.which(name):
+            return path
+    raise FileNotFoundError(f"there is no {what} (looked for {', '.join(names)}): Scripts/setup.sh --tests installs it")
+
+
+def descendants(pid):
+    """The pids of all that a process started, and they in turn."""
+    below = []
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:
+        return below
+    for child in children:
+        below += [child, *descendants(child)]
+    return below
+
+
+class Browser:
+    """One Chromium and its driver, with a profile that is thrown away; gone by pid at the end whatever happens."""
+
+    def __init__(self):
+        self.directory = Path(tempfile.mkdtemp(prefix="timerd-browser-"))
+        self.driver = self.service = None
+
+    def __enter__(self):
+        options = webdriver.ChromeOptions()
+        options.binary_location = self._mortal(found("Chromium", *NAMES))
+        for argument in (*QUIET, LOOPBACK_ONLY, f"--user-data-dir={self.directory / 'profile'}",
+                         f"--window-size={DESKTOP[0]},{DESKTOP[1]}", *(["--no-sandbox"] if os.geteuid() == 0 else [])):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.enable_bidi = True
+        self.service = Service(self._mortal(found("chromedriver", "chromedriver", "chromium.chromedriver")),
+                               log_output=str(self.directory / "driver.log"))
+        try:
+            self.driver = webdriver.Chrome(options, self.service)
+            self.driver.command_executor.client_config.timeout = 2 * PATIENCE
+            self.driver.set_page_load_timeout(PATIENCE)
+            self.driver.set_script_timeout(PATIENCE)
+        except WebDriverException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        process = getattr(self.service, "process", None)
+        for pid in [process.pid, *descendants(process.pid)] if process else []:
+            try:
+                os.kill(pid, signal.SIGKILL)  # there is nothing to save, and a polite end takes seconds
+            except ProcessLookupError:
+                pass
+        if process:
+            process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _mortal(self, program):
+        """A way to start the program so that it dies with what started it."""
+        setpriv = shutil.which("setpriv")
+        if not setpriv:
+            return program
+        wrapper = self.directory / Path(program).name
+        wrapper.write_text(f'#!/bin/sh\nexec "{setpriv}" --pdeathsig KILL -- "{program}" "$@"\n')
+        wrapper.chmod(0o755)
+        return str(wrapper)
+
+
+class Page:
+    """A tab in a browser context of its own: no cookie, no storage and no connection is shared with another test."""
+
+    def __init__(self, browser, name):
+        self.driver, self.name = browser.driver, name
+        self.console = []
+        self._expected = []
+        self._start = self.driver.current_window_handle
+        self._context = self.driver.browser.create_user_context()
+        self._tab = self.driver.browsing_context.create(type="tab", user_context=self._context)
+        self.driver.switch_to.window(self._tab)
+        self.size(*DESKTOP)
+        self.driver.get_log("browser")
+
+    def close(self):
+        """Closes the tab and everything that belongs to it."""
+        self.driver.browser.remove_user_context(self._context)
+        self.driver.switch_to.window(self._start)
+
+    # Looking.
+
+    def open(self, url):
+        self.driver.get(url)
+        return self
+
+    def run(self, script, *arguments):
+        """Runs JavaScript in the page and hands back what it returns; a promise is awaited."""
+        return self.driver.execute_script(script, *arguments)
+
+    def until(self, condition, timeout=PATIENCE, told=""):
+        """Waits until condition() is true and returns it. Elements that vanish meanwhile count as not yet."""
+        def look(_):
+            try:
+                return condition()
+            except WebDriverException:
+                return False
+        return WebDriverWait(self.driver, timeout, poll_frequency=0.03).until(look, told)
+
+    def all(self, css):
+        return self.driver.find_elements(By.CSS_SELECTOR, css)
+
+    def one(self, css):
+        """The first element that matches, once there is one that is shown."""
+        return self.until(lambda: next((found for found in self.all(css) if found.is_displayed()), None), told=css)
+
+    def shot(self, name):
+        """Keeps a screenshot under this name."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.driver.save_screenshot(str(SCREENSHOTS / f"{re.sub('[^a-zA-Z0-9_.-]+', '-', name)}.png"))
+
+    # How the page is shown.
+
+    def size(self, width, height, phone=False):
+        self._cdp("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=2 if phone else 1, mobile=phone)
+
+    def prefers(self, **features):
+        """What the reader prefers: prefers(color_scheme="dark", reduced_motion="reduce")."""
+        features = [{"name": f"prefers-{name.replace('_', '-')}", "value": value} for name, value in features.items()]
+        self._cdp("Emulation.setEmulatedMedia", features=features)
+
+    def overflow(self):
+        """By how many CSS pixels the page is wider than its window."""
+        return self.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+    # What may be wrong with it.
+
+    def expect(self, pattern):
+        """Allows console entries that match; a test that expects none allows none."""
+        self._expected.append(re.compile(pattern))
+
+    def complaints(self):
+        """The errors on the console so far that no one expected."""
+        self.console += self.driver.get_log("browser")
+        return [entry["message"] for entry in self.console
+                if entry["level"] == "SEVERE" and not any(known.search(entry["message"]) for known in self._expected)]
+
+    def barriers(self):
+        """What axe finds that shuts people out: serious and critical violations, each in a line."""
+        found = Axe().run(self.driver)["violations"]
+        return [f"{rule['id']}: {node['html'][:200]}: {' '.join(node['failureSummary'].split())[:300]}"
+                for rule in found if rule["impact"] in ("serious", "critical") for node in rule["nodes"]]
+
+    def _cdp(self, method, **parameters):
+        return self.driver.execute_cdp_cmd(method, parameters)

@@ -1,0 +1,127 @@
+"""Event streams as a browser reads them: EventSource in Chromium, in a page of the server's own."""
+
+import json
+
+import pytest
+
+from relay import Relay
+from timers import poll, types
+
+LOST = r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)"
+TYPES = ["created", "activated", "suspended", "resumed", "rescheduled", "updated", "fired", "recovered", "cancelled",
+         "completed", "deleted"]
+LISTEN = """
+    const [url, types] = arguments;
+    const source = new EventSource(url);
+    window.source = source;
+    window.seen = [];
+    window.opened = 0;
+    source.onopen = () => window.opened++;
+    for (const type of [...types, "message"])
+        source.addEventListener(type, event =>
+            window.seen.push({type: event.type, id: event.lastEventId, data: event.data, origin: event.origin}));
+"""
+CONNECTING, OPEN, CLOSED = range(3)
+
+
+def listen(page, url, target, until=OPEN):
+    """Opens an EventSource in a page of this origin and waits until it is open, or in another state."""
+    page.expect(r"/favicon\.ico")  # the browser asks for it by itself
+    page.open(f"{url}/problems/not-found")
+    page.run(LISTEN, target, TYPES)
+    page.until(lambda: page.run("return source.readyState") == until, told=f"the stream never came to state {until}")
+
+
+def seen(page, count):
+    """The events the page has seen, once there are that many."""
+    page.until(lambda: page.run("return seen.length") >= count, told=f"fewer than {count} events came")
+    return page.run("return seen")
+
+
+def check(page, expected):
+    """The page saw exactly these events, each once, in order, under its own name and id."""
+    events = seen(page, len(expected))
+    assert [json.loads(event["data"]) for event in events] == expected
+    assert [event["type"] for event in events] == types(expected)
+    assert [event["id"] for event in events] == [event["id"] for event in expected]
+
+
+def test_what_happens_to_timers_is_seen_live(page, server, api, name):
+    listen(page, server.url, f"/v1/events?label=live%3D{name}")
+    first = api.create(labels={"live": name}, payload={"text": "ü \u2028 \n </script>"})["id"]
+    for count, command in enumerate(("suspend", "resume", "cancel"), 3):
+        api.command(first, command).expect(200)
+        assert seen(page, count)[-1]["type"] == {"suspend": "suspended", "resume": "resumed", "cancel": "cancelled"}[command]
+    api.create(id=name, after="1ms", labels={"live": name}, payload=[1.0])
+    assert [event["type"] for event in seen(page, 9)[5:]] == ["created", "activated", "fired", "completed"]
+    api.delete(f"/v1/timers/{name}").expect(204)
+    seen(page, 10)
+    check(page, api.history(f"&label=live%3D{name}"))
+    assert {event["origin"] for event in page.run("return seen")} == {server.url}
+
+
+@pytest.mark.parametrize("end", ["stop", "kill9"])
+def test_a_restart_of_the_server_is_survived(page, new_server, end):
+    """Before, while it is away, and after: each event comes once, in order, and the page does nothing for it."""
+    page.expect(LOST)
+    server = new_server()
+    listen(page, server.url, "/v1/events")
+    api = server.client
+    ids = [api.create()["id"] for _ in range(3)]
+    api.create(after="300ms")
+    api.command(ids[0], "suspend").expect(200)
+    seen(page, 9)
+    getattr(server, end)()
+    page.until(lambda: page.run("return source.readyState") == CONNECTING)
+    server.restart(same_port=True)
+    api.command(ids[0], "resume").expect(200)
+    api.command(ids[1], "cancel").expect(200)
+    page.until(lambda: page.run("return opened") == 2, told="the browser did not come back")
+    api.command(ids[2], "fire").expect(200)
+    poll(lambda: api.get("/v1/timers?state=running").json["timers"][1:] == [])
+    expected = api.history()
+    check(page, expected)
+    assert sorted(types(expected)) == sorted([*["created", "activated"] * 4, "suspended", "resumed", "cancelled",
+                                              *["fired", "completed"] * 2])
+    page.run("source.close()")
+
+
+def test_a_heartbeat_moves_the_browsers_cursor(page, new_server):
+    """A reader that nothing matches comes back with the newest id it was told, not with the last it saw."""
+    page.expect(LOST)
+    server = new_server("--heartbeat", "50ms")
+    with Relay(server.port) as relay:
+        listen(page, relay.url, "/v1/events?types=fired")
+        for _ in range(5):
+            server.client.create()
+        newest = server.client.get("/v1/timers").headers["Event-Id"]
+        relay.until_answered(f"id: {newest}".encode())
+        assert page.run("return seen") == []
+        relay.cut()
+        page.until(lambda: page.run("return opened") == 2, told="the browser did not come back")
+        first, second = relay.streams
+        assert "last-event-id" not in first[2]
+        assert second[2]["last-event-id"] == newest
+        server.client.create(after="1ms")
+        assert [event["type"] for event in seen(page, 1)] == ["fired"]
+
+
+def test_a_cursor_that_expired_ends_the_browsers_stream(page, server):
+    """410 is final to an EventSource: it must not come back for ever."""
+    page.expect(r"status of 410")
+    listen(page, server.url, "/v1/events?since=9000000000000000000", until=CLOSED)
+    assert page.run("return [seen, opened]") == [[], 0]
+
+
+def test_a_page_of_another_origin_gets_no_stream_and_changes_nothing(page, server, new_server, api, name):
+    """Another port is the same site to a browser, localhost is another one: both are told apart from our own page."""
+    page.expect(r"CORS|status of 403|ERR_FAILED")
+    api.create(id=name)
+    before = api.timer(name)
+    for other in (new_server().url, f"http://localhost:{server.port}"):
+        listen(page, other, f"{server.url}/v1/events", until=CLOSED)
+        assert page.run("return [seen, opened]") == [[], 0]
+        page.run("return fetch(arguments[0], {method: 'POST', mode: 'no-cors'})", f"{server.url}/v1/timers/{name}/cancel")
+        told = page.run("return fetch(arguments[0]).then(() => 'read', error => error.name)", f"{server.url}/v1/timers/{name}")
+        assert told == "TypeError"
+    assert api.timer(name)["version"] == before["version"]
