@@ -165,9 +165,17 @@ class Page:
         features = [{"name": f"prefers-{name.replace('_', '-')}", "value": value} for name, value in features.items()]
         self._cdp("Emulation.setEmulatedMedia", features=features)
 
-    def overflow(self):
-        """By how many CSS pixels the page is wider than its window."""
-        return self.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    def overflow(self, css="html"):
+        """By how many CSS pixels the content of an element is wider than the element; of the page without one."""
+        return self.run("""
+            const element = document.querySelector(arguments[0]);
+            return element.scrollWidth - element.clientWidth""", css)
+
+    def is_in_sight(self, css):
+        """Whether the first such element lies inside the window as a whole."""
+        return self.run("""
+            const {left, top, right, bottom} = document.querySelector(arguments[0]).getBoundingClientRect();
+            return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && right > left""", css)
 
     # What may be wrong with it.
 
@@ -182,10 +190,10 @@ class Page:
                 if entry["level"] == "SEVERE" and not any(known.search(entry["message"]) for known in self._expected)]
 
     def barriers(self):
-        """What axe finds that shuts people out: serious and critical violations, each in a line."""
-        found = Axe().run(self.driver)["violations"]
-        return [f"{rule['id']}: {node['html'][:200]}: {' '.join(node['failureSummary'].split())[:300]}"
-                for rule in found if rule["impact"] in ("serious", "critical") for node in rule["nodes"]]
+        """What axe finds that shuts people out: serious and critical violations, a line for each rule."""
+        found = [rule for rule in Axe().run(self.driver)["violations"] if rule["impact"] in ("serious", "critical")]
+        return [f"{rule['id']}: {len(rule['nodes'])} as {rule['nodes'][0]['html'][:200]}: {rule['nodes'][0]['failureSummary']}"
+                for rule in found]
 
     def _cdp(self, method, **parameters):
         return self.driver.execute_cdp_cmd(method, parameters)

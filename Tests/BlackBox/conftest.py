@@ -9,6 +9,7 @@ import pytest
 import faults as disk_faults
 from browser import Browser, Page
 from receiver import Receiver
+from relay import Relay
 from server import Server, binary
 
 names = itertools.count(1)
@@ -89,8 +90,18 @@ def browser():
 
 
 @pytest.fixture
-def page(browser, request):
-    """A page of the test's own. The test fails on an error on its console that it does not expect."""
+def new_relay():
+    """A factory of relays to a server's port, which end with the test."""
+    with ExitStack() as stack:
+        yield lambda port: stack.enter_context(Relay(port))
+
+
+@pytest.fixture
+def page(browser, new_server, new_relay, request):
+    """A page of the test's own. The test fails on an error on its console that it does not expect.
+
+    It is closed before the test's servers and relays are, so that their end is no error.
+    """
     page = Page(browser, request.node.name)
     try:
         yield page

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from relay import Relay
 from timers import poll, types
 
 LOST = r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)"
@@ -86,24 +85,24 @@ def test_a_restart_of_the_server_is_survived(page, new_server, end):
     page.run("source.close()")
 
 
-def test_a_heartbeat_moves_the_browsers_cursor(page, new_server):
+def test_a_heartbeat_moves_the_browsers_cursor(page, new_server, new_relay):
     """A reader that nothing matches comes back with the newest id it was told, not with the last it saw."""
     page.expect(LOST)
     server = new_server("--heartbeat", "50ms")
-    with Relay(server.port) as relay:
-        listen(page, relay.url, "/v1/events?types=fired")
-        for _ in range(5):
-            server.client.create()
-        newest = server.client.get("/v1/timers").headers["Event-Id"]
-        relay.until_answered(f"id: {newest}".encode())
-        assert page.run("return seen") == []
-        relay.cut()
-        page.until(lambda: page.run("return opened") == 2, told="the browser did not come back")
-        first, second = relay.streams
-        assert "last-event-id" not in first[2]
-        assert second[2]["last-event-id"] == newest
-        server.client.create(after="1ms")
-        assert [event["type"] for event in seen(page, 1)] == ["fired"]
+    relay = new_relay(server.port)
+    listen(page, relay.url, "/v1/events?types=fired")
+    for _ in range(5):
+        server.client.create()
+    newest = server.client.get("/v1/timers").headers["Event-Id"]
+    relay.until_answered(f"id: {newest}".encode())
+    assert page.run("return seen") == []
+    relay.cut()
+    page.until(lambda: page.run("return opened") == 2, told="the browser did not come back")
+    first, second = relay.streams
+    assert "last-event-id" not in first[2]
+    assert second[2]["last-event-id"] == newest
+    server.client.create(after="1ms")
+    assert [event["type"] for event in seen(page, 1)] == ["fired"]
 
 
 def test_a_cursor_that_expired_ends_the_browsers_stream(page, server):

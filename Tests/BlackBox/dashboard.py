@@ -1,0 +1,111 @@
+"""The dashboard as a person meets it: what it shows of a timer, and what can be done by mouse and by keyboard."""
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+LOST = r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)"
+ROWS = """
+    return [...document.querySelectorAll("#rows .row")].map(row => ({
+        id: row.dataset.timer, state: row.querySelector(".state").textContent, text: row.innerText,
+        shape: row.querySelector("use").getAttribute("href"), color: getComputedStyle(row.querySelector(".ring")).color,
+        commands: [...row.querySelectorAll("button:enabled")].map(button => button.dataset.command)}));
+"""
+KEYS = {"activate": "a", "suspend": "s", "resume": "s", "kick": "k", "fire": "f", "reschedule": "r", "cancel": "x",
+        "delete": Keys.DELETE}
+
+
+class Dashboard:
+    """The dashboard of a server, open in a page and following the events."""
+
+    def __init__(self, page, url):
+        self.page = page
+        page.open(url + "/")
+
+    def until_live(self):
+        return self.until_connection("live")
+
+    def until_connection(self, *states):
+        self.page.until(lambda: self.connection() in states, timeout=40, told=f"the page is not {states}")
+        return self
+
+    def connection(self):
+        return self.page.run("return document.querySelector('#connection').dataset.state")
+
+    def text(self, css):
+        """The text of the first such element, shown or not."""
+        return self.page.run("return document.querySelector(arguments[0]).textContent", css)
+
+    # The list.
+
+    def rows(self):
+        """The rows that exist, by timer id."""
+        return {row["id"]: row for row in self.page.run(ROWS)}
+
+    def until_row(self, id, state=None, text=""):
+        """Waits until the list shows the timer, in this state and with this text."""
+        def shown():
+            row = self.rows().get(id)
+            return row and state in (None, row["state"]) and text in row["text"] and row
+        return self.page.until(shown, told=f"no row of {id}, {state}, {text}")
+
+    def until_gone(self, id):
+        self.page.until(lambda: id not in self.rows(), told=f"{id} is still there")
+
+    def click(self, css):
+        """Clicks the first such element that is shown, once it can be clicked."""
+        def clicked():
+            element = next((found for found in self.page.all(css) if found.is_displayed() and found.is_enabled()), None)
+            if element:
+                element.click()
+            return element
+        self.page.until(clicked, told=f"{css} can't be clicked")
+
+    def click_command(self, id, command):
+        self.click(f'#rows .row[data-timer="{id}"] [data-command={command}]:enabled')
+
+    def go_to(self, id):
+        """Finds a timer by the search and moves the focus to its row, by keyboard alone."""
+        self.type_into("#search", id)
+        self.until_row(id)
+        self.keys(Keys.ARROW_DOWN)
+        self.page.until(lambda: self.page.run("return document.activeElement.dataset.timer") == id, told=f"{id} has no focus")
+
+    # Input.
+
+    def keys(self, *keys):
+        """Presses keys wherever the focus is."""
+        ActionChains(self.page.driver, duration=0).send_keys(*keys).perform()
+
+    def type_into(self, css, text):
+        element = self.page.one(css)
+        element.clear()
+        element.send_keys(text)
+
+    def choose(self, css, value):
+        Select(self.page.one(css)).select_by_value(value)
+
+    def new_timer(self, kind="after", **fields):
+        """Opens the dialog for a new timer and fills it in; the caller sends it."""
+        if not self.page.run("return document.querySelector('#create').open"):
+            self.click("#new")
+        self.click(f"#create .kinds label:has([value={kind}])")
+        for name, value in fields.items():
+            self.type_into(f"#create [name={name}]", value)
+
+    # What it says.
+
+    def alerts(self):
+        return [item.text for item in self.page.all("#alerts .toast")]
+
+    def until_alert(self, *parts):
+        """Waits for an alert that has all these parts, and returns it."""
+        def told():
+            return next((text for text in self.alerts() if all(part in text for part in parts)), None)
+        return self.page.until(told, told=f"no alert with {parts}: {self.alerts()}")
+
+    def feed(self):
+        """The shown events, newest first, as (type, timer)."""
+        return [tuple(pair) for pair in self.page.run("""
+            return [...document.querySelectorAll("#feed li")].map(item =>
+                [item.querySelector(".type").textContent, item.querySelector("button").textContent])""")]

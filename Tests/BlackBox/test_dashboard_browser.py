@@ -1,0 +1,325 @@
+"""The dashboard in Chromium: what it shows is what the API says, and what can't be done can't be clicked."""
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from dashboard import KEYS, LOST, Dashboard
+from timers import STATES, poll, timer_in
+
+
+@pytest.fixture
+def own(new_server):
+    return new_server()
+
+
+@pytest.fixture
+def board(page, own):
+    return Dashboard(page, own.url).until_live()
+
+
+# Creating.
+
+
+def test_a_timer_is_made_in_the_form(board, own, page):
+    board.keys("n")
+    board.new_timer(every="1h", kind="every", id="made-here", labels="team=blue\nroom=<b>7</b>", payload='{"n": 1.50}')
+    fires = page.until(lambda: [item.text for item in page.all("#preview li")][4:] and page.all("#preview li"))
+    assert [item.text.split()[-2] for item in fires][1:] == ["1h", "2h", "3h", "4h"]
+    page.shot("dashboard-create")
+    board.click("#create-submit")
+    board.until_row("made-here", state="running")
+    page.until(lambda: page.run("return document.activeElement.dataset.timer") == "made-here", told="the focus is not on it")
+    timer = own.client.timer("made-here")
+    assert timer["every"] == "1h" and timer["labels"] == {"team": "blue", "room": "<b>7</b>"}
+    assert b'"payload":{"n":1.50}' in own.client.get("/v1/timers/made-here").body
+
+
+@pytest.mark.parametrize("kind, fields, shown", [
+    ("after", {"after": "1m30s"}, {"after": "1m30s", "kind": "oneShot"}),
+    ("cron", {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Berlin"}, {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Berlin"}),
+    ("watchdog", {"watchdog": "30s", "misses": "3"}, {"watchdog": "30s", "misses": 3}),
+])
+def test_each_kind_can_be_made_by_keyboard_alone(board, own, kind, fields, shown):
+    board.new_timer(kind, id="typed", **fields)
+    board.keys(Keys.ENTER)
+    board.until_row("typed", state="running")
+    timer = own.client.timer("typed")
+    assert {name: timer[name] for name in shown} == shown
+
+
+def test_a_bad_field_is_told_beside_it_and_nothing_is_made(board, own, page):
+    page.expect(r"status of (400|409)")
+    own.client.create(id="taken")
+    for kind, name, value in [("after", "after", "soon"), ("every", "every", "0s"), ("cron", "cron", "61 * * * *"),
+                              ("cron", "cron", "0 0 31 2 *"), ("cron", "timeZone", "Mars/Base"), ("watchdog", "misses", "few"),
+                              ("after", "id", "a b"), ("after", "id", "taken"), ("after", "labels", "a b=1"), ("after", "payload", "{]")]:
+        board.new_timer(kind, **{name: value})
+        board.click("#create-submit")
+        field = f"#create [name={name}]"
+        told = f"{field} = {value!r}"
+        page.until(lambda: page.one(field).get_attribute("aria-invalid") == "true", told=told)
+        error, = page.run("return document.querySelector(arguments[0]).ariaDescribedByElements", field)
+        assert error.is_displayed() and error.text, told
+        assert abs(error.location["y"] - page.one(field).location["y"]) < 120, told
+        assert page.run("return document.activeElement.name") == name, told
+        board.type_into(field, {"after": "10s", "every": "10s", "cron": "@daily", "timeZone": "UTC"}.get(name, ""))
+    page.shot("dashboard-refused")
+    assert [timer["id"] for timer in own.client.get("/v1/timers").json["timers"]] == ["taken"]
+
+
+# Commands.
+
+
+def test_the_buttons_are_what_allowed_says(board, own, page):
+    api, ids = own.client, []
+    for state in STATES:
+        for restartable in (False, True):
+            ids.append(timer_in(api, state, id=f"{state}-{restartable}", restartable=restartable)["id"])
+        ids.append(timer_in(api, state, id=f"{state}-every", every="1h")["id"])
+    ids += [api.create(id="dog", watchdog="1h")["id"], api.create(id="dead-dog", watchdog="1ms")["id"]]
+    board.until_row("dead-dog", state="running, stalled")
+    page.until(lambda: len(board.rows()) == len(ids) or page.run("document.querySelector('#timers').scrollTop += 40"))
+    for id in ids:
+        board.type_into("#search", id)
+        allowed = set(api.timer(id)["allowed"])
+        page.until(lambda: set(board.rows().get(id, {"commands": []})["commands"]) == {*allowed, "delete"},
+                   told=f"{id}: {board.rows().get(id)}, allowed are {allowed}")
+
+
+WAYS = {"activate": "idle", "suspend": "running", "resume": "suspended", "cancel": "running", "fire": "running"}
+LEADS = {"activate": "running", "suspend": "suspended", "resume": "running", "cancel": "cancelled", "fire": "completed"}
+
+
+@pytest.mark.parametrize("way", ["mouse", "keyboard"])
+def test_every_command_by(board, own, page, way):
+    api = own.client
+    for command, state in {**WAYS, "kick": "running", "reschedule": "running", "delete": "suspended"}.items():
+        id = timer_in(api, state, id=f"to-{command}", **({"watchdog": "1h"} if command == "kick" else {}))["id"]
+        board.until_row(id, state=state)
+        if way == "mouse":
+            board.click_command(id, command)
+        else:
+            page.until(lambda: command in board.rows()[id]["commands"])
+            board.go_to(id)
+            board.keys(KEYS[command])
+        if command == "reschedule":
+            board.type_into("#ask [name=after]", "30m")
+            board.keys(Keys.ENTER)
+            poll(lambda: api.timer(id)["remaining"].startswith(("29m", "30m")))
+        elif command == "kick":
+            poll(lambda: api.timer(id)["kickCount"] == 1)
+        elif command == "delete":
+            assert api.get(f"/v1/timers/{id}").status == 200  # not before the second thought
+            board.click("#ask-yes")
+            board.until_gone(id)
+            api.get(f"/v1/timers/{id}").expect(404)
+        else:
+            board.until_row(id, state=LEADS[command])
+            assert api.timer(id)["state"] == LEADS[command]
+        board.type_into("#search", " ")
+    assert board.alerts() == []
+
+
+def test_a_command_that_comes_too_late_is_told_in_a_sentence(page, own, new_relay):
+    """The page still believes the timers run: its stream is held back while somebody else is faster."""
+    page.expect(r"status of (404|409)")
+    api, relay = own.client, new_relay(own.port)
+    first, second, third = (api.create(id=id)["id"] for id in ("first", "second", "third"))
+    board = Dashboard(page, relay.url).until_live()
+    board.until_row(third, state="running")
+    relay.hold()
+    api.command(first, "suspend").expect(200)
+    api.command(second, "cancel").expect(200)
+    api.delete(f"/v1/timers/{third}").expect(204)
+    board.click_command(first, "suspend")
+    legal = ", ".join(api.timer(first)["allowed"])
+    board.until_alert(first, "Suspend is not legal while the timer is suspended.", f"Legal now: {legal}.")
+    page.shot("dashboard-too-late")
+    board.until_row(first, state="suspended")
+    board.click_command(second, "reschedule")
+    board.type_into("#ask [name=after]", "5m")
+    board.keys(Keys.ENTER)
+    page.until(lambda: "cancelled" in board.text("#ask-error"), told="no sentence in the dialog")
+    board.keys(Keys.ESCAPE)
+    board.click_command(third, "suspend")
+    board.until_alert(third)
+    board.until_gone(third)
+    relay.release()
+    board.until_row(second, state="cancelled")
+    assert third not in board.rows()
+
+
+def test_what_cannot_be_sent_is_told_and_what_is_sent_twice_is_done_once(page, board, own):
+    page.expect(LOST)
+    own.client.create(id="dog", watchdog="1h")
+    page.until(lambda: "kick" in board.until_row("dog")["commands"])
+    page.run("""const button = document.querySelector("#rows [data-command=kick]"); button.click(); button.click(); button.click()""")
+    poll(lambda: own.client.timer("dog")["kickCount"])
+    board.click_command("dog", "reschedule")
+    board.keys(Keys.ESCAPE)
+    own.kill9()
+    board.click_command("dog", "cancel")
+    board.until_alert("dog", "can't be reached")
+    own.restart(same_port=True)
+    board.until_live().until_row("dog", state="running")
+    assert own.client.timer("dog")["kickCount"] == 1
+
+
+# Live.
+
+
+def test_what_others_do_is_seen_live(board, own, page):
+    api = own.client
+    assert "no timers" in page.one("#empty").text
+    api.create(id="seen", labels={"team": "blue"})
+    board.until_row("seen", state="running", text="team=blue")
+    for command, state in (("suspend", "suspended"), ("resume", "running"), ("cancel", "cancelled")):
+        api.command("seen", command).expect(200)
+        board.until_row("seen", state=state)
+    api.create(id="brief", after="1ms")
+    board.until_row("brief", state="completed")
+    api.delete("/v1/timers/seen").expect(204)
+    board.until_gone("seen")
+    expected = [(event["type"], event["timer"]) for event in reversed(api.history())]
+    page.until(lambda: board.feed() == expected, told=f"the feed is {board.feed()}")
+    api.put("/v1/timers/brief", {"watchdog": "1ms", "labels": {"a": "b"}}).expect(200)
+    board.until_row("brief", state="running, stalled", text="watchdog 1ms")
+    api.command("brief", "kick").expect(200)
+    page.until(lambda: ("recovered", "brief") in board.feed())
+
+
+@pytest.mark.parametrize("end", ["stop", "kill9"])
+def test_a_restart_is_told_and_then_nothing_is_missing(page, board, own, end):
+    page.expect(LOST)
+    api = own.client
+    for id in ("stays", "changes", "goes"):
+        api.create(id=id)
+    api.create(id="fires", after="1s")
+    board.until_row("fires")
+    getattr(own, end)()
+    board.until_connection("waiting", "connecting")
+    page.until(lambda: "Reconnecting" in page.one("#connection").text and page.one("#retry"))
+    if end == "kill9":
+        page.shot("dashboard-reconnecting")
+    own.restart(same_port=True)
+    api.command("changes", "suspend").expect(200)
+    api.delete("/v1/timers/goes").expect(204)
+    api.create(id="comes")
+    board.until_live()
+    board.until_row("changes", state="suspended")
+    board.until_row("fires", state="completed")
+    board.until_row("stays", state="running")
+    board.until_row("comes", state="running")
+    board.until_gone("goes")
+    expected = [(event["type"], event["timer"]) for event in reversed(api.history())]
+    page.until(lambda: board.feed() == expected, told=f"the feed is {board.feed()}, not {expected}")
+
+
+# Finding.
+
+
+def test_search_labels_and_states_narrow_the_list(board, own, page):
+    api = own.client
+    for number in range(6):
+        timer_in(api, ["running", "suspended"][number % 2], id=f"job-{number}", labels={"team": ["red", "blue", "blue"][number % 3]})
+    board.until_row("job-5", state="suspended")
+
+    def until_ids(*numbers):
+        ids = [f"job-{number}" for number in numbers]
+        page.until(lambda: list(board.rows()) == ids, told=f"{list(board.rows())} is shown, not {ids}")
+    board.type_into("#search", "OB-3")
+    until_ids(3)
+    board.type_into("#search", " ")
+    board.type_into("#label", "team=red")
+    until_ids(0, 3)
+    board.click("#states [data-filter=suspended]")
+    until_ids(3)
+    assert page.one("#states [data-filter=suspended]").get_attribute("aria-pressed") == "true"
+    api.command("job-0", "suspend").expect(200)
+    until_ids(0, 3)
+    board.type_into("#label", "team=green")
+    page.until(lambda: "No timer matches" in page.one("#empty").text)
+    board.type_into("#label", " ")
+    board.click("#states [data-filter=suspended]")
+    until_ids(*range(6))
+
+
+def test_ten_thousand_timers_are_a_few_rows(page, own):
+    count, api = 10_000, own.client
+    api.batch([{"id": f"t-{number:05}", "after": "1h"} for number in range(count)], "?results=brief", timeout=30).expect(200)
+    board = Dashboard(page, own.url).until_live()
+    page.until(lambda: "10,000" in page.one("#count").text)
+    walked = page.run("""
+        return (async () => {
+            const box = document.querySelector("#timers"), frame = () => new Promise(requestAnimationFrame);
+            let most = 0, holes = 0;
+            const step = (box.scrollHeight - box.clientHeight) / 60;
+            for (let top = 0; top <= box.scrollHeight - box.clientHeight; top += step) {
+                box.scrollTop = top;
+                await frame(); await frame();
+                const sight = box.getBoundingClientRect(), rows = [...document.querySelectorAll("#rows .row")];
+                most = Math.max(most, rows.length);
+                for (const y of [sight.top + 60, (sight.top + sight.bottom) / 2, sight.bottom - 30])
+                    if (!document.elementFromPoint(sight.left + 100, y)?.closest("#rows .row")) holes += 1;
+            }
+            return {most, holes, elements: document.querySelectorAll("*").length};
+        })()""")
+    assert walked["most"] < 200 and walked["elements"] < 3000, walked
+    assert walked["holes"] == 0, walked
+    page.run("document.querySelector('#timers').scrollTop = 0")
+    board.go_to("t-00000")
+    board.type_into("#search", " ")
+    board.until_row("t-00001")
+    board.keys(Keys.ARROW_DOWN, Keys.END)
+    page.until(lambda: page.run("return document.activeElement.dataset.timer") == "t-09999", told="the last one can't be reached")
+    assert page.one('[data-timer="t-09999"]').is_displayed()
+    page.shot("dashboard-ten-thousand")
+    api.post("/v1/timers/bulk/suspend", {"states": ["running"]}, timeout=30).expect(200)
+    page.until(lambda: board.text("#states [data-filter=suspended] b") == "10,000", timeout=30)
+    board.until_row("t-09999", state="suspended")
+    assert len(board.rows()) < 200
+
+
+# Strangers.
+
+
+def test_what_others_write_is_text_and_nothing_else(board, own, page):
+    bad = '<img src=x onerror="window.hacked = 1"><script>window.hacked = 2</script>'
+    api = own.client
+    api.create(id="__proto__", labels={"team": bad, "__proto__": "x"}, payload={bad: f"</pre>{bad}", "rtl": "\u202e\u2028"})
+    api.create(id="constructor", labels={"long": "W" * 255, **{f"key-{n}": "v" for n in range(15)}})
+    api.create(id="x" * 128, after="36525d")
+    board.until_row("__proto__", state="running", text=bad)
+    board.click('#rows .row[data-timer="__proto__"] b')
+    page.until(lambda: bad in page.one("#facts").text)
+    assert "onerror" in page.one("#json").text
+    page.shot("dashboard-markup")
+    assert page.overflow("#details") == 0 and page.is_in_sight("#details [data-close]")
+    board.keys(Keys.ESCAPE)
+    board.type_into("#label", f"team={bad}")
+    page.until(lambda: list(board.rows()) == ["__proto__"])
+    board.click_command("__proto__", "suspend")
+    board.until_row("__proto__", state="suspended")
+    assert page.run("return [window.hacked ?? null, document.images.length, document.scripts.length]") == [None, 0, 1]
+    assert page.overflow() == 0
+
+
+def test_a_token_is_asked_for(page, new_server, tmp_path):
+    page.expect(r"status of 401")
+    (tmp_path / "tokens").write_text("right-one\n")
+    server = new_server("--token-file", tmp_path / "tokens", token="right-one")
+    server.client.create(id="secret")
+    board = Dashboard(page, server.url)
+    board.type_into("#token [name=token]", "wrong-one")
+    assert "secret" not in page.driver.page_source
+    board.keys(Keys.ENTER)
+    page.until(lambda: "not know" in board.text("#token-error"), told="the wrong token is not told")
+    page.shot("dashboard-token")
+    board.type_into("#token [name=token]", "right-one")
+    board.keys(Keys.ENTER)
+    board.until_live().until_row("secret")
+    board.click_command("secret", "suspend")
+    board.until_row("secret", state="suspended")
+    page.driver.refresh()
+    board.until_live().until_row("secret")
+    assert "right-one" not in page.driver.current_url + page.driver.page_source

@@ -1,0 +1,197 @@
+"""The dashboard as it is shown: light and dark, on a phone, to those who use a keyboard or a screen reader."""
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from browser import PHONE
+from dashboard import Dashboard
+from timers import STATES, timer_in
+
+SCHEMES = ["light", "dark"]
+
+
+@pytest.fixture
+def own(new_server):
+    """A server with a timer in each state, a stalled watchdog, and some fires."""
+    server = new_server()
+    for number, state in enumerate(STATES):
+        timer_in(server.client, state, id=f"timer-{state}", labels={"team": ["blue", "red"][number % 2]}, after=f"{number + 1}h")
+    server.client.create(id="timer-dog", watchdog="1ms", labels={"team": "red"})
+    server.client.create(id="timer-cron", cron="0 9 * * MON-FRI", timeZone="Europe/Berlin", payload={"cup": "blue"})
+    return server
+
+
+@pytest.fixture
+def board(page, own):
+    board = Dashboard(page, own.url).until_live()
+    board.until_row("timer-dog", state="running, stalled")
+    return board
+
+
+def focus(page):
+    """What has the focus: its field's name, id, timer or filter, else its tag."""
+    return page.run("""
+        const element = document.activeElement, {timer, filter} = element.dataset;
+        return element.name || element.id || timer || filter || element.tagName""")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_states_differ_in_shape_and_in_colour(board, page, scheme):
+    page.prefers(color_scheme=scheme)
+    rows = board.rows()
+    shown = [rows[f"timer-{state}"] for state in STATES]
+    assert len({row["shape"] for row in [*shown, rows["timer-dog"]]}) == 6
+    assert len({row["color"] for row in shown}) == 5
+    for state, row in zip(STATES, shown):
+        assert row["state"] == state  # and in a word
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_nobody_is_shut_out(board, own, page, scheme, size):
+    """No serious or critical violation that axe knows, on the page and in each of its dialogs; nothing sticks out."""
+    page.prefers(color_scheme=scheme, reduced_motion="reduce")
+    if size == "phone":
+        page.size(*PHONE, phone=True)
+    own.client.create(id="timer-brief", every="200ms", maxFires=5)
+    board.until_row("timer-brief", state="completed")
+    name, barriers = f"dashboard-{scheme}-{size}", []
+
+    def look(what, dialog=None):
+        if dialog:
+            page.until(lambda: page.run("return document.querySelector(arguments[0]).open", dialog), told=dialog)
+        page.shot(f"{name}-{what}" if what else name)
+        barriers.extend(f"{what or 'page'}: {barrier}" for barrier in page.barriers())
+        for css in ("html", "body", *([dialog] if dialog else [])):
+            assert page.overflow(css) <= 0, f"{what}: {css} is too wide"
+        if dialog:
+            assert page.is_in_sight(f"{dialog} [data-close]"), f"{what}: it can't be closed"
+            board.keys(Keys.ESCAPE)
+            page.until(lambda: not page.all("dialog[open]"), told=f"Escape does not close {dialog}")
+
+    look("")
+    board.click('#rows .row[data-timer="timer-cron"] b')
+    page.until(lambda: len(page.all("#next li")) == 5)
+    look("details", "#details")
+    board.click("#new")
+    page.until(lambda: page.all("#preview li"))
+    look("create", "#create")
+    board.click("#help-open")
+    look("help", "#help")
+    assert barriers == []
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_the_details_can_do_all_that_a_row_can(board, own, page, size):
+    """On a phone the rows have no buttons: the details are the only way."""
+    if size == "phone":
+        page.size(*PHONE, phone=True)
+    board.click('#rows .row[data-timer="timer-running"] b')
+    for command, state in (("suspend", "suspended"), ("resume", "running"), ("cancel", "cancelled"), ("delete", None)):
+        allowed = set(own.client.timer("timer-running")["allowed"])
+        page.until(lambda: {button.get_attribute("data-command") for button in page.all("#details-actions button:enabled")}
+                   == {*allowed, "delete"}, told=f"the buttons are not {allowed}")
+        board.click(f"#details-actions [data-command={command}]")
+        if command == "delete":
+            board.click("#ask-yes")
+            page.until(lambda: "is gone" in page.one("#details-title").text)
+        else:
+            page.until(lambda: state in page.one("#facts").text, told=f"{command} did nothing")
+            assert own.client.timer("timer-running")["state"] == state
+    own.client.get("/v1/timers/timer-running").expect(404)
+
+
+def test_details_show_what_the_server_says_and_stay_so(board, own, page):
+    board.go_to("timer-running")
+    board.keys(Keys.ENTER)
+    page.until(lambda: "after 2h" in page.one("#facts").text and "team=red" in page.one("#facts").text)
+    assert len(page.all("#next li")) == 1
+    own.client.command("timer-running", "suspend").expect(200)
+    page.until(lambda: "suspended" in page.one("#facts").text and '"state": "suspended"' in page.one("#json").text)
+    own.client.delete("/v1/timers/timer-running").expect(204)
+    page.until(lambda: "is gone" in page.one("#details-title").text)
+    assert not [button for button in page.all("#details-actions button") if button.is_displayed()]
+
+
+def test_the_keyboard_leads_everywhere_and_back(board, page):
+    board.keys("/")
+    assert focus(page) == "search"
+    board.keys("timer", Keys.ARROW_DOWN)
+    first, *_, last = board.rows()
+    page.until(lambda: focus(page) == first)
+    board.keys(Keys.END)
+    page.until(lambda: focus(page) == last)
+    board.keys(Keys.ARROW_UP, Keys.HOME)
+    page.until(lambda: focus(page) == first)
+    board.keys(Keys.ENTER)
+    page.until(lambda: page.run("return document.querySelector('#details').open"))
+    board.keys(Keys.ESCAPE)
+    page.until(lambda: focus(page) == first, told="the focus did not come back from the details")
+    board.keys("n")
+    page.until(lambda: focus(page) == "after")
+    board.keys("n")  # in a field a letter is a letter
+    assert "n" in page.one("#create [name=after]").get_attribute("value")
+    board.keys(Keys.ESCAPE)
+    page.until(lambda: focus(page) == first, told="the focus did not come back from the form")
+    board.keys("p")
+    page.until(lambda: page.one("#feed-pause").get_attribute("aria-pressed") == "true")
+    board.keys("?")
+    page.until(lambda: page.run("return document.querySelector('#help').open"))
+    board.click("#keys")
+    board.keys(Keys.ESCAPE, "n")
+    assert not page.all("dialog[open]")  # single keys are switched off
+
+
+def test_tab_goes_through_the_page_and_the_list_is_one_stop(board, page):
+    stops = []
+    while len(stops) < 40 and "BODY" not in stops[1:]:
+        board.keys(Keys.TAB)
+        stops.append(focus(page))
+    wanted = ["help-open", "new", "search", "label", *STATES, "sort", "timer-cancelled", "feed-pause", "feed"]
+    assert [stop for stop in stops if stop in wanted or stop.startswith("timer-")][:len(wanted)] == wanted, stops
+
+
+def test_fires_are_drawn(board, own, page):
+    def shape(css):
+        return page.run("return document.querySelector(arguments[0]).getAttribute('d')", css)
+    flat = shape("#rate .curve")
+    assert not shape("#lateness .mark")
+    own.client.create(every="20ms", maxFires=25)
+    page.until(lambda: "25 fires" in page.one("#lateness small").text)
+    page.until(lambda: shape("#rate .curve") != flat and shape("#lateness .mark"))
+    label = page.one("#lateness svg").get_attribute("aria-label")
+    assert "99 %" in label and "25 fires" in label
+    assert "peak" in page.one("#rate svg").get_attribute("aria-label")
+    page.shot("dashboard-charts")
+
+
+def test_a_paused_feed_keeps_still_and_one_timer_can_be_followed_alone(board, own, page):
+    api = own.client
+    api.command("timer-running", "fire").expect(200)
+    page.until(lambda: ("fired", "timer-running") in board.feed())
+    before = board.feed()
+    board.click("#feed-pause")
+    api.command("timer-suspended", "resume").expect(200)
+    page.until(lambda: "1 new" in page.one("#feed-pause").text)
+    assert board.feed() == before
+    board.click("#feed-pause")
+    api.command("timer-suspended", "suspend").expect(200)
+    page.until(lambda: ("suspended", "timer-suspended") in board.feed())
+    board.click("#feed li button[data-only=timer-suspended]")
+    page.until(lambda: {timer for _, timer in board.feed()} == {"timer-suspended"})
+    api.command("timer-suspended", "resume").expect(200)
+    page.until(lambda: board.feed()[0] == ("resumed", "timer-suspended"))
+
+
+def test_a_ring_shows_the_part_that_is_left(board, own, page):
+    def offset(id):
+        return page.run("""return parseFloat(document.querySelector(`#rows [data-timer="${arguments[0]}"] .arc`)
+                           .style.strokeDashoffset) || 0""", id)
+    own.client.create(id="timer-ring", after="100s")
+    own.client.command("timer-ring", "reschedule", {"after": "50s"}).expect(200)
+    board.until_row("timer-ring", text="s")
+    earlier = page.until(lambda: offset("timer-ring") > 0 and offset("timer-ring"))
+    page.until(lambda: offset("timer-ring") > earlier)
+    own.client.command("timer-ring", "suspend").expect(200)
+    board.until_row("timer-ring", state="suspended", text="time left")
+    assert "s" in board.rows()["timer-ring"]["text"]
