@@ -191,7 +191,8 @@ class Page:
 
     def barriers(self):
         """What axe finds that shuts people out: serious and critical violations, a line for each rule."""
-        found = [rule for rule in Axe().run(self.driver)["violations"] if rule["impact"] in ("serious", "critical")]
+        violations = Axe().run(self.driver, options={"resultTypes": ["violations"]})["violations"]
+        found = [rule for rule in violations if rule["impact"] in ("serious", "critical")]
         return [f"{rule['id']}: {len(rule['nodes'])} as {rule['nodes'][0]['html'][:200]}: {rule['nodes'][0]['failureSummary']}"
                 for rule in found]
 

@@ -15,6 +15,11 @@ KEYS = {"activate": "a", "suspend": "s", "resume": "s", "kick": "k", "fire": "f"
         "delete": Keys.DELETE}
 
 
+def vanished(id):
+    """What the console may say where the page reads a timer while somebody deletes it."""
+    return rf"/v1/timers/{id}(/next\?count=\d+)? .* status of 404"
+
+
 class Dashboard:
     """The dashboard of a server, open in a page and following the events."""
 

@@ -3,7 +3,7 @@
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from dashboard import KEYS, LOST, Dashboard
+from dashboard import KEYS, LOST, Dashboard, vanished
 from timers import STATES, poll, timer_in
 
 
@@ -169,6 +169,7 @@ def test_what_cannot_be_sent_is_told_and_what_is_sent_twice_is_done_once(page, b
 
 
 def test_what_others_do_is_seen_live(board, own, page):
+    page.expect(vanished("seen"))
     api = own.client
     assert "no timers" in page.one("#empty").text
     api.create(id="seen", labels={"team": "blue"})
@@ -191,6 +192,7 @@ def test_what_others_do_is_seen_live(board, own, page):
 @pytest.mark.parametrize("end", ["stop", "kill9"])
 def test_a_restart_is_told_and_then_nothing_is_missing(page, board, own, end):
     page.expect(LOST)
+    page.expect(vanished("goes"))
     api = own.client
     for id in ("stays", "changes", "goes"):
         api.create(id=id)
