@@ -47,24 +47,24 @@ class Dashboard:
         """The rows that exist, by timer id."""
         return {row["id"]: row for row in self.page.run(ROWS)}
 
-    def until_row(self, id, state=None, text=""):
+    def until_row(self, id, state="", text=""):
         """Waits until the list shows the timer, in this state and with this text."""
         def shown():
             row = self.rows().get(id)
-            return row and state in (None, row["state"]) and text in row["text"] and row
+            return row and state in row["state"] and text in row["text"] and row
         return self.page.until(shown, told=f"no row of {id}, {state}, {text}")
 
     def until_gone(self, id):
         self.page.until(lambda: id not in self.rows(), told=f"{id} is still there")
 
-    def click(self, css):
-        """Clicks the first such element that is shown, once it can be clicked."""
+    def click(self, css, text=""):
+        """Clicks the first such element that is shown, with this text, once it can be clicked."""
         def clicked():
-            element = next((found for found in self.page.all(css) if found.is_displayed() and found.is_enabled()), None)
-            if element:
+            found = (one for one in self.page.all(css) if text in one.text and one.is_displayed() and one.is_enabled())
+            if element := next(found, None):
                 element.click()
             return element
-        self.page.until(clicked, told=f"{css} can't be clicked")
+        self.page.until(clicked, told=f"{css} {text} can't be clicked")
 
     def click_command(self, id, command):
         self.click(f'#rows .row[data-timer="{id}"] [data-command={command}]:enabled')

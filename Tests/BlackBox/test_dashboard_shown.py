@@ -24,7 +24,7 @@ def own(new_server):
 @pytest.fixture
 def board(page, own):
     board = Dashboard(page, own.url).until_live()
-    board.until_row("timer-dog", state="running, stalled")
+    board.until_row("timer-dog", state="stalled")
     return board
 
 
@@ -70,7 +70,7 @@ def test_nobody_is_shut_out(board, own, page, scheme, size):
 
     look("")
     board.click('#rows .row[data-timer="timer-cron"] b')
-    page.until(lambda: len(page.all("#next li")) == 5)
+    page.until(lambda: "Europe/Berlin" in page.one("#details pre").text)
     look("details", "#details")
     board.click("#new")
     page.until(lambda: page.all("#preview li"))
@@ -89,14 +89,14 @@ def test_the_details_can_do_all_that_a_row_can(board, own, page, size):
     board.click('#rows .row[data-timer="timer-running"] b')
     for command, state in (("suspend", "suspended"), ("resume", "running"), ("cancel", "cancelled"), ("delete", None)):
         allowed = set(own.client.timer("timer-running")["allowed"])
-        page.until(lambda: {button.get_attribute("data-command") for button in page.all("#details-actions button:enabled")}
+        page.until(lambda: {button.get_attribute("data-command") for button in page.all("#details .buttons button:enabled")}
                    == {*allowed, "delete"}, told=f"the buttons are not {allowed}")
-        board.click(f"#details-actions [data-command={command}]")
+        board.click(f"#details .buttons [data-command={command}]")
         if command == "delete":
             board.click("#ask-yes")
             page.until(lambda: "is gone" in page.one("#details-title").text)
         else:
-            page.until(lambda: state in page.one("#facts").text, told=f"{command} did nothing")
+            page.until(lambda: state in page.one("#details dl").text, told=f"{command} did nothing")
             assert own.client.timer("timer-running")["state"] == state
     own.client.get("/v1/timers/timer-running").expect(404)
 
@@ -105,13 +105,12 @@ def test_details_show_what_the_server_says_and_stay_so(board, own, page):
     page.expect(vanished("timer-running"))
     board.go_to("timer-running")
     board.keys(Keys.ENTER)
-    page.until(lambda: "after 2h" in page.one("#facts").text and "team=red" in page.one("#facts").text)
-    assert len(page.all("#next li")) == 1
+    page.until(lambda: "team=red" in page.one("#details dl").text and '"after": "2h"' in page.one("#details pre").text)
     own.client.command("timer-running", "suspend").expect(200)
-    page.until(lambda: "suspended" in page.one("#facts").text and '"state": "suspended"' in page.one("#json").text)
+    page.until(lambda: "suspended" in page.one("#details dl").text and '"state": "suspended"' in page.one("#details pre").text)
     own.client.delete("/v1/timers/timer-running").expect(204)
     page.until(lambda: "is gone" in page.one("#details-title").text)
-    assert not [button for button in page.all("#details-actions button") if button.is_displayed()]
+    assert not [button for button in page.all("#details .buttons button") if button.is_displayed()]
 
 
 def test_the_keyboard_leads_everywhere_and_back(board, page):
@@ -162,8 +161,8 @@ def test_fires_are_drawn(board, own, page):
     page.until(lambda: "25 fires" in page.one("#lateness small").text)
     page.until(lambda: shape("#rate .curve") != flat and shape("#lateness .mark"))
     label = page.one("#lateness svg").get_attribute("aria-label")
-    assert "99 %" in label and "25 fires" in label
-    assert "peak" in page.one("#rate svg").get_attribute("aria-label")
+    assert "99" in label and "25 fires" in label
+    assert any(digit in page.one("#rate svg").get_attribute("aria-label") for digit in "123456789")
     page.shot("dashboard-charts")
 
 
@@ -179,7 +178,7 @@ def test_a_paused_feed_keeps_still_and_one_timer_can_be_followed_alone(board, ow
     board.click("#feed-pause")
     api.command("timer-suspended", "suspend").expect(200)
     page.until(lambda: ("suspended", "timer-suspended") in board.feed())
-    board.click("#feed li button[data-only=timer-suspended]")
+    board.click("#feed li button", text="timer-suspended")
     page.until(lambda: {timer for _, timer in board.feed()} == {"timer-suspended"})
     api.command("timer-suspended", "resume").expect(200)
     page.until(lambda: board.feed()[0] == ("resumed", "timer-suspended"))
@@ -195,5 +194,5 @@ def test_a_ring_shows_the_part_that_is_left(board, own, page):
     earlier = page.until(lambda: offset("timer-ring") > 0 and offset("timer-ring"))
     page.until(lambda: offset("timer-ring") > earlier)
     own.client.command("timer-ring", "suspend").expect(200)
-    board.until_row("timer-ring", state="suspended", text="time left")
+    board.until_row("timer-ring", state="suspended", text="left")
     assert "s" in board.rows()["timer-ring"]["text"]
