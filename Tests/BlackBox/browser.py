@@ -63,6 +63,8 @@ class Browser:
         self.driver = self.service = None
 
     def __enter__(self):
+        for old in SCREENSHOTS.glob("failed-*"):
+            old.unlink()
         options = webdriver.ChromeOptions()
         options.binary_location = self._mortal(found("Chromium", *NAMES))
         for argument in (*QUIET, LOOPBACK_ONLY, f"--user-data-dir={self.directory / 'profile'}",
