@@ -9,6 +9,7 @@ ROWS = """
     return [...document.querySelectorAll("#rows .row")].map(row => ({
         id: row.dataset.timer, state: row.querySelector(".state").textContent, text: row.innerText,
         shape: row.querySelector("use").getAttribute("href"), color: getComputedStyle(row.querySelector(".ring")).color,
+        buttons: [...row.querySelectorAll("button")].map(button => button.dataset.command),
         commands: [...row.querySelectorAll("button:enabled")].map(button => button.dataset.command)}));
 """
 KEYS = {"activate": "a", "suspend": "s", "resume": "s", "kick": "k", "fire": "f", "reschedule": "r", "cancel": "x",

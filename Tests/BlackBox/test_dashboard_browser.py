@@ -83,8 +83,8 @@ def test_the_buttons_are_what_allowed_says(board, own, page):
     page.until(lambda: len(board.rows()) == len(ids) or page.run("document.querySelector('#timers').scrollTop += 40"))
     for id in ids:
         board.type_into("#search", id)
-        allowed = set(api.timer(id)["allowed"])
-        page.until(lambda: set(board.rows().get(id, {"commands": []})["commands"]) == {*allowed, "delete"},
+        allowed = {*api.timer(id)["allowed"], "delete"}
+        page.until(lambda: (row := board.rows().get(id)) and set(row["buttons"]) == set(row["commands"]) == allowed,
                    told=f"{id}: {board.rows().get(id)}, allowed are {allowed}")
 
 
