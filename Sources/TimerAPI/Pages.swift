@@ -8,7 +8,7 @@ enum Pages {
             """
             <!doctype html>
             <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-            <title>\(title)</title><style>\(style)</style></head><body>
+            <link rel="icon" href="data:,"><title>\(title)</title><style>\(style)</style></head><body>
             \(body)
             </body></html>
 

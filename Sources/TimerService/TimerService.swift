@@ -42,7 +42,7 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         var fold = LogFold(
             secret: head.secret, maximumTimers: configuration.maximumTimers, zones: configuration.zones)
         try Committer.fold(&fold, store)
-        let deletedThrough = fold.deletedThrough ?? 0
+        let linked = fold.deletedThrough ?? 0
         let records = fold.records
         let oldest = fold.oldest
         let bytes = fold.bytes
@@ -51,6 +51,8 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         self.store = store
         let nextPosition = engine.nextPosition
         oldestAtStart = oldest ?? nextPosition
+        // A log that is whole never gave an id before its first: who comes with one knows another log, and has a gap.
+        let deletedThrough = linked > 0 ? linked : oldestAtStart - 1
         replayer = Replayer(store)
         watchdog = LoopWatchdog(report: report)
         committer = Committer(
