@@ -214,7 +214,7 @@ def test_an_id_of_another_log_is_410(new_server, is_empty):
     known = api.get("/v1/timers").headers["Event-Id"] if is_empty else "0"
     if not is_empty:
         api.create(id="first")
-    older = "1900000000000000000"  # given in March 2026, by a log that began before this one
+    older = "1900000000000000000"  # given in January 2026, by a log that began before this one
     assert api.get(f"/v1/events?since={older}").problem(410, "events-expired")["oldest"] > older
     with api.stream(f"/v1/events?since={known}").expect(200) as stream:
         api.create(id="next")
