@@ -72,19 +72,20 @@ def test_a_bad_field_is_told_beside_it_and_nothing_is_made(board, own, page):
 # Commands.
 
 
-def test_the_buttons_are_what_allowed_says(board, own, page):
+def test_the_buttons_are_what_allowed_says(page, own):
+    page.size(1280, 1600)  # all rows in sight
     api, ids = own.client, []
     for state in STATES:
         for restartable in (False, True):
             ids.append(timer_in(api, state, id=f"{state}-{restartable}", restartable=restartable)["id"])
         ids.append(timer_in(api, state, id=f"{state}-every", every="1h")["id"])
     ids += [api.create(id="dog", watchdog="1h")["id"], api.create(id="dead-dog", watchdog="1ms")["id"]]
+    board = Dashboard(page, own.url).until_live()
     board.until_row("dead-dog", state="stalled")
-    page.until(lambda: len(board.rows()) == len(ids) or page.run("document.querySelector('#timers').scrollTop += 40"))
+    assert board.rows().keys() == set(ids)
     for id in ids:
-        board.type_into("#search", id)
         allowed = {*api.timer(id)["allowed"], "delete"}
-        page.until(lambda: (row := board.rows().get(id)) and set(row["buttons"]) == set(row["commands"]) == allowed,
+        page.until(lambda: (row := board.rows()[id]) and set(row["buttons"]) == set(row["commands"]) == allowed,
                    told=f"{id}: {board.rows().get(id)}, allowed are {allowed}")
 
 
@@ -93,15 +94,16 @@ LEADS = {"activate": "running", "suspend": "suspended", "resume": "running", "ca
 
 
 @pytest.mark.parametrize("way", ["mouse", "keyboard"])
-def test_every_command_by(board, own, page, way):
-    api = own.client
-    for command, state in {**WAYS, "kick": "running", "reschedule": "running", "delete": "suspended"}.items():
-        id = timer_in(api, state, id=f"to-{command}", **({"watchdog": "1h"} if command == "kick" else {}))["id"]
-        board.until_row(id, state=state)
+def test_every_command_by(page, own, way):
+    api, states = own.client, {**WAYS, "kick": "running", "reschedule": "running", "delete": "suspended"}
+    for command, state in states.items():
+        timer_in(api, state, id=f"to-{command}", **({"watchdog": "1h"} if command == "kick" else {}))
+    board = Dashboard(page, own.url).until_live()
+    for command, state in states.items():
+        id = f"to-{command}"
         if way == "mouse":
             board.click_command(id, command)
         else:
-            page.until(lambda: command in board.rows()[id]["commands"])
             board.go_to(id)
             board.keys(KEYS[command])
         if command == "reschedule":
@@ -118,7 +120,6 @@ def test_every_command_by(board, own, page, way):
         else:
             board.until_row(id, state=LEADS[command])
             assert api.timer(id)["state"] == LEADS[command]
-        board.type_into("#search", " ")
     assert board.alerts() == []
 
 
