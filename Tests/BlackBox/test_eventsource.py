@@ -25,7 +25,6 @@ CONNECTING, OPEN, CLOSED = range(3)
 
 def listen(page, url, target, until=OPEN):
     """Opens an EventSource in a page of this origin and waits until it is open, or in another state."""
-    page.expect(r"/favicon\.ico")  # the browser asks for it by itself
     page.open(f"{url}/problems/not-found")
     page.run(LISTEN, target, TYPES)
     page.until(lambda: page.run("return source.readyState") == until, told=f"the stream never came to state {until}")
