@@ -63,5 +63,8 @@ for target in package.targets where target.type != .system && !["CLinux", "CAsse
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
+        // A tenth of a request's instructions looked for overlapping accesses at run time. Debug builds, which the tests
+        // are, still do.
+        .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
     ]
 }

@@ -100,7 +100,7 @@ final class BatchRun {
         let known = name == "delete" || TimerCommand.allCases.contains { "\($0.name)" == name }
         guard known else { throw Problem(.invalidRequest, "there is no command `\(name)`", pointer: "/command") }
         let own: Set<String> = ["command", "id", "ifMatch"]
-        guard TimerID.isValid(id.span) else { throw Problem(.notFound, "there is no timer with this id") }
+        guard TimerID.isValid(id) else { throw Problem(.notFound, "there is no timer with this id") }
         let key = TimerKey(id: id.span, siphash: siphash)
         if name == "reschedule" {
             let target = try CommandBody.target(document, document.root, ignored: own)

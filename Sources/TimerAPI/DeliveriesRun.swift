@@ -25,7 +25,7 @@ final class DeliveriesRun {
         showsPending = states.isEmpty || states.contains(.pending)
         showsDead = states.isEmpty || states.contains(.dead)
         if let id = try query.one("timer") {
-            guard TimerID.isValid(id.span) else {
+            guard TimerID.isValid(id) else {
                 throw QueryReader.invalid("timer", "no timer can have this id")
             }
             timer = TimerKey(id: id.span, siphash: siphash)

@@ -83,7 +83,7 @@ struct FieldReader {
 
     func timerID() throws(Problem) -> [UInt8]? {
         guard let text = try text() else { return nil }
-        guard TimerID.isValid(text.span) else {
+        guard TimerID.isValid(text) else {
             throw invalid("an id is 1 to 128 of A-Z a-z 0-9 . _ ~ - and none of `.` `..` `batch` `bulk`")
         }
         return text

@@ -32,7 +32,7 @@ struct RequestReader {
         case .timer where ticket.exchange.method == .put: nil
         case .timer, .timerNext, .timerEvents, .timerWait, .activate, .suspend, .resume, .cancel, .kick, .fire,
             .reschedule:
-            TimerID.isValid(ticket.parameter.span) ? key(ticket.parameter) : nil
+            TimerID.isValid(ticket.parameter) ? key(ticket.parameter) : nil
         default: nil
         }
     }
@@ -41,7 +41,7 @@ struct RequestReader {
 
     /// The key of the timer that the path names.
     private func pathKey(_ ticket: Ticket) throws(Problem) -> TimerKey {
-        guard TimerID.isValid(ticket.parameter.span) else {
+        guard TimerID.isValid(ticket.parameter) else {
             throw Problem(.notFound, "there is no timer with this id")
         }
         return key(ticket.parameter)
@@ -151,7 +151,7 @@ struct RequestReader {
     }
 
     private func put(_ ticket: Ticket) throws(Problem) -> Operation {
-        guard TimerID.isValid(ticket.parameter.span) else {
+        guard TimerID.isValid(ticket.parameter) else {
             throw Problem(
                 .invalidRequest, "an id is 1 to 128 of A-Z a-z 0-9 . _ ~ - and none of `.` `..` `batch` `bulk`")
         }

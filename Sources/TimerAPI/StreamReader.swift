@@ -20,7 +20,7 @@ struct StreamReader {
             timer = ticket.parameter
         }
         if let timer {
-            guard TimerID.isValid(timer.span) else { throw Problem(.notFound, "there is no timer with this id") }
+            guard TimerID.isValid(timer) else { throw Problem(.notFound, "there is no timer with this id") }
             plan.filter.timer = TimerKey(id: timer.span, siphash: siphash)
         }
         plan.since = try query.eventID("since")

@@ -12,6 +12,9 @@ public enum TimerID {
         return !equals(text, ".") && !equals(text, "..") && !equals(text, "batch") && !equals(text, "bulk")
     }
 
+    /// As above.
+    public static func isValid(_ text: [UInt8]) -> Bool { isValid(text.span) }
+
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -44,11 +44,15 @@ extension [UInt8] {
     /// Appends a member name of plain ASCII as `"name":`, after a comma if asked for.
     @inline(__always)
     mutating func appendKey(_ name: StaticString, comma: Bool) {
-        name.withUTF8Buffer { buffer in
-            append(addingCapacity: buffer.count + 4) { output in
+        name.withUTF8Buffer { text in
+            append(addingCapacity: text.count + 4) { output in
                 if comma { output.append(Ascii.comma) }
                 output.append(Ascii.quote)
-                for index in 0..<buffer.count { unsafe output.append(buffer[index]) }
+                // One copy: a timer has thirty names.
+                unsafe output.withUnsafeMutableBufferPointer { room, count in
+                    _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: text)
+                    count += text.count
+                }
                 output.append(Ascii.quote)
                 output.append(Ascii.colon)
             }
