@@ -71,12 +71,16 @@ public enum BatchRows {
 
     /// Hands the records of a row to `body`, in order, until it returns false.
     ///
-    /// - Throws: `damaged` when a checksum, a length or the count of records is wrong.
+    /// - Throws: `damaged` when a checksum, a length or the count of records is wrong, `unusable` for a newer format.
     @discardableResult
     public static func read(
         _ row: LogRow, _ body: (LogRecord) throws(StoreError) -> Bool
     ) throws(StoreError) -> BatchHeader {
         let bytes = row.data.span
+        if let format = BatchHeader.newerFormat(bytes) {
+            let what = "the row at position \(row.first) has format \(format), written by a newer timerd"
+            throw StoreError(.unusable, "\(what); this one reads \(BatchHeader.format)")
+        }
         guard let header = BatchHeader(bytes), row.first > 0, row.last >= row.first,
             header.kind == .condensed
                 ? header.records == 1 : row.last - row.first == Int64(header.records) - 1

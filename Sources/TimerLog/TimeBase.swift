@@ -52,6 +52,18 @@ public struct BatchHeader: Sendable, Equatable {
     /// What `row` is for; nil when its head is damaged or of a newer format.
     public static func kind(of row: LogRow) -> RowKind? { BatchHeader(row.data.span)?.kind }
 
+    /// The format of a row that is newer than we know, where its head is whole as ours would be; else nil.
+    static func newerFormat(_ bytes: Span<UInt8>) -> UInt8? {
+        guard bytes.count >= count, bytes[0] > format, isWhole(bytes) else { return nil }
+        return bytes[0]
+    }
+
+    private static func isWhole(_ bytes: Span<UInt8>) -> Bool {
+        var offset = count - 4
+        guard let stored = ByteCoding.readFixed(bytes, &offset, count: 4) else { return false }
+        return UInt32(stored) == CRC32C.checksum(bytes.extracting(0..<count - 4))
+    }
+
     func append(to bytes: inout [UInt8]) {
         let start = bytes.count
         bytes.append(Self.format)
@@ -67,12 +79,8 @@ public struct BatchHeader: Sendable, Equatable {
 
     /// Decodes the header at the start of a row's data; nil when it is damaged or of a newer format.
     public init?(_ bytes: Span<UInt8>) {
-        var offset = Self.count - 4
-        guard bytes.count >= Self.count, bytes[0] == Self.format,
-            let stored = ByteCoding.readFixed(bytes, &offset, count: 4),
-            UInt32(stored) == CRC32C.checksum(bytes.extracting(0..<Self.count - 4))
-        else { return nil }
-        offset = 1
+        guard bytes.count >= Self.count, bytes[0] == Self.format, Self.isWhole(bytes) else { return nil }
+        var offset = 1
         var words: [UInt64] = []
         while let word = words.count < 7 ? ByteCoding.readFixed(bytes, &offset, count: 8) : nil { words.append(word) }
         guard let kind = UInt8(exactly: words[6] >> 32).flatMap(RowKind.init(rawValue:)) else { return nil }

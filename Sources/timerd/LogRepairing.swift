@@ -34,6 +34,8 @@ struct LogRepairing: ParsableCommand {
                 Console.out("\(directory): the log is good, nothing to repair")
                 return
             }
+            // What a newer timerd wrote is whole: to cut it would lose it.
+            guard damage.kind == .damaged else { throw Failure(damage, directory: directory) }
             Console.out("\(directory): \(damage)")
             position = scan.last
         }

@@ -92,11 +92,18 @@ struct BatchRowsTests {
 
     @Test func `a newer format is refused, whatever it holds`() {
         var bytes: [UInt8] = []
-        BatchHeader(base: base, records: 9).append(to: &bytes)
+        BatchHeader(base: base, records: 1).append(to: &bytes)
         bytes[0] = BatchHeader.format + 1
         bytes.removeSubrange((BatchHeader.count - 4)...)
         RecordCodec.appendFixed(UInt64(CRC32C.checksum(bytes.span)), count: 4, to: &bytes)
         #expect(BatchHeader(bytes.span) == nil)
+        var row = LogRow(first: 7, last: 7, previous: 0, data: bytes)
+        let message = "the row at position 7 has format 2, written by a newer timerd; this one reads 1"
+        #expect(throws: StoreError(.unusable, message)) { try BatchRows.read(row) { _ in true } }
+        // One that only looks newer is damaged.
+        row.data[5] ^= 1
+        let error = #expect(throws: StoreError.self) { try BatchRows.read(row) { _ in true } }
+        #expect(error?.kind == .damaged)
     }
 
     @Test(arguments: [(1, 2), (1, 4), (0, 2), (-2, 0), (3, 1), (Int64.min, Int64.max), (Int64.max - 2, Int64.max - 1)])
