@@ -1,0 +1,158 @@
+"""Makes a data directory that has every kind of record, and what the API says of it: `Fixtures/format-<N>`.
+
+To be run once for each version of the log's format, by a program of that version; CONTRIBUTING.md says when. Nothing in it depends
+on when it is opened: what is planned lies far ahead, what has ended is kept for a century.
+"""
+
+import gzip
+import json
+import sqlite3
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from receiver import Receiver
+from server import Server, run
+from timers import poll
+from webhooks import FAST, SECRET, hooked
+
+FIXTURES = Path(__file__).parent / "Fixtures"
+CENTURY = "36525d"
+KEEP_EVENTS = ("--retain-events", f"{CENTURY},1GiB")
+KINDS = {"event", "snapshot", "answer", "versionFloor", "kick", "condensed", "delivery"}
+
+
+def dumped(data):
+    """Every record of the log, as `timerd log dump` shows it."""
+    done = run("log", "dump", "--data", data)
+    assert done.returncode == 0, done
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def kinds(data):
+    return {record["kind"] for record in dumped(data)}
+
+
+def everything(api):
+    """What a client can read that does not depend on when it asks."""
+    timers = api.get("/v1/timers?limit=1000").expect(200).json["timers"]
+    for timer in timers:
+        timer.pop("remaining")
+        if timer["clock"] != "wall":
+            timer.pop("nextFireAt")
+    ids = [timer["id"] for timer in timers]
+    return {
+        "timers": {timer["id"]: timer for timer in timers},
+        "order": ids,
+        "blue": [timer["id"] for timer in api.get("/v1/timers?label=team%3Dblue").expect(200).json["timers"]],
+        "soonest": api.get("/v1/timers?kind=cron&sort=nextFireAt").expect(200).json["timers"][0]["id"],
+        "next": {id: api.get(f"/v1/timers/{id}/next?count=3").expect(200).json for id in ids if id.startswith("cron")},
+    }
+
+
+def compact(data):
+    """A first life, with a short memory: it leaves snapshots, and condensed kicks."""
+    with Server("--retain-events", "1s,64KiB", data=data) as server:
+        api = server.client
+        api.create(id="snapshot", after=CENTURY, labels={"team": "blue"}, payload={"kept": [1, 2.50, "é"]})
+        hooked(api, "http://127.0.0.1:1/", id="carried", retry={"initial": "1d", "max": "1d"}, timer={"every": CENTURY})
+        api.command("carried", "fire").expect(200)
+        api.create(id="old-dog", watchdog=CENTURY)
+
+        def add_until(add, many, holds):
+            """Adds so much of no use, then little by little, until the server has just cleaned up and `holds()`."""
+            for _ in range(many):
+                add()
+            while not holds():
+                add()
+                time.sleep(1.2)  # as long as it pauses, and as events are kept here
+
+        def put():
+            api.put("/v1/timers/churn", {"after": CENTURY, "payload": "x" * 60_000})
+
+        def kick(count=1000):
+            api.batch([{"command": "kick", "id": "old-dog"}] * count, "?results=brief").expect(200)
+        add_until(put, 68, lambda: "snapshot" in kinds(data))
+        api.delete("/v1/timers/churn").expect(204)
+        for _ in range(6):
+            kick(10_000)
+        add_until(kick, 0, lambda: "condensed" in kinds(data))
+        server.stop()
+
+
+def fill(api, receiver):
+    """Every event, every shape of a definition."""
+    api.create(id="idle", start="manual", every=CENTURY, mode="fixedDelay", jitter="10s", leeway="5s", misfire="all", misfireGrace="1h")
+    api.create(id="subscriber", start="subscriber", after=CENTURY)
+    api.create(id="at", at="2099-12-31T23:59:59.999Z", labels={"team": "blue"}, payload=None)
+    api.create(id="grid", every="36500d", at="2099-01-01T00:00:00Z", until="2500-01-01T00:00:00Z", maxFires=9, onResume="skip")
+    api.create(id="cron-berlin", cron="30 2 29 2 *", timeZone="Europe/Berlin", **{"from": "2096-01-01T00:00:00Z"})
+    api.create(id="cron-utc", cron="0 0 0 L-3 JAN MON#2", misfire="skip", **{"from": "2098-06-01T00:00:00Z"})
+    api.create(id="01890a5d-ac96-774b-bcce-b302099a8057", after=CENTURY, retain="1d", clock="suspending")
+    api.create(id="suspended", after=CENTURY, onResume="deadline", labels={"team": "blue", "a/b": "ä"})
+    api.command("suspended", "suspend").expect(200)
+    api.create(id="resumed", every=CENTURY)
+    for command in ("suspend", "resume"):
+        api.command("resumed", command).expect(200)
+    api.command("resumed", "reschedule", {"at": "2098-01-01T00:00:00Z"}).expect(200)
+    api.patch("/v1/timers/resumed", {"payload": {"n": 1e3}, "labels": {"team": "red"}}).expect(200)
+    api.create(id="cancelled", after=CENTURY, retain=CENTURY, restartable=True)
+    api.command("cancelled", "cancel").expect(200)
+    api.create(id="completed", after="1ms", retain=CENTURY)
+    api.create(id="fired", every=CENTURY, maxFires=2, retain=CENTURY)
+    for _ in range(2):
+        api.command("fired", "fire").expect(200)
+    api.create(id="deleted", after=CENTURY)
+    api.delete("/v1/timers/deleted").expect(204)
+    api.create(id="expired", after="1ms", retain="0s")
+    api.create(id="dog", watchdog="10ms", misses=2, repeatAlarm=False)
+    poll(lambda: api.timer("dog")["health"] == "stalled")
+    api.command("dog", "kick").expect(200)
+    api.patch("/v1/timers/dog", {"watchdog": CENTURY, "misses": 1}).expect(200)
+    api.command("dog", "kick").expect(200)
+    for key in ("first", "second"):
+        api.post("/v1/timers", {"id": f"keyed-{key}", "after": CENTURY}, headers={"Idempotency-Key": key}).expect(201)
+
+    receiver.script("/gone", 410)
+    receiver.script("/bad", 500)
+    every = {"timer": {"every": CENTURY}, "secret": SECRET}
+    for id, path in (("hook", "/"), ("hook-gone", "/gone"), ("hook-dead", "/bad")):
+        hooked(api, receiver.url(path), id=id, retry=FAST, headers={"X-A": "b"}, **every)
+        api.command(id, "fire").expect(200)
+    wanted = {("hook", "delivered"), ("hook-gone", "deliveryDead"), ("hook-dead", "deliveryDead")}
+    poll(lambda: wanted <= {(event["timer"], event["type"]) for event in api.history()})
+    poll(lambda: {"completed"} <= {event["type"] for event in api.history("&timer=completed")})
+    poll(lambda: api.get("/v1/timers/expired").status == 404)
+
+
+def make(directory):
+    data = directory / "data"
+    compact(data)
+    with Server(*KEEP_EVENTS, data=data) as server, Receiver() as receiver:
+        api = server.client
+        since = api.get("/v1/timers?limit=1").headers["Event-Id"]
+        fill(api, receiver)
+        answers = everything(api) | {"since": since, "events": api.history(f"&since={since}")}
+        server.stop()
+    assert kinds(data) == KINDS, kinds(data) ^ KINDS
+    with sqlite3.connect(data / "timers.db") as database:
+        database.execute("VACUUM")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return data / "timers.db", answers
+
+
+def main():
+    place = FIXTURES / f"format-{sys.argv[1]}"
+    assert not place.exists(), f"{place} is there: what an earlier version wrote is never made anew"
+    with tempfile.TemporaryDirectory() as scratch:
+        database, answers = make(Path(scratch))
+        place.mkdir(parents=True)
+        # Most of it is of no use, but for the records that it takes to have all kinds: so it is easily packed.
+        (place / "timers.db.gz").write_bytes(gzip.compress(database.read_bytes(), mtime=0))
+        (place / "answers.json").write_text(json.dumps(answers, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    print(f"{place}: {(place / 'timers.db.gz').stat().st_size} bytes, {len(answers['timers'])} timers, {len(answers['events'])} events")
+
+
+if __name__ == "__main__":
+    main()
