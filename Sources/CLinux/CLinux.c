@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <errno.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 
@@ -80,3 +81,5 @@ static uint32_t software(uint32_t crc, const uint8_t *bytes, size_t count) {
 uint32_t clinux_crc32c(uint32_t crc, const void *bytes, size_t count) {
   return ~(has_hardware() ? hardware(~crc, bytes, count) : software(~crc, bytes, count));
 }
+
+void clinux_trim_memory(void) { malloc_trim(0); }

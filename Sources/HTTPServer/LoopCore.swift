@@ -56,6 +56,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private static let waitingMs: Int32 = 50
     /// How often a stopping loop sees whether it is done.
     private static let stoppingMs: Int32 = 20
+    /// Fewer sockets are no crowd.
+    private static let crowdSize = 1000
     /// Runs of the library in one turn, so that streams get theirs.
     private static let runsPerTurn = 4
 
@@ -131,6 +133,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         for socket in ending { socket.checkDeadline() }
         ending.removeAll { $0.isClosed }
         handler.tick(now: now)
+        // The allocator keeps what a crowd of connections took, some 10 KB each.
+        if quota.crowdHasGone(of: Self.crowdSize) { ProcessUsage.trimMemory() }
     }
 
     private func checkDeadline(of exchange: Exchange) {

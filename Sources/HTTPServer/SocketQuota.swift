@@ -6,6 +6,8 @@ final class SocketQuota: Sendable {
         var connections = 0
         var streams = 0
         var forgottenAnswers = 0
+        /// Most sockets at once since a crowd had last gone.
+        var crowd = 0
         var byOwner: [UInt64: Int] = [:]
     }
 
@@ -49,6 +51,7 @@ final class SocketQuota: Sendable {
     func connectionCame(_ peer: SocketAddress?) {
         guarded.use { counts in
             counts.connections += 1
+            counts.crowd = max(counts.crowd, counts.connections + counts.streams)
             if let peer { counts.byOwner[peer.owner, default: 0] += 1 }
         }
     }
@@ -76,6 +79,16 @@ final class SocketQuota: Sendable {
             if isStream { counts.streams -= 1 } else { counts.connections -= 1 }
             guard let peer, let count = counts.byOwner[peer.owner] else { return }
             counts.byOwner[peer.owner] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    /// Whether there were at least `size` sockets at once, of which no more than half are left. True once for each crowd.
+    func crowdHasGone(of size: Int) -> Bool {
+        guarded.use { counts in
+            let sockets = counts.connections + counts.streams
+            guard counts.crowd >= size, sockets <= counts.crowd / 2 else { return false }
+            counts.crowd = sockets
+            return true
         }
     }
 

@@ -28,5 +28,8 @@ void clinux_name_thread(const char *name);
 /// Tells the kernel how late it may wake the calling thread, in nanoseconds.
 void clinux_timer_slack(unsigned long ns);
 
+/// Gives free memory that the allocator keeps back to the system.
+void clinux_trim_memory(void);
+
 /// Fills `bytes` with random ones. Returns 0, or -1 with errno.
 int clinux_random(void *bytes, size_t count);
