@@ -45,8 +45,10 @@ def run(*arguments, env=None, timeout=30, cwd=None, stdin=None):
 class Server:
     """`timerd serve` on a port of its own. A context manager; killed by pid at the end whatever happens."""
 
-    def __init__(self, *flags, data=None, listen=("127.0.0.1:0",), env=None, token=None):
+    def __init__(self, *flags, data=None, listen=("127.0.0.1:0",), env=None, token=None, limits=()):
+        """`limits` are flags of prlimit(1), such as `--nofile=256`, which bound the process from its start."""
         self.flags, self.listen, self.env, self.token = list(map(str, flags)), list(listen), env, token
+        self.limits = list(limits)
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-"))
         self.data = Path(data) if data else self.directory / "data"
         self.log = self.directory / "stderr.log"
@@ -82,6 +84,8 @@ class Server:
             command += ["--listen", address]
         if self.data and "--data" not in self.flags and "TIMERD_DATA" not in (self.env or {}):
             command += ["--data", str(self.data)]
+        if self.limits:
+            command = ["prlimit", *self.limits, *command]
         if setpriv := shutil.which("setpriv"):
             command = [setpriv, "--pdeathsig", "KILL", "--", *command]  # dies with the test run; same pid after exec
         with open(self.log, "ab") as log:

@@ -1,0 +1,219 @@
+"""Clients that take all there is of descriptors, connections or memory: the others are served, and afterwards all is as before."""
+
+import contextlib
+import json
+import resource
+import socket
+import threading
+
+import pytest
+
+from test_http import head, one_answer, status
+from test_operations import samples
+from test_resets import open_files, resident
+from timers import poll
+
+CREATE = b'{"after":"1h"}'
+SLOW = 1000
+HALF_OPEN = 10_000
+# What the allocator keeps of a peak, in bytes; the peaks here are larger, or it is said how many bytes a client may leave.
+KEPT = 24 << 20
+
+
+class Honest:
+    """Clients that were there before, and do what they always do."""
+
+    def __init__(self, server):
+        self.server, self.number = server, 0
+        self.kept = server.client.socket()
+        self.stream = server.client.stream("/v1/events?types=created").expect(200)
+
+    def __enter__(self):
+        self.are_served()  # what the server opens when it is first needed is open from here on
+        return self
+
+    def __exit__(self, *_):
+        self.kept.close()
+        self.stream.close()
+
+    def are_served(self):
+        """On a connection that is kept, and on a stream."""
+        self.number += 1
+        body = json.dumps({"id": f"honest-{self.number}", "after": "1h"}).encode()
+        self.kept.sendall(head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(body)}") + body)
+        assert one_answer(self.kept)[0] == 201
+        while self.stream.next()["timer"] != f"honest-{self.number}":
+            pass
+        self.kept.sendall(head("GET", "/readyz"))
+        assert one_answer(self.kept)[0] == 200
+
+
+@contextlib.contextmanager
+def unchanged(server, bytes=KEPT):
+    """Descriptors are as before afterwards, and memory but for what may be left."""
+    files, memory = open_files(server), resident(server)
+    yield
+    poll(lambda: open_files(server) <= files)
+    poll(lambda: resident(server) - memory < bytes)
+    server.client.create(id="after-all")
+    assert server.process.poll() is None
+
+
+def allow_files(count):
+    """Lets this process have so many descriptors, or skips."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < count:
+        pytest.skip(f"{count} descriptors are needed and {hard} allowed")
+    if soft < count:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+
+
+def connect(server, number=0):
+    """A connection that comes from one of several addresses of this machine, without waiting for it."""
+    sock = socket.socket()
+    sock.setblocking(False)
+    sock.bind((f"127.0.0.{1 + number % 8}", 0))
+    with contextlib.suppress(BlockingIOError):
+        sock.connect(("127.0.0.1", server.port))
+    return sock
+
+
+def close(socks):
+    for sock in socks:
+        sock.close()
+
+
+def test_a_server_with_few_descriptors_serves_as_many_as_it_can_and_refuses_the_rest_at_once(new_server):
+    server = new_server(limits=["--nofile=256:256"])
+    with Honest(server) as honest:
+        with unchanged(server):
+            hogs = [server.client.socket() for _ in range(400)]
+            served = 0
+            for sock in hogs:
+                with contextlib.suppress(OSError, AssertionError):
+                    sock.sendall(head("GET", "/healthz"))
+                    served += one_answer(sock)[0] == 200
+            assert 64 <= served <= 192
+            for _ in range(20):
+                honest.are_served()
+            assert open_files(server) < 256
+            close(hogs)
+            poll(lambda: open_files(server) < 64)
+            server.client.get("/healthz").expect(200)
+
+
+def test_descriptors_that_run_out_all_of_a_sudden_are_survived(new_server):
+    """The server counts on what it was allowed at its start, so here it meets the kernel's refusal."""
+    server = new_server()
+    with Honest(server) as honest:
+        with unchanged(server):
+            was = resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (96, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+            hogs = [server.client.socket() for _ in range(300)]
+            poll(lambda: open_files(server) == 96)
+            for _ in range(20):
+                honest.are_served()
+            resource.prlimit(server.pid, resource.RLIMIT_NOFILE, was)
+            close(hogs)
+            server.client.get("/healthz").expect(200)
+
+
+def test_a_thousand_clients_that_send_a_byte_at_a_time_are_served_like_the_others(new_server):
+    allow_files(SLOW + 200)
+    server = new_server()
+    request = head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(CREATE)}") + CREATE
+    with Honest(server) as honest, unchanged(server):
+        slow = [server.client.socket() for _ in range(SLOW)]
+        for position in range(30):
+            for sock in slow:
+                sock.sendall(request[position:position + 1])
+            honest.are_served()
+        for sock in slow:
+            sock.sendall(request[30:])
+        assert [one_answer(sock)[0] for sock in slow] == [201] * SLOW
+        close(slow)
+
+
+def test_ten_thousand_connections_that_send_nothing_keep_nobody_out(new_server):
+    allow_files(HALF_OPEN + 500)
+    server = new_server()
+    with Honest(server) as honest:
+        with unchanged(server):
+            opened = []
+            for number in range(HALF_OPEN):
+                opened.append(connect(server, number))
+                if number % 500 == 0:
+                    honest.are_served()
+            honest.are_served()
+            poll(lambda: open_files(server) > 9000)
+            close(opened)
+
+
+@pytest.mark.parametrize("target, clients", [("/v1/timers?limit=1000", 10), ("/v1/events?since=0", 100)])
+def test_clients_that_never_read_hold_neither_memory_nor_others(new_server, target, clients):
+    """Neither answers, which each of them asks for a hundred times in a row, nor streams."""
+    server = new_server()
+    payload = "x" * 4000
+    for _ in range(2):
+        server.client.batch([{"after": "1h", "payload": payload}] * 1000, "?results=brief").expect(200)
+    with Honest(server) as honest:
+        with unchanged(server, bytes=64 << 20):
+            before, deaf = resident(server), []
+            for _ in range(clients):
+                sock = socket.socket()
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                sock.connect(("127.0.0.1", server.port))
+                sock.sendall(head("GET", target) * 100)
+                deaf.append(sock)
+            for _ in range(10):
+                server.client.batch([{"after": "1h", "payload": payload}] * 100, "?results=brief").expect(200)
+                honest.are_served()
+            # Each holds one answer of 4 MB, or a stream's buffer; all that they asked for would be 4 GB.
+            assert resident(server) - before < 200 << 20
+            close(deaf)
+
+
+def next_answer(file, expected):
+    """Reads one answer of several that come one after the other."""
+    assert status(file.readline()) == expected
+    length = 0
+    while (line := file.readline()) != b"\r\n":
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    return json.loads(file.read(length))
+
+
+def test_thousands_of_pipelined_requests_are_answered_in_order_beside_the_others(new_server):
+    server = new_server()
+    with Honest(server) as honest, unchanged(server):
+        count, answers = 5000, []
+        requests = b"".join(head("GET", f"/v1/timers/none-{number}") for number in range(count))
+        with server.client.socket() as sock, sock.makefile("rb") as file:
+            sender = threading.Thread(target=sock.sendall, args=(requests,), daemon=True)
+            sender.start()
+            for number in range(count):
+                answers.append(next_answer(file, 404)["timer"])
+                if number % 500 == 0:
+                    honest.are_served()
+            sender.join(10)
+        assert answers == [f"none-{number}" for number in range(count)]
+
+
+def test_a_limit_of_memory_that_suffices_is_never_reached(new_server):
+    """Swift ends the process where it gets no memory, so what is under way must stay within bounds."""
+    server = new_server(limits=[f"--as={1 << 30}"])
+    line = json.dumps({"after": "1h", "payload": "x" * 50_000}) + "\n"
+    with Honest(server) as honest:
+        streams = [server.client.stream("/v1/events?since=0") for _ in range(50)]
+        posts = [threading.Thread(target=server.client.post, args=("/v1/timers/batch?results=brief",), daemon=True,
+                                  kwargs={"body": line * 300, "content_type": "application/x-ndjson", "timeout": 40})
+                 for _ in range(6)]
+        for post in posts:
+            post.start()
+        while any(post.is_alive() for post in posts):
+            honest.are_served()
+        for stream in streams:
+            stream.close()
+        assert len(server.client.get("/v1/timers?limit=1").expect(200).json["timers"]) == 1
+        count = sum(value for _, value in samples(server.client)["timerd_timers"])
+        assert count == 6 * 300 + honest.number
+    server.stop()
