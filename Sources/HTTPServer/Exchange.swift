@@ -54,6 +54,8 @@ public final class Exchange {
     /// Changes whenever a request ends, so that an answer to an earlier one is told apart.
     private(set) var serial: UInt64 = 0
     var bodyLimit = 0
+    /// Bytes of the body that are counted in the server's quota.
+    var bodyCounted = 0
     var discarded = 0
     /// Whether a request came on this connection.
     var hasRequested = false
@@ -104,8 +106,15 @@ public final class Exchange {
     func reset() {
         serial += 1
         enter(.idle)
-        body.removeAll(keepingCapacity: body.capacity <= Response.keptBytes)
+        dropBody()
         reply.release()
+    }
+
+    /// Forgets the body, and gives its memory back where it is large.
+    func dropBody() {
+        body.removeAll(keepingCapacity: body.capacity <= Response.keptBytes)
+        if bodyCounted > 0 { loop.quota.giveBackBody(bodyCounted) }
+        bodyCounted = 0
     }
 
     /// True when the answer that began with `serial` is still to be given.

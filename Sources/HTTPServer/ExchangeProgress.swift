@@ -49,17 +49,26 @@ extension Exchange {
     func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
         loop.noteProgress()
         if stage == .body {
-            guard body.count + bytes.count > bodyLimit else {
+            let isTooLarge = body.count + bytes.count > bodyLimit
+            if !isTooLarge, mayHold(body.count + bytes.count) {
                 unsafe body.append(contentsOf: bytes)
                 return true
             }
-            body.removeAll(keepingCapacity: false)
-            loop.handler.renderRefusal(.bodyTooLarge(limit: bodyLimit), into: self)
+            dropBody()
+            loop.handler.renderRefusal(isTooLarge ? .bodyTooLarge(limit: bodyLimit) : .overloaded, into: self)
             enterKeepingTime(.discarding)
         }
         guard stage == .discarding else { return stage != .left && stage != .broken }
         discarded += bytes.count
         return discarded <= loop.limits.drainBodyBytes || answerAndLeave()
+    }
+
+    /// Whether the body may grow to `size` bytes beside all others.
+    private func mayHold(_ size: Int) -> Bool {
+        guard size > loop.limits.smallBodyBytes else { return true }
+        guard loop.quota.takeBody(size - bodyCounted) else { return false }
+        bodyCounted = size
+        return true
     }
 
     func requestIsComplete() -> Bool {

@@ -77,6 +77,9 @@ public final class HTTPServer: Sendable {
     /// Detached streams and parked answers.
     public var streamCount: Int { quota.streams }
 
+    /// Bytes that the larger bodies under way hold.
+    public var bodyBytes: Int { quota.bodyBytes }
+
     /// Answers that the handler dropped without sending, since the start. Each is a mistake in the handler.
     public var forgottenAnswers: Int { quota.forgottenAnswers }
 

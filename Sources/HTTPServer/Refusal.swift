@@ -8,6 +8,8 @@ public enum Refusal: Error, Sendable, Equatable {
     case headersTooLarge
     /// The body is longer than the handler takes.
     case bodyTooLarge(limit: Int)
+    /// The bodies under way hold as much memory as they may.
+    case overloaded
     /// The request asks for what this server has not, as a transfer coding; the text names it.
     case notImplemented(String)
     /// `Expect` names something other than `100-continue`.
@@ -22,6 +24,7 @@ public enum Refusal: Error, Sendable, Equatable {
         case .targetTooLong: 414
         case .headersTooLarge: 431
         case .bodyTooLarge: 413
+        case .overloaded: 503
         case .notImplemented: 501
         case .expectationFailed: 417
         case .internalError: 500

@@ -13,6 +13,11 @@ public struct ServerLimits: Sendable {
     /// Connections and streams of one IPv4 address or one IPv6 network of 64 bits; further ones are closed when they
     /// come. Unix sockets are not counted so.
     public var connectionsPerAddress = 4096
+    /// Bytes that the larger bodies under way, each above `smallBodyBytes`, may hold together; one that would exceed it
+    /// is refused with 503.
+    public var bodyBytes = 256 << 20
+    /// A body of at most so many bytes is not counted.
+    public var smallBodyBytes = 64 * 1024
     /// Seconds that a connection may stay without a request; then it is closed.
     public var idleSeconds = 60
     /// Seconds from the connection, or from the request line of a later request, to the request's last byte; then it

@@ -305,6 +305,10 @@ extension Problem {
         case .badRequest(let detail): self.init(.invalidRequest, detail)
         case .targetTooLong: self.init(.tooLarge, "the URL is longer than 4 KiB")
         case .headersTooLarge: self.init(.tooLarge, "the headers are larger than 8 KiB")
+        case .overloaded:
+            self.init(.overloaded, "larger bodies than may be are under way; nothing was changed")
+            outcome = "none"
+            retryAfter = 1
         case .bodyTooLarge(let limit): self.init(.tooLarge, "the body is larger than \(limit) bytes")
         case .notImplemented(let detail): self.init(.notImplemented, detail)
         case .expectationFailed: self.init(.invalidRequest, "the only expectation served is 100-continue")

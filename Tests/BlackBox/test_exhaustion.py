@@ -217,3 +217,20 @@ def test_a_limit_of_memory_that_suffices_is_never_reached(new_server):
         count = sum(value for _, value in samples(server.client)["timerd_timers"])
         assert count == 6 * 300 + honest.number
     server.stop()
+
+
+def test_large_bodies_that_never_end_hold_a_bounded_part_of_memory(new_server):
+    """Thirty batches, each but for its last byte: together more than the 256 MiB that bodies may hold."""
+    server = new_server()
+    body = b" " * (15 << 20)
+    request = head("POST", "/v1/timers/batch", "Content-Type: application/x-ndjson", f"Content-Length: {len(body) + 1}")
+    with Honest(server) as honest:
+        before, uploads = resident(server), [server.client.socket() for _ in range(30)]
+        for sock in uploads:
+            with contextlib.suppress(OSError):
+                sock.sendall(request + body)
+            honest.are_served()
+        assert resident(server) - before < 400 << 20
+        assert one_answer(uploads[-1])[0] == 503
+        close(uploads)
+        poll(lambda: server.client.batch([{"after": "1h"}] * 2000).status == 200)

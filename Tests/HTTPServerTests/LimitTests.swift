@@ -92,6 +92,32 @@ struct LimitTests {
         #expect(server.settles(connections: 0, streams: 0))
     }
 
+    @Test(arguments: [true, false])
+    func `larger bodies that exceed their bound together are refused, small ones are not`(isLeft: Bool) throws {
+        let server = try TestServer(bodyLimit: 1_000_000) { $0.bodyBytes = 300_000 }
+        let post = "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: "
+        let large = String(repeating: "a", count: 200_000)
+        let first = server.client()
+        first.send(post + "200001\r\n\r\n" + large)
+        #expect(server.settles(bodyBytes: 200_000))
+        let second = server.client()
+        second.send(post + "200000\r\n\r\n" + large)
+        #expect(second.answer()?.status == 503)
+        let small = server.client()
+        small.send(post + "3\r\n\r\nabc")
+        #expect(small.answer()?.text == "abc")
+        if isLeft {
+            first.reset()
+            #expect(server.settles(connections: 2, streams: 0))
+        } else {
+            first.send("a")
+            #expect(first.answer()?.text.utf8.count == 200_001)
+        }
+        small.send(post + "200000\r\n\r\n" + large)
+        #expect(small.answer()?.text.utf8.count == 200_000)
+        #expect(server.settles(bodyBytes: 0))
+    }
+
     @Test func `a chunked body over the limit is 413`() throws {
         let server = try TestServer(bodyLimit: 10)
         let client = server.client()

@@ -244,8 +244,17 @@ final class TestServer {
 
     /// Waits, turn by turn, until the server counts that many connections and streams; false after ten seconds.
     func settles(connections: Int, streams: Int) -> Bool {
+        settles { server.connectionCount == connections && server.streamCount == streams }
+    }
+
+    /// The same for the bytes of larger bodies under way.
+    func settles(bodyBytes: Int) -> Bool {
+        settles { server.bodyBytes == bodyBytes }
+    }
+
+    private func settles(_ isSo: () -> Bool) -> Bool {
         let end = Clocks.monotonic() + 10_000_000_000
-        while server.connectionCount != connections || server.streamCount != streams {
+        while !isSo() {
             guard Clocks.monotonic() < end else { return false }
             sched_yield()
         }
