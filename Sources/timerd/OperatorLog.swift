@@ -10,11 +10,12 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
     private let lock = Lock()
     /// What happened before the server was up; nil once it is. A start that fails says one line, why.
     private var held: [ServiceEvent]? = []
-    /// The trouble that was told last, and when, by the monotonic clock.
-    private var lastTrouble: (text: String, at: Int64)?
-
-    /// Nanoseconds for which a trouble that is tried again and again is not told again.
-    private static let troubleRest: Int64 = 10_000_000_000
+    /// When what goes on failing was last told, on the monotonic clock, by its reason.
+    private var told: [String: Int64] = [:]
+    /// What fails for the same reason again and again is told so often, in nanoseconds.
+    private static let repeatPause: Int64 = 60_000_000_000
+    /// Reasons remembered; with more of them all are forgotten.
+    private static let reasonsKept = 16
 
     /// Writes to `logger`.
     init(_ logger: Logger) { self.logger = logger }
@@ -31,24 +32,12 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
     /// Takes an event; any thread.
     var report: @Sendable (ServiceEvent) -> Void {
         { [self] event in
-            let isToldNow = lock.withLock {
+            let isHeld = lock.withLock {
                 held?.append(event)
-                return held == nil && isNews(event)
+                return held != nil
             }
-            if isToldNow { tell(event) }
+            if !isHeld { tell(event) }
         }
-    }
-
-    /// Whether an event is more than the trouble that was told a moment ago. Called under the lock.
-    private func isNews(_ event: ServiceEvent) -> Bool {
-        switch event {
-        case .storageStillFailing, .eventsUnreadable, .deliveryUnreadable, .compactionFailed: break
-        default: return true
-        }
-        let (text, now) = ("\(event)", Clocks.monotonic())
-        if let last = lastTrouble, last.text == text, now - last.at < Self.troubleRest { return false }
-        lastTrouble = (text, now)
-        return true
     }
 
     /// Takes a request that was answered; any thread.
@@ -83,8 +72,9 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
             logger.error(
                 "the disk took no write; changes are refused until it does", metadata: Self.metadata(outcome))
         case .storageStillFailing(let error):
-            logger.error("storage still fails", metadata: ["reason": "\(error)"])
+            tellSeldom("storage still fails", "\(error)")
         case .storageRecovered:
+            lock.withLock { told = [:] }
             logger.notice("storage works again; changes are taken")
         case .loopStalled(let name, let seconds):
             logger.warning("a loop stands still", metadata: ["loop": "\(name)", "ms": Self.milliseconds(seconds)])
@@ -96,12 +86,24 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
                     "command": "\(String(decoding: command, as: UTF8.self))",
                 ])
         case .deliveryUnreadable(let error):
-            logger.error("an event could not be read for its delivery", metadata: ["reason": "\(error)"])
+            tellSeldom("an event could not be read for its delivery", "\(error)")
         case .eventsUnreadable(let error):
-            logger.error("old events could not be read for a stream", metadata: ["reason": "\(error)"])
+            tellSeldom("old events could not be read for a stream", "\(error)")
         case .compactionFailed(let error):
-            logger.error("old rows could not be compacted", metadata: ["reason": "\(error)"])
+            tellSeldom("old rows could not be compacted", "\(error)")
         }
+    }
+
+    /// Tells what is tried several times a second when it first fails for this reason, then once a minute.
+    private func tellSeldom(_ message: Logger.Message, _ reason: String) {
+        let isNews = lock.withLock {
+            let now = Clocks.monotonic()
+            if let last = told[reason], now - last < Self.repeatPause { return false }
+            if told.count >= Self.reasonsKept { told = [:] }
+            told[reason] = now
+            return true
+        }
+        if isNews { logger.error(message, metadata: ["reason": "\(reason)"]) }
     }
 
     private static func metadata(_ outcome: AppendOutcome) -> Logger.Metadata {
