@@ -116,6 +116,8 @@ def test_a_file_system_that_turns_read_only_loses_nothing(new_server, disk):
     subprocess.run(["mount", "-o", "remount,abort", place], check=True)
     refuses_changes(api)
     assert api.timer("calm")["state"] == "running"
+    # What was asked before the server had gone back to what is surely on disk rests on what is in doubt.
+    poll(lambda: "storage still fails" in server.log_text())
     assert "calm" in everything(api)
     assert api.get("/v1/timers/calm/events?follow=false").expect(200).lines
     assert follower.thread.is_alive(), "the stream was cut"
