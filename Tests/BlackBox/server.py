@@ -16,7 +16,7 @@ from client import Client
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT = 20.0
 STOP_TIMEOUT = 20.0
-LIFETIME = 300.0
+LIFETIME = 1800.0
 LISTENING = re.compile(r"timerd listening on (\S+)")
 
 

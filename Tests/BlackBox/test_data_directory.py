@@ -105,7 +105,11 @@ def disk(tmp_path):
 
 
 def test_a_file_system_that_turns_read_only_loses_nothing(new_server, disk):
-    """What the kernel does on an error of the device; only a new mount makes it take writes again."""
+    """What the kernel does on an error of the device; only a new mount makes it take writes again.
+
+    What is under way in that very moment is left out: ext4 then says that a sync is done which the abort takes back
+    (seen with strace). The same under load, by syncs that say what they did, is in test_disk_faults.py.
+    """
     place = disk()
     server = new_server("--heartbeat", "200ms", data=place / "data")
     api = server.client
@@ -113,7 +117,9 @@ def test_a_file_system_that_turns_read_only_loses_nothing(new_server, disk):
     follower, load = Follower(api), Load()
     load.begin(server)
     poll(lambda: load.alive() and load.answers >= 40)
+    load.end()
     subprocess.run(["mount", "-o", "remount,abort", place], check=True)
+    load.begin(server)
     refuses_changes(api)
     assert api.timer("calm")["state"] == "running"
     # What was asked before the server had gone back to what is surely on disk rests on what is in doubt.
