@@ -3,7 +3,8 @@ import TimerLog
 
 /// One reader of events, with its place in the log: a stream, or a long poll that takes the first event only.
 ///
-/// Confined to its loop. It is a cursor over the log and holds no events but what its client's connection buffers.
+/// Confined to its loop. It is a cursor over the log and holds no events but what its client's connection buffers; while
+/// it reads from the store, about a mebibyte of rows.
 final class EventStream {
     /// Where its events go.
     enum Sink {
@@ -39,8 +40,11 @@ final class EventStream {
     let begunAt: Int64
     /// Events still to be sent.
     var left: Int
-    /// Positions of a timer's own events that are still to be read from the store.
+    /// Positions of some of its timer's events that are still to be read from the store; see `StreamPlan`.
     var history: ArraySlice<Int64>
+    let lifeBegan: Int64
+    /// Whether a part that is gone is a gap: it named an id, or was shown something.
+    var isBound: Bool
     /// Rows from the store that are still to be shown.
     var rows: ArraySlice<LogRow> = []
     /// Whether it counts among those that rows are read for.
@@ -70,6 +74,8 @@ final class EventStream {
         begunAt = plan.head
         left = plan.limit
         history = plan.history
+        lifeBegan = plan.lifeBegan
+        isBound = plan.since.map { $0 > 0 } ?? true
         deadline = plan.timeout.map { now + $0 * 1_000_000 }
         isRestartable = plan.isRestartable
         lastSent = now
@@ -80,6 +86,9 @@ final class EventStream {
         if case .stream(let stream) = sink { return stream.bufferedBytes > limit }
         return false
     }
+
+    /// Whether what comes next is a part of its timer's history.
+    var readsHistory: Bool { !history.isEmpty && cursor >= lifeBegan - 1 }
 
     /// Whether it is a long poll.
     var isPoll: Bool { deadline != nil }

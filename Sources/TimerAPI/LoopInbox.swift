@@ -6,10 +6,10 @@ import TimerService
 /// What other threads have for a loop; each message wakes it.
 final class LoopInbox: @unchecked Sendable {  // unchecked: `messages` is guarded by `lock`
     enum Message: Sendable {
-        /// Rows that a stream asked for.
-        case rows(stream: UInt64, Result<[LogRow], StoreError>)
+        /// Rows that a stream asked for, and whether some between them are gone.
+        case rows(stream: UInt64, Result<(rows: [LogRow], isWhole: Bool), StoreError>)
         /// The history that a request for a timer's events asked for.
-        case history(ticket: UInt64, Replayer.History)
+        case history(ticket: UInt64, Result<Replayer.History, StoreError>)
         /// The row that holds a stored answer.
         case answer(ticket: UInt64, Result<LogRow?, StoreError>)
         /// The events of deliveries; nil for one that is gone.

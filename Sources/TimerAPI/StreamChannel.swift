@@ -11,15 +11,10 @@ final class StreamChannel {
     var readers = 0
     /// Those in step.
     private(set) var members: [EventStream] = []
-    /// What the row that is passed has for it so far.
-    var draft: StreamPortion.Draft
-    /// Portions that not all of its members have been handed yet.
-    var owed = 0
+    /// Its place among its loop's channels that are not of one timer.
+    var place = 0
 
-    init(_ key: Key) {
-        self.key = key
-        draft = StreamPortion.Draft(key)
-    }
+    init(_ key: Key) { self.key = key }
 
     func join(_ stream: EventStream) {
         stream.mode = .inStep

@@ -24,6 +24,7 @@ struct StreamChannels {
             if let timer = key.filter.timer {
                 byTimer[timer.hash, default: []].append(channel)
             } else {
+                channel.place = general.count
                 general.append(channel)
             }
         }
@@ -36,7 +37,12 @@ struct StreamChannels {
         channel.readers -= 1
         guard channel.readers == 0 else { return }
         byKey[channel.key] = nil
-        guard let hash = channel.key.filter.timer?.hash else { return general.removeAll { $0 === channel } }
+        guard let hash = channel.key.filter.timer?.hash else {
+            let last = general.removeLast()
+            guard last !== channel else { return }
+            last.place = channel.place
+            return general[last.place] = last
+        }
         byTimer[hash]?.removeAll { $0 === channel }
         if byTimer[hash]?.isEmpty ?? false { byTimer[hash] = nil }
     }

@@ -21,8 +21,12 @@ struct StreamPlan {
     var end: Int64?
     /// Position of the newest event of the timer.
     var newestOfTimer: Int64 = 0
-    /// The timer's own events to begin with, from the store.
+    /// The timer's own events to begin with, from the store: positions of some of them, at most
+    /// `Replayer.History.stride` apart, the newest included.
     var history: ArraySlice<Int64> = []
+    /// Position of the timer's creation, where events of an earlier timer of its id may come before: those are looked for
+    /// row by row.
+    var lifeBegan: Int64 = 0
     /// Whether the timer may run again once it ended.
     var isRestartable = false
     /// Position of the newest record at the decision: what the `Event-Id` header shows.

@@ -14,7 +14,6 @@ final class StreamPortion {
     let through: Int64
     /// The events' positions, and where in the bytes each ends.
     private let events: [(position: Int64, end: Int)]
-    private let bytes: [UInt8]
     private let closings: [Closing]
     /// All of its events; nil where there are none.
     private let chunk: StreamChunk?
@@ -22,7 +21,6 @@ final class StreamPortion {
     private init(through: Int64, events: [(position: Int64, end: Int)], bytes: [UInt8], closings: [Closing]) {
         self.through = through
         self.events = events
-        self.bytes = bytes
         self.closings = closings
         chunk = bytes.isEmpty ? nil : StreamChunk(bytes)
     }
@@ -57,14 +55,20 @@ final class StreamPortion {
             events.append((record.position, bytes.count))
         }
 
+        /// Takes the events of a row behind `position` until it is full. Returns up to where it has looked.
+        mutating func take(_ row: RowEvents, after position: Int64) -> Int64 {
+            for index in row.events.indices where row.events[index].position > position {
+                take(index, of: row)
+                if isFull { return row.events[index].position }
+            }
+            return max(position, row.row.last)
+        }
+
         /// What was taken, everything up to `position` having been looked at. Begins anew.
         mutating func finish(through position: Int64) -> StreamPortion {
-            defer {
-                bytes.removeAll(keepingCapacity: true)
-                events = []
-                closings = []
-            }
-            return StreamPortion(through: position, events: events, bytes: bytes, closings: closings)
+            let portion = StreamPortion(through: position, events: events, bytes: bytes, closings: closings)
+            self = Draft(key)
+            return portion
         }
     }
 
@@ -96,16 +100,16 @@ final class StreamPortion {
     }
 
     private func chunk(_ range: Range<Int>) -> StreamChunk? {
-        if range.isEmpty { return nil }
+        guard let chunk, !range.isEmpty else { return nil }
         if range.count == events.count { return chunk }
-        return StreamChunk(
-            bytes[(range.lowerBound > 0 ? events[range.lowerBound - 1].end : 0)..<events[range.upperBound - 1].end])
+        let start = range.lowerBound > 0 ? events[range.lowerBound - 1].end : 0
+        return StreamChunk(chunk.bytes.dropFirst(start).prefix(events[range.upperBound - 1].end - start))
     }
 
-    /// Whether no event can follow for `stream`: its timer was deleted, or ended for good under a poll.
+    /// Whether no event can follow for `stream`: its timer was deleted, or ended for good under a poll. What lies before
+    /// its beginning was undone since, or the timer would not be there or have ended.
     private func ends(_ stream: EventStream, _ closing: Closing) -> Bool {
-        // A deletion before the stream began was that of an earlier timer of this id.
-        if closing.type == .deleted { return closing.position > stream.begunAt }
-        return stream.isPoll && !stream.isRestartable
+        guard closing.position > stream.begunAt else { return false }
+        return closing.type == .deleted || stream.isPoll && !stream.isRestartable
     }
 }

@@ -31,7 +31,8 @@ struct StreamReader {
         } else {
             let types = try query.words("types", Self.typeNames)
             if !types.isEmpty { plan.filter.types = types.reduce(0) { $0 | $1 } }
-            plan.filter.labels = try query.labels()
+            // In one order, so that streams which ask for the same share what they are sent.
+            plan.filter.labels = try query.labels().sorted { $0.lexicographicallyPrecedes($1) }
             plan.follows = try query.flag("follow", default: true)
             plan.limit = Int(try query.number("limit", in: 1...Int64(Int32.max), default: Int64(Int32.max)))
             if plan.limit == Int(Int32.max) { plan.limit = .max }
@@ -49,10 +50,8 @@ struct StreamReader {
         return plan
     }
 
-    /// Every type's name and bit; those of webhook deliveries match nothing yet.
-    private static let typeNames: [(String, UInt64)] =
-        EventType.allCases.map { ("\($0.name)", 1 << UInt64($0.rawValue)) }
-        + [("delivered", 1 << 60), ("deliveryFailed", 1 << 61), ("deliveryDead", 1 << 62)]
+    /// Every type's name and bit.
+    private static let typeNames: [(String, UInt64)] = EventType.allCases.map { ("\($0.name)", 1 << UInt64($0.rawValue)) }
 
     /// Whether `Accept` asks for server-sent events.
     private static func wantsSSE(_ exchange: Exchange) -> Bool {

@@ -3,52 +3,90 @@ import TimerCore
 import TimerLog
 import TimerService
 
+/// A portion that was made for a stream that is behind, and what for.
+struct CatchUpPortion {
+    var channel: StreamChannel
+    var after: Int64
+    var portion: StreamPortion
+}
+
 /// Streams that read rows for themselves: what was before they began, or what their clients were too slow for.
 extension StreamTable {
-    /// Takes a stream that is behind one row further.
+    /// Takes a stream that is behind one portion further, then puts it behind the others that read on.
     func readOn(_ stream: EventStream) {
         guard stream.mode == .behind, streams[stream.id] != nil else { return }
-        if let row = stream.rows.popFirst() {
-            if stream.rows.isEmpty { dropRows(of: stream) }
-            return show(row, to: stream)
-        }
-        if !stream.history.isEmpty {
+        if !stream.rows.isEmpty { return showRows(stream) }
+        if stream.readsHistory {
             stream.history = stream.history.drop { $0 <= stream.cursor }
             if !stream.history.isEmpty { return fetch(stream) }
             // Nothing else happened to its timer until it was asked for.
             stream.cursor = max(stream.cursor, stream.begunAt)
         }
         if stream.cursor >= seen { return join(stream) }
-        switch service.hub.row(after: stream.cursor) {
-        case .row(let row): show(row, to: stream)
-        case .none(let newest):
-            stream.cursor = max(stream.cursor, newest)
-            goOn(stream)
-        case .gone: fetch(stream)
-        }
+        showMemory(stream)
     }
 
-    /// Shows a stream what it has not seen of a row, then puts it behind the others that read on.
-    private func show(_ row: LogRow, to stream: EventStream) {
-        let isBehindKept = row.previous > stream.cursor && stream.cursor < service.horizon
-        if isBehindKept && stream.history.isEmpty { return loseTrack(stream) }
-        guard let events = events(of: row) else { return cut(stream) }
+    /// Shows a stream the next portion of the rows it was given.
+    private func showRows(_ stream: EventStream) {
         var draft = StreamPortion.Draft(stream.channel.key)
-        for index in events.events.indices where events.events[index].position > stream.cursor {
-            draft.take(index, of: events)
-            guard draft.isFull else { continue }
-            guard show(draft.finish(through: events.events[index].position), to: stream) else { return }
+        var through = stream.cursor
+        while !draft.isFull, let row = stream.rows.first {
+            let isBehindKept = row.previous > through && through < service.horizon
+            if isBehindKept && !stream.readsHistory {
+                if draft.isEmpty { return loseTrack(stream) }
+                break
+            }
+            guard let events = events(of: row) else {
+                if draft.isEmpty { return cut(stream) }
+                break
+            }
+            through = draft.take(events, after: through)
+            if through >= row.last { stream.rows.removeFirst() }
         }
-        if show(draft.finish(through: row.last), to: stream) { goOn(stream) }
+        if stream.rows.isEmpty { dropRows(of: stream) }
+        if show(draft.finish(through: through), to: stream) { goOn(stream) }
+    }
+
+    /// Shows a stream the next portion of the rows in memory.
+    private func showMemory(_ stream: EventStream) {
+        let after = stream.cursor
+        if let known = recentPortions.first(where: { $0.channel === stream.channel && $0.after == after }) {
+            if show(known.portion, to: stream) { goOn(stream) }
+            return
+        }
+        var draft = StreamPortion.Draft(stream.channel.key)
+        var through = after
+        var bytes = 0
+        gathering: while !draft.isFull && bytes < BatchRows.maximumRowBytes {
+            switch service.hub.row(after: through) {
+            case .row(let row):
+                guard let events = events(of: row) else {
+                    if through == after { return cut(stream) }
+                    break gathering
+                }
+                through = draft.take(events, after: through)
+                bytes += row.data.count
+            case .none(let newest):
+                through = max(through, newest)
+                break gathering
+            case .gone:
+                if through == after { return fetch(stream) }
+                break gathering
+            }
+        }
+        let portion = draft.finish(through: through)
+        if recentPortions.count == Self.recentCount { recentPortions.removeFirst() }
+        recentPortions.append(CatchUpPortion(channel: stream.channel, after: after, portion: portion))
+        if show(portion, to: stream) { goOn(stream) }
     }
 
     /// A row, decoded; nil for one that is damaged, which an operator is told.
     func events(of row: LogRow) -> RowEvents? {
-        if let known = recent.first(where: { $0.row.first == row.first && $0.row.last == row.last }) { return known }
+        if let known = recentRows.first(where: { $0.row.first == row.first && $0.row.last == row.last }) { return known }
         do throws(StoreError) {
             let events = try RowEvents(row)
-            if recent.count == Self.recentRows { recent.removeFirst() }
-            recent.append(events)
+            if recentRows.count == Self.recentCount { recentRows.removeFirst() }
+            recentRows.append(events)
             return events
         } catch {
             service.note(unreadable: error)
@@ -56,8 +94,8 @@ extension StreamTable {
         }
     }
 
-    /// Rows decoded lately that are remembered.
-    private static let recentRows = 4
+    /// Rows, and portions, that are remembered.
+    private static let recentCount = 8
 
     /// Has the rows read that a stream needs next. Only so many streams hold rows at once; the others wait for them.
     private func fetch(_ stream: EventStream) {
@@ -67,20 +105,17 @@ extension StreamTable {
 
     /// Streams that may hold rows from the store at once, each about a mebibyte.
     private static let mostHolders = 16
-    /// Rows that hold events of one timer and are asked for at once, at most.
-    private static let historyRows = 256
-
     private func ask(_ stream: EventStream) {
         holders += 1
         stream.holdsRows = true
         stream.readFloor = service.hub.floor
         let id = stream.id
         let inbox = inbox
-        if stream.history.isEmpty {
-            service.replayer.rows(after: stream.cursor) { inbox.post(.rows(stream: id, $0)) }
+        if stream.readsHistory, let mark = stream.history.first {
+            service.replayer.rows(ofEventsTo: mark, after: stream.cursor) { inbox.post(.rows(stream: id, $0)) }
         } else {
-            service.replayer.rows(holding: Array(stream.history.prefix(Self.historyRows))) {
-                inbox.post(.rows(stream: id, $0))
+            service.replayer.rows(after: stream.cursor) {
+                inbox.post(.rows(stream: id, $0.map { (rows: $0, isWhole: true) }))
             }
         }
     }
@@ -90,6 +125,10 @@ extension StreamTable {
         stream.rows = []
         guard stream.holdsRows else { return }
         stream.holdsRows = false
+        giveUpPlace()
+    }
+
+    private func giveUpPlace() {
         holders -= 1
         while holders < Self.mostHolders, let next = wanting.popFirst() {
             if next.mode == .reading, streams[next.id] != nil { ask(next) }
@@ -97,18 +136,24 @@ extension StreamTable {
     }
 
     /// Rows arrived that a stream asked for.
-    func received(_ result: Result<[LogRow], StoreError>, forID id: UInt64) {
-        guard let stream = streams[id], stream.mode == .reading else { return }
+    func received(_ result: Result<(rows: [LogRow], isWhole: Bool), StoreError>, forID id: UInt64) {
+        // It ended meanwhile.
+        guard let stream = streams[id], stream.mode == .reading else { return giveUpPlace() }
         switch result {
-        case .success(let rows) where rows.isEmpty:
+        case .success((let rows, let isWhole)) where !rows.isEmpty && (isWhole || !stream.isBound):
+            stream.rows = rows[...]
+            goOn(stream)
+        case .success((_, let isWhole)):
             dropRows(of: stream)
+            if !isWhole && stream.isBound { return loseTrack(stream) }
+            if stream.readsHistory {
+                // Of a history from the beginning on, these events have gone since.
+                stream.cursor = max(stream.cursor, stream.history.first ?? 0)
+                return goOn(stream)
+            }
             if stream.cursor < service.horizon { return loseTrack(stream) }
             // Nothing more was on disk: what came since the read began is in memory.
-            stream.history = []
             stream.cursor = max(stream.cursor, stream.readFloor)
-            goOn(stream)
-        case .success(let rows):
-            stream.rows = rows[...]
             goOn(stream)
         case .failure:
             dropRows(of: stream)

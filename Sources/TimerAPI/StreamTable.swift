@@ -18,11 +18,10 @@ final class StreamTable {
     private(set) var streams: [UInt64: EventStream] = [:]
     private var nextID: UInt64 = 1
     private var channels = StreamChannels()
-    /// Rows up to here have been passed.
+    /// Rows up to here have been passed, or are being passed; up to `settled` everybody in step has been shown them.
     private(set) var seen: Int64
-    /// Portions of rows that were passed, for the channels' members; a portion's last members are handed theirs first.
-    private var portions: FIFO<(StreamChannel, StreamPortion)> = FIFO()
-    private var handing: (channel: StreamChannel, portion: StreamPortion, left: Int)?
+    private var settled: Int64
+    private var pass: StreamPass?
     /// Streams in step that end at a position.
     private var bounded: [EventStream] = []
     /// Streams that are behind, and may go on.
@@ -32,8 +31,9 @@ final class StreamTable {
     var wanting: FIFO<EventStream> = FIFO()
     /// Those whose rows could not be read.
     var failed: [EventStream] = []
-    /// Rows decoded lately: streams that are behind come to the same ones.
-    var recent: [RowEvents] = []
+    /// Rows decoded, and portions made, lately: streams that are behind come to the same ones.
+    var recentRows: [RowEvents] = []
+    var recentPortions: [CatchUpPortion] = []
     private var beats: DueRing
     /// Streams whose turn for a heartbeat has come.
     private var beating: [EventStream] = []
@@ -43,7 +43,7 @@ final class StreamTable {
     private static let turnNs: Int64 = 1_000_000
     /// A stream's client may lag this many bytes before its stream stops reading.
     static let bufferBytes = 64 * 1024
-    /// A quarter of a heartbeat exact, and checked twice as often as they are sent.
+    /// Heartbeats are exact to such a part of the time between them.
     private static let heartbeatGrains: Int64 = 16
     /// Polls end on multiples of this, in nanoseconds.
     private static let pollGrain: Int64 = 10_000_000
@@ -57,6 +57,7 @@ final class StreamTable {
         self.onPollAnswered = onPollAnswered
         heartbeat = heartbeatMilliseconds * 1_000_000
         seen = service.hub.head
+        settled = seen
         let now = Clocks.monotonic()
         beats = DueRing(width: max(Self.pollGrain, heartbeat / Self.heartbeatGrains), count: 20, now: now)
         polls = DueRing(width: Self.pollGrain, count: 500, now: now)
@@ -90,7 +91,8 @@ final class StreamTable {
         guard streams.removeValue(forKey: stream.id) != nil else { return }
         if stream.isPoll { polls.remove(stream) } else { beats.remove(stream) }
         if stream.mode == .inStep { stream.channel.leave(stream, for: .behind) }
-        dropRows(of: stream)
+        // Rows that were asked for keep their place until they come.
+        if stream.mode != .reading { dropRows(of: stream) }
         channels.release(stream.channel)
     }
 
@@ -116,24 +118,26 @@ final class StreamTable {
     /// Ends the streams in step whose end was passed with nothing for them.
     private func endBounded() {
         bounded.removeAll { stream in
-            if stream.mode == .inStep, let end = stream.end, seen >= end { finish(stream) }
+            if stream.mode == .inStep, let end = stream.end, settled >= end { finish(stream) }
             return stream.mode != .inStep
         }
     }
 
     // MARK: A turn
 
-    /// Passes over new rows and gives every stream that can go on some of what it is to show, for a bounded time.
+    /// Passes over new rows and gives every stream that can go on some of what it is to show, step by step in turn, for
+    /// a bounded time.
     func feed() {
         guard !streams.isEmpty else {
+            (pass, queue, recentRows, recentPortions) = (nil, FIFO(), [], [])
             seen = service.hub.head
+            settled = seen
             return
         }
         let until = Clocks.monotonic() + Self.turnNs
         var isBusy = true
         while isBusy {
-            isBusy = !handOut(until: until) || passRows()
-            if !isBusy && !bounded.isEmpty { endBounded() }
+            isBusy = passOn()
             if let stream = queue.popFirst() {
                 isBusy = true
                 readOn(stream)
@@ -144,96 +148,60 @@ final class StreamTable {
             }
             if isBusy && Clocks.monotonic() >= until { return inbox.wake() }
         }
-        recent = []
+        (recentRows, recentPortions) = ([], [])
     }
 
-    /// Makes of the new rows what each channel is to show of them: of all there are, so that members who take long to
-    /// be handed one portion find the next one larger. Returns false where there are none.
-    private func passRows() -> Bool {
-        var touched: [StreamChannel] = []
+    /// Takes the pass one step further, or begins the next. Returns false where there is nothing to pass.
+    private func passOn() -> Bool {
+        guard var pass = pass.take() ?? nextPass() else { return false }
+        // It is not ours while its step runs, which shows portions and so ends streams.
+        if pass.step(show: { portion, stream in show(portion, to: stream) }) {
+            self.pass = pass
+        } else {
+            settled = seen
+            if !bounded.isEmpty { endBounded() }
+        }
+        return true
+    }
+
+    /// A pass over the rows that are new: over all there are, so that what comes while one is made is shown in fewer,
+    /// larger portions.
+    private func nextPass() -> StreamPass? {
+        var rows: [RowEvents] = []
         var bytes = 0
-        passing: while bytes < Self.bytesPassed {
+        gathering: while bytes < Self.bytesPassed {
             switch service.hub.row(after: seen) {
             case .row(let row):
                 guard let events = events(of: row) else { fallthrough }
-                pass(events, &touched)
+                rows.append(events)
                 bytes += row.data.count
                 seen = row.last
             case .gone:
                 // It left memory before this loop came to it, or is damaged: every stream reads on for itself, once it
                 // has what was passed before.
-                if touched.isEmpty { leaveStep() }
-                bytes = .max
+                if rows.isEmpty { leaveStep() }
+                break gathering
             case .none(let newest):
+                if newest > seen { bytes += 1 }
                 seen = max(seen, newest)
-                break passing
+                break gathering
             }
         }
-        for channel in touched where !channel.draft.isEmpty { owe(channel, through: seen) }
-        return bytes > 0
+        guard bytes > 0 else { return nil }
+        return StreamPass(over: rows, through: seen, for: channels, siphash: service.engine.siphash)
     }
 
-    /// Bytes of rows after which those that were passed are handed out.
+    /// Bytes of rows that one pass takes.
     private static let bytesPassed = BatchRows.maximumRowBytes
-
-    private func pass(_ row: RowEvents, _ touched: inout [StreamChannel]) {
-        func take(_ index: Int, _ channel: StreamChannel) {
-            let wasEmpty = channel.draft.isEmpty
-            channel.draft.take(index, of: row)
-            if wasEmpty && !channel.draft.isEmpty { touched.append(channel) }
-            if channel.draft.isFull { owe(channel, through: row.events[index].position) }
-        }
-        let siphash = service.engine.siphash
-        let hasTimers = channels.hasTimers
-        let data = row.row.data
-        for index in row.events.indices {
-            for channel in channels.general where !channel.members.isEmpty { take(index, channel) }
-            guard hasTimers else { continue }
-            let definition = data.span.extracting(row.events[index].definition)
-            let hash = TimerKey.hash(definition: definition, siphash: siphash)
-            for channel in channels.ofTimer(hash) { take(index, channel) }
-        }
-    }
 
     private func leaveStep() {
         for stream in streams.values where stream.mode == .inStep {
-            stream.cursor = max(stream.cursor, seen)
+            stream.cursor = max(stream.cursor, settled)
             stream.channel.leave(stream, for: .behind)
             goOn(stream)
         }
         seen = service.hub.head
-    }
-
-    private func owe(_ channel: StreamChannel, through position: Int64) {
-        let portion = channel.draft.finish(through: position)
-        guard !channel.members.isEmpty else { return }
-        channel.owed += 1
-        portions.append((channel, portion))
-    }
-
-    /// Hands the portions to the members of their channels. Returns whether all have theirs.
-    private func handOut(until deadline: Int64) -> Bool {
-        while true {
-            if handing == nil {
-                guard let (channel, portion) = portions.popFirst() else { return true }
-                handing = (channel, portion, channel.members.count)
-            }
-            guard let (channel, portion, left) = handing else { return true }
-            // Who left meanwhile gave its seat to one that was handed the portion already.
-            var seat = min(left, channel.members.count)
-            while seat > 0 {
-                seat -= 1
-                let stream = channel.members[seat]
-                if portion.through > stream.cursor { show(portion, to: stream) }
-                seat = min(seat, channel.members.count)
-                if Clocks.monotonic() >= deadline {
-                    handing?.left = seat
-                    return false
-                }
-            }
-            channel.owed -= 1
-            handing = nil
-        }
+        settled = seen
     }
 
     /// Sends a stream its share of a portion. Returns whether it may go on.
@@ -243,6 +211,7 @@ final class StreamTable {
         stream.cursor = share.cursor
         stream.left -= share.count
         if let chunk = share.chunk {
+            stream.isBound = true
             switch stream.sink {
             case .stream(let detached):
                 stream.lastSent = Clocks.monotonic()
@@ -308,7 +277,7 @@ final class StreamTable {
 
     /// Up to where a stream has examined everything.
     private func examined(_ stream: EventStream) -> Int64 {
-        stream.mode == .inStep && stream.channel.owed == 0 ? max(stream.cursor, seen) : stream.cursor
+        stream.mode == .inStep ? max(stream.cursor, settled) : stream.cursor
     }
 
     // MARK: The passing of time

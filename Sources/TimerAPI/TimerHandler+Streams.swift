@@ -1,5 +1,6 @@
 import HTTPServer
 import TimerCore
+import TimerLog
 import TimerService
 
 /// Streams and long polls: where they begin, and the taking over of their connections.
@@ -15,33 +16,35 @@ extension TimerHandler {
         }
         let isOld = plan.since.map { $0 > 0 && $0 < context.service.horizon } ?? false
         if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
-        guard let since = plan.since, plan.filter.timer != nil, !context.service.hub.holds(after: since) else {
-            return open(plan, ticket)
-        }
+        // Memory may hold events of an earlier timer of this id: from the beginning on, only this one's are shown.
+        guard let since = plan.since, plan.filter.timer != nil, ticket.exchange.method != .head,
+            since == 0 || !context.service.hub.holds(after: since)
+        else { return open(plan, ticket) }
         reading[ticket.serial] = ticket
         let serial = ticket.serial
         let inbox = inbox
-        context.service.replayer.history(newest: plan.newestOfTimer, since: since, keepsAll: since > 0) {
+        context.service.replayer.history(newest: plan.newestOfTimer, since: since) {
             inbox.post(.history(ticket: serial, $0))
         }
     }
 
-    func begin(_ history: Replayer.History, _ ticket: Ticket) {
+    func begin(_ result: Result<Replayer.History, StoreError>, _ ticket: Ticket) {
         guard case .stream(var plan) = ticket.outcome else { return }
-        switch history {
-        case .positions(let positions):
-            plan.history = positions[...]
-            if positions.isEmpty { plan.cursor = max(plan.cursor, plan.head) }
-            open(plan, ticket)
-        case .long:
-            plan.cursor = max(plan.cursor, context.service.horizon)
-            open(plan, ticket)
-        case .expired:
-            expire(plan, Self.tooOld, ticket)
-        case .failed:
+        guard case .success(let history) = result else {
             ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
-            respond(ticket)
+            return respond(ticket)
         }
+        let since = plan.since ?? 0
+        if history.isExpired && since > 0 { return expire(plan, Self.tooOld, ticket) }
+        plan.history = history.marks[...]
+        if since == 0 {
+            plan.cursor = max(plan.cursor, history.oldest - 1)
+        } else if history.isWhole && history.oldest > since {
+            plan.lifeBegan = history.oldest
+            plan.cursor = max(plan.cursor, context.service.horizon)
+        }
+        if history.marks.isEmpty { plan.cursor = max(plan.cursor, plan.head) }
+        open(plan, ticket)
     }
 
     private static let tooOld = "events that may match came after that id and are no longer kept"

@@ -10,6 +10,9 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
 
     private let lock = Lock()
     private var jobs: FIFO<Job> = FIFO()
+    /// Walks along timers' events, a slice each: every other job is one of them, where there are both.
+    private var walks: FIFO<Job> = FIFO()
+    private var isWalksTurn = false
     private var stopping = false
     private let store: any LogStore
 
@@ -18,7 +21,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
 
     init(_ store: any LogStore) { self.store = store }
 
-    /// Works until `stop`. The body of its threads.
+    /// Works until `stop`, which leaves undone what was not begun. The body of its threads.
     func run() {
         var reader: (any LogReader)?
         while let job = next() {
@@ -29,14 +32,23 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
 
     private func next() -> Job? {
         lock.withLock {
-            while jobs.isEmpty && !stopping { lock.wait() }
-            return jobs.popFirst()
+            while jobs.isEmpty && walks.isEmpty && !stopping { lock.wait() }
+            if stopping { return nil }
+            isWalksTurn.toggle()
+            return isWalksTurn ? walks.popFirst() ?? jobs.popFirst() : jobs.popFirst() ?? walks.popFirst()
         }
     }
 
     private func enqueue(_ job: @escaping Job) {
         lock.withLock {
             jobs.append(job)
+            lock.signal()
+        }
+    }
+
+    private func enqueueWalk(_ job: @escaping Job) {
+        lock.withLock {
+            walks.append(job)
             lock.signal()
         }
     }
@@ -71,22 +83,42 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         }
     }
 
-    /// Finds the rows that hold `positions`, which grow; each row once, about a mebibyte of them. `reply` gets none when
-    /// the first is gone.
+    /// Finds the rows that hold a timer's events behind `position` up to the one at `newest`, about a mebibyte of them,
+    /// following the events' links back: no more than `History.stride` of them should lie between.
+    ///
+    /// `reply` gets the rows, oldest first, and whether some are gone.
     public func rows(
-        holding positions: [Int64], reply: @escaping @Sendable (Result<[LogRow], StoreError>) -> Void
+        ofEventsTo newest: Int64, after position: Int64,
+        reply: @escaping @Sendable (Result<(rows: [LogRow], isWhole: Bool), StoreError>) -> Void
     ) {
         enqueue { reader in
-            var found: [LogRow] = []
-            var bytes = 0
+            var positions: [Int64] = []
+            var next = newest
+            var links = Links()
+            var isWhole = true
             do throws(StoreError) {
-                for position in positions where bytes < Self.bytesARead {
-                    if let last = found.last?.last, position <= last { continue }
-                    guard let row = try reader.row(holding: position) else { break }
+                while next > position {
+                    if !links.hold(next) {
+                        guard let row = try reader.row(holding: next) else {
+                            isWhole = false
+                            break
+                        }
+                        links = try Links(row)
+                        positions.append(next)
+                    }
+                    next = links.previous(of: next)
+                }
+                var found: [LogRow] = []
+                var bytes = 0
+                for position in positions.reversed() where bytes < Self.bytesARead {
+                    guard let row = try reader.row(holding: position) else {
+                        isWhole = false
+                        continue
+                    }
                     found.append(row)
                     bytes += row.data.count
                 }
-                reply(.success(found))
+                reply(.success((found, isWhole)))
             } catch {
                 reply(.failure(error))
             }
@@ -124,48 +156,66 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         }
     }
 
-    /// What a walk along a timer's events came to.
-    public enum History: Sendable {
-        /// Their positions, oldest first.
-        case positions([Int64])
-        /// Some of them are gone; the oldest that is kept, if any.
-        case expired(oldest: Int64?)
-        /// There are more than `historyLimit`: scan the log instead.
-        case long
-        /// The store could not be read.
-        case failed(StoreError)
+    /// A walk along a timer's events, from the newest back.
+    public struct History: Sendable {
+        /// Events from one mark to the next.
+        public static let stride = 256
+        /// Positions of the newest event, the 256th before it, and so on, oldest first: a mark every `stride` events, so
+        /// that a history costs little however long it is.
+        public var marks: [Int64] = []
+        /// The oldest event that was found; 0 for none.
+        public var oldest: Int64 = 0
+        /// Whether it goes back to the timer's creation.
+        public var isWhole = false
+        /// Whether events behind the asker's position are gone.
+        public var isExpired = false
     }
 
-    /// Most events of one timer a walk collects.
-    public static let historyLimit = 100_000
+    /// Events that one slice of a walk passes: other jobs come in between.
+    private static let sliceEvents = 4 * History.stride
 
     /// Follows a timer's events back from the one at `newest` to those after `since`.
-    ///
-    /// - Parameter keepsAll: whether a part that is gone is an error; else the walk ends there.
     public func history(
-        newest: Int64, since: Int64, keepsAll: Bool, reply: @escaping @Sendable (History) -> Void
+        newest: Int64, since: Int64, reply: @escaping @Sendable (Result<History, StoreError>) -> Void
     ) {
-        enqueue { reader in
-            var positions: [Int64] = []
-            var next = newest
+        walk(Walk(next: newest, since: since), reply)
+    }
+
+    /// Where a walk stands.
+    private struct Walk: Sendable {
+        var next: Int64
+        let since: Int64
+        var history = History()
+        /// Events since the last mark.
+        var passed = 0
+    }
+
+    private func walk(_ begun: Walk, _ reply: @escaping @Sendable (Result<History, StoreError>) -> Void) {
+        enqueueWalk { [self] reader in
+            var walk = begun
             var links = Links()
             do throws(StoreError) {
-                while next > since {
-                    if positions.count == Self.historyLimit { return reply(.long) }
-                    if !links.hold(next) {
-                        guard let row = try reader.row(holding: next) else {
-                            if keepsAll { return reply(.expired(oldest: positions.last)) }
+                for _ in 0..<Self.sliceEvents where walk.next > walk.since {
+                    if !links.hold(walk.next) {
+                        guard let row = try reader.row(holding: walk.next) else {
+                            walk.history.isExpired = true
+                            walk.next = 0
                             break
                         }
                         links = try Links(row)
                     }
-                    positions.append(next)
-                    next = links.previous(of: next)
+                    if walk.passed % History.stride == 0 { walk.history.marks.append(walk.next) }
+                    walk.passed += 1
+                    walk.history.oldest = walk.next
+                    walk.next = links.previous(of: walk.next)
+                    walk.history.isWhole = walk.next == 0
                 }
-                reply(.positions(positions.reversed()))
             } catch {
-                reply(.failed(error))
+                return reply(.failure(error))
             }
+            if walk.next > walk.since { return self.walk(walk, reply) }
+            walk.history.marks.reverse()
+            reply(.success(walk.history))
         }
     }
 

@@ -43,19 +43,6 @@ struct ReplayerTests {
         #expect(first == .success(Array(rows[..<4])))
         let next: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: 40, reply: $1) }
         #expect(next == .success(Array(rows[4..<8])))
-        let positions: [Int64] = [5, 6, 7, 21, 35, 41, 50, 61]
-        let held: Result<[LogRow], StoreError> = try replay(store) { $0.rows(holding: positions, reply: $1) }
-        #expect(held == .success([rows[0], rows[2], rows[3], rows[4]]))
-    }
-
-    @Test func `rows that hold positions, up to the first that is gone`() throws {
-        let rows = chain(count: 5)
-        let store = try store(rows)
-        let found: Result<[LogRow], StoreError> = try replay(store) { $0.rows(holding: [12, 44, 60], reply: $1) }
-        #expect(found == .success([rows[1], rows[4]]))
-        _ = try store.delete(upTo: 20)
-        let none: Result<[LogRow], StoreError> = try replay(store) { $0.rows(holding: [12, 44], reply: $1) }
-        #expect(none == .success([]))
     }
 
     @Test func `the row that holds a position, if it is there`() throws {
@@ -99,10 +86,37 @@ struct ReplayerTests {
         return (rig, positions)
     }
 
-    private func history(
-        _ rig: Rig, newest: Int64, since: Int64, keepsAll: Bool = true
-    ) throws -> Replayer.History {
-        try replay(rig.store) { $0.history(newest: newest, since: since, keepsAll: keepsAll, reply: $1) }
+    private func history(_ store: any LogStore, newest: Int64, since: Int64) throws -> Replayer.History {
+        let result: Result<Replayer.History, StoreError> = try replay(store) {
+            $0.history(newest: newest, since: since, reply: $1)
+        }
+        return try result.get()
+    }
+
+    /// The events of a timer that a reader finds who goes from mark to mark.
+    private func events(_ store: any LogStore, _ history: Replayer.History, after since: Int64) throws -> [Int64] {
+        var found: [Int64] = []
+        var cursor = since
+        for mark in history.marks {
+            while cursor < mark {
+                let after = cursor
+                let result: Result<(rows: [LogRow], isWhole: Bool), StoreError> = try replay(store) {
+                    $0.rows(ofEventsTo: mark, after: after, reply: $1)
+                }
+                let (rows, isWhole) = try result.get()
+                #expect(isWhole && !rows.isEmpty)
+                for row in rows {
+                    try BatchRows.read(row) { record in
+                        let names = TimerKey(id: Array("a".utf8).span, siphash: SipHash(secret: [])).names(
+                            row.data.span.extracting(record.definition))
+                        if names && record.position > since { found.append(record.position) }
+                        return true
+                    }
+                    cursor = row.last
+                }
+            }
+        }
+        return found
     }
 
     @Test func `a timer's history is its events alone, those after a position`() throws {
@@ -111,43 +125,39 @@ struct ReplayerTests {
         for (index, since) in [
             (0, 0), (0, positions[0] - 1), (1, positions[0]), (5, positions[4]), (22, positions[21]),
         ] {
-            guard case .positions(let found) = try history(rig, newest: positions[21], since: since) else {
-                Issue.record("no history since \(since)")
-                continue
-            }
-            #expect(found == Array(positions[index...]))
+            let history = try history(rig.store, newest: positions[21], since: since)
+            #expect(!history.isExpired)
+            #expect(history.oldest == (index < 22 ? positions[index] : 0))
+            #expect(history.isWhole == (index == 0))
+            #expect(try events(rig.store, history, after: since) == Array(positions[index...]))
         }
         rig.stop()
     }
 
-    @Test func `a history whose beginning is gone is expired, or begins later`() throws {
+    @Test func `a history whose beginning is gone says so`() throws {
         let (rig, positions) = try twoTimers()
         while try rig.store.delete(upTo: positions[10]) > 0 {}
         let oldest = try #require(try rows(of: rig.store).first).first
         let kept = positions.filter { $0 >= oldest }
         #expect(kept.count < 22)
-        guard case .expired(let found) = try history(rig, newest: positions[21], since: 0) else {
-            Issue.record("not expired")
-            return
+        let all = try history(rig.store, newest: positions[21], since: 0)
+        #expect(all.isExpired && !all.isWhole && all.oldest == kept.first)
+        let part = try history(rig.store, newest: positions[21], since: kept[0] - 1)
+        #expect(!part.isExpired && part.oldest == kept.first)
+        #expect(try events(rig.store, part, after: kept[0] - 1) == kept)
+        let gone: Result<(rows: [LogRow], isWhole: Bool), StoreError> = try replay(rig.store) {
+            $0.rows(ofEventsTo: kept[0], after: 0, reply: $1)
         }
-        #expect(found == kept.first)
-        guard case .positions(let rest) = try history(rig, newest: positions[21], since: 0, keepsAll: false) else {
-            Issue.record("no history")
-            return
-        }
-        #expect(rest == kept)
-        guard case .positions(kept) = try history(rig, newest: positions[21], since: kept[0] - 1) else {
-            Issue.record("what was not asked for is missed")
-            return
-        }
+        #expect(try gone.get().isWhole == false)
         rig.stop()
     }
 
-    @Test func `a history that is too long says so`() throws {
+    @Test func `a long history is marks, and its walk lets others in between`() throws {
+        let count = Int64(Replayer.History.stride * 20 + 7)
         var records: [UInt8] = []
         var effect = Effect(type: .created, at: 1, slot: 0, progress: TimerProgress())
         let definition = definition("a")
-        for position in 1...Int64(Replayer.historyLimit + 1) {
+        for position in 1...count {
             RecordCodec.append(
                 effect, effect.type ?? .created, distance: position == 1 ? 0 : 1, definition: definition.span,
                 to: &records)
@@ -156,21 +166,20 @@ struct ReplayerTests {
         let base = TimeBase(
             now: Now(elapsed: 0, wallOffset: 0), boottime: 0, boot: Hash128(high: 0, low: 0))
         let store = try store(BatchRows.make(records: records, first: 1, previous: 0, epoch: 0, base: base))
-        let newest = Int64(Replayer.historyLimit + 1)
-        let whole: Replayer.History = try replay(store) {
-            $0.history(newest: newest, since: 0, keepsAll: true, reply: $1)
-        }
-        guard case .long = whole else {
-            Issue.record("\(whole)")
-            return
-        }
-        let part: Replayer.History = try replay(store) {
-            $0.history(newest: newest, since: 1, keepsAll: true, reply: $1)
-        }
-        guard case .positions(let found) = part else {
-            Issue.record("\(part)")
-            return
-        }
-        #expect(found == Array(2...newest))
+        let whole = try history(store, newest: count, since: 0)
+        #expect(whole.isWhole && whole.oldest == 1)
+        #expect(whole.marks == stride(from: count, through: 1, by: -Replayer.History.stride).reversed())
+        #expect(try events(store, whole, after: 0) == Array(1...count))
+        #expect(try history(store, newest: count, since: count - 1).marks == [count])
+    }
+
+    @Test func `what was not begun when it stops is not done`() throws {
+        let replayer = Replayer(try store(chain(count: 1)))
+        let asked = Shared(0)
+        for _ in 0..<100 { replayer.rows(after: 0) { _ in asked.change { $0 += 1 } } }
+        replayer.stop()
+        let thread = Background { replayer.run() }
+        try thread.finish("it ends at once")
+        #expect(asked.value == 0)
     }
 }
