@@ -45,8 +45,11 @@ def run(*arguments, env=None, timeout=30, cwd=None, stdin=None):
 class Server:
     """`timerd serve` on a port of its own. A context manager; killed by pid at the end whatever happens."""
 
-    def __init__(self, *flags, data=None, listen=("127.0.0.1:0",), env=None, token=None, limits=()):
-        """`limits` are flags of prlimit(1), such as `--nofile=256`, which bound the process from its start."""
+    def __init__(self, *flags, data=None, listen=("127.0.0.1:0",), env=None, token=None, limits=(), command=None):
+        """`limits` are flags of prlimit(1), such as `--nofile=256`, which bound the process from its start; `command`
+        stands in for the binary.
+        """
+        self.command = list(command or [binary()])
         self.flags, self.listen, self.env, self.token = list(map(str, flags)), list(listen), env, token
         self.limits = list(limits)
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-"))
@@ -79,7 +82,7 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self):
-        command = [binary(), "serve"]
+        command = [*self.command, "serve"]
         for address in self.listen:
             command += ["--listen", address]
         if self.data and "--data" not in self.flags and "TIMERD_DATA" not in (self.env or {}):

@@ -1,0 +1,91 @@
+"""SIGSTOP under load: nothing is lost, each gap is told as its policy says, and no watchdog alarms for a kick that waited.
+
+STOPPED sets another number of seconds, as 30.
+"""
+
+import json
+import os
+import signal
+import time
+
+from timers import instant, poll
+
+STOPPED = float(os.environ.get("STOPPED", "3"))  # a gap counts as misfires from 1 s on
+TIMERS = 60
+PERIOD = 200  # milliseconds
+POLICIES = ("once", "all", "skip")
+DOGS = 20
+
+
+def stand_still(server, meanwhile):
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        meanwhile()
+        time.sleep(STOPPED)
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+
+
+def kick(sock, dog):
+    sock.sendall(f"POST /v1/timers/{dog}/kick HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+
+
+def answer(sock):
+    """The status and the body of an answer that ends with its connection."""
+    received = b""
+    while piece := sock.recv(65536):
+        received += piece
+    head, body = received.split(b"\r\n\r\n", 1)
+    return int(head.split()[1]), json.loads(body)
+
+
+def check_grid(policy, fires):
+    """Every due instant has its fire, or is counted by the one that stands for it, or by none where they are dropped."""
+    assert [event["fire"] for event in fires] == list(range(1, len(fires) + 1))
+    due = [instant(event["scheduledAt"]) for event in fires]
+    steps = [(later - earlier) // PERIOD - 1 for earlier, later in zip(due, due[1:])]
+    assert all((later - earlier) % PERIOD == 0 < later - earlier for earlier, later in zip(due, due[1:])), due
+    for event in fires:
+        assert event["latenessUs"] >= 0
+    told = [event["missed"] for event in fires[1:]]
+    gap = int(STOPPED * 1000) // PERIOD
+    if policy == "once":
+        assert steps == told and max(told) >= gap - 2
+    elif policy == "all":
+        assert set(steps) == {0} and [event["reason"] for event in fires].count("misfire") >= gap - 2
+    else:
+        assert set(told) == {0} and max(steps) >= gap - 2
+
+
+def test_a_stand_still_loses_nothing(new_server, receiver):
+    server = new_server()
+    api = server.client
+    lines = [{"id": f"{policy}-{number}", "every": f"{PERIOD}ms", "misfire": policy} for policy in POLICIES for number in range(TIMERS)]
+    api.batch(lines).expect(200)
+    for number in range(10):
+        api.create(id=f"hooked-{number}", after=f"{1000 + number}ms", webhook=receiver.url(f"/{number}"))
+    # A period that the gap outlasts, on the clock that stands and on one that does not.
+    for number in range(DOGS):
+        api.create(id=f"dog-{number}", watchdog=f"{max(1.0, STOPPED / 2)}s", clock=("suspending", "continuous")[number % 2])
+    sockets = [api.socket(timeout=30) for _ in range(DOGS)]
+    with api.stream("/v1/events?since=0&types=fired", timeout=60) as stream:
+        for number, sock in enumerate(sockets):
+            api.command(f"dog-{number}", "kick").expect(200)
+        poll(lambda: api.timer(f"skip-{TIMERS - 1}")["fireCount"] >= 2)
+        stand_still(server, lambda: [kick(sock, f"dog-{number}") for number, sock in enumerate(sockets)])
+        for number, sock in enumerate(sockets):
+            with sock:
+                status, dog = answer(sock)
+            assert (status, dog["health"], dog["kickCount"], dog["fireCount"]) == (200, "ok", 2, 0), dog
+        poll(lambda: api.get("/healthz").status == 200)
+        mark = api.create(id="mark", after="1s")
+        seen = []
+        while not seen or seen[-1]["timer"] != "mark":
+            seen.append(stream.next())
+    assert seen == [event for event in api.history("&types=fired") if event["id"] <= seen[-1]["id"]]
+    for policy in POLICIES:
+        for number in range(TIMERS):
+            check_grid(policy, [event for event in seen if event["timer"] == f"{policy}-{number}"])
+    assert api.timer(mark["id"])["fireCount"] == 1
+    receiver.wait_for(10)
+    assert sorted(request.path for request in receiver.on()) == sorted(f"/{number}" for number in range(10))
