@@ -10,12 +10,13 @@ FIRST_SEED ?=
 # How many kill -9 `make torture` makes, from a random seed or that SEED, and for how many minutes at most.
 KILLS ?= 200
 MINUTES ?= 10
+soak: MINUTES = 60
 # How long `make fuzz` runs each fuzzer, and which: make fuzz SECONDS=600 TARGETS='cron zone'
 SECONDS ?= 60
 TARGETS ?=
 SWIFT_FILES := Sources Tests Fuzz Package.swift
 
-.PHONY: help run build test simulate torture bench bench-streams lint format sanitize fuzz clean setup setup-tests
+.PHONY: help run build test simulate torture soak leaks bench bench-streams lint format sanitize fuzz clean setup setup-tests
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +31,8 @@ build: setup ## Build everything in debug, tests included
 test: setup-tests ## Run every test: Swift, then the real binary from outside
 	swift build --build-tests
 	swift test --skip-build --disable-xctest
-	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q Tests/BlackBox
-	.venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture
+	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py
+	.venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture Tests/Soak
 
 simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or the one of SEED=123
 	$(if $(SEED),SEED=$(SEED),SEEDS=$(SEEDS)) $(if $(FIRST_SEED),FIRST_SEED=$(FIRST_SEED)) swift test -c release \
@@ -41,6 +42,14 @@ torture: setup-tests ## Kill the real server again and again under load and chec
 	swift build -c release --product timerd
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/python Tests/Torture --kills $(KILLS) --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED))
+
+soak: setup-tests ## Hold 200,000 timers under a steady mixed load and watch what must not grow: MINUTES=60
+	swift build -c release --product timerd
+	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/python Tests/Soak --minutes $(MINUTES)
+
+leaks: setup-tests ## Run whole lives of the release binary under valgrind
+	swift build -c release --product timerd
+	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/pytest -q Tests/BlackBox/test_leaks.py
 
 bench: setup ## Measure; writes the figures of docs/PERFORMANCE.md
 	Benchmarks/run.sh

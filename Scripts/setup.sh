@@ -42,6 +42,11 @@ missing_packages() {
         command -v openssl >/dev/null || echo openssl
         command -v python3 >/dev/null || echo python3
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
+        command -v gcc clang >/dev/null || printf '%s\n' gcc libc6-dev
+        command -v strip >/dev/null || echo binutils
+        command -v valgrind >/dev/null || echo valgrind
+        compgen -G '/usr/lib*/faketime/libfaketime.so.1' >/dev/null ||
+            compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || echo libfaketime
         command -v chromium chromium-browser google-chrome >/dev/null || echo chromium
         command -v chromedriver chromium.chromedriver >/dev/null || echo chromium-driver
     fi
