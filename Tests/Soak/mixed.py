@@ -231,7 +231,7 @@ class Load:
     async def _count_fires(self):
         """Every short timer's fire is seen, once."""
         connection = await Connection.open(self.port)
-        await connection.stream("/v1/events?types=fired&label=of%3Dshort")
+        await connection.stream("/v1/events?since=0&types=fired&label=of%3Dshort")
         try:
             async for _, line in ndjson(connection.chunks()):
                 self.fired += 1
