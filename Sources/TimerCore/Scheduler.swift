@@ -45,8 +45,8 @@ public struct Scheduler: ~Copyable {
         self.zones = zones
     }
 
-    // Has another module destroy a scheduler here. By itself it would go member by member, and Swift 6.3 optimises away the
-    // deinit of what lies two levels down, in types it can't see: the wheels' pages would leak.
+    // Has another module destroy a scheduler here. By itself it would go member by member, and Swift 6.3 optimises away
+    // the deinit of what lies two levels down, in types it can't see: the wheels' pages would leak.
     deinit {}
 
     /// Hashes ids, for making keys outside of any lock.
