@@ -51,7 +51,9 @@ struct StreamReader {
     }
 
     /// Every type's name and bit.
-    private static let typeNames: [(String, UInt64)] = EventType.allCases.map { ("\($0.name)", 1 << UInt64($0.rawValue)) }
+    private static let typeNames: [(String, UInt64)] = EventType.allCases.map {
+        ("\($0.name)", 1 << UInt64($0.rawValue))
+    }
 
     /// Whether `Accept` asks for server-sent events.
     private static func wantsSSE(_ exchange: Exchange) -> Bool {

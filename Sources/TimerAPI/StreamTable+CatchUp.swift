@@ -82,7 +82,9 @@ extension StreamTable {
 
     /// A row, decoded; nil for one that is damaged, which an operator is told.
     func events(of row: LogRow) -> RowEvents? {
-        if let known = recentRows.first(where: { $0.row.first == row.first && $0.row.last == row.last }) { return known }
+        if let known = recentRows.first(where: { $0.row.first == row.first && $0.row.last == row.last }) {
+            return known
+        }
         do throws(StoreError) {
             let events = try RowEvents(row)
             if recentRows.count == Self.recentCount { recentRows.removeFirst() }
