@@ -90,7 +90,7 @@ def change(api, rng):
                     content_type="application/merge-patch+json").expect(200)
     elif kind < 0.9:
         ids = [f"t{rng.randrange(TIMERS)}" for _ in range(rng.randrange(1, 60))]
-        lines = [{"op": "fire", "id": id} for id in ids]
+        lines = [{"command": "fire", "id": id} for id in ids]
         api.batch(lines, query="?results=brief").expect(200)
     else:
         api.create(after="1h", labels={"color": rng.choice(["red", "blue"])}, payload="y" * rng.randrange(20000))
@@ -147,3 +147,43 @@ def test_one_event_reaches_thousands_and_none_waits_for_the_next(new_server):
     finally:
         for stream in streams:
             stream.close()
+
+
+def test_a_long_history_is_the_same_from_memory_and_from_the_log(new_server):
+    server = new_server()
+    api = server.client
+    for id in ["long", "other"]:
+        api.create(id=id, every="1h")
+    for count in [1, 3, 400, 1, 700, 2]:  # rows of many events, and of few
+        api.batch([{"command": "fire", "id": id} for id in ["long", "other"] * count], query="?results=brief").expect(200)
+    expected = [event for event in api.history() if event["timer"] == "long"]
+    middle = expected[600]["id"]
+    for _ in range(2):
+        api = server.client
+        assert api.history_of("long") == expected
+        assert api.get(f"/v1/timers/long/events?follow=false&since={middle}").lines == expected[601:]
+        with api.stream("/v1/timers/long/events?since=0") as stream:
+            assert stream.take(len(expected)) == expected
+            api.command("long", "suspend").expect(200)
+            assert stream.next()["type"] == "suspended"
+        api.command("long", "resume").expect(200)
+        expected = [event for event in api.history() if event["timer"] == "long"]
+        server.restart()
+
+
+def test_an_id_used_again_shows_the_same_from_memory_and_from_the_log(new_server):
+    server = new_server()
+    api = server.client
+    api.create(id="again", after="1h")
+    first = api.history()[0]["id"]
+    api.command("again", "fire").expect(200)
+    api.delete("/v1/timers/again").expect(204)
+    api.create(id="again", after="1h")
+    for _ in range(2):
+        api = server.client
+        assert [event["type"] for event in api.history_of("again")] == ["created", "activated"]
+        events = api.get(f"/v1/timers/again/events?follow=false&since={first}").lines
+        assert [event["type"] for event in events] == [
+            "activated", "fired", "completed", "deleted", "created", "activated"]
+        assert api.get(f"/v1/timers/again/wait?since={first}&timeout=0s").expect(200).json["fire"] == 1
+        server.restart()

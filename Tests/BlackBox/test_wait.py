@@ -114,3 +114,12 @@ def test_a_wait_is_a_get(api):
 def test_no_time_to_wait_is_a_look(api, name):
     api.create(id=name)
     assert api.get(f"/v1/timers/{name}/wait?timeout=0s").expect(204).body == b""
+
+
+def test_an_end_that_was_undone_ends_no_wait(api):
+    id = api.create(after="1h")["id"]
+    created = api.history_of(id)[0]["id"]
+    api.command(id, "cancel").expect(200)
+    api.put(f"/v1/timers/{id}", {"after": "1h"}).expect(200)
+    api.command(id, "fire").expect(200)
+    assert wait(api, id, f"?since={created}").expect(200).json["fire"] == 1
