@@ -35,6 +35,9 @@ public final class Thread: Sendable {
         pthread_join(handle, nil)
     }
 
+    /// Lets other threads have the core, if some wait for it.
+    public static func yield() { sched_yield() }
+
     fileprivate static func run(_ opaque: UnsafeMutableRawPointer) {
         let start = unsafe Unmanaged<Start>.fromOpaque(opaque).takeRetainedValue()
         unsafe String(start.name.prefix(15)).withCString { name in unsafe clinux_name_thread(name) }
