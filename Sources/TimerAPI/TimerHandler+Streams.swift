@@ -16,9 +16,11 @@ extension TimerHandler {
         }
         let isOld = plan.since.map { $0 > 0 && $0 < context.service.horizon } ?? false
         if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
-        // Memory may hold events of an earlier timer of this id: from the beginning on, only this one's are shown.
+        // Memory may hold events of an earlier timer of this id: from the beginning on, only this one's are shown. What
+        // is not on disk yet (`--durability interval`) no walk can begin at: then all rows are looked through.
+        let hub = context.service.hub
         guard let since = plan.since, plan.filter.timer != nil, ticket.exchange.method != .head,
-            since == 0 || !context.service.hub.holds(after: since)
+            since == 0 || !hub.holds(after: since), plan.newestOfTimer <= hub.head
         else { return open(plan, ticket) }
         reading[ticket.serial] = ticket
         let serial = ticket.serial
@@ -31,6 +33,8 @@ extension TimerHandler {
     func begin(_ result: Result<Replayer.History, StoreError>, _ ticket: Ticket) {
         guard case .stream(var plan) = ticket.outcome else { return }
         guard case .success(let history) = result else {
+            // While storage fails, reads go on from memory as far as that goes.
+            if context.service.hub.holds(after: plan.since ?? 0) { return open(plan, ticket) }
             ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
             return respond(ticket)
         }
