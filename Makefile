@@ -16,7 +16,8 @@ SECONDS ?= 60
 TARGETS ?=
 SWIFT_FILES := Sources Tests Fuzz Package.swift
 
-.PHONY: help run build test simulate torture soak leaks bench bench-streams lint format sanitize fuzz clean setup setup-tests
+.PHONY: help run build test simulate torture soak leaks bench bench-more bench-streams lint format sanitize fuzz clean \
+	setup setup-tests
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,8 +52,11 @@ leaks: setup-tests ## Run whole lives of the release binary under valgrind
 	swift build -c release --product timerd
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/pytest -q Tests/BlackBox/test_leaks.py
 
-bench: setup ## Measure; writes the figures of docs/PERFORMANCE.md
+bench: setup ## Measure beside peers; writes the figures and the chart of docs/PERFORMANCE.md
 	Benchmarks/run.sh
+
+bench-more: setup ## Measure what takes longer or has no peer; writes its figures there too
+	Benchmarks/run.sh more
 
 bench-streams: setup ## Measure event streams; writes their figures there too
 	Benchmarks/streams.sh

@@ -11,6 +11,8 @@ readonly LOAD
 WORK=$(mktemp -d /var/tmp/timerd-bench.XXXXXX)
 readonly WORK FIGURES=$WORK/figures.md
 declare -a STARTED=()
+# What servers are started through: `env NAME=VALUE`.
+declare -a THROUGH=()
 
 fail() {
     printf 'bench: %s\n' "$@" >&2
@@ -57,7 +59,7 @@ apt_install() {
 PID=0
 
 launch() {
-    "$@" >>"$WORK/servers.log" 2>&1 &
+    "${THROUGH[@]}" "$@" >>"$WORK/servers.log" 2>&1 &
     PID=$!
     STARTED+=("$PID")
 }
@@ -66,7 +68,7 @@ launch() {
 start_timerd() {
     local started
     started=$(timers start $PORT "$WORK/servers.log" \
-        "$TIMERD" serve --listen "127.0.0.1:$PORT" --store "$1" --data "$2" "${@:3}") ||
+        "${THROUGH[@]}" "$TIMERD" serve --listen "127.0.0.1:$PORT" --store "$1" --data "$2" "${@:3}") ||
         fail "$(tail "$WORK/servers.log")"
     read -r PID READY <<<"$started"
     STARTED+=("$PID")
@@ -74,8 +76,15 @@ start_timerd() {
 
 stop() {
     kill "${2:--TERM}" "$1"
-    # Some are no children of this shell, so they can't be waited for; one that nobody reaps has ended all the same.
-    while [[ -r /proc/$1/stat ]] && ! grep -qs ') Z ' "/proc/$1/stat"; do sleep 0.02; done
+    # A child that is killed would be told of.
+    wait "$1" 2>/dev/null || true
+    until has_ended "$1"; do sleep 0.02; done
+}
+
+# Some are no children of this shell, so they can't be waited for; one that nobody reaps has ended all the same, once its
+# last thread has.
+has_ended() {
+    [[ ! -r /proc/$1/stat ]] || { grep -qs ') Z ' "/proc/$1/stat" && [[ $(ls "/proc/$1/task" 2>/dev/null) == "$1" ]]; }
 }
 
 timers() { python3 Benchmarks/timers.py "$@"; }
@@ -147,12 +156,15 @@ fan_out() {
 
 # --- Figures
 
-# wrk_rate PORT PATH [SCRIPT [ARGUMENT…]]: requests a second; answers other than 2xx end the run.
+# wrk_rate PORT PATH [SCRIPT [ARGUMENT…]]: requests a second, and how much of a core wrk took in percent; answers other
+# than 2xx end the run.
 wrk_rate() {
-    local output
-    output=$(wrk -t1 -c"$CONNECTIONS" -d"${SECONDS_A_RUN}s" ${3:+-s "$3"} "http://127.0.0.1:$1$2" -- "${@:4}")
-    grep -q 'Non-2xx' <<<"$output" && fail "$2 was refused: $output"
-    awk '/^Requests\/sec/ { print $2 }' <<<"$output"
+    local output TIMEFORMAT='cpu %R %U %S'
+    output=$({
+        time wrk -t1 -c"$CONNECTIONS" -d"${SECONDS_A_RUN}s" ${3:+-s "$3"} "http://127.0.0.1:$1$2" -- "${@:4}"
+    } 2>&1)
+    grep -qE 'Non-2xx|Socket errors' <<<"$output" && fail "$2 was refused: $output"
+    awk '/^Requests\/sec/ { rate = $2 } /^cpu / { printf "%s %.0f\n", rate, 100 * ($3 + $4) / $2 }' <<<"$output"
 }
 
 median() { sort -g | awk '{ values[NR] = $1 } END { print values[int((NR + 1) / 2)] }'; }
@@ -166,15 +178,18 @@ row() {
     printf '| %s | %s | %s |\n' "$1" "$2" "$3" | tee -a "$FIGURES" >&2
 }
 
-# publish MARK COMMAND: writes the rows of this run, which COMMAND began, between the page's marks of that name.
+# The machine, and what of it matters.
+machine() {
+    printf '%s × %s, %s, Linux %s, %s' "$(nproc)" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
+        "$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)" "$(uname -r)" \
+        "$(df --output=fstype "$WORK" | tail -n 1)"
+}
+
+# publish MARK COMMAND: writes FIGURES of this run, which COMMAND began, between the page's marks of that name.
 publish() {
-    local machine
-    machine="$(nproc) × $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), \
-$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo), Linux $(uname -r), $(df --output=fstype "$WORK" | tail -n 1)"
     {
         printf 'Measured by `%s` on %s, %s.\nLoad of the machine by others when the run began: %s.\n\n' \
-            "$2" "$(date -u +%F)" "$machine" "$LOAD"
-        printf '| what | measured | target |\n|---|---|---|\n'
+            "$2" "$(date -u +%F)" "$(machine)" "$LOAD"
         cat "$FIGURES"
     } >"$WORK/published.md"
     python3 - "$1" "$WORK/published.md" docs/PERFORMANCE.md <<'PYTHON'

@@ -1,272 +1,183 @@
 #!/usr/bin/env bash
-# Measures timerd against a bare libmicrohttpd server, Redis and beanstalkd on this machine, in about eight minutes, and
-# writes the figures into docs/PERFORMANCE.md. Absolute figures belong to the machine; the ratios are what to compare.
+# Measures timerd beside a bare libmicrohttpd server, Redis, beanstalkd and PostgreSQL on this machine, in turns and in
+# under ten minutes, and writes the figures into docs/PERFORMANCE.md, docs/bench.json and docs/bench.svg. Absolute
+# figures belong to the machine; the ratios are what to compare. `run.sh more` measures what takes too long for that or
+# has no peer, in about eight minutes.
 #
-# PARTS names some of the measurements, which are shown and not written; lib.sh has what else can be set.
+# PARTS names some of the measurements, and QUICK=1 makes all of them short; either is shown, and written to .build
+# only. LOAD_SECONDS is the length of each run of load.c; lib.sh has what else can be set.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if [[ -n ${QUICK-} ]]; then
+    ROUNDS=${ROUNDS:-2} LOAD_SECONDS=${LOAD_SECONDS:-0.3}
+    MANY=${MANY:-100000} VERY_MANY=${VERY_MANY:-200000} BURST=${BURST:-50000} WEBHOOKS=${WEBHOOKS:-20000}
+fi
+ROUNDS=${ROUNDS:-5}
 source Benchmarks/lib.sh
+source Benchmarks/servers.sh
+source Benchmarks/requests.sh
+source Benchmarks/many.sh
 
-readonly BARE_PORT=18081 SYNC_PORT=18082 REDIS_PORT=18083 BEANSTALKD_PORT=18084 HOOK_PORT=18085
-readonly MANY_TIMERS=1000000 STREAMS=10000
+readonly HOOK_PORT=$((PORT + 6))
+readonly MANY=${MANY:-1000000} VERY_MANY=${VERY_MANY:-10000000} BURST=${BURST:-200000} WEBHOOKS=${WEBHOOKS:-100000}
+readonly LOAD_SECONDS=${LOAD_SECONDS:-0.6} STEADY_A_SECOND=1000 STEADY_SECONDS=8 IDLE_SECONDS=4
+readonly SAMPLES=$WORK/samples RECORD=$WORK/figures.json
+declare -a SERVERS=()
 
-# --- What is needed
+# --- Samples and figures: see report.py
 
-install_packages() {
-    install_tools
-    command -v redis-server >/dev/null || apt_install redis-server || say "no redis-server here: not compared"
-    command -v beanstalkd >/dev/null || apt_install beanstalkd || say "no beanstalkd here: not compared"
+section() {
+    SECTION=$1
+    printf '\n%s (%d s)\n' "$1" "$SECONDS" >&2
 }
 
-compile() {
-    gcc -O2 -o "$WORK/bare" Benchmarks/bare.c -lmicrohttpd -lpthread
-    gcc -O2 -o "$WORK/peers" Benchmarks/peers.c
-    compile_streams
-    gcc -O2 -o "$WORK/receiver" Benchmarks/receiver.c
+# sample NAME VALUE [CLIENT'S CPU]
+sample() { echo "${@:2}" >>"$SAMPLES/$1"; }
+
+# figure WHAT WHO UNIT SAMPLES [TARGET]
+figure() { python3 Benchmarks/report.py figure "$RECORD" "$SECTION" "${@:1:3}" "$SAMPLES/$4" "${5-}" >&2; }
+
+# run_load SAMPLES SERVER CONNECTIONS BATCH [COMMAND…]: for the time of a run.
+run_load() {
+    local protocol=$2
+    [[ $2 == bare* ]] && protocol=timerd
+    "$WORK/load" for "$LOAD_SECONDS" "$protocol" "${PORTS[$2]}" "${@:3}" >>"$SAMPLES/$1"
 }
 
-# --- Measurements
+millions() { awk '{ printf $1 < 1e6 ? "%g k" : "%g M", $1 < 1e6 ? $1 / 1e3 : $1 / 1e6 }' <<<"$1"; }
 
-measure_requests() {
-    local data=$WORK/requests id get_path
-    start_timerd sqlite "$data"
-    local timerd=$PID
-    local body='{"after":"30d","payload":"'$(printf 'x%.0s' {1..254})'"}'
-    curl -sSi -H 'Content-Type: application/json' -d "$body" "http://127.0.0.1:$PORT/v1/timers" >"$WORK/post-answer"
-    id=$(tr -d '\r' <"$WORK/post-answer" | sed -n 's/^[Ll]ocation: //p')
-    get_path=$id
-    curl -sSi "http://127.0.0.1:$PORT$get_path" >"$WORK/get-answer"
-    launch "$WORK/bare" $BARE_PORT "$WORK/get-answer" "$WORK/post-answer"
-    launch "$WORK/bare" $SYNC_PORT "$WORK/get-answer" "$WORK/post-answer" "$WORK/bare-log"
-    wait_for_port $BARE_PORT
-    wait_for_port $SYNC_PORT
-    local name
-    for ((round = 0; round < ROUNDS; round++)); do
-        wrk_rate $BARE_PORT "$get_path" >>"$WORK/get-bare"
-        wrk_rate $PORT "$get_path" >>"$WORK/get-timerd"
-        wrk_rate $BARE_PORT /v1/timers Benchmarks/create.lua >>"$WORK/post-bare"
-        wrk_rate $PORT /v1/timers Benchmarks/create.lua >>"$WORK/post-timerd"
-        wrk_rate $SYNC_PORT /v1/timers Benchmarks/create.lua >>"$WORK/post-sync"
-    done
-    stop "$timerd"
-    for name in get-bare get-timerd post-bare post-timerd post-sync; do median <"$WORK/$name" >"$WORK/$name.median"; done
-    local get post get_bare post_bare post_sync
-    get=$(<"$WORK/get-timerd.median") post=$(<"$WORK/post-timerd.median")
-    get_bare=$(<"$WORK/get-bare.median") post_bare=$(<"$WORK/post-bare.median") post_sync=$(<"$WORK/post-sync.median")
-    row "durable POST create, 64 connections" "$(thousands "$post")/s" ""
-    row "– over bare C, no disk ($(thousands "$post_bare")/s)" "$(calc '%.2f ×' "$post / $post_bare")" "≥ 0.6 ×"
-    row "– over bare C with grouped fdatasync ($(thousands "$post_sync")/s)" "$(calc '%.2f ×' "$post / $post_sync")" ""
-    row "GET a timer, 64 connections" "$(thousands "$get")/s" ""
-    row "– over bare C ($(thousands "$get_bare")/s)" "$(calc '%.2f ×' "$get / $get_bare")" "≥ 0.85 ×"
+if_timerd() { [[ $1 != timerd ]] || echo "$2"; }
+
+title() {
+    case $1 in
+    redis) echo Redis ;;
+    postgres) echo PostgreSQL ;;
+    bare) echo 'bare C' ;;
+    bare-sync) echo 'bare C + sync' ;;
+    *) echo "$1" ;;
+    esac
 }
 
-start_redis() {
-    rm -rf "$WORK/redis"
-    mkdir "$WORK/redis"
-    launch redis-server --port $REDIS_PORT --bind 127.0.0.1 --dir "$WORK/redis" --save '' --appendonly yes \
-        --appendfsync always
-    wait_for_port $REDIS_PORT
-}
+# --- timerd alone
 
-start_beanstalkd() {
-    rm -rf "$WORK/beanstalkd"
-    mkdir "$WORK/beanstalkd"
-    launch beanstalkd -l 127.0.0.1 -p $BEANSTALKD_PORT -b "$WORK/beanstalkd" -f0 -u "$(id -un)"
-    wait_for_port $BEANSTALKD_PORT
-}
-
-measure_peers() {
-    local post batch redis redis_pipelined beanstalkd
-    post=$(<"$WORK/post-timerd.median")
-    if command -v redis-server >/dev/null; then
-        start_redis
-        for ((round = 0; round < ROUNDS; round++)); do
-            "$WORK/peers" redis $REDIS_PORT $CONNECTIONS 1 60000 >>"$WORK/redis"-one
-            "$WORK/peers" redis $REDIS_PORT 8 64 200000 >>"$WORK/redis"-pipelined
-        done
-        stop "$PID"
-        redis=$(median <"$WORK/redis-one")
-        redis_pipelined=$(median <"$WORK/redis-pipelined")
-        row "– over Redis HSET+ZADD, appendfsync always ($(thousands "$redis")/s)" \
-            "$(calc '%.2f ×' "$post / $redis")" "≥ 1.0 ×"
-    fi
-    if command -v beanstalkd >/dev/null; then
-        start_beanstalkd
-        for ((round = 0; round < ROUNDS; round++)); do
-            "$WORK/peers" beanstalkd $BEANSTALKD_PORT $CONNECTIONS 1 20000 >>"$WORK/beanstalkd-one"
-        done
-        stop "$PID"
-        beanstalkd=$(median <"$WORK/beanstalkd-one")
-        row "– over beanstalkd put, -f0 ($(thousands "$beanstalkd")/s)" "$(calc '%.2f ×' "$post / $beanstalkd")" "≥ 2 ×"
-    fi
-    start_timerd sqlite "$WORK/batch"
-    for ((round = 0; round < ROUNDS; round++)); do
-        wrk_rate $PORT '/v1/timers/batch?results=brief' Benchmarks/batch.lua >>"$WORK/batch-timerd"
-    done
-    stop "$PID"
-    rm -rf "$WORK/batch"
-    batch=$(calc '%.0f' "100 * $(median <"$WORK/batch-timerd")")
-    row "batch create, 100 a request" "$(thousands "$batch") timers/s" "≥ 400 k/s"
-    if [[ -n ${redis_pipelined-} ]]; then
-        row "– over Redis, 8 connections, 64 deep ($(thousands "$redis_pipelined")/s)" \
-            "$(calc '%.2f ×' "$batch / $redis_pipelined")" "≥ 3 ×"
-    fi
-}
-
-measure_many() {
-    local empty full rate
-    start_timerd memory "$WORK/none"
-    empty=$(resident_kib "$PID")
-    timers fill $PORT $MANY_TIMERS >/dev/null
-    full=$(resident_kib "$PID")
-    row "memory a timer, 1 M timers, 256 B payload, memory store (its log included)" \
-        "$(calc '%.0f B' "($full - $empty) * 1024 / $MANY_TIMERS")" ""
-    stop "$PID"
-    start_timerd sqlite "$WORK/many"
-    empty=$(resident_kib "$PID")
-    rate=$(timers fill $PORT $MANY_TIMERS)
-    sleep 1
-    full=$(resident_kib "$PID")
-    row "memory a timer, 1 M timers, 256 B payload, SQLite store" \
-        "$(calc '%.0f B' "($full - $empty) * 1024 / $MANY_TIMERS")" "≤ 420 B"
-    row "1 M timers made, 10,000 a request" "$(thousands "$rate") timers/s" ""
-    stop "$PID" -KILL
-    for ((round = 0; round < ROUNDS; round++)); do
-        start_timerd sqlite "$WORK/many"
-        echo "$READY" >>"$WORK/recovery"
-        full=$(resident_kib "$PID")
-        stop "$PID" -KILL
-    done
-    row "recovery of those 1 M timers after kill -9, start to readyz 200, page cache warm" \
-        "$(calc '%.2f s' "$(median <"$WORK/recovery")")" "≤ 0.5 s"
-    row "memory a timer after recovery" "$(calc '%.0f B' "($full - $empty) * 1024 / $MANY_TIMERS")" "≤ 420 B"
-    rm -rf "$WORK/many"
+measure_start() {
+    local round binary=${STATIC:-.build/static/release/timerd}
+    section 'Start, and the binary'
     for ((round = 0; round < ROUNDS; round++)); do
         start_timerd sqlite "$WORK/empty$round"
-        echo "$READY" >>"$WORK/start"
+        sample start "$(calc '%.1f' "$READY * 1000")"
         stop "$PID"
     done
-    row "start to first answer, empty" "$(calc '%.0f ms' "$(median <"$WORK/start") * 1000")" "≤ 50 ms"
-}
-
-measure_fires() {
-    local p50 p99
-    start_timerd sqlite "$WORK/fires"
-    read -r p50 p99 < <(timers late $PORT 200000 1)
-    row "200 k timers due within 1 s: lateness p50 / p99" "$p50 / $p99 ms" "p50 ≤ 200 ms"
-    timers fill $PORT 200000 >/dev/null
-    read -r p50 p99 < <(timers late $PORT 8000 8)
-    row "1000 fires/s, 200 k armed: lateness p50 / p99" "$p50 / $p99 ms" \
-        "p50 ≤ 0.1, p99 ≤ 2 ms, each + one commit"
-    stop "$PID"
-    rm -rf "$WORK/fires"
-}
-
-measure_burst() {
-    local followers whole p50 p99 most before50 before99 before_most get50 get99 get_most
-    for followers in 0 1; do
-        start_timerd sqlite "$WORK/burst"
-        read -r whole p50 p99 most before50 before99 before_most get50 get99 get_most < <(
-            python3 Benchmarks/burst.py $PORT $MANY_TIMERS $followers
-        )
-        row "1 M timers due at one instant, $followers streams of all: the last fires after" "$whole ms" "none lost"
-        row "– lateness p50 / p99 / most" "$p50 / $p99 / $most ms" ""
-        row "– GET a timer, 400 a second: p50 / p99 / most" "$get50 / $get99 / $get_most ms" "p99 ≤ 50 ms"
-        row "– in the second before" "$before50 / $before99 / $before_most ms" ""
-        stop "$PID"
-        rm -rf "$WORK/burst"
-    done
-}
-
-measure_watchdogs() {
-    local round name rate half end
-    start_timerd sqlite "$WORK/dogs"
-    timers dogs $PORT 10000
-    for ((round = 0; round < ROUNDS; round++)); do
-        wrk_rate $PORT / Benchmarks/command.lua kick >>"$WORK/kick"
-        wrk_rate $PORT / Benchmarks/command.lua get >>"$WORK/kick-get"
-        wrk_rate $PORT / Benchmarks/command.lua fire >>"$WORK/kick-fire"
-    done
-    for name in kick kick-get kick-fire; do median <"$WORK/$name" >"$WORK/$name.median"; done
-    row "kick, 64 connections" "$(thousands "$(<"$WORK/kick.median")")/s" ""
-    row "– over GET of the same watchdogs ($(thousands "$(<"$WORK/kick-get.median")")/s)" \
-        "$(calc '%.2f ×' "$(<"$WORK/kick.median") / $(<"$WORK/kick-get.median")")" ""
-    row "– over fire, a command with an event ($(thousands "$(<"$WORK/kick-fire.median")")/s)" \
-        "$(calc '%.2f ×' "$(<"$WORK/kick.median") / $(<"$WORK/kick-fire.median")")" "≥ 1 ×"
-    read -r rate half end < <(timers kicks $PORT 10000 20)
-    row "kicks by batch for 20 s: rate; log after 10 and 20 s" "$(thousands "$rate")/s; $half, $end MB" \
-        "≥ 50 k/s; no growth"
-    stop "$PID"
-    rm -rf "$WORK/dogs"
+    figure 'start to first answer, empty' timerd ms start '≤ 50 ms'
+    if [[ -x $binary ]]; then
+        strip -o "$WORK/stripped" "$binary"
+        sample size "$(calc '%.1f' "$(stat -c %s "$WORK/stripped") / 1e6")"
+    fi
+    figure 'static-stdlib binary, stripped' timerd MB size '≤ 25 MB'
 }
 
 measure_leeway() {
-    local without with least mean most
+    local part
+    section 'Wake-ups, and many due at one instant'
     start_timerd memory "$WORK/none"
-    without=$(timers wakeups $PORT 10000 0)
+    timers wakeups "$PORT" 10000 0 >>"$SAMPLES/leeway-0"
     stop "$PID"
     start_timerd memory "$WORK/none"
-    with=$(timers wakeups $PORT 10000 100)
+    timers wakeups "$PORT" 10000 100 >>"$SAMPLES/leeway-100"
     stop "$PID"
-    row "wake-ups a second for 10,000 timers of 1 s: without, with 10 % leeway" "$without, $with" ""
-    row "– saving" "$(calc '%.0f ×' "$without / $with")" "≥ 20 ×"
+    figure '10,000 timers of 1 s: wake-ups a second' 'no leeway' '' leeway-0
+    figure '10,000 timers of 1 s: wake-ups a second' '10 % leeway' '' leeway-100 '≥ 20 ×'
     start_timerd memory "$WORK/none"
-    read -r least mean most < <(timers herd $PORT 20000 4)
-    row "20,000 timers due at one instant, jitter 4 s: fires in each 250 ms, least / mean / most" \
-        "$least / $mean / $most" "even"
+    timers herd "$PORT" 20000 4 | tr ' ' '\n' >"$SAMPLES/herd"
     stop "$PID"
+    figure '20,000 due at one instant, jitter 4 s: fires in each 250 ms' timerd '' herd even
 }
 
-measure_streams() {
-    allow_files $((STREAMS + 1000)) streams || return 0
-    start_timerd memory "$WORK/none"
-    fan_out "$PORT" "$PID" $STREAMS 1
-    row "10 k idle streams: memory each" "$KIB_A_STREAM KiB" "≤ 8 KiB"
-    row "one event to all of them: p50 / p99" "$P50 / $P99 ms" "p99 ≤ 100 ms"
-    stop "$PID"
-}
-
-# deliver EXPECTED COUNT SPREAD HOSTS [HANG_EVERY]: fires COUNT timers with webhooks and sets RATE, P50 and P99 of the
-# EXPECTED that are answered.
+# deliver SAMPLES EXPECTED COUNT SPREAD HOSTS [HANG_EVERY]: fires COUNT timers with webhooks, of which EXPECTED are
+# answered.
 deliver() {
-    local data=$WORK/hooks receiver timerd
-    "$WORK/receiver" $HOOK_PORT "$1" "${5:-0}" >"$WORK/delivered" &
+    local data=$WORK/hooks receiver timerd rate p50 p99
+    "$WORK/receiver" "$HOOK_PORT" "$2" "${6:-0}" >"$WORK/delivered" &
     receiver=$!
     STARTED+=("$receiver")
-    wait_for_port $HOOK_PORT
+    wait_for_port "$HOOK_PORT"
     start_timerd sqlite "$data"
     timerd=$PID
-    timers hooks $PORT $HOOK_PORT "$2" "$3" "$4"
-    timeout 120 tail --pid="$receiver" -f /dev/null || fail "not all of $1 deliveries came"
+    timers hooks "$PORT" "$HOOK_PORT" "$3" "$4" "$5"
+    timeout 120 tail --pid="$receiver" -f /dev/null || fail "not all of $2 deliveries came"
     wait "$receiver" || fail "the receiver ended: $(<"$WORK/delivered")"
-    read -r RATE P50 P99 <"$WORK/delivered"
+    read -r rate p50 p99 <"$WORK/delivered"
+    sample "$1" "$rate"
+    sample "$1-p50" "$p50"
+    sample "$1-p99" "$p99"
     stop "$timerd" -KILL
     rm -rf "$data"
 }
 
 measure_webhooks() {
+    section 'Webhooks'
     allow_files 8192 webhooks || return 0
-    deliver 100000 100000 0 1
-    row "webhooks of 100 k timers due at once, one receiver" "$(thousands "$RATE") deliveries/s" ""
-    deliver 90000 100000 0 1000 10
-    row "– 1,000 hosts, a tenth of which never answer: deliveries to the others" "$(thousands "$RATE") deliveries/s" ""
-    deliver 8000 8000 8 1
-    row "1000 webhooks/s: from fire to first byte at the receiver, p50 / p99" "$P50 / $P99 ms" ""
+    gcc -O2 -o "$WORK/receiver" Benchmarks/receiver.c
+    deliver hooks "$WEBHOOKS" "$WEBHOOKS" 0 1
+    deliver hosts $((WEBHOOKS * 9 / 10)) "$WEBHOOKS" 0 1000 10
+    deliver paced 8000 8000 8 1
+    figure 'deliveries, all due at once, one receiver' timerd /s hooks '≥ 15 k/s'
+    figure '– 1,000 hosts, a tenth of which never answer' timerd /s hosts
+    figure '1,000/s: from fire to first byte, p50' timerd ms paced-p50
+    figure '1,000/s: from fire to first byte, p99' timerd ms paced-p99 '≤ 10 ms'
 }
 
-measure_size() {
-    local binary=$WORK/stripped
-    [[ -x ${STATIC:-.build/static/release/timerd} ]] || return 0
-    strip -o "$binary" "${STATIC:-.build/static/release/timerd}"
-    row "static-stdlib binary, stripped" "$(calc '%.1f MB' "$(stat -c %s "$binary") / 1e6")" "≤ 25 MB"
+measure_instant() {
+    local followers whole p50 p99 most before50 before99 before_most get50 get99 get_most
+    section "$(millions "$MANY") timers due at one instant"
+    for followers in 0 1; do
+        start_timerd sqlite "$WORK/instant"
+        read -r whole p50 p99 most before50 before99 before_most get50 get99 get_most < <(
+            python3 Benchmarks/burst.py "$PORT" "$MANY" $followers
+        )
+        sample "instant-whole-$followers" "$whole"
+        sample "instant-p50-$followers" "$p50"
+        sample "instant-get50-$followers" "$get50"
+        sample "instant-get99-$followers" "$get99"
+        sample "instant-before99-$followers" "$before99"
+        stop "$PID"
+        rm -rf "$WORK/instant"
+        figure "$followers streams of all: the last fires after" timerd ms "instant-whole-$followers"
+        figure "$followers streams of all: lateness p50" timerd ms "instant-p50-$followers"
+        figure "$followers streams of all: GET a timer, 400 a second, p50" timerd ms "instant-get50-$followers"
+        figure "$followers streams of all: GET a timer, 400 a second, p99" timerd ms "instant-get99-$followers" '≤ 50 ms'
+        figure "– in the second before, p99" timerd ms "instant-before99-$followers"
+    done
+}
+
+# --- The run
+
+# write_report MARK COMMAND
+write_report() {
+    local docs=docs
+    [[ $1 == figures && -z ${PARTS-}${QUICK-} ]] || docs=.build
+    mkdir -p "$docs"
+    python3 Benchmarks/report.py json "$RECORD" "$(machine)" "$LOAD" >"$docs/bench.json"
+    python3 Benchmarks/report.py chart "$RECORD" >"$docs/bench.svg"
+    python3 Benchmarks/report.py tables "$RECORD" >"$FIGURES"
+    cat "$FIGURES" "$docs/bench.json"
+    [[ -n ${PARTS-}${QUICK-} ]] || publish "$1" "$2"
+    say "$docs/bench.json and $docs/bench.svg have the figures too; it took $SECONDS s"
 }
 
 main() {
-    install_packages
-    compile
-    local part
-    for part in ${PARTS:-requests peers many fires burst watchdogs leeway streams webhooks size}; do "measure_$part"; done
-    [[ -n ${PARTS-} ]] || publish figures 'make bench'
+    local part mark=figures command='make bench' parts='create slow batch reads commands burst many 10m start'
+    if [[ ${1-} == more ]]; then
+        mark=more command='make bench-more' parts='10m_peers instant kicks leeway webhooks'
+    fi
+    install_tools
+    install_peers
+    gcc -O2 -o "$WORK/fires" Benchmarks/fires.c Benchmarks/protocol.c Benchmarks/stream.c
+    mkdir "$SAMPLES"
+    allow_files 2048 '512 connections' || exit 0
+    SECONDS=0
+    for part in ${PARTS:-$parts}; do "measure_$part"; done
+    write_report "$mark" "$command"
 }
 
 main "$@"

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +15,6 @@ enum { ID_DIGITS = 19, INSTANT = 24, MAX_REST = 128 * 1024, MAX_READ = 1024 * 10
 
 // One for all streams, as they are read one after another.
 static char buffer[MAX_REST + MAX_READ + 1];
-
-void give_up(const char *why, ...) {
-  va_list arguments;
-  va_start(arguments, why);
-  fputs("streams: ", stderr);
-  vfprintf(stderr, why, arguments);
-  fputc('\n', stderr);
-  exit(1);
-}
 
 static void unexpected(const struct stream *stream, const char *what, const char *bytes, size_t size) {
   give_up("%s after %ld events, the last of them %ld: %.*s", what, stream->count, stream->last_id,
@@ -291,6 +281,8 @@ static long instant_us(const char *text) {
 
 long event_fire(const struct event *event) { return atol(member(event, "\"fire\":")); }
 
+long event_due_us(const struct event *event) { return instant_us(member(event, "\"scheduledAt\":\"")); }
+
 long event_decided_us(const struct event *event) {
-  return instant_us(member(event, "\"scheduledAt\":\"")) + atol(member(event, "\"latenessUs\":"));
+  return event_due_us(event) + atol(member(event, "\"latenessUs\":"));
 }

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "give_up.h"
+
 enum format { NDJSON, SSE };
 
 // Where in its answer a stream is.
@@ -32,9 +34,6 @@ struct event {
   size_t type_size, size;
 };
 
-// Says why, as printf does, and ends the process.
-void give_up(const char *why, ...) __attribute__((format(printf, 1, 2), noreturn));
-
 // A connection to `port` of this machine from 127.0.0.(1 + host).
 int dial(int port, int host, int receive_buffer);
 
@@ -50,9 +49,10 @@ int stream_read(struct stream *stream, void (*show)(struct stream *, const struc
 
 int event_is(const struct event *event, const char *type);
 
-// Of a `fired` event: its number among the fires of its timer, and when it was decided to fire, in microseconds since
-// 1970.
+// Of a `fired` event: its number among the fires of its timer, and when it was due and decided to fire, in microseconds
+// since 1970.
 long event_fire(const struct event *event);
+long event_due_us(const struct event *event);
 long event_decided_us(const struct event *event);
 
 #endif

@@ -258,6 +258,7 @@ main() {
     compile_streams
     gcc -O2 -o "$WORK/fanout" Benchmarks/fanout.c
     allow_files $((STREAMS + 2000)) streams || exit 0
+    printf '| what | measured | target |\n|---|---|---|\n' >"$FIGURES"
     local part
     for part in ${PARTS:-idle fanout spread replay slow}; do "measure_$part"; done
     [[ -n ${PARTS-} ]] || publish streams 'make bench-streams'
