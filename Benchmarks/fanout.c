@@ -61,7 +61,7 @@ static void renew(struct answer *answer) {
   for (char *at = answer->chunk; (at = strstr(at, old));) memcpy(at, new, ID_DIGITS);
 }
 
-static void send_all(int fd, const char *bytes, size_t size) {
+static void send_whole(int fd, const char *bytes, size_t size) {
   if (send(fd, bytes, size, MSG_NOSIGNAL) != (ssize_t)size) fail("send");
 }
 
@@ -78,14 +78,14 @@ static void answer(int fd) {
     if (reader_count == MAX_STREAMS) fail("too many streams");
     struct reader *reader = &readers[reader_count++];
     *reader = (struct reader){fd, strstr(request, "text/event-stream") ? &sse : &ndjson};
-    send_all(fd, reader->answer->head, reader->answer->head_size);
+    send_whole(fd, reader->answer->head, reader->answer->head_size);
     return;
   }
   renew(&ndjson);
   renew(&sse);
-  send_all(fd, created, sizeof created - 1);
+  send_whole(fd, created, sizeof created - 1);
   for (const struct reader *reader = readers; reader < readers + reader_count; reader++)
-    send_all(reader->fd, reader->answer->chunk, reader->answer->chunk_size);
+    send_whole(reader->fd, reader->answer->chunk, reader->answer->chunk_size);
 }
 
 int main(int argc, char **argv) {

@@ -25,15 +25,6 @@ long wall_us(void) {
   return time.tv_sec * 1000000L + time.tv_nsec / 1000;
 }
 
-void send_all(int fd, const char *bytes, size_t size) {
-  while (size > 0) {
-    ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
-    if (sent < 0) give_up("send: %m");
-    bytes += sent;
-    size -= (size_t)sent;
-  }
-}
-
 static void uuid(char out[37], long serial) {
   sprintf(out, "%08lx-%04lx-7000-8000-%012lx", serial >> 32, serial >> 16 & 0xffff, serial & 0xffffffffffff);
 }

@@ -32,8 +32,6 @@ size_t ask_command(char *out, const char *command, long dog);
 // A blocking connection to `port` of this machine, greeted.
 int protocol_dial(const struct protocol *protocol, int port);
 
-void send_all(int fd, const char *bytes, size_t size);
-
 // Microseconds since 1970.
 long wall_us(void);
 

@@ -35,15 +35,6 @@ int dial(int port, int host, int receive_buffer) {
   return fd;
 }
 
-void send_text(int fd, const char *text, size_t size) {
-  while (size > 0) {
-    ssize_t sent = send(fd, text, size, MSG_NOSIGNAL);
-    if (sent < 0) give_up("send: %m");
-    text += sent;
-    size -= (size_t)sent;
-  }
-}
-
 void stream_open(struct stream *stream, int port, int host, const char *target, enum format format,
                  int receive_buffer) {
   char request[1024];
@@ -51,7 +42,7 @@ void stream_open(struct stream *stream, int port, int host, const char *target, 
                       format == SSE ? "text/event-stream" : "application/x-ndjson");
   if (size >= (int)sizeof request) give_up("the target is too long: %s", target);
   *stream = (struct stream){.fd = dial(port, host, receive_buffer), .format = format, .place = HEAD};
-  send_text(stream->fd, request, (size_t)size);
+  send_all(stream->fd, request, (size_t)size);
 }
 
 // --- Framing

@@ -37,9 +37,6 @@ struct event {
 // A connection to `port` of this machine from 127.0.0.(1 + host).
 int dial(int port, int host, int receive_buffer);
 
-// Sends all of `text` on a blocking socket.
-void send_text(int fd, const char *text, size_t size);
-
 // Opens `stream` at `port` and asks for `target`; the head comes with the first `stream_read`. With `receive_buffer`
 // the kernel holds about so many unread bytes for it.
 void stream_open(struct stream *stream, int port, int host, const char *target, enum format format, int receive_buffer);

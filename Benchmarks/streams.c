@@ -231,7 +231,7 @@ static int run_fanout(int number, int times) {
     for (int i = 0; i < number; i++) streams[i].time_us = 0;
     arrived = 0;
     sent_us = now_us();
-    send_text(creator, post, sizeof post - 1);
+    send_all(creator, post, sizeof post - 1);
     read_until(&arrived, number, take_created);
     read_created(creator);
     for (int i = 0; i < number; i++) reached[i] = streams[i].time_us;

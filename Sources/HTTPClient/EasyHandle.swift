@@ -6,11 +6,11 @@ import CCurl
     private let errorText: UnsafeMutablePointer<CChar>
     private var lines: UnsafeMutablePointer<curl_slist>?
 
-    private static let libraryStarted: Bool = ccurl_start() == CURLE_OK
+    private static let hasStarted: Bool = ccurl_start() == CURLE_OK
 
     /// Nil where libcurl can't start: no memory, or no random numbers.
     init?() {
-        guard Self.libraryStarted, let handle = unsafe curl_easy_init() else { return nil }
+        guard Self.hasStarted, let handle = unsafe curl_easy_init() else { return nil }
         unsafe self.handle = handle
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))

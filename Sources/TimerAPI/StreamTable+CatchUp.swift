@@ -107,6 +107,7 @@ extension StreamTable {
 
     /// Streams that may hold rows from the store at once, each about a mebibyte.
     private static let mostHolders = 16
+
     private func ask(_ stream: EventStream) {
         holders += 1
         stream.holdsRows = true

@@ -128,12 +128,7 @@ final class StreamTable {
     /// Passes over new rows and gives every stream that can go on some of what it is to show, step by step in turn, for
     /// a bounded time.
     func feed() {
-        guard !streams.isEmpty else {
-            (pass, queue, recentRows, recentPortions) = (nil, FIFO(), [], [])
-            seen = service.hub.head
-            settled = seen
-            return
-        }
+        guard !streams.isEmpty else { return rest() }
         let until = Clocks.monotonic() + Self.turnNs
         var isBusy = true
         while isBusy {
@@ -149,6 +144,14 @@ final class StreamTable {
             if isBusy && Clocks.monotonic() >= until { return inbox.wake() }
         }
         (recentRows, recentPortions) = ([], [])
+    }
+
+    /// Nobody is there: lets everything go that was for those who left.
+    private func rest() {
+        (pass, recentRows, recentPortions) = (nil, [], [])
+        (queue, wanting, failed, beating, bounded) = (FIFO(), FIFO(), [], [], [])
+        seen = service.hub.head
+        settled = seen
     }
 
     /// Takes the pass one step further, or begins the next. Returns false where there is nothing to pass.

@@ -27,13 +27,13 @@ import TimerCore
     private var bodyBytes = 0
     private var refusal: String?
 
-    private static let libraryStarted: Bool = ccurl_start() == CURLE_OK
+    private static let hasStarted: Bool = ccurl_start() == CURLE_OK
 
     /// Nil where libcurl can't make one: no memory, or an option it was built without.
     ///
     /// - Parameter sockets: is told of connections; outlives them, which may outlive the handle.
     init?(_ settings: Settings, _ sockets: SocketWatch) {
-        guard Self.libraryStarted, let handle = unsafe curl_easy_init() else { return nil }
+        guard Self.hasStarted, let handle = unsafe curl_easy_init() else { return nil }
         unsafe self.handle = handle
         self.settings = settings
         self.sockets = sockets

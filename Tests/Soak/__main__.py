@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), *[str(HERE.parent / name) for name in ("Torture", "BlackBox")]]
 
 import server as server_module  # noqa: E402
+from hooks import Listener  # noqa: E402
 from judge import MEASURES, MIB, judge, table  # noqa: E402
 from mixed import SHORT_SECONDS, Load  # noqa: E402
 from samples import Samples  # noqa: E402
@@ -25,37 +26,24 @@ FLAGS = ("--heartbeat", "2s", "--retain-events", "24h,8MiB", "--max-idempotency-
 SAMPLES = 240  # in a run, but one each two seconds at most
 
 
-class Receiver:
-    """Takes webhooks: 204, now and then 500. A context manager."""
+class Receiver(Listener):
+    """Takes webhooks: 204, now and then 500."""
 
     def __init__(self):
         self.count, self.taken = 0, set()
 
-    async def __aenter__(self):
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1024)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
-        return self
-
-    async def __aexit__(self, *_):
-        self._server.close()
-
-    async def _serve(self, reader, writer):
-        try:
-            while head := await reader.readuntil(b"\r\n\r\n"):
-                path = head.split(b" ", 2)[1]
-                length = next(int(line.split(b":")[1]) for line in head.lower().split(b"\r\n")
-                              if line.startswith(b"content-length:"))
-                await reader.readexactly(length)
-                self.count += 1
-                fails = self.count % 20 == 0
-                if not fails:
-                    self.taken.add(path)
-                writer.write(b"HTTP/1.1 500 Told\r\nContent-Length: 0\r\n\r\n" if fails else b"HTTP/1.1 204 Told\r\n\r\n")
-                await writer.drain()
-        except (OSError, EOFError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.transport.abort()
+    async def _answer(self, reader, writer):
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(int(line.split(b":")[1]) for line in head.lower().split(b"\r\n")
+                      if line.startswith(b"content-length:"))
+        await reader.readexactly(length)
+        self.count += 1
+        fails = self.count % 20 == 0
+        if not fails:
+            self.taken.add(head.split(b" ", 2)[1])
+        writer.write(b"HTTP/1.1 500 Told\r\nContent-Length: 0\r\n\r\n" if fails else b"HTTP/1.1 204 Told\r\n\r\n")
+        await writer.drain()
+        return True
 
 
 def raise_failures(tasks):

@@ -76,6 +76,16 @@ struct DispatcherTests {
         }
     }
 
+    /// A receiver that opens `begun` at each request, and takes it once `end` lets it pass.
+    private static func waiting(for end: Gate, _ begun: Gate) -> Receiver {
+        Receiver { visit in
+            begun.open(1)
+            end.pass()
+            visit.answer(200)
+            return .keep
+        }
+    }
+
     @Test func `many timers' events arrive, each timer's in their order`() throws {
         let receiver = Self.taking()
         let delivering = try DeliveringService(MemoryLogStore())
@@ -125,12 +135,7 @@ struct DispatcherTests {
     @Test func `a stop waits for an attempt that is under way`() throws {
         let begun = Gate()
         let end = Gate()
-        let receiver = Receiver { visit in
-            begun.open(1)
-            end.pass()
-            visit.answer(200)
-            return .keep
-        }
+        let receiver = Self.waiting(for: end, begun)
         let delivering = try DeliveringService(MemoryLogStore())
         try delivering.create("t", url: "\(receiver.base)/t")
         try delivering.fire("t")
@@ -178,12 +183,7 @@ struct DispatcherTests {
     @Test func `an attempt that ends while the disk fails counts, and is made once`() throws {
         let begun = Gate()
         let end = Gate()
-        let receiver = Receiver { visit in
-            begun.open(1)
-            end.pass()
-            visit.answer(200)
-            return .keep
-        }
+        let receiver = Self.waiting(for: end, begun)
         let store = FaultyLogStore()
         let delivering = try DeliveringService(store)
         try delivering.create("t", url: "\(receiver.base)/t")

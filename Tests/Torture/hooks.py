@@ -11,13 +11,8 @@ VERIFIED = 0.1
 SLOW_SECONDS = 2.0  # longer than the webhooks' own timeout
 
 
-class Hooks:
-    """An HTTP server on 127.0.0.1; the last part of a path is the timer's id. A context manager."""
-
-    def __init__(self, record, seed):
-        self.record, self.dice, self.count, self.again = record, random.Random(f"{seed} hooks"), 0, 0
-        self.may_fail = True
-        self._taken = set()
+class Listener:
+    """Serves each connection to a port of its own on 127.0.0.1 by `_answer`, until that says no. A context manager."""
 
     async def __aenter__(self):
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1024)
@@ -35,6 +30,15 @@ class Hooks:
             pass  # the server was killed or gave up waiting, or the run is over
         finally:
             writer.transport.abort()
+
+
+class Hooks(Listener):
+    """The receiver; the last part of a path is the timer's id."""
+
+    def __init__(self, record, seed):
+        self.record, self.dice, self.count, self.again = record, random.Random(f"{seed} hooks"), 0, 0
+        self.may_fail = True
+        self._taken = set()
 
     async def _answer(self, reader, writer):
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
