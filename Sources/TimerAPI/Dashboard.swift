@@ -51,13 +51,8 @@ struct Dashboard {
 
     /// Whether a request that lacks a token comes from a person's browser, which is to show the page.
     static func isWanted(by exchange: Exchange) -> Bool {
-        guard exchange.method == .get || exchange.method == .head,
-            exchange.target.prefix(while: { $0 != UInt8(ascii: "?") }).elementsEqual("/".utf8),
-            let accepted = exchange.header("accept")?.text
-        else { return false }
-        return accepted.split(separator: ",").contains { range in
-            range.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased() == "text/html"
-        }
+        (exchange.method == .get || exchange.method == .head) && exchange.accepts("text/html")
+            && exchange.target.prefix(while: { $0 != UInt8(ascii: "?") }).elementsEqual("/".utf8)
     }
 
     /// Fills the response with a 401 whose content is the page.

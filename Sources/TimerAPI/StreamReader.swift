@@ -36,7 +36,7 @@ struct StreamReader {
             plan.follows = try query.flag("follow", default: true)
             plan.limit = Int(try query.number("limit", in: 1...Int64(Int32.max), default: Int64(Int32.max)))
             if plan.limit == Int(Int32.max) { plan.limit = .max }
-            plan.format = Self.wantsSSE(ticket.exchange) ? .sse : .ndjson
+            plan.format = ticket.exchange.accepts("text/event-stream") ? .sse : .ndjson
             plan.isSubscription = ticket.route == .timerEvents && plan.follows && ticket.exchange.method == .get
         }
         try query.finish()
@@ -53,14 +53,5 @@ struct StreamReader {
     /// Every type's name and bit.
     private static let typeNames: [(String, UInt64)] = EventType.allCases.map {
         ("\($0.name)", 1 << UInt64($0.rawValue))
-    }
-
-    /// Whether `Accept` asks for server-sent events.
-    private static func wantsSSE(_ exchange: Exchange) -> Bool {
-        guard let accept = exchange.header("accept")?.text.lowercased() else { return false }
-        return accept.split(separator: ",").contains { part in
-            let words = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-            return words.first == "text/event-stream" && !words.dropFirst().contains { ["q=0", "q=0.0"].contains($0) }
-        }
     }
 }
