@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A mutual-exclusion lock around a `pthread_mutex_t`, with one condition to wait on.
 ///
@@ -6,9 +7,18 @@ import Glibc
 /// (32 k to 1.6 M locks/s against 4 M in one run, see `docs/PERFORMANCE.md`), so the service's locks are of this type.
 /// The mutex lives at a fixed heap address, as POSIX demands.
 @safe public final class Lock: @unchecked Sendable {
-    // Unchecked: two pointers that never change, to objects made for sharing.
+    // Unchecked: two pointers that never change, to objects made for sharing; both `var` are guarded by the mutex.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
+    /// Threads that want the lock and don't have it: those in `lock`, and those a signal has woken.
+    private let waiting = Atomic<Int>(0)
+    /// Threads in `wait` that no signal has woken yet.
+    private var sleeping = 0
+    /// How often such threads were woken.
+    private var signals = 0
+    /// How often `yield` sleeps, at most, and for how many nanoseconds each time.
+    private static let mostNaps = 100
+    private static let napNs = 50_000
 
     /// Makes an open lock.
     public init() {
@@ -33,7 +43,10 @@ import Glibc
 
     /// Takes the lock; waits while another thread holds it. Not recursive.
     public func lock() {
+        if unsafe pthread_mutex_trylock(mutex) == 0 { return }
+        waiting.add(1, ordering: .relaxed)
         let result = unsafe pthread_mutex_lock(mutex)
+        waiting.subtract(1, ordering: .relaxed)
         precondition(result == 0, "a lock is taken once by one thread")
     }
 
@@ -42,6 +55,16 @@ import Glibc
         let result = unsafe pthread_mutex_unlock(mutex)
         precondition(result == 0, "a lock is released by its holder")
     }
+
+    /// Lets the threads that wait for the lock have it, for one that holds it again and again: who gives it back and
+    /// takes it at once would have it again before the one who waits is awake. It sleeps meanwhile, as that one may need
+    /// its core, for 5 ms at most. The holder may not call.
+    public func yield() {
+        for _ in 0..<Self.mostNaps where waiters > 0 { Thread.sleep(nanoseconds: Self.napNs) }
+    }
+
+    /// How many threads want the lock and don't have it.
+    var waiters: Int { waiting.load(ordering: .relaxed) }
 
     /// Runs `body` holding the lock.
     public func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
@@ -52,8 +75,7 @@ import Glibc
 
     /// Gives the lock back, sleeps until `signal`, and holds the lock again. May wake without a cause.
     public func wait() {
-        let result = unsafe pthread_cond_wait(condition, mutex)
-        precondition(result == 0, "only the holder waits")
+        _ = sleep { unsafe pthread_cond_wait(condition, mutex) == 0 }
     }
 
     /// As `wait()`, for at most `nanoseconds`. Returns false when the time ran out.
@@ -63,11 +85,23 @@ import Glibc
         let total = Int64(until.tv_nsec) + max(0, nanoseconds)
         until.tv_sec += Int(total / 1_000_000_000)
         until.tv_nsec = Int(total % 1_000_000_000)
-        return unsafe pthread_cond_timedwait(condition, mutex, &until) == 0
+        return sleep { unsafe pthread_cond_timedwait(condition, mutex, &until) == 0 }
     }
 
-    /// Wakes every thread in `wait`.
+    private func sleep(_ body: () -> Bool) -> Bool {
+        let before = signals
+        sleeping += 1
+        let isWoken = body()
+        if signals == before { sleeping -= 1 } else { waiting.subtract(1, ordering: .relaxed) }
+        return isWoken
+    }
+
+    /// Wakes every thread in `wait`. Only the holder may call.
     public func signal() {
+        guard sleeping > 0 else { return }
+        signals += 1
+        waiting.add(sleeping, ordering: .relaxed)
+        sleeping = 0
         unsafe pthread_cond_broadcast(condition)
     }
 }

@@ -35,8 +35,11 @@ public final class Thread: Sendable {
         pthread_join(handle, nil)
     }
 
-    /// Lets other threads have the core, if some wait for it.
-    public static func yield() { sched_yield() }
+    /// Has the calling thread sleep, for less than a second.
+    static func sleep(nanoseconds: Int) {
+        var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
+        unsafe nanosleep(&time, nil)
+    }
 
     fileprivate static func run(_ opaque: UnsafeMutableRawPointer) {
         let start = unsafe Unmanaged<Start>.fromOpaque(opaque).takeRetainedValue()

@@ -62,10 +62,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Called under the lock when the turn of deliveries has come. Set before anything changes.
     var onReadyDeliveries: () -> Void = {}
     private let durable = Atomic<Int64>(0)
-    /// Turns that wait for the lock.
-    private let waitingTurns = Atomic<Int>(0)
-    /// How often the fire loop gives its core away for them, at most.
-    private static let longestCourtesy = 1000
     /// The newest position that was lost.
     private let lostThrough = Atomic<Int64>(0)
 
@@ -181,9 +177,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
     public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {
-        waitingTurns.add(1, ordering: .relaxed)
         lock.lock()
-        waitingTurns.subtract(1, ordering: .relaxed)
         defer { lock.unlock() }
         let now = instant()
         let result = body(Turn(engine: self, now: now))
@@ -329,12 +323,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         armedFor = done ? .max : now.elapsed
         afterChanges(now)
         return done ? .done : .more
-    }
-
-    /// Lets the turns that wait for the lock have it, before the next step: who gives it back and takes it at once would
-    /// have it again before the one who waits is awake.
-    func letOthersIn() {
-        for _ in 0..<Self.longestCourtesy where waitingTurns.load(ordering: .relaxed) > 0 { Thread.yield() }
     }
 
     /// What was counted, now.

@@ -22,7 +22,7 @@ final class FireLoop: Sendable {
             heart.beat()
             switch engine.advance() {
             case .done: engine.alarm.wait(milliseconds: Self.longestSleep)
-            case .more: engine.letOthersIn()
+            case .more: engine.lock.yield()
             case .held: engine.alarm.wait(milliseconds: Self.backpressureSleep)
             }
         }

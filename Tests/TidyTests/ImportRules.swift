@@ -6,7 +6,7 @@ enum ImportRules {
     static let allowed: [String: Set<String>] = [
         "TimerCore": [],
         "WireJSON": [],
-        "Platform": ["CLinux", "Glibc"],
+        "Platform": ["CLinux", "Glibc", "Synchronization"],
         "HTTPServer": ["Platform", "CMicroHTTPD", "Glibc", "Synchronization"],
         "HTTPClient": ["Platform", "CCurl", "Glibc"],
         "Webhooks": ["TimerCore", "WireJSON", "Platform", "CCrypto", "CCurl", "Glibc", "Synchronization"],

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import Platform
+
+struct LockTests {
+    private let lock = Lock()
+
+    @Test(arguments: [1, 5])
+    func `threads that want the lock are counted until they have it`(_ count: Int) throws {
+        lock.lock()
+        let threads = (0..<count).map { _ in Background { [lock] in lock.withLock {} } }
+        try eventually("all want it") { lock.waiters == count }
+        lock.unlock()
+        for thread in threads { try thread.finish("has had it") }
+        #expect(lock.waiters == 0)
+    }
+
+    @Test(arguments: [1, 5])
+    func `sleepers want the lock from the signal on`(_ count: Int) throws {
+        let asleep = Shared(0)
+        let threads = (0..<count).map { _ in
+            Background { [lock] in
+                lock.withLock {
+                    asleep.change { $0 += 1 }
+                    lock.wait()
+                }
+            }
+        }
+        // Each counts holding the lock, which only its sleep gives back.
+        try eventually("all sleep") { lock.withLock { asleep.value == count } }
+        lock.lock()
+        #expect(lock.waiters == 0)
+        lock.signal()
+        #expect(lock.waiters == count)
+        lock.signal()
+        #expect(lock.waiters == count)
+        lock.unlock()
+        for thread in threads { try thread.finish("woke") }
+        #expect(lock.waiters == 0)
+    }
+
+    @Test func `a sleep that ends by itself leaves nothing to be woken`() {
+        lock.withLock {
+            #expect(!lock.wait(nanoseconds: 1))
+            lock.signal()
+        }
+        #expect(lock.waiters == 0)
+    }
+
+    @Test func `who yields comes back, also to a lock that nobody gives back`() throws {
+        lock.yield()
+        lock.lock()
+        let other = Background { [lock] in lock.withLock {} }
+        try eventually("it is wanted") { lock.waiters == 1 }
+        lock.yield()
+        lock.unlock()
+        try other.finish("has had it")
+    }
+}
