@@ -25,6 +25,7 @@ final class Committer: @unchecked Sendable {
     /// Rows that are to take the place of others, and whether some are just doing so.
     private var replacements: [RowReplacement] = []
     private var replaces = false
+    private var gathering = Gathering()
     /// Empty buffers for the next batch.
     private var spare = CommitWork()
     /// Bytes appended since the compactor was last told.
@@ -139,6 +140,7 @@ final class Committer: @unchecked Sendable {
     private func next() -> CommitWork? {
         engine.lock.withLock {
             while !hasWork && !stopping { engine.lock.wait() }
+            gather()
             var work = CommitWork()
             if !engine.batch.isEmpty {
                 // Before the batch is taken: the reading follows a step of the calendar.
@@ -157,6 +159,20 @@ final class Committer: @unchecked Sendable {
             replaces = !work.replacements.isEmpty
             return work.base == nil && work.deletion == nil && work.replacements.isEmpty ? nil : work
         }
+    }
+
+    /// Lets those who were answered last join the batch with what they ask for next, where that is worth its time.
+    private func gather() {
+        guard case .commit = engine.configuration.durability, !engine.batch.isEmpty else { return }
+        engine.awaited = gathering.expected
+        while engine.gathered < gathering.expected && !stopping {
+            let left = gathering.deadline - Clocks.monotonic()
+            if left <= 0 { break }
+            _ = engine.lock.wait(nanoseconds: left)
+        }
+        engine.awaited = 0
+        gathering.took(engine.gathered)
+        engine.gathered = 0
     }
 
     private var wantsDeletion: Bool { deleteThrough > deletedThrough && !deletionFailed }
@@ -179,7 +195,9 @@ final class Committer: @unchecked Sendable {
         let started = Clocks.monotonic()
         let outcome = store.append(rows, expecting: logHead, epoch: epoch)
         guard outcome == .durable else { return recover(outcome, rows) }
-        let seconds = Double(Clocks.monotonic() - started) / 1e9
+        let ended = Clocks.monotonic()
+        gathering.appended(from: started, to: ended)
+        let seconds = Double(ended - started) / 1e9
         engine.lock.withLock {
             logHead = last
             let grown = rows.reduce(0) { $0 + $1.data.count }
@@ -282,25 +300,6 @@ final class Committer: @unchecked Sendable {
     private func isInLog(_ row: LogRow?) throws(StoreError) -> Bool {
         guard let row else { return false }
         return try store.makeReader().row(holding: row.first) == row
-    }
-
-    /// Folds what `store` holds, or the rows of it up to `position`.
-    static func fold(
-        _ fold: inout LogFold, _ store: any LogStore, through position: Int64 = .max
-    ) throws(StoreError) {
-        let reader = try store.makeReader()
-        var failure: StoreError?
-        try reader.read(from: 0) { row in
-            guard row.last <= position else { return false }
-            do throws(StoreError) {
-                try fold.fold(row)
-                return true
-            } catch {
-                failure = error
-                return false
-            }
-        }
-        if let failure { throw failure }
     }
 
     /// Writes a record that says nothing new; when it lands, changes are taken again.

@@ -47,6 +47,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var storageFails = false
     /// Whether the service stops, for good.
     var isStopping = false
+    /// Changes that clients asked for, in the batch; and how many the committer waits for before it takes the batch.
+    var gathered = 0
+    var awaited = 0
     /// Elapsed nanoseconds the alarm is armed for.
     var armedFor = Int64.max
     /// Whether the fire loop is between two steps of one waking.
@@ -210,7 +213,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Wakes the committer when there are records, and plans the next waking.
     func afterChanges(_ now: Now) {
-        if !batch.isEmpty { lock.signal() }
+        if !batch.isEmpty && gathered >= awaited { lock.signal() }
         if scheduler.hasReadyDeliveries(durable: durableHead) { onReadyDeliveries() }
         plan(now)
     }

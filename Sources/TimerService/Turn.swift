@@ -39,6 +39,7 @@ public import TimerLog
         do {
             let result = try body(&engine.scheduler, &engine.effects)
             engine.record()
+            engine.gathered += 1
             return result
         } catch {
             engine.effects.removeAll(keepingCapacity: true)
