@@ -5,16 +5,19 @@ import WireJSON
 /// A batch under way: its lines apply in order, each for itself, a bounded number in one hold of the lock.
 final class BatchRun {
     private enum Line {
-        case create(TimerKey, id: [UInt8], definition: [UInt8])
+        /// Its definition is the one at that index.
+        case create(TimerKey, id: [UInt8], definition: Int)
         case command(TimerCommand, TimerKey, id: [UInt8], RescheduleTarget?, VersionCondition)
         case delete(TimerKey, id: [UInt8], VersionCondition)
         case problem(Problem)
     }
 
     private enum Result {
-        case timer(status: Int, TimerView)
+        case timer(status: Int, id: [UInt8], version: Int64)
+        /// A timer as it is now, in whole.
+        indirect case whole(status: Int, TimerView)
         case deleted(id: [UInt8])
-        case problem(Problem)
+        indirect case problem(Problem)
     }
 
     private let body: [UInt8]
@@ -25,6 +28,8 @@ final class BatchRun {
     private let keepsBrief: Bool
     private var next = 0
     private var lines: [Line] = []
+    /// The definitions of the timers to be made, apart from the lines so that they are changed where they are.
+    private var definitions: [[UInt8]] = []
     private var results: [Result] = []
     private var document = JSONDocument()
     /// The result lines so far.
@@ -43,8 +48,8 @@ final class BatchRun {
         var ranges: [Range<Int>] = []
         var start = 0
         while start < body.count {
-            let end = body[start...].firstIndex(of: UInt8(ascii: "\n")) ?? body.count
-            if body[start..<end].contains(where: { $0 != 32 && $0 != 9 && $0 != 13 }) {
+            let end = body.span.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? body.count
+            if (start..<end).contains(where: { body[$0] != 32 && body[$0] != 9 && body[$0] != 13 }) {
                 guard ranges.count < APILimits.batchLines else {
                     throw Problem(.tooLarge, "a batch has at most \(APILimits.batchLines) lines")
                 }
@@ -78,7 +83,8 @@ final class BatchRun {
         }
         let timer = try TimerBody(document, zones: zones)
         let id = timer.id ?? makeID()
-        return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: try timer.definition(id: id))
+        definitions.append(try timer.definition(id: id))
+        return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: definitions.count - 1)
     }
 
     private func command(_ word: JSONNode) throws(Problem) -> Line {
@@ -129,6 +135,7 @@ final class BatchRun {
             results.append(result)
         }
         lines.removeAll(keepingCapacity: true)
+        definitions.removeAll(keepingCapacity: true)
     }
 
     private func apply(_ line: Line, _ turn: borrowing Turn) -> Result {
@@ -137,12 +144,12 @@ final class BatchRun {
             switch line {
             case .problem(let problem):
                 return .problem(problem)
-            case .create(let key, let id, var definition):
+            case .create(let key, let id, let index):
                 timer = id
-                return view(201, try turn.create(key, definition: &definition), turn)
+                return shown(try turn.create(key, definition: &definitions[index]), id, status: 201, turn)
             case .command(let command, let key, let id, let target, let condition):
                 timer = id
-                return view(200, try turn.apply(command, key, target: target, if: condition), turn)
+                return shown(try turn.apply(command, key, target: target, if: condition), id, status: 200, turn)
             case .delete(let key, let id, let condition):
                 timer = id
                 try turn.delete(key, if: condition)
@@ -153,27 +160,30 @@ final class BatchRun {
         }
     }
 
-    private func view(_ status: Int, _ slot: SlotIndex, _ turn: borrowing Turn) -> Result {
+    private func shown(_ slot: SlotIndex, _ id: [UInt8], status: Int, _ turn: borrowing Turn) -> Result {
+        if isBrief {
+            let version = turn.read { (scheduler: borrowing Scheduler) in scheduler.progress(slot).version }
+            return .timer(status: status, id: id, version: version)
+        }
         var view = TimerView()
         turn.copy(slot, into: &view)
-        return .timer(status: status, view)
+        return .whole(status: status, view)
     }
 
     private func write(_ result: Result, _ json: inout JSONWriter, isBrief: Bool, _ requestID: [UInt8]) {
         json.beginObject()
         json.key("status")
         switch result {
-        case .timer(let status, let view):
+        case .timer(let status, let id, let version):
+            writeBrief(status, id, version, &json)
+        case .whole(let status, let view) where isBrief:
+            var id: [UInt8] = []
+            Definition.appendID(view.definition.span, to: &id)
+            writeBrief(status, id, view.progress.version, &json)
+        case .whole(let status, let view):
             json.integer(Int64(status))
-            if isBrief {
-                json.key("id")
-                TimerJSON.writeID(view.definition, &json)
-                json.key("version")
-                json.integer(view.progress.version)
-            } else {
-                json.key("timer")
-                TimerJSON.write(view, &json)
-            }
+            json.key("timer")
+            TimerJSON.write(view, &json)
         case .deleted(let id):
             json.integer(204)
             json.key("id")
@@ -185,5 +195,13 @@ final class BatchRun {
         }
         json.endObject()
         json.newline()
+    }
+
+    private func writeBrief(_ status: Int, _ id: [UInt8], _ version: Int64, _ json: inout JSONWriter) {
+        json.integer(Int64(status))
+        json.key("id")
+        json.string(id)
+        json.key("version")
+        json.integer(version)
     }
 }

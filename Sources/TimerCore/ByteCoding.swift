@@ -4,12 +4,15 @@ public enum ByteCoding {
     /// Appends `value` in one to ten bytes.
     @inlinable
     public static func append(_ value: UInt64, to bytes: inout [UInt8]) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
+        if value < 0x80 { return bytes.append(UInt8(truncatingIfNeeded: value)) }
+        bytes.append(addingCapacity: 10) { coded in
+            var rest = value
+            while rest >= 0x80 {
+                coded.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+                rest >>= 7
+            }
+            coded.append(UInt8(truncatingIfNeeded: rest))
         }
-        bytes.append(UInt8(rest))
     }
 
     /// Appends `value` so that small magnitudes of either sign are short.

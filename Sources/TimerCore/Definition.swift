@@ -63,7 +63,7 @@ public enum Definition {
         append(value, to: &labels)
     }
 
-    private static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
+    static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
         unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     }
 

@@ -22,7 +22,7 @@ struct HashOrderedIndex {
     /// How many entries there are.
     private(set) var count = 0
 
-    private static func entry(_ hash: UInt32, _ value: UInt32) -> UInt64 { UInt64(hash) << 32 | UInt64(value) }
+    static func entry(_ hash: UInt32, _ value: UInt32) -> UInt64 { UInt64(hash) << 32 | UInt64(value) }
 
     private func directoryIndex(_ hash: UInt32) -> Int { depth == 0 ? 0 : Int(hash >> (32 - UInt32(depth))) }
 
@@ -47,6 +47,22 @@ struct HashOrderedIndex {
         let entry = Self.entry(hash, value)
         pages[page].entries.insert(entry, at: Self.lowerBound(pages[page].entries, entry))
         count += 1
+    }
+
+    /// Adds many entries, each a hash and its value as `entry` puts them together.
+    mutating func insert(_ entries: [UInt64]) {
+        // Their pages lie all over memory. Looked at first, they are fetched side by side; one search after the other
+        // would wait for each.
+        var places: UInt64 = 0
+        for entry in entries {
+            let page = Int(directory[directoryIndex(UInt32(truncatingIfNeeded: entry >> 32))])
+            let count = pages[page].entries.count
+            if count > 0 { places &+= pages[page].entries[count >> 1] }
+        }
+        withExtendedLifetime(places) {}
+        for entry in entries {
+            insert(hash: UInt32(truncatingIfNeeded: entry >> 32), value: UInt32(truncatingIfNeeded: entry))
+        }
     }
 
     private func canSplit(_ page: Int) -> Bool {

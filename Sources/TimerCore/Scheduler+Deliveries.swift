@@ -317,6 +317,7 @@ extension Scheduler {
 extension Scheduler {
     /// Takes over that the event at position `id`, about the timer of `definition`, is to be delivered.
     public mutating func foldOwed(_ id: Int64, definition: Span<UInt8>) {
+        indexFolded()
         let key = TimerKey(definition: definition, siphash: table.siphash)
         guard let slot = table.find(key) else {
             return deliveries.appendDetached(id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
@@ -328,6 +329,7 @@ extension Scheduler {
     ///
     /// - Parameter definition: of the timer, or the prefix of it.
     public mutating func fold(_ outcome: DeliveryOutcome, definition: Span<UInt8>, at: Int64, position: Int64) {
+        indexFolded()
         settle(outcome, at: at, position: position, wallOffset: 0)
         guard !definition.isEmpty,
             let slot = table.find(TimerKey(definition: definition, siphash: table.siphash))
@@ -350,6 +352,7 @@ extension Scheduler {
         _ standing: DeliveryStanding, definition: Span<UInt8>, progress: (TimerProgress, KickProgress?)?,
         position: Int64
     ) {
+        indexFolded()
         let key = TimerKey(definition: definition, siphash: table.siphash)
         if standing.slot != nil, table.find(key) == nil {
             // The timer's own record was written anew since, and follows.

@@ -30,32 +30,35 @@ public enum TimerID {
     }
 
     static let uuidMark: UInt8 = 0xFF
-    private static let uuidLength = 36
 
     /// Appends the kept form of `text`: a mark and 16 bytes for a UUID, else the length and the bytes.
     static func appendKept(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
-        if text.count == uuidLength, let (high, low) = uuid(text) {
+        if let uuid = UUIDText.read(text) {
             bytes.append(uuidMark)
-            for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> shift)) }
-            for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> shift)) }
-            return
+            append(uuid.high, to: &bytes)
+            append(uuid.low, to: &bytes)
+        } else {
+            bytes.append(UInt8(text.count))
+            Definition.append(text, to: &bytes)
         }
-        bytes.append(UInt8(text.count))
-        for index in text.indices { bytes.append(text[index]) }
     }
 
     /// Appends the text of the kept form `kept` (which starts at its mark or length).
     static func appendText(kept: Span<UInt8>, to bytes: inout [UInt8]) {
-        let isUUID = kept[0] == uuidMark
-        for index in 1..<kept.count {
-            guard isUUID else {
-                bytes.append(kept[index])
-                continue
+        guard kept[0] == uuidMark else { return Definition.append(kept.extracting(1..<kept.count), to: &bytes) }
+        UUIDText.append(high: word(kept, at: 1), low: word(kept, at: 9), to: &bytes)
+    }
+
+    private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
+        bytes.append(addingCapacity: 8) { output in
+            for shift in stride(from: 56, through: 0, by: -8) {
+                output.append(UInt8(truncatingIfNeeded: word >> shift))
             }
-            if index == 5 || index == 7 || index == 9 || index == 11 { bytes.append(UInt8(ascii: "-")) }
-            bytes.append(hexDigit(kept[index] >> 4))
-            bytes.append(hexDigit(kept[index] & 15))
         }
+    }
+
+    private static func word(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
+        (0..<8).reduce(0) { $0 << 8 | UInt64(bytes[offset + $1]) }
     }
 
     /// How many bytes the kept form at `offset` takes, its mark or length included; nil when it can't be one.
@@ -65,34 +68,5 @@ public enum TimerID {
         let count = mark == uuidMark ? 17 : 1 + Int(mark)
         guard count > 1, count <= 1 + maximumLength, offset + count <= bytes.count else { return nil }
         return count
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
-    }
-
-    private static func uuid(_ text: Span<UInt8>) -> (UInt64, UInt64)? {
-        var halves: (UInt64, UInt64) = (0, 0)
-        var digits = 0
-        for index in text.indices {
-            let byte = text[index]
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            let value: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = byte - UInt8(ascii: "a") + 10
-            default: return nil
-            }
-            if digits < 16 {
-                halves.0 = halves.0 << 4 | UInt64(value)
-            } else {
-                halves.1 = halves.1 << 4 | UInt64(value)
-            }
-            digits += 1
-        }
-        return halves
     }
 }

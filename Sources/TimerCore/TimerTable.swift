@@ -1,49 +1,6 @@
 /// Where a timer is kept: an index into the table's slab.
 public typealias SlotIndex = UInt32
 
-/// A timer's name with its keyed hash, made before the lock is taken.
-public struct TimerKey: Sendable, Hashable {
-    /// Namespace and id in their kept form, as a definition begins.
-    let bytes: [UInt8]
-    /// The keyed hash that places it in lists.
-    public let hash: UInt64
-
-    /// The key of the timer that `id` (a valid `TimerID`) names in the default namespace.
-    public init(id: Span<UInt8>, siphash: SipHash) {
-        var bytes: [UInt8] = [0]
-        bytes.reserveCapacity(id.count + 2)
-        TimerID.appendKept(id, to: &bytes)
-        self.bytes = bytes
-        hash = siphash.hash(bytes.span)
-    }
-
-    /// Whether `definition`, whole or a prefix, is this timer's.
-    public func names(_ definition: Span<UInt8>) -> Bool {
-        guard definition.count >= bytes.count else { return false }
-        for index in bytes.indices where definition[index] != bytes[index] { return false }
-        return true
-    }
-
-    /// The key at the start of the definition, or prefix of one, `definition`.
-    public init(definition: Span<UInt8>, siphash: SipHash) {
-        let end = Self.end(definition)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(end)
-        for index in 0..<end { bytes.append(definition[index]) }
-        self.bytes = bytes
-        hash = siphash.hash(bytes.span)
-    }
-
-    /// The hash of the key at the start of the definition, or prefix of one, `definition`.
-    public static func hash(definition: Span<UInt8>, siphash: SipHash) -> UInt64 {
-        siphash.hash(definition.extracting(0..<end(definition)))
-    }
-
-    private static func end(_ definition: Span<UInt8>) -> Int {
-        min(1 + (TimerID.keptCount(definition, at: 1) ?? 0), definition.count)
-    }
-}
-
 /// What the table keeps of a timer: 72 bytes, and 32 more once it has fired.
 struct TimerSlot: BitwiseCopyable {
     /// The encoded definition.
@@ -108,6 +65,8 @@ struct TimerTable: ~Copyable {
     private var kickSlots = PagedStorage<KickSlot>(pageShift: 12, fill: KickSlot())
     private var free: [SlotIndex] = []
     private var byID = HashOrderedIndex()
+    /// Entries of timers that `byID` lacks so far: see `insertUnindexed`.
+    private var unindexed: [UInt64] = []
     private var byLabel = LabelIndex()
     /// Hashes ids and labels.
     let siphash: SipHash
@@ -127,7 +86,7 @@ struct TimerTable: ~Copyable {
     }
 
     /// How many timers there are.
-    var count: Int { byID.count }
+    var count: Int { byID.count + unindexed.count }
 
     /// How many timers are in `state`.
     func count(in state: TimerState) -> Int { countByState[Int(state.rawValue)] }
@@ -141,6 +100,7 @@ struct TimerTable: ~Copyable {
 
     /// Where the timer named `key` is.
     func find(_ key: borrowing TimerKey) -> SlotIndex? {
+        precondition(unindexed.isEmpty, "every timer is in the index")
         let key = copy key
         return byID.find(hash: UInt32(truncatingIfNeeded: key.hash >> 32)) { slot in
             slots[Int(slot)].definition.withSpan { key.names($0) }
@@ -160,6 +120,30 @@ struct TimerTable: ~Copyable {
 
     /// Adds a timer; `key` is not there yet.
     mutating func insert(_ key: borrowing TimerKey, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
+        let slot = add(key, definition: definition, progress: progress)
+        byID.insert(hash: slots[Int(slot)].hash, value: slot)
+        return slot
+    }
+
+    /// Adds a timer that nobody can find before `indexRest`: many are indexed faster than one after the other.
+    mutating func insertUnindexed(
+        _ key: borrowing TimerKey, definition: Span<UInt8>, progress: TimerProgress
+    ) -> SlotIndex {
+        let slot = add(key, definition: definition, progress: progress)
+        unindexed.append(HashOrderedIndex.entry(slots[Int(slot)].hash, slot))
+        return slot
+    }
+
+    /// Puts every timer where it can be found.
+    mutating func indexRest() {
+        if unindexed.isEmpty { return }
+        byID.insert(unindexed)
+        unindexed.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func add(
+        _ key: borrowing TimerKey, definition: Span<UInt8>, progress: TimerProgress
+    ) -> SlotIndex {
         let slot = free.popLast() ?? SlotIndex(slots.grow(by: 1))
         let generation = slots[Int(slot)].generation
         var fresh = TimerSlot()
@@ -172,7 +156,6 @@ struct TimerTable: ~Copyable {
         if Int(slot) < kickSlots.count { kickSlots[Int(slot)] = KickSlot() }
         definitionBytes += definition.count
         countByState[Int(progress.state.rawValue)] += 1
-        byID.insert(hash: fresh.hash, value: slot)
         indexLabels(slot, fresh.definition, adding: true)
         return slot
     }
@@ -348,7 +331,8 @@ extension TimerTable {
 
     /// Where the timer is whose name has that top half of its hash and whose definition stands at `base`.
     func find(hash: UInt32, base: Int64) -> SlotIndex? {
-        byID.find(hash: hash) { slots[Int($0)].base == base }
+        precondition(unindexed.isEmpty, "every timer is in the index")
+        return byID.find(hash: hash) { slots[Int($0)].base == base }
     }
 
     /// The whole keyed hash of a timer's name: its place in lists.

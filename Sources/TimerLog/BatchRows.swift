@@ -88,10 +88,11 @@ public enum BatchRows {
             throw StoreError(.damaged, "the row at position \(row.first) has a damaged or newer head")
         }
         var offset = BatchHeader.count
+        var record = LogRecord(position: row.first)
         for index in 0..<header.records {
             let position = row.first + Int64(index)
             guard let range = RecordCodec.body(bytes, at: offset),
-                let record = RecordCodec.decode(bytes, range, position: position)
+                RecordCodec.decode(bytes, range, position: position, into: &record)
             else { throw StoreError(.damaged, "the record at position \(position) is damaged") }
             guard try body(record) else { return header }
             offset = range.upperBound

@@ -68,6 +68,7 @@ public struct LogFold: ~Copyable {
         if deletedThrough == nil { deletedThrough = row.previous }
         if oldest == nil { oldest = row.first }
         var orphan: Int64?
+        defer { scheduler.indexFolded() }
         let header = try BatchRows.read(row) { record in
             if !apply(record, row) { orphan = record.position }
             return orphan == nil

@@ -27,9 +27,9 @@ public struct LogRecord: Sendable, Equatable {
     /// Position of the same timer's event before, 0 for none.
     public var previous: Int64 = 0
     /// Wall milliseconds at which it was decided.
-    public var at: Int64
+    public var at: Int64 = 0
     /// What it says.
-    public var content: Content
+    public var content = Content.condensed(restingOn: 0)
     /// The timer's progress right after, for events, snapshots and kicks.
     public var progress = TimerProgress()
     /// The rest of a watchdog's progress.

@@ -84,16 +84,16 @@ extension RecordCodec {
         return true
     }
 
-    /// The record with the definition of the timer it is about, in whole or its prefix; with none where that was not known.
-    static func withOwner(
-        _ record: LogRecord, _ bytes: Span<UInt8>, _ range: Range<Int>, isWhole: Bool
-    ) -> LogRecord? {
-        range.isEmpty && !isWhole ? record : withDefinition(record, bytes, range, isWhole: isWhole)
+    /// Notes the definition of the timer that the record is about, in whole or its prefix; none where that was not known.
+    static func setOwner(
+        _ record: inout LogRecord, _ bytes: Span<UInt8>, _ range: Range<Int>, isWhole: Bool
+    ) -> Bool {
+        range.isEmpty && !isWhole || setDefinition(&record, bytes, range, isWhole: isWhole)
     }
 
     static func delivery(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64
-    ) -> LogRecord? {
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, into record: inout LogRecord
+    ) -> Bool {
         guard let at = ByteCoding.readSigned(bytes, &offset),
             let id = ByteCoding.readFixed(bytes, &offset, count: 8),
             let flags = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
@@ -101,24 +101,26 @@ extension RecordCodec {
             let attempts = ByteCoding.read(bytes, &offset), attempts <= 127,
             let due = ByteCoding.readSigned(bytes, &offset),
             let status = ByteCoding.read(bytes, &offset), status <= 999
-        else { return nil }
+        else { return false }
         var delivery = DeliveryStanding(
-            id: Int64(bitPattern: id), body: position, slot: flags & timerlessFlag == 0 ? 0 : nil, state: state)
+            id: Int64(bitPattern: id), body: record.position, slot: flags & timerlessFlag == 0 ? 0 : nil, state: state)
         delivery.attempts = Int(attempts)
         delivery.due = at &+ due
         delivery.status = Int(status)
         if state == .dead { delivery.reason = flags & surplusFlag == 0 ? .attempts : .backlog }
-        var record = LogRecord(position: position, at: at, content: .delivery(delivery, event: nil))
-        guard flags & eventFlag != 0 else {
-            return withOwner(record, bytes, offset..<body.upperBound, isWhole: delivery.slot != nil)
-        }
+        record.at = at
+        record.content = .delivery(delivery, event: nil)
         let range = offset..<body.upperBound
-        guard delivery.id > 0, let kind = ByteCoding.readFixed(bytes, &offset, count: 1),
-            var event = event(bytes, range, &offset, delivery.id, UInt8(kind)), event.owesDelivery
-        else { return nil }
+        guard flags & eventFlag != 0 else {
+            return setOwner(&record, bytes, range, isWhole: delivery.slot != nil)
+        }
+        var event = LogRecord(position: delivery.id)
         event.body = range
+        guard delivery.id > 0, let kind = ByteCoding.readFixed(bytes, &offset, count: 1),
+            Self.event(bytes, range, &offset, UInt8(kind), into: &event), event.owesDelivery
+        else { return false }
         record.content = .delivery(delivery, event: event)
         record.definition = event.definition
-        return record
+        return true
     }
 }

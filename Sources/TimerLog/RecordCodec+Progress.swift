@@ -40,35 +40,35 @@ extension RecordCodec {
         return age < 0 ? at &- age : at &- age &+ 1
     }
 
-    /// Reads what `append` wrote; nil when it is not that. Moves `offset` behind it.
-    static func readProgress(
-        _ bytes: Span<UInt8>, _ offset: inout Int, at: Int64
-    ) -> (progress: TimerProgress, kicks: KickProgress?)? {
+    /// Reads what `append` wrote into `record`, whose instant is known, and moves `offset` behind it. Returns false when
+    /// it is not that.
+    static func readProgress(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let head = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
             let state = TimerState(rawValue: head & stateMask),
             let version = ByteCoding.readSigned(bytes, &offset), let due = ByteCoding.readSigned(bytes, &offset),
             let sinceFire = ByteCoding.readSigned(bytes, &offset), let fires = ByteCoding.readSigned(bytes, &offset),
             let missed = ByteCoding.readSigned(bytes, &offset),
             let recentFires = ByteCoding.readSigned(bytes, &offset)
-        else { return nil }
-        var progress = TimerProgress()
-        progress.state = state
-        progress.flags = TimerProgress.Flags(rawValue: head >> flagsShift & flagsMask)
-        progress.version = version
-        progress.updatedAt = at
-        progress.due = due &+ at
-        progress.lastFiredAt = instant(age: sinceFire, at: at)
-        progress.fireCount = fires
-        progress.missedCount = missed
-        progress.firesSinceActivation = recentFires
-        guard head & kicksFlag != 0 else { return (progress, nil) }
+        else { return false }
+        let at = record.at
+        record.progress.state = state
+        record.progress.flags = TimerProgress.Flags(rawValue: head >> flagsShift & flagsMask)
+        record.progress.version = version
+        record.progress.updatedAt = at
+        record.progress.due = due &+ at
+        record.progress.lastFiredAt = instant(age: sinceFire, at: at)
+        record.progress.fireCount = fires
+        record.progress.missedCount = missed
+        record.progress.firesSinceActivation = recentFires
+        guard head & kicksFlag != 0 else { return true }
         guard let sinceKick = ByteCoding.readSigned(bytes, &offset),
             let count = ByteCoding.readSigned(bytes, &offset), let sinceStall = ByteCoding.readSigned(bytes, &offset)
-        else { return nil }
+        else { return false }
         var kicks = KickProgress()
         kicks.lastKickedAt = instant(age: sinceKick, at: at)
         kicks.kickCount = count
         kicks.stalledSince = instant(age: sinceStall, at: at)
-        return (progress, kicks)
+        record.kicks = kicks
+        return true
     }
 }

@@ -113,7 +113,9 @@ public enum RecordCodec {
     }
 
     static func appendFixed(_ value: UInt64, count: Int, to bytes: inout [UInt8]) {
-        for index in 0..<count { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
+        bytes.append(addingCapacity: count) { fixed in
+            for index in 0..<count { fixed.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
+        }
     }
 
     static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
@@ -145,126 +147,125 @@ public enum RecordCodec {
         CRC32C.checksum(bytes.extracting(body))
     }
 
-    /// Decodes the record whose body is `body`, its checksum verified; nil when it is damaged.
-    public static func decode(_ bytes: Span<UInt8>, _ body: Range<Int>, position: Int64) -> LogRecord? {
+    /// Decodes the record whose body is `body`, its checksum verified, in place: a recovery decodes millions.
+    ///
+    /// - Returns: false when it is damaged; `record` says nothing then.
+    static func decode(_ bytes: Span<UInt8>, _ body: Range<Int>, position: Int64, into record: inout LogRecord) -> Bool
+    {
         // Numbers that end too late must not be read from the next record.
         let bytes = bytes.extracting(0..<body.upperBound)
         var offset = body.lowerBound - 4
         guard let stored = ByteCoding.readFixed(bytes, &offset, count: 4),
             UInt32(stored) == checksum(bytes, body),
             let kind = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) })
-        else { return nil }
-        var record = content(bytes, body, &offset, position, kind)
-        record?.body = body
-        return record
+        else { return false }
+        record = LogRecord(position: position)
+        record.body = body
+        return content(bytes, body, &offset, kind, into: &record)
     }
 
     private static func content(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64, _ kind: UInt8
-    ) -> LogRecord? {
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ kind: UInt8, into record: inout LogRecord
+    ) -> Bool {
         switch kind & kindMask {
-        case snapshotKind: return snapshot(bytes, body, &offset, position)
-        case deliveryKind: return delivery(bytes, body, &offset, position)
-        case answerKind: return answer(bytes, body, &offset, position)
-        case kickKind: return kick(bytes, &offset, position)
+        case snapshotKind: return snapshot(bytes, body, &offset, into: &record)
+        case deliveryKind: return delivery(bytes, body, &offset, into: &record)
+        case answerKind: return answer(bytes, body, &offset, into: &record)
+        case kickKind: return kick(bytes, &offset, into: &record)
         case versionFloorKind:
             guard let at = ByteCoding.readSigned(bytes, &offset), let floor = ByteCoding.readSigned(bytes, &offset)
-            else { return nil }
-            return LogRecord(position: position, at: at, content: .versionFloor(floor))
+            else { return false }
+            record.at = at
+            record.content = .versionFloor(floor)
+            return true
         case condensedKind:
             guard let at = ByteCoding.readSigned(bytes, &offset), let last = ByteCoding.readSigned(bytes, &offset)
-            else { return nil }
-            return LogRecord(position: position, at: at, content: .condensed(restingOn: last))
+            else { return false }
+            record.at = at
+            record.content = .condensed(restingOn: last)
+            return true
         default:
-            return event(bytes, body, &offset, position, kind)
+            return event(bytes, body, &offset, kind, into: &record)
         }
     }
 
     static func event(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64, _ kind: UInt8
-    ) -> LogRecord? {
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ kind: UInt8, into record: inout LogRecord
+    ) -> Bool {
         guard let type = EventType(rawValue: kind & kindMask),
             let reason = ByteCoding.readFixed(bytes, &offset, count: 1).flatMap({ EventReason(rawValue: UInt8($0)) }),
-            let distance = ByteCoding.read(bytes, &offset), distance <= UInt64(position),
+            let distance = ByteCoding.read(bytes, &offset), distance <= UInt64(record.position),
             let at = ByteCoding.readSigned(bytes, &offset)
-        else { return nil }
+        else { return false }
         let isWhole = kind & wholeFlag != 0
-        var record = LogRecord(position: position, at: at, content: .event(type, reason, nil))
-        record.previous = distance == 0 ? 0 : position - Int64(distance)
+        record.at = at
+        record.content = .event(type, reason, nil)
+        record.previous = distance == 0 ? 0 : record.position - Int64(distance)
         if type.isDelivery {
-            guard readOutcome(bytes, &offset, type, reason, into: &record) else { return nil }
+            guard readOutcome(bytes, &offset, type, reason, into: &record) else { return false }
             record.outcome?.isDetached = kind & detachedFlag != 0
-            return withOwner(record, bytes, offset..<body.upperBound, isWhole: isWhole)
+            return setOwner(&record, bytes, offset..<body.upperBound, isWhole: isWhole)
         }
         record.owesDelivery = kind & owedFlag != 0
-        guard let (progress, kicks) = readProgress(bytes, &offset, at: at) else { return nil }
-        var stalledFor: Int64?
+        guard readProgress(bytes, &offset, into: &record) else { return false }
         if type == .recovered {
-            guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
-            stalledFor = value
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return false }
+            record.stalledFor = value
         }
-        var fire: FireDetail?
         if type == .fired {
             guard let early = ByteCoding.readSigned(bytes, &offset), let late = ByteCoding.readSigned(bytes, &offset),
                 let missed = ByteCoding.readSigned(bytes, &offset)
-            else { return nil }
-            fire = FireDetail(scheduledAt: at &- early, latenessUs: late, missed: missed)
+            else { return false }
+            let fire = FireDetail(scheduledAt: at &- early, latenessUs: late, missed: missed)
+            record.content = .event(type, reason, fire)
         }
-        record.content = .event(type, reason, fire)
-        record.progress = progress
-        record.kicks = kicks
-        record.stalledFor = stalledFor
-        return withDefinition(record, bytes, offset..<body.upperBound, isWhole: isWhole)
+        return setDefinition(&record, bytes, offset..<body.upperBound, isWhole: isWhole)
     }
 
     private static func snapshot(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64
-    ) -> LogRecord? {
-        guard let lastEvent = ByteCoding.read(bytes, &offset), let at = ByteCoding.readSigned(bytes, &offset),
-            let (progress, kicks) = readProgress(bytes, &offset, at: at)
-        else { return nil }
-        var record = LogRecord(
-            position: position, at: at, content: .snapshot(lastEvent: Int64(truncatingIfNeeded: lastEvent)))
-        record.progress = progress
-        record.kicks = kicks
-        return withDefinition(record, bytes, offset..<body.upperBound, isWhole: true)
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, into record: inout LogRecord
+    ) -> Bool {
+        guard let lastEvent = ByteCoding.read(bytes, &offset), let at = ByteCoding.readSigned(bytes, &offset) else {
+            return false
+        }
+        record.at = at
+        record.content = .snapshot(lastEvent: Int64(truncatingIfNeeded: lastEvent))
+        return readProgress(bytes, &offset, into: &record)
+            && setDefinition(&record, bytes, offset..<body.upperBound, isWhole: true)
     }
 
-    private static func kick(_ bytes: Span<UInt8>, _ offset: inout Int, _ position: Int64) -> LogRecord? {
+    private static func kick(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let at = ByteCoding.readSigned(bytes, &offset),
             let hash = ByteCoding.readFixed(bytes, &offset, count: 4),
-            let base = ByteCoding.readFixed(bytes, &offset, count: 8),
-            let (progress, kicks) = readProgress(bytes, &offset, at: at), kicks != nil
-        else { return nil }
-        let content = LogRecord.Content.kick(hash: UInt32(hash), base: Int64(bitPattern: base))
-        var record = LogRecord(position: position, at: at, content: content)
-        record.progress = progress
-        record.kicks = kicks
-        return record
+            let base = ByteCoding.readFixed(bytes, &offset, count: 8)
+        else { return false }
+        record.at = at
+        record.content = .kick(hash: UInt32(hash), base: Int64(bitPattern: base))
+        return readProgress(bytes, &offset, into: &record) && record.kicks != nil
     }
 
     private static func answer(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ position: Int64
-    ) -> LogRecord? {
-        guard let at = ByteCoding.readSigned(bytes, &offset), body.upperBound - offset >= 32 else { return nil }
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, into record: inout LogRecord
+    ) -> Bool {
+        guard let at = ByteCoding.readSigned(bytes, &offset), body.upperBound - offset >= 32 else { return false }
         let words = (0..<4).compactMap { _ in ByteCoding.readFixed(bytes, &offset, count: 8) }
-        let answer = StoredAnswer(
-            key: Hash128(high: words[0], low: words[1]), fingerprint: Hash128(high: words[2], low: words[3]),
-            answeredAt: at, answer: (offset..<body.upperBound).map { bytes[$0] })
-        return LogRecord(position: position, at: at, content: .answer(answer))
+        record.at = at
+        record.content = .answer(
+            StoredAnswer(
+                key: Hash128(high: words[0], low: words[1]), fingerprint: Hash128(high: words[2], low: words[3]),
+                answeredAt: at, answer: (offset..<body.upperBound).map { bytes[$0] }))
+        return true
     }
 
-    static func withDefinition(
-        _ record: LogRecord, _ bytes: Span<UInt8>, _ range: Range<Int>, isWhole: Bool
-    ) -> LogRecord? {
-        guard range.lowerBound <= range.upperBound else { return nil }
+    static func setDefinition(
+        _ record: inout LogRecord, _ bytes: Span<UInt8>, _ range: Range<Int>, isWhole: Bool
+    ) -> Bool {
         let definition = bytes.extracting(range)
         guard isWhole ? Definition.layout(definition) != nil : Definition.prefixCount(definition) == range.count else {
-            return nil
+            return false
         }
-        var record = record
         record.definition = range
         record.isWhole = isWhole
-        return record
+        return true
     }
 }

@@ -22,6 +22,9 @@ public struct RowRecords: Sendable {
     /// The record at `position`; nil when it is not here, or damaged.
     public func record(at position: Int64) -> LogRecord? {
         guard position >= row.first, position - row.first < Int64(bodies.count) else { return nil }
-        return RecordCodec.decode(row.data.span, bodies[Int(position - row.first)], position: position)
+        var record = LogRecord(position: position)
+        let isSound = RecordCodec.decode(
+            row.data.span, bodies[Int(position - row.first)], position: position, into: &record)
+        return isSound ? record : nil
     }
 }

@@ -18,6 +18,21 @@ extension Span<UInt8> {
         }
     }
 
+    /// Where `byte` comes first, from `start` on; nil when it does not.
+    public func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+        var index = start
+        while index + 8 <= count {
+            let found = WordScan.equal(word(at: index), to: byte)
+            if found != 0 { return index + WordScan.bytesBefore(found) }
+            index += 8
+        }
+        while index < count {
+            if self[index] == byte { return index }
+            index += 1
+        }
+        return nil
+    }
+
     /// Whether the bytes of two ranges are the same.
     func equal(_ first: Range<Int>, _ second: Range<Int>) -> Bool {
         guard first.count == second.count else { return false }

@@ -20,6 +20,10 @@ enum WordScan {
             | controls(word)) & highs
     }
 
+    /// Bytes that are `byte`.
+    @inline(__always)
+    static func equal(_ word: UInt64, to byte: UInt8) -> UInt64 { zeros(word ^ (ones &* UInt64(byte))) & highs }
+
     /// How many bytes lie below the lowest match of `mask`.
     @inline(__always)
     static func bytesBefore(_ mask: UInt64) -> Int { mask.trailingZeroBitCount >> 3 }

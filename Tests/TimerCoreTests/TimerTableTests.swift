@@ -115,6 +115,8 @@ struct FoldTests {
         }
         #expect(taken == [false, true, true])
         #expect(scheduler.count == 1)
+        scheduler.indexFolded()
+        #expect(scheduler.count == 1)
         let slot = scheduler.find(TimerKey(definition: prefix.span, siphash: scheduler.siphash))
         #expect(slot.map { scheduler.base($0) } == 6 && slot.map { scheduler.lastRecord($0) } == 7)
     }

@@ -1,0 +1,43 @@
+/// A timer's name with its keyed hash, made before the lock is taken.
+public struct TimerKey: Sendable, Hashable {
+    /// Namespace and id in their kept form, as a definition begins.
+    let bytes: [UInt8]
+    /// The keyed hash that places it in lists.
+    public let hash: UInt64
+
+    /// The key of the timer that `id` (a valid `TimerID`) names in the default namespace.
+    public init(id: Span<UInt8>, siphash: SipHash) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(id.count + 2)
+        bytes.append(0)
+        TimerID.appendKept(id, to: &bytes)
+        self.bytes = bytes
+        hash = siphash.hash(bytes.span)
+    }
+
+    /// Whether `definition`, whole or a prefix, is this timer's.
+    public func names(_ definition: Span<UInt8>) -> Bool {
+        guard definition.count >= bytes.count else { return false }
+        for index in bytes.indices where definition[index] != bytes[index] { return false }
+        return true
+    }
+
+    /// The key at the start of the definition, or prefix of one, `definition`.
+    public init(definition: Span<UInt8>, siphash: SipHash) {
+        let end = Self.end(definition)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(end)
+        for index in 0..<end { bytes.append(definition[index]) }
+        self.bytes = bytes
+        hash = siphash.hash(bytes.span)
+    }
+
+    /// The hash of the key at the start of the definition, or prefix of one, `definition`.
+    public static func hash(definition: Span<UInt8>, siphash: SipHash) -> UInt64 {
+        siphash.hash(definition.extracting(0..<end(definition)))
+    }
+
+    private static func end(_ definition: Span<UInt8>) -> Int {
+        min(1 + (TimerID.keptCount(definition, at: 1) ?? 0), definition.count)
+    }
+}
