@@ -58,12 +58,15 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
 
     /// Works until `stop`. The body of its thread.
     func run() {
+        // One for all rounds: opening the database takes longer than a look at the oldest row.
+        var reader: (any LogReader)?
         while !isStopping() {
             var isBusy = false
             do throws(StoreError) {
-                let reader = try store.makeReader()
-                isBusy = try round(reader)
+                if reader == nil { reader = try store.makeReader() }
+                if let reader { isBusy = try round(reader) }
             } catch {
+                reader = nil
                 report(.compactionFailed(error))
             }
             if !isBusy { pause() }
