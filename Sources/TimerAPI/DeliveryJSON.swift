@@ -11,9 +11,9 @@ enum DeliveryJSON {
         let isDead = standing.state == .dead
         json.beginObject()
         json.key("id")
-        json.string(EventID.text(standing.id))
+        EventID.write(standing.id, &json)
         json.key("timer")
-        TimerJSON.writeID(event.definition, &json)
+        TimerJSON.writeID(event.definition.span, &json)
         json.key("type")
         json.string(event.type.name)
         json.key("at")
@@ -30,7 +30,7 @@ enum DeliveryJSON {
         json.key("lastStatus")
         if isDead && standing.status != 0 { json.integer(Int64(standing.status)) } else { json.null() }
         json.key("labels")
-        TimerJSON.writeLabels(event.definition, &json)
+        TimerJSON.writeLabels(event.definition.span, &json)
         json.endObject()
     }
 

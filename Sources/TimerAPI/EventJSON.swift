@@ -18,10 +18,10 @@ enum EventJSON {
     /// - Parameter data: of the row that holds the record.
     static func write(_ record: LogRecord, _ data: [UInt8], _ json: inout JSONWriter) {
         guard case .event(let type, let reason, let fire) = record.content else { return }
-        let definition = Array(data[record.definition])
+        let definition = data.span.extracting(record.definition)
         json.beginObject()
         json.key("id")
-        json.string(EventID.text(record.position))
+        EventID.write(record.position, &json)
         json.key("type")
         json.string(type.name)
         json.key("timer")
@@ -34,7 +34,7 @@ enum EventJSON {
         TimerJSON.writeLabels(definition, &json)
         if type.showsPayload {
             json.key("payload")
-            if let payload = Definition.layout(definition.span)?.payload {
+            if let payload = Definition.layout(definition)?.payload {
                 json.raw(definition, payload)
             } else {
                 json.null()
@@ -65,7 +65,7 @@ enum EventJSON {
     /// Writes what became of a delivery.
     private static func write(_ outcome: DeliveryOutcome, _ json: inout JSONWriter) {
         json.key("delivery")
-        json.string(EventID.text(outcome.delivery))
+        EventID.write(outcome.delivery, &json)
         json.key("attempt")
         json.integer(Int64(outcome.attempt))
         if outcome.status != 0 {
@@ -86,7 +86,9 @@ enum EventJSON {
     static func write(_ record: LogRecord, _ data: [UInt8], as format: StreamFormat, _ json: inout JSONWriter) {
         guard case .event(let type, _, _) = record.content else { return }
         if format == .sse {
-            json.bytes += "id: \(EventID.text(record.position))\nevent: \(type.name)\ndata: ".utf8
+            json.bytes += "id: ".utf8
+            EventID.append(record.position, to: &json.bytes)
+            json.bytes += "\nevent: \(type.name)\ndata: ".utf8
         }
         write(record, data, &json)
         json.newline()

@@ -60,7 +60,7 @@ enum MergePatch {
         var json = JSONWriter()
         json.beginObject()
         json.key("id")
-        TimerJSON.writeID(view.definition, &json)
+        TimerJSON.writeID(view.definition.span, &json)
         TimerJSON.writeSchedule(rules, &json)
         json.key("start")
         json.string(rules.start.name)
@@ -82,10 +82,10 @@ enum MergePatch {
         json.key("retain")
         json.duration(rules.retain)
         json.key("labels")
-        TimerJSON.writeLabels(view.definition, &json)
+        TimerJSON.writeLabels(view.definition.span, &json)
         if let payload = layout.payload {
             json.key("payload")
-            json.raw(view.definition, payload)
+            json.raw(view.definition.span, payload)
         }
         if layout.webhook != nil {
             json.key("webhook")

@@ -6,38 +6,37 @@ public import WireJSON
 public enum TimerJSON {
     /// Writes a timer: the fields its kind uses with their defaults filled in, then what is read-only.
     static func write(_ view: TimerView, _ json: inout JSONWriter) {
-        guard let layout = Definition.layout(view.definition.span) else {
+        let definition = view.definition.span
+        guard let layout = Definition.layout(definition) else {
             preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
         }
         json.beginObject()
         json.key("id")
-        writeID(view.definition, &json)
+        writeID(definition, &json)
         writeRules(layout.rules, &json)
         json.key("labels")
-        writeLabels(view.definition, &json)
+        writeLabels(definition, &json)
         json.key("payload")
-        if let payload = layout.payload { json.raw(view.definition, payload) } else { json.null() }
+        if let payload = layout.payload { json.raw(definition, payload) } else { json.null() }
         json.key("webhook")
         WebhookJSON.write(
-            view.definition.span, layout, isStopped: view.progress.flags.contains(.webhookStopped), &json)
+            definition, layout, isStopped: view.progress.flags.contains(.webhookStopped), &json)
         writeProgress(view, layout, &json)
         json.endObject()
     }
 
     /// Writes the id of an encoded definition, or of the prefix of one.
-    static func writeID(_ definition: [UInt8], _ json: inout JSONWriter) {
-        var text: [UInt8] = []
-        text.reserveCapacity(TimerID.maximumLength)
-        Definition.appendID(definition.span, to: &text)
-        json.string(text)
+    static func writeID(_ definition: Span<UInt8>, _ json: inout JSONWriter) {
+        // Ids are of characters that no string escapes.
+        json.plain { Definition.appendID(definition, to: &$0) }
     }
 
     /// Writes the labels of an encoded definition, or of the prefix of one, as an object.
-    static func writeLabels(_ definition: [UInt8], _ json: inout JSONWriter) {
-        let run = Definition.labels(definition.span)
+    static func writeLabels(_ definition: Span<UInt8>, _ json: inout JSONWriter) {
+        let run = Definition.labels(definition)
         var offset = run.lowerBound
         json.beginObject()
-        while let (key, value) = Definition.nextLabel(definition.span, &offset, end: run.upperBound) {
+        while let (key, value) = Definition.nextLabel(definition, &offset, end: run.upperBound) {
             json.key(bytes: definition, key)
             json.string(definition, value)
         }

@@ -36,11 +36,11 @@ public struct JSONWriter: Sendable {
     }
 
     /// Writes a member's key from valid UTF-8, escaped where needed; its value comes next.
-    public mutating func key(bytes name: [UInt8]) { key(bytes: name, 0..<name.count) }
+    public mutating func key(bytes name: [UInt8]) { key(bytes: name.span, 0..<name.count) }
 
     /// Writes a member's key from `range` of `name`, valid UTF-8, escaped where needed; its value comes next.
-    public mutating func key(bytes name: [UInt8], _ range: Range<Int>) {
-        quoted(name.span, range)
+    public mutating func key(bytes name: Span<UInt8>, _ range: Range<Int>) {
+        quoted(name, range)
         bytes.append(Ascii.colon)
         needsComma = false
     }
@@ -49,7 +49,15 @@ public struct JSONWriter: Sendable {
     public mutating func string(_ text: [UInt8]) { quoted(text.span, 0..<text.count) }
 
     /// Writes a string from `range` of `text`, as ``string(_:)-([UInt8])``.
-    public mutating func string(_ text: [UInt8], _ range: Range<Int>) { quoted(text.span, range) }
+    public mutating func string(_ text: Span<UInt8>, _ range: Range<Int>) { quoted(text, range) }
+
+    /// Writes a string of what `append` appends: printable ASCII without quotes and backslashes.
+    public mutating func plain(_ append: (inout [UInt8]) -> Void) {
+        separate()
+        bytes.append(Ascii.quote)
+        append(&bytes)
+        bytes.append(Ascii.quote)
+    }
 
     /// Writes a string, as ``string(_:)-([UInt8])``.
     public mutating func string(_ text: String) {
@@ -97,9 +105,9 @@ public struct JSONWriter: Sendable {
     }
 
     /// Writes the complete JSON value in `range` of `text` as it stands.
-    public mutating func raw(_ text: [UInt8], _ range: Range<Int>) {
+    public mutating func raw(_ text: Span<UInt8>, _ range: Range<Int>) {
         separate()
-        bytes.append(copying: text.span.extracting(range))
+        bytes.append(copying: text.extracting(range))
     }
 
     /// Writes the RFC 3339 instant of `milliseconds` since 1970 as a string.
