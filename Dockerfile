@@ -8,9 +8,9 @@ RUN apt-get update \
 WORKDIR /src
 
 # The dependencies are a layer of their own, which a change of sources leaves alone. The package names its test
-# targets, so their folders must exist; empty ones do, and a change of tests builds nothing anew.
+# targets and its benchmarks, so their folders must exist; empty ones do, and a change of tests builds nothing anew.
 COPY Package.* ./
-RUN sed -n 's/.*name: "\([A-Za-z]*Tests\)".*/Tests\/\1/p' Package.swift | xargs mkdir -p \
+RUN sed -n 's/.*name: "\([A-Za-z]*Tests\)".*/Tests\/\1/p' Package.swift | xargs mkdir -p Benchmarks/Micro \
     && swift package resolve
 
 COPY openapi.yaml ./

@@ -14,10 +14,14 @@ soak: MINUTES = 60
 # How long `make fuzz` runs each fuzzer, and which: make fuzz SECONDS=600 TARGETS='cron zone'
 SECONDS ?= 60
 TARGETS ?=
-SWIFT_FILES := Sources Tests Fuzz Package.swift
+# Which benchmarks `make instructions` counts, by how their names begin, and whether it keeps their figures:
+# make instructions ONLY='core json' ACCEPT=1
+ONLY ?=
+ACCEPT ?=
+SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build test simulate torture soak leaks bench bench-more bench-streams lint format sanitize fuzz clean \
-	setup setup-tests
+.PHONY: help run build test simulate torture soak leaks instructions bench bench-more bench-streams lint format \
+	sanitize fuzz clean setup setup-tests
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +37,7 @@ test: setup-tests ## Run every test: Swift, then the real binary from outside
 	swift build --build-tests
 	swift test --skip-build --disable-xctest
 	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py
-	.venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture Tests/Soak
+	.venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture Tests/Soak Benchmarks
 
 simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or the one of SEED=123
 	$(if $(SEED),SEED=$(SEED),SEEDS=$(SEEDS)) $(if $(FIRST_SEED),FIRST_SEED=$(FIRST_SEED)) swift test -c release \
@@ -51,6 +55,11 @@ soak: setup-tests ## Hold 200,000 timers under a steady mixed load and watch wha
 leaks: setup-tests ## Run whole lives of the release binary under valgrind
 	swift build -c release --product timerd
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/pytest -q Tests/BlackBox/test_leaks.py
+
+instructions: setup-tests ## Count instructions under valgrind; none may take a tenth more than kept: ONLY='core json' ACCEPT=1
+	swift build -c release --product timerd
+	swift build -c release --product instructions
+	python3 Benchmarks/instructions.py $(if $(ACCEPT),--accept) $(ONLY)
 
 bench: setup ## Measure beside peers; writes the figures and the chart of docs/PERFORMANCE.md
 	Benchmarks/run.sh

@@ -1,10 +1,10 @@
 import HTTPServer
 import TimerCore
-import TimerLog
-import WireJSON
+package import TimerLog
+package import WireJSON
 
 /// How a stream writes its events.
-enum StreamFormat {
+package enum StreamFormat {
     /// A JSON object a line.
     case ndjson
     /// Server-sent events.
@@ -12,7 +12,7 @@ enum StreamFormat {
 }
 
 /// An event as JSON, NDJSON or a server-sent event.
-enum EventJSON {
+package enum EventJSON {
     /// Writes the event that a record tells; records that are no events write nothing.
     ///
     /// - Parameter data: of the row that holds the record.
@@ -83,12 +83,14 @@ enum EventJSON {
     }
 
     /// Writes the event in a stream's format: a line, or a block of lines.
-    static func write(_ record: LogRecord, _ data: [UInt8], as format: StreamFormat, _ json: inout JSONWriter) {
+    package static func write(_ record: LogRecord, _ data: [UInt8], as format: StreamFormat, _ json: inout JSONWriter) {
         guard case .event(let type, _, _) = record.content else { return }
         if format == .sse {
-            json.bytes += "id: ".utf8
+            json.bytes.append("id: ")
             EventID.append(record.position, to: &json.bytes)
-            json.bytes += "\nevent: \(type.name)\ndata: ".utf8
+            json.bytes.append("\nevent: ")
+            json.bytes.append(type.name)
+            json.bytes.append("\ndata: ")
         }
         write(record, data, &json)
         json.newline()

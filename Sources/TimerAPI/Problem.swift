@@ -121,7 +121,7 @@ enum ProblemKind: String, CaseIterable {
 }
 
 /// One problem of one request, after RFC 9457.
-struct Problem: Error {
+package struct Problem: Error {
     var kind: ProblemKind
     var detail: String
     /// The status code where it differs from the kind's usual one.

@@ -1,9 +1,9 @@
-import TimerCore
+package import TimerCore
 import Webhooks
-import WireJSON
+package import WireJSON
 
 /// Reads the body of a create: the fields of a timer, each checked.
-struct TimerBody {
+package struct TimerBody {
     /// The id the body asks for.
     private(set) var id: [UInt8]?
     /// How the timer behaves.
@@ -20,7 +20,7 @@ struct TimerBody {
     ///   - zones: where its time zone is looked up, so that a file is read here and not under the engine's lock.
     ///   - patch: where the document is a timer merged with a patch, that patch: a field that it does not name and that
     ///     the timer's kind has no use for any more goes with the old kind instead of being refused.
-    init(_ document: JSONDocument, zones: any ZoneSource, patch: JSONDocument? = nil) throws(Problem) {
+    package init(_ document: JSONDocument, zones: any ZoneSource, patch: JSONDocument? = nil) throws(Problem) {
         guard document.kind(document.root) == .object else {
             throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
         }
@@ -135,7 +135,7 @@ struct TimerBody {
     /// The definition of the timer named `id`.
     ///
     /// - Parameter old: the timer's definition so far, encoded; empty for a new one.
-    func definition(id: [UInt8], replacing old: [UInt8] = []) throws(Problem) -> [UInt8] {
+    package func definition(id: [UInt8], replacing old: [UInt8] = []) throws(Problem) -> [UInt8] {
         let stored = Definition.layout(old.span).flatMap { WebhookJSON.configuration(old.span, $0) }
         let webhook = try webhook?.configuration(keeping: stored).encode() ?? []
         return Definition.encode(

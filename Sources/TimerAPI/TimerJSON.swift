@@ -1,11 +1,11 @@
 public import TimerCore
-import TimerService
+package import TimerService
 public import WireJSON
 
 /// A timer as JSON, in the shape in which it was given.
 public enum TimerJSON {
     /// Writes a timer: the fields its kind uses with their defaults filled in, then what is read-only.
-    static func write(_ view: TimerView, _ json: inout JSONWriter) {
+    package static func write(_ view: TimerView, _ json: inout JSONWriter) {
         let definition = view.definition.span
         guard let layout = Definition.layout(definition) else {
             preconditionFailure("a view holds a definition that decodes: it was checked on its way in")

@@ -51,8 +51,7 @@ extension [UInt8] {
     }
 
     /// Appends the bytes of `text`.
-    @inline(__always)
-    mutating func append(_ text: StaticString) {
+    public mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { buffer in unsafe append(contentsOf: buffer) }
     }
 

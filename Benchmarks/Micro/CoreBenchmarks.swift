@@ -1,0 +1,93 @@
+import TimerCore
+
+extension Benchmark {
+    /// The scheduler with its table and wheel: each step with its effects stamped, as in the server, and nothing written.
+    static let core = [
+        Benchmark("core.create-idle") { create($0, start: .manual) },
+        Benchmark("core.create-running") { create($0, start: .now) },
+        Benchmark("core.suspend-and-resume") { count in
+            each(count) { set, index in
+                set.apply(.suspend, index)
+                set.apply(.resume, index)
+            }
+        },
+        Benchmark("core.cancel") { count in each(count) { set, index in set.apply(.cancel, index) } },
+        Benchmark("core.reschedule") { count in
+            each(count) { set, index in set.apply(.reschedule, index, target: .after(7_200_000)) }
+        },
+        Benchmark("core.kick") { count in
+            each(count, .watchdog(3_600_000)) { set, index in set.apply(.kick, index) }
+        },
+        Benchmark("core.find") { find($0, from: 0) },
+        Benchmark("core.find-absent") { find($0, from: Benchmark.crowd) },
+        Benchmark("core.pass-nothing") { pass($0, eventsEach: 0) },
+        Benchmark("core.pass-last-fire") { count in
+            pass(count, of: { .after(TimerSet.instant($0)) }, eventsEach: 2)
+        },
+        Benchmark("core.pass-repeating-fire") { count in
+            pass(count, of: { .every(2 * Sample.wheelSlot, first: .after(TimerSet.instant($0))) }, eventsEach: 1)
+        },
+        Benchmark("core.pass-cancelled") { count in
+            pass(count, of: { .after(TimerSet.instant($0)) }, eventsEach: 0) { set in
+                for index in 0..<Benchmark.many { set.apply(.cancel, index) }
+            }
+        },
+        Benchmark("core.pass-kicked") { count in
+            pass(count, of: { .watchdog(Sample.wheelSlot + TimerSet.instant($0)) }, eventsEach: 0) { set in
+                set.skip()
+                for index in 0..<Benchmark.many { set.apply(.kick, index) }
+            }
+        },
+    ]
+
+    /// Makes timers beside a crowd of others.
+    private static func create(_ count: Int, start: StartPolicy) -> Int {
+        var set = TimerSet()
+        set.crowd()
+        for index in 0..<Benchmark.many { set.prepare(index, Sample.rules(.month, start: start)) }
+        for index in 0..<count { set.make(index) }
+        return set.scheduler.count
+    }
+
+    /// Does something to one timer after the other; a crowd makes no difference to that.
+    private static func each(
+        _ count: Int, _ schedule: Schedule = .month, _ step: (inout TimerSet, Int) -> Void
+    ) -> Int {
+        var set = TimerSet(Benchmark.many) { _ in schedule }
+        for index in 0..<count { step(&set, index) }
+        return Int(set.position)
+    }
+
+    /// Lets time pass so many times, and each time another timer's entry in the wheel come up: from its third level, as
+    /// it is due within minutes.
+    ///
+    /// - Parameters:
+    ///   - schedule: of each; nil for no such timers.
+    ///   - eventsEach: how many events each makes.
+    ///   - prepare: what is done to the timers before.
+    private static func pass(
+        _ count: Int, of schedule: ((Int) -> Schedule)? = nil, eventsEach: Int,
+        _ prepare: (inout TimerSet) -> Void = { _ in }
+    ) -> Int {
+        var set = TimerSet(schedule == nil ? 0 : Benchmark.many, schedule ?? { _ in .month })
+        set.crowd()
+        prepare(&set)
+        let events = set.pass(count)
+        require(events == count * eventsEach, "\(events) events, not \(eventsEach) each time")
+        return events
+    }
+
+    /// Looks timers of a crowd up by their keys, those from number `first` on.
+    private static func find(_ count: Int, from first: Int) -> Int {
+        var set = TimerSet()
+        set.crowd()
+        let keys = (0..<Benchmark.many).map { index in
+            let id = Sample.id(Benchmark.many + first + index)
+            return TimerKey(id: id.span, siphash: set.scheduler.siphash)
+        }
+        var found = 0
+        for index in 0..<count where set.scheduler.find(keys[index]) != nil { found += 1 }
+        require(found == (first == 0 ? count : 0), "\(found) timers were found")
+        return found
+    }
+}

@@ -1,0 +1,48 @@
+import TimerCore
+import TimerLog
+import WireJSON
+
+/// What the benchmarks work on.
+enum Sample {
+    /// A JSON string of 256 bytes.
+    static let payload = Array("\"\(String(repeating: "x", count: 254))\"".utf8)
+    /// The body of a create.
+    static let body = Array("{\"after\":\"30d\",\"payload\":".utf8) + payload + Array("}".utf8)
+    /// 2026-11-21T09:00:00Z.
+    static let wall: Int64 = 1_795_251_600_000
+    static let secret = [UInt8](0..<16)
+    static let base = TimeBase(now: now, boottime: 4, boot: Hash128(high: 5, low: 6))
+    /// An hour after the start of the elapsed clock, at an instant where slots of the wheel begin.
+    static let now = Now(elapsed: 14 * wheelSlot * 1_000_000, wallOffset: wall - 14 * wheelSlot)
+    /// Milliseconds of a slot in the wheel's fourth level.
+    static let wheelSlot: Int64 = 64 * 64 * 64
+
+    /// The name a server gives its timer number `index`.
+    static func id(_ index: Int) -> [UInt8] {
+        var text: [UInt8] = []
+        // Spread like random bits, and always the same.
+        let random = UInt64(index) &* 0x9E37_79B9_7F4A_7C15
+        UUIDv7.append(milliseconds: wall + Int64(index), random: (random >> 48, random), to: &text)
+        return text
+    }
+
+    /// The definition of timer number `index`.
+    static func definition(_ index: Int, _ rules: TimerRules) -> [UInt8] {
+        let id = id(index)
+        let none: [UInt8] = []
+        return Definition.encode(
+            id: id.span, labels: none.span, rules: rules, webhook: none.span, payload: payload.span)
+    }
+
+    /// Rules with every default but where it starts.
+    static func rules(_ schedule: Schedule, start: StartPolicy = .now) -> TimerRules {
+        var rules = TimerRules(schedule)
+        rules.start = start
+        return rules
+    }
+}
+
+extension Schedule {
+    /// Once, in 30 days.
+    static let month = Schedule.after(30 * 86_400_000)
+}
