@@ -151,7 +151,8 @@ def test_head_without_a_token_is_401_too(guarded):
     assert head.body == b"" and head.headers["Content-Type"].startswith("text/html")
 
 
-@pytest.mark.parametrize("accept", [None, "*/*", "text/*", "application/json", "application/xhtml+xml", "text/htmlx"])
+@pytest.mark.parametrize("accept", [None, "*/*", "text/*", "application/json", "application/xhtml+xml", "text/htmlx", "text/html;q=0",
+                                    "*/*, text/html; q=0.000"])
 def test_anybody_else_gets_a_problem(guarded, accept):
     refused = guarded.get("/", headers={"Accept": accept})
     refused.problem(401, "unauthorized")
