@@ -24,20 +24,14 @@ public struct TimerKey: Sendable, Hashable {
 
     /// The key at the start of the definition, or prefix of one, `definition`.
     public init(definition: Span<UInt8>, siphash: SipHash) {
-        let end = Self.end(definition)
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(end)
-        for index in 0..<end { bytes.append(definition[index]) }
+        Definition.append(definition.extracting(0..<Definition.nameCount(definition)), to: &bytes)
         self.bytes = bytes
         hash = siphash.hash(bytes.span)
     }
 
     /// The hash of the key at the start of the definition, or prefix of one, `definition`.
     public static func hash(definition: Span<UInt8>, siphash: SipHash) -> UInt64 {
-        siphash.hash(definition.extracting(0..<end(definition)))
-    }
-
-    private static func end(_ definition: Span<UInt8>) -> Int {
-        min(1 + (TimerID.keptCount(definition, at: 1) ?? 0), definition.count)
+        siphash.hash(definition.extracting(0..<Definition.nameCount(definition)))
     }
 }

@@ -241,9 +241,27 @@ struct TimerIDTests {
         }
     }
 
-    private static func kept(_ id: String) -> [UInt8] {
+    @Test func `any byte at any place of a UUID is a digit or a hyphen there, or makes it another id`() {
+        let uuid = Array("019a0f3c-5b6d-7e8f-9012-3456789abcde".utf8)
+        for place in uuid.indices {
+            let allowed = Set((uuid[place] == UInt8(ascii: "-") ? "-" : "0123456789abcdef").utf8)
+            for byte in UInt8.min ... .max {
+                var id = uuid
+                id[place] = byte
+                let kept = Self.kept(id)
+                #expect(kept.count == (allowed.contains(byte) ? 17 : 37))
+                var text: [UInt8] = []
+                TimerID.appendText(kept: kept.span, to: &text)
+                #expect(text == id)
+            }
+        }
+    }
+
+    private static func kept(_ id: String) -> [UInt8] { kept(Array(id.utf8)) }
+
+    private static func kept(_ id: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
-        TimerID.appendKept(Array(id.utf8).span, to: &bytes)
+        TimerID.appendKept(id.span, to: &bytes)
         return bytes
     }
 }
