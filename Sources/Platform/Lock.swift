@@ -58,7 +58,7 @@ import Synchronization
 
     /// Lets the threads that wait for the lock have it, for one that holds it again and again: who gives it back and
     /// takes it at once would have it again before the one who waits is awake. It sleeps meanwhile, as that one may need
-    /// its core, for 5 ms at most. The holder may not call.
+    /// its core, for some 5 ms at most. The holder may not call.
     public func yield() {
         for _ in 0..<Self.mostNaps where waiters > 0 { Thread.sleep(nanoseconds: Self.napNs) }
     }

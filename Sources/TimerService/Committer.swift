@@ -7,7 +7,8 @@ import TimerLog
 /// The append under way is the batching window: whatever arrives meanwhile shares the next one. A failed append is not
 /// a refusal: the log is folded anew, and what the disk holds decides.
 final class Committer: @unchecked Sendable {
-    // Unchecked: every `var` is guarded by engine.lock; `epoch` and `logHead` change on its own thread alone.
+    // Unchecked: every `var` is guarded by engine.lock, but for `gathering`, which its own thread alone touches; `epoch` and
+    // `logHead` change on that thread alone.
     private let engine: Engine
     private let store: any LogStore
     private let hub: EventHub

@@ -1,4 +1,5 @@
 import Testing
+import TimerCore
 
 @testable import TimerService
 
@@ -23,5 +24,20 @@ struct GatheringTests {
     mutating func `the wait is half of an append, within bounds`(_ append: Int64, _ wait: Int64) {
         gathering.appended(from: 1_000, to: 1_000 + append)
         #expect(gathering.deadline == 1_000 + append + wait)
+    }
+
+    @Test func `a batch counts what clients changed, and neither fires nor what was refused`() throws {
+        let rig = try Rig(starts: false)
+        try rig.create("a")
+        try rig.create("b", TimerRules(.after(1)))
+        #expect(throws: ServiceError.self) { try rig.create("a") }
+        rig.time.pass(milliseconds: 10)
+        rig.fire()
+        #expect(rig.progress("b")?.fireCount == 1)
+        #expect(rig.locked { $0.gathered } == 2)
+        rig.start()
+        try rig.settle()
+        #expect(rig.locked { $0.gathered == 0 && $0.awaited == 0 })
+        rig.stop()
     }
 }
