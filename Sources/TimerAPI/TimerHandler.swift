@@ -214,7 +214,7 @@ final class TimerHandler: LoopHandler {
         ready.removeAll(keepingCapacity: true)
         var isDecided = [Bool](repeating: false, count: tickets.count)
         context.service.engine.turn { turn in
-            for index in tickets.indices { isDecided[index] = executor.step(tickets[index], turn) }
+            for index in tickets.indices { isDecided[index] = turn.step { executor.step(tickets[index], turn) } }
         }
         for index in tickets.indices {
             executor.prepare(tickets[index], makeID: ids.next)

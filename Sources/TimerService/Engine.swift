@@ -47,7 +47,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var storageFails = false
     /// Whether the service stops, for good.
     var isStopping = false
-    /// Changes that clients asked for, in the batch; and how many the committer waits for before it takes the batch.
+    /// Requests that the batch is to answer; and for how many the committer waits before it takes the batch.
     var gathered = 0
     var awaited = 0
     /// Elapsed nanoseconds the alarm is armed for.

@@ -23,6 +23,15 @@ public import TimerLog
     /// How many timers there are.
     public var count: Int { engine.scheduler.count }
 
+    /// Takes a step of one request: `body`, which returns whether it was the last one. A batch so knows how many are to
+    /// be answered when it is on disk.
+    public func step(_ body: () -> Bool) -> Bool {
+        let before = engine.waitingBytes
+        let isLast = body()
+        if isLast && engine.waitingBytes > before { engine.gathered += 1 }
+        return isLast
+    }
+
     func checkAvailable() throws(ServiceError) {
         switch engine.availability {
         case .open: break
@@ -39,7 +48,6 @@ public import TimerLog
         do {
             let result = try body(&engine.scheduler, &engine.effects)
             engine.record()
-            engine.gathered += 1
             return result
         } catch {
             engine.effects.removeAll(keepingCapacity: true)
