@@ -108,6 +108,12 @@ public enum Definition {
             webhook: webhook, payload: payload)
     }
 
+    /// Whether `bytes` are a whole definition.
+    public static func isWhole(_ bytes: Span<UInt8>) -> Bool {
+        guard case .some = layout(bytes) else { return false }
+        return true
+    }
+
     /// The clock of the whole definition `bytes`: a shortcut through `layout`.
     static func clock(_ bytes: Span<UInt8>) -> TimerClock {
         let place = (prefixCount(bytes) ?? 0) + createdAtCount

@@ -317,6 +317,8 @@ extension Scheduler {
 extension Scheduler {
     /// Takes over that the event at position `id`, about the timer of `definition`, is to be delivered.
     public mutating func foldOwed(_ id: Int64, definition: Span<UInt8>) {
+        // Mostly the timer of the record itself.
+        if let last = lastFolded, table.isNamed(last, by: definition) { return append(id, last) }
         indexFolded()
         let key = TimerKey(definition: definition, siphash: table.siphash)
         guard let slot = table.find(key) else {

@@ -113,7 +113,8 @@ struct TimerWheel: ~Copyable {
         while true {
             let start = due.count
             let emptied = drainTransit(&budget, into: &due, armed: armed)
-            due[start...].sort { ($0.due, $0.slot) < ($1.due, $1.slot) }
+            // A slice is sorted in a copy, which one or none is not worth.
+            if due.count > start + 1 { due[start...].sort { ($0.due, $0.slot) < ($1.due, $1.slot) } }
             guard emptied else { return false }
             guard let next = nextOccupied(), next.start <= now else { break }
             position = max(position, next.start)

@@ -261,7 +261,7 @@ public enum RecordCodec {
         _ record: inout LogRecord, _ bytes: Span<UInt8>, _ range: Range<Int>, isWhole: Bool
     ) -> Bool {
         let definition = bytes.extracting(range)
-        guard isWhole ? Definition.layout(definition) != nil : Definition.prefixCount(definition) == range.count else {
+        guard isWhole ? Definition.isWhole(definition) : Definition.prefixCount(definition) == range.count else {
             return false
         }
         record.definition = range
