@@ -126,15 +126,16 @@ enum Renderer {
     private static func fillPageHead(_ head: Int64?, next: String?, _ ticket: Ticket) {
         ticket.exchange.response.add("Event-Id", EventID.text(head ?? 0))
         guard let next else { return }
-        ticket.exchange.response.add("Link", "<\(nextTarget(ticket.exchange.target, next))>; rel=\"next\"")
+        ticket.exchange.response.add(
+            "Link", "<\(nextTarget(ticket.route, ticket.target.parameters, next))>; rel=\"next\"")
     }
 
-    /// The target of the next page: this one's with another cursor.
-    private static func nextTarget(_ target: [UInt8], _ cursor: String) -> String {
-        let text = String(decoding: target, as: UTF8.self)
-        let parts = text.split(separator: "?", maxSplits: 1)
-        let kept = parts.count < 2 ? [] : parts[1].split(separator: "&").filter { !$0.hasPrefix("cursor=") }
-        return "\(parts.first ?? "")?\((kept.map(String.init) + ["cursor=\(cursor)"]).joined(separator: "&"))"
+    /// The target of the next page: this one's with another cursor. Parameters are spelled in one way, whatever way they
+    /// came, so that none can end the link early or be a second cursor.
+    static func nextTarget(_ route: Route, _ parameters: [(name: String, value: [UInt8])], _ cursor: String) -> String {
+        let kept = parameters.filter { $0.name != "cursor" } + [("cursor", Array(cursor.utf8))]
+        let query = kept.map { "\(Target.queryPart($0.name.utf8))=\(Target.queryPart($0.value))" }
+        return "\(route.path)?\(query.joined(separator: "&"))"
     }
 
     private static func fillBatch(_ run: BatchRun, _ ticket: Ticket) {

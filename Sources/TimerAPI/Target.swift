@@ -68,3 +68,29 @@ struct Target {
         }
     }
 }
+
+extension Target {
+    /// `text` as a name or a value of a query, with whatever may mean something there percent-encoded.
+    static func queryPart(_ text: some Sequence<UInt8>) -> String {
+        escaped(text) { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "-._~:/,".utf8.contains(byte)
+            }
+        }
+    }
+
+    private static func escaped(_ text: some Sequence<UInt8>, unless isPlain: (UInt8) -> Bool) -> String {
+        var escaped = ""
+        for byte in text {
+            if isPlain(byte) {
+                escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                escaped += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return escaped
+    }
+}

@@ -51,4 +51,17 @@ struct TargetTests {
         #expect(Conditions.ifMatch(Array("\"v3\", W/\"v4\", \"v5\"".utf8)[...]) == .oneOf([3, 5]))
         #expect(Conditions.ifMatch(Array("*".utf8)[...]) == .exists)
     }
+
+    @Test(arguments: [
+        ("/v1/timers?label=a%3Db>&label=c%3D%26+%2B", "label=a%3Db%3E&label=c%3D%26%20%2B&"),
+        (
+            "/v1/%74imers?state=idle,running&dueBefore=2030-01-01T00:00:00Z",
+            "state=idle,running&dueBefore=2030-01-01T00:00:00Z&"
+        ),
+        ("/v1/timers?cursor=1&%63ursor=2", ""),
+    ])
+    func `the next page is asked for as this one, by another cursor`(text: String, kept: String) throws {
+        let target = try Target(Array(text.utf8))
+        #expect(Renderer.nextTarget(.timers, target.parameters, "7") == "/v1/timers?\(kept)cursor=7")
+    }
 }
