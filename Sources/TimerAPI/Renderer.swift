@@ -54,7 +54,8 @@ enum Renderer {
         if problem.kind == .unauthorized { exchange.response.add("WWW-Authenticate", "Bearer") }
         var json = JSONWriter()
         let path = exchange.target.prefix { $0 != UInt8(ascii: "?") }
-        problem.write(&json, instance: Array(path), requestID: requestID)
+        // A target that was refused for its bytes may hold any.
+        problem.write(&json, instance: Array(Target.visible(path).utf8), requestID: requestID)
         exchange.response.body = json.bytes
     }
 

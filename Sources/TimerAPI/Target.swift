@@ -70,6 +70,9 @@ struct Target {
 }
 
 extension Target {
+    /// `text` with every byte percent-encoded that is no visible ASCII.
+    static func visible(_ text: some Sequence<UInt8>) -> String { escaped(text) { $0 > 0x20 && $0 < 0x7F } }
+
     /// `text` as a name or a value of a query, with whatever may mean something there percent-encoded.
     static func queryPart(_ text: some Sequence<UInt8>) -> String {
         escaped(text) { byte in

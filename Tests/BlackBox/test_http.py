@@ -149,6 +149,12 @@ def test_an_absolute_uri_is_understood(server):
     assert status(answer) == 200
 
 
+def test_a_target_that_is_no_text_is_told_of_in_text(api):
+    answer = api.raw(b"GET /\xff/\xc3\xa9 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    assert status(answer) == 400
+    assert json.loads(answer.split(b"\r\n\r\n", 1)[1])["instance"] == "/%FF/%C3%A9"
+
+
 def test_a_client_that_leaves_in_the_middle_harms_nobody(api):
     for part in (b"POST /v1/ti", head("POST", "/v1/timers", "Content-Type: application/json", "Content-Length: 500") + b'{"after'):
         for _ in range(20):
