@@ -39,6 +39,8 @@ final class ListRun {
             self =
                 bySoonest
                 ? .due(Scheduler.DuePlace(due: Int64(bitPattern: numbers[0]), place: numbers[1])) : .place(numbers[0])
+            // Numbers may have signs and capitals, cursors have not.
+            guard self.text.utf8.elementsEqual(text) else { return nil }
         }
 
         private static func hex(_ value: UInt64) -> String {

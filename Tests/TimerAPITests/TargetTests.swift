@@ -52,6 +52,17 @@ struct TargetTests {
         #expect(Conditions.ifMatch(Array("*".utf8)[...]) == .exists)
     }
 
+    @Test(
+        arguments: [
+            ("00000000000000ff", false), ("00000000000000ff-0000000000000001", true),
+        ] as [(String, Bool)])
+    func `a cursor is read in the one spelling that a page gives it`(text: String, bySoonest: Bool) {
+        #expect(ListRun.Cursor(Array(text.utf8), bySoonest: bySoonest)?.text == text)
+        #expect(ListRun.Cursor(Array(text.utf8), bySoonest: !bySoonest) == nil)
+        #expect(ListRun.Cursor(Array(text.uppercased().utf8), bySoonest: bySoonest) == nil)
+        #expect(ListRun.Cursor(Array(("+" + text.dropFirst()).utf8), bySoonest: bySoonest) == nil)
+    }
+
     @Test(arguments: [
         ("/v1/timers?label=a%3Db>&label=c%3D%26+%2B", "label=a%3Db%3E&label=c%3D%26%20%2B&"),
         (
