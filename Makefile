@@ -80,7 +80,7 @@ sanitize: setup ## Run the Swift tests under ThreadSanitizer, then under Address
 	swift test --disable-xctest --sanitize=thread --scratch-path .build-tsan
 	swift test --disable-xctest --sanitize=address --scratch-path .build-asan
 
-fuzz: setup ## Run the parsers on mutated input, each for SECONDS (60)
+fuzz: setup ## Run the parsers and the whole server on mutated input, each fuzzer for SECONDS (60): TARGETS=
 	Fuzz/run.sh $(SECONDS) $(TARGETS)
 
 clean: ## Remove what was built (never the data)

@@ -4,17 +4,20 @@ import Glibc
 ///
 /// Besides not crashing, what parses must keep the promises that its target asks of it.
 enum Target: String {
-    case answer, cron, definition, duration, instant, json, record, webhook, zone
+    case answer, body, cron, definition, duration, http, instant, json, record, target, webhook, zone
 
     func run(_ input: [UInt8]) {
         switch self {
         case .answer: fuzzAnswer(input)
+        case .body: fuzzBody(input)
         case .cron: fuzzCron(input)
         case .definition: fuzzDefinition(input)
         case .duration: fuzzDuration(input)
+        case .http: fuzzHTTP(input)
         case .instant: fuzzInstant(input)
         case .json: fuzzJSON(input)
         case .record: fuzzRecords(input)
+        case .target: fuzzTarget(input)
         case .webhook: fuzzWebhook(input)
         case .zone: fuzzZone(input)
         }

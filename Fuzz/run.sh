@@ -2,45 +2,72 @@
 # Builds the fuzzers and runs each for some seconds: Fuzz/run.sh [SECONDS [TARGET...]]
 #
 # A target is a case of `Target`. Inputs of interest are kept in .build/fuzz/corpus, beside the seeds in Fuzz/corpus;
-# what fails is kept in .build/fuzz/findings and can be run alone:
-#   FUZZ_TARGET=json .build/fuzz/fuzz .build/fuzz/findings/json-crash-…
+# Fuzz/TARGET.dict has words to put in. What fails is kept in .build/fuzz/findings and can be run alone:
+#   SWIFT_BACKTRACE=enable=no FUZZ_TARGET=json .build/fuzz/fuzz .build/fuzz/findings/json-crash-…
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 targets=("${@:2}")
-[[ ${#targets[@]} -gt 0 ]] || targets=(answer cron definition duration instant json record webhook zone)
+[[ ${#targets[@]} -gt 0 ]] || targets=(answer body cron definition duration http instant json record target webhook zone)
 build=.build/fuzz
 mkdir -p "$build/findings"
 # Stack traces are libFuzzer's to print; Swift's own printer would wait for a debugger's user.
 export SWIFT_BACKTRACE=enable=no
 
-# One module: its name, then what else the compiler needs to know. Optimised, as the parsers ship.
+# One module: its name, then what else the compiler needs to know. Optimised, as the parsers ship; testable, as most of
+# them are nobody else's business.
 compile() {
     swiftc -O -whole-module-optimization -parse-as-library -swift-version 6 -strict-memory-safety -warnings-as-errors \
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
-        -enable-upcoming-feature InternalImportsByDefault -sanitize=fuzzer,address \
-        -I "$build" -I Sources/CSQLite -I Sources/CCurl -I Sources/CCrypto -I "$build/CLinux" -module-name "$1" -emit-module \
-        -emit-module-path "$build/$1.swiftmodule" -c -o "$build/$1.o" "${@:2}"
+        -enable-upcoming-feature InternalImportsByDefault -enable-testing -sanitize=fuzzer,address \
+        -I "$build" -I "$build/CLinux" -I "$build/CAssets" -I Sources/CSQLite -I Sources/CCurl -I Sources/CCrypto \
+        -I Sources/CMicroHTTPD -module-name "$1" -emit-module -emit-module-path "$build/$1.swiftmodule" -c -o "$build/$1.o" "${@:2}"
+    touch "$build/$1.o"  # the compiler leaves it alone where it comes out the same
 }
 
-# The parsers are compiled from their sources: they are no products of the package, and need its C only in part.
-mkdir -p "$build/CLinux"
-echo 'module CLinux { header "'"$PWD"'/Sources/CLinux/include/CLinux.h" export * }' >"$build/CLinux/module.modulemap"
-clang -O2 -std=gnu2x -c -I Sources/CLinux/include -o "$build/CLinux.o" Sources/CLinux/CLinux.c
-for module in WireJSON TimerCore Platform TimerLog Webhooks; do
-    compile "$module" Sources/"$module"/*.swift
+# Modules that do not import each other, side by side, where they or those before them changed since the last time.
+compiled=()
+compile_together() {
+    local module changed jobs=()
+    for module in "$@"; do
+        changed=$(find Fuzz/run.sh Sources/"$module" "${compiled[@]}" -newer "$build/$module.o" 2>&1 || true)
+        [[ $changed ]] || continue
+        compile "$module" Sources/"$module"/*.swift &
+        jobs+=($!)
+    done
+    for job in "${jobs[@]}"; do wait "$job"; done
+    for module in "$@"; do compiled+=("$build/$module.o"); done
+}
+
+# Everything is compiled from its sources: modules are no products of the package, and none is to be left without the
+# instructions that tell the fuzzer where it has been.
+for module in CLinux CAssets; do
+    mkdir -p "$build/$module"
+    echo "module $module { header \"$PWD/Sources/$module/include/$module.h\" export * }" >"$build/$module/module.modulemap"
+    clang -O2 -std=gnu2x -c -I "Sources/$module/include" -o "$build/$module.o" "Sources/$module/$module.c"
 done
+compile_together WireJSON TimerCore
+compile_together Platform
+compile_together TimerLog Webhooks
+compile_together TimerService HTTPServer
+compile_together TimerAPI
 # Not optimised: failures say what they are, and the compiler (6.3.1) breaks on the optimised end of a fold.
 compile Fuzz -Onone Fuzz/*.swift
-swiftc -sanitize=fuzzer,address -use-ld=lld -o "$build/fuzz" "$build"/*.o -lsqlite3 -lcurl -lcrypto
+swiftc -sanitize=fuzzer,address -use-ld=lld -o "$build/fuzz" "$build"/*.o -lsqlite3 -lcurl -lcrypto -lmicrohttpd
 
 failed=()
 for target in "${targets[@]}"; do
     corpus=$build/corpus/$target
     mkdir -p "$corpus"
     log=$build/$target.log
+    options=()
+    [[ ! -f Fuzz/$target.dict ]] || options+=(-dict="Fuzz/$target.dict")
+    # The server's threads allocate beside each input, which looks like a leak and stops them all to search for one. What
+    # whole lives of the server leak, `make leaks` finds.
+    [[ $target != http ]] || options+=(-detect_leaks=0)
     if FUZZ_TARGET=$target "$build/fuzz" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=1024 \
-        -print_final_stats=1 -artifact_prefix="$build/findings/$target-" "$corpus" "Fuzz/corpus/$target" >"$log" 2>&1
+        -print_final_stats=1 -artifact_prefix="$build/findings/$target-" "${options[@]}" \
+        "$corpus" "Fuzz/corpus/$target" >"$log" 2>&1
     then
         outcome="no findings"
     else

@@ -64,7 +64,7 @@ struct Gate {
     }
 
     /// The host of `authority`, without a port; nil when what follows it is no port.
-    private static func host(of authority: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    static func host(of authority: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let end: Int
         if authority.first == UInt8(ascii: "[") {
             guard let bracket = authority.firstIndex(of: UInt8(ascii: "]")), bracket > authority.startIndex + 1 else {
@@ -81,7 +81,7 @@ struct Gate {
     }
 
     /// Whether `host` is an IPv6 address in brackets, or four numbers of IPv4.
-    private static func isAddress(_ host: ArraySlice<UInt8>) -> Bool {
+    static func isAddress(_ host: ArraySlice<UInt8>) -> Bool {
         if host.first == UInt8(ascii: "[") {
             return host.dropFirst().prefix { $0 != UInt8(ascii: "]") }.allSatisfy { byte in
                 switch byte {
