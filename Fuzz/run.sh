@@ -19,7 +19,7 @@ export SWIFT_BACKTRACE=enable=no
 compile() {
     swiftc -O -whole-module-optimization -parse-as-library -swift-version 6 -strict-memory-safety -warnings-as-errors \
         -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
-        -enable-upcoming-feature InternalImportsByDefault -enable-testing -sanitize=fuzzer,address \
+        -enable-upcoming-feature InternalImportsByDefault -enable-testing -sanitize=fuzzer,address -package-name timerd \
         -I "$build" -I "$build/CLinux" -I "$build/CAssets" -I Sources/CSQLite -I Sources/CCurl -I Sources/CCrypto \
         -I Sources/CMicroHTTPD -module-name "$1" -emit-module -emit-module-path "$build/$1.swiftmodule" -c -o "$build/$1.o" "${@:2}"
     touch "$build/$1.o"  # the compiler leaves it alone where it comes out the same
