@@ -60,7 +60,8 @@ import Synchronization
     /// takes it at once would have it again before the one who waits is awake. It sleeps meanwhile, as that one may need
     /// its core, for some 5 ms at most. The holder may not call.
     public func yield() {
-        for _ in 0..<Self.mostNaps where waiters > 0 { Thread.sleep(nanoseconds: Self.napNs) }
+        var nap = timespec(tv_sec: 0, tv_nsec: Self.napNs)
+        for _ in 0..<Self.mostNaps where waiters > 0 { unsafe nanosleep(&nap, nil) }
     }
 
     /// How many threads want the lock and don't have it.
@@ -75,7 +76,8 @@ import Synchronization
 
     /// Gives the lock back, sleeps until `signal`, and holds the lock again. May wake without a cause.
     public func wait() {
-        _ = sleep { unsafe pthread_cond_wait(condition, mutex) == 0 }
+        let isWoken = sleep { unsafe pthread_cond_wait(condition, mutex) == 0 }
+        precondition(isWoken, "only the holder waits")
     }
 
     /// As `wait()`, for at most `nanoseconds`. Returns false when the time ran out.

@@ -35,12 +35,6 @@ public final class Thread: Sendable {
         pthread_join(handle, nil)
     }
 
-    /// Has the calling thread sleep, for less than a second.
-    static func sleep(nanoseconds: Int) {
-        var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
-        unsafe nanosleep(&time, nil)
-    }
-
     fileprivate static func run(_ opaque: UnsafeMutableRawPointer) {
         let start = unsafe Unmanaged<Start>.fromOpaque(opaque).takeRetainedValue()
         unsafe String(start.name.prefix(15)).withCString { name in unsafe clinux_name_thread(name) }

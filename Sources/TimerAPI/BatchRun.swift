@@ -15,7 +15,7 @@ final class BatchRun {
     private enum Result {
         case timer(status: Int, id: [UInt8], version: Int64)
         /// A timer as it is now, in whole.
-        indirect case whole(status: Int, TimerView)
+        indirect case whole(status: Int, id: [UInt8], TimerView)
         case deleted(id: [UInt8])
         indirect case problem(Problem)
     }
@@ -167,7 +167,7 @@ final class BatchRun {
         }
         var view = TimerView()
         turn.copy(slot, into: &view)
-        return .whole(status: status, view)
+        return .whole(status: status, id: id, view)
     }
 
     private func write(_ result: Result, _ json: inout JSONWriter, isBrief: Bool, _ requestID: [UInt8]) {
@@ -176,11 +176,9 @@ final class BatchRun {
         switch result {
         case .timer(let status, let id, let version):
             writeBrief(status, id, version, &json)
-        case .whole(let status, let view) where isBrief:
-            var id: [UInt8] = []
-            Definition.appendID(view.definition.span, to: &id)
+        case .whole(let status, let id, let view) where isBrief:
             writeBrief(status, id, view.progress.version, &json)
-        case .whole(let status, let view):
+        case .whole(let status, _, let view):
             json.integer(Int64(status))
             json.key("timer")
             TimerJSON.write(view, &json)
