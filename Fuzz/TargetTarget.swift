@@ -30,7 +30,7 @@ private func requireSame(_ target: RequestTarget, _ other: RequestTarget?, _ pro
 }
 
 /// A target that spells everything with escapes.
-private func encoded(_ parts: [[UInt8]], _ parameters: [(name: String, value: [UInt8])] = []) -> [UInt8] {
+private func encoded(_ parts: PathParts, _ parameters: [(name: String, value: [UInt8])] = []) -> [UInt8] {
     func escaped(_ bytes: some Collection<UInt8>) -> String {
         bytes.map { ($0 < 16 ? "%0" : "%") + String($0, radix: 16) }.joined()
     }
@@ -43,8 +43,8 @@ private func encoded(_ parts: [[UInt8]], _ parameters: [(name: String, value: [U
 private func fuzzRoute(_ target: RequestTarget) {
     guard case .route(let route, let parameter) = Routing.match(target.parts) else { return }
     require(!route.methods.isEmpty, "\(route) takes no method")
-    let parts = route.path.split(separator: "/").map { part in part.first == "{" ? parameter : Array(part.utf8) }
-    require(parts == target.parts, "\(route) is not at \(route.path)")
+    let parts = route.path.split(separator: "/").map { part in part.first == "{" ? Array(parameter) : Array(part.utf8) }
+    require(parts == target.parts.map(Array.init), "\(route) is not at \(route.path)")
 }
 
 private func fuzzPages(_ target: RequestTarget) {
@@ -141,7 +141,7 @@ private func fuzzConditions(_ value: ArraySlice<UInt8>) {
     guard case .oneOf(let versions) = Conditions.ifMatch(value) else { return }
     for version in versions where version < .max {
         var tag: [UInt8] = []
-        Conditions.appendTag(version, to: &tag)
+        tag.append(addingCapacity: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
         require(
             value.split(separator: UInt8(ascii: ",")).contains { part in
                 HeaderValue(part).text.contains(String(decoding: tag, as: UTF8.self))

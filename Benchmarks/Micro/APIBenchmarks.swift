@@ -76,7 +76,7 @@ extension Benchmark {
         for _ in 0..<count {
             json.reset()
             value(&json)
-            bytes += json.bytes.count
+            bytes += json.count
         }
         return bytes
     }

@@ -50,22 +50,37 @@ public struct Response: Sendable {
         value.withUTF8 { value in unsafe append(name, value) }
     }
 
+    /// As above, with a value that `write` writes: at most `room` bytes, none of them control bytes.
+    public mutating func add(_ name: StaticString, upTo room: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        let nameStart = head.count
+        let valueStart = nameStart + name.utf8CodeUnitCount + 1
+        head.append(addingCapacity: valueStart - nameStart + room + 1) { line in
+            name.withUTF8Buffer { name in unsafe Self.copy(name, to: &line) }
+            line.append(0)
+            write(&line)
+            line.append(0)
+        }
+        let end = head.count - 1
+        guard end > valueStart else { return head.removeSubrange(nameStart...) }
+        fields.append(Field(nameStart: nameStart, valueStart: valueStart, end: end))
+    }
+
     /// Capacity above this is given back after an answer; each connection keeps up to three buffers of that size.
     static let keptBytes = 16 * 1024
 
     private mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>) {
-        guard !value.isEmpty else { return }
-        let nameStart = head.count
-        name.withUTF8Buffer { name in unsafe head.append(contentsOf: name) }
-        head.append(0)
-        let valueStart = head.count
-        unsafe head.append(contentsOf: value)
-        if unsafe !value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) { blankControls(from: valueStart) }
-        head.append(0)
-        fields.append(Field(nameStart: nameStart, valueStart: valueStart, end: head.count - 1))
+        add(name, upTo: value.count) { line in unsafe Self.copy(value, to: &line) }
+        guard unsafe value.contains(where: Self.isControl), let field = fields.last else { return }
+        for index in field.valueStart..<field.end where Self.isControl(head[index]) { head[index] = 0x20 }
     }
 
-    private mutating func blankControls(from start: Int) {
-        for index in start..<head.count where head[index] < 0x20 || head[index] == 0x7F { head[index] = 0x20 }
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
+
+    private static func copy(_ source: UnsafeBufferPointer<UInt8>, to line: inout OutputSpan<UInt8>) {
+        precondition(source.count <= line.freeCapacity, "the room was counted before")
+        unsafe line.withUnsafeMutableBufferPointer { room, count in
+            _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: source)
+            count += source.count
+        }
     }
 }

@@ -99,11 +99,14 @@ enum Conditions {
         return text
     }
 
-    /// Appends the entity tag of a version.
-    static func appendTag(_ version: Int64, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: "v"))
-        bytes.append(contentsOf: String(version).utf8)
-        bytes.append(UInt8(ascii: "\""))
+    /// Most bytes of an entity tag.
+    static let longestTag = "\"v\(Int64.max)\"".utf8.count
+
+    /// Appends the entity tag of a version, at most ``longestTag`` bytes.
+    static func appendTag(_ version: Int64, to text: inout OutputSpan<UInt8>) {
+        text.append(UInt8(ascii: "\""))
+        text.append(UInt8(ascii: "v"))
+        text.appendDecimal(version)
+        text.append(UInt8(ascii: "\""))
     }
 }

@@ -9,19 +9,21 @@ enum EventID {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// Appends the id of the event at `position`, which is not negative.
-    static func append(_ position: Int64, to bytes: inout [UInt8]) {
+    /// Appends the id of the event at `position`, which is not negative: `width` bytes.
+    static func append(_ position: Int64, to text: inout OutputSpan<UInt8>) {
         var digits = InlineArray<19, UInt8>(repeating: 0)
         var rest = UInt64(position)
         for index in digits.indices.reversed() {
             digits[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         }
-        bytes.append(addingCapacity: width) { text in for index in digits.indices { text.append(digits[index]) } }
+        for index in digits.indices { text.append(digits[index]) }
     }
 
     /// Writes the id of the event at `position` as a string.
-    static func write(_ position: Int64, _ json: inout JSONWriter) { json.plain { append(position, to: &$0) } }
+    static func write(_ position: Int64, _ json: inout JSONWriter) {
+        json.plain(upTo: width) { append(position, to: &$0) }
+    }
 
     /// Reads an id that comes as it is shown; nil for anything else.
     static func parseShown(_ text: some Collection<UInt8>) -> Int64? { text.count == width ? parse(text) : nil }

@@ -86,11 +86,11 @@ package enum EventJSON {
     package static func write(_ record: LogRecord, _ data: [UInt8], as format: StreamFormat, _ json: inout JSONWriter) {
         guard case .event(let type, _, _) = record.content else { return }
         if format == .sse {
-            json.bytes.append("id: ")
-            EventID.append(record.position, to: &json.bytes)
-            json.bytes.append("\nevent: ")
-            json.bytes.append(type.name)
-            json.bytes.append("\ndata: ")
+            json.between("id: ")
+            json.between(upTo: EventID.width) { EventID.append(record.position, to: &$0) }
+            json.between("\nevent: ")
+            json.between(type.name)
+            json.between("\ndata: ")
         }
         write(record, data, &json)
         json.newline()

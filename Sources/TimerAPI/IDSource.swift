@@ -11,10 +11,16 @@ final class IDSource {
     /// The text of a new UUID.
     func next() -> [UInt8] {
         var text: [UInt8] = []
-        text.reserveCapacity(36)
+        text.reserveCapacity(UUIDv7.count)
+        next(into: &text)
+        return text
+    }
+
+    /// As above, in place of `text`.
+    func next(into text: inout [UInt8]) {
+        text.removeAll(keepingCapacity: true)
         let milliseconds = Clocks.realtime() / 1_000_000
         UUIDv7.append(milliseconds: milliseconds, random: (random(), random()), to: &text)
-        return text
     }
 
     private func random() -> UInt64 {

@@ -31,13 +31,12 @@ enum Renderer {
         }
     }
 
-    /// Runs `body` on a writer that continues in the response's own buffer.
+    /// Fills the response with what `body` writes.
     private static func fillJSON(_ ticket: Ticket, _ body: (inout JSONWriter) -> Void) {
         ticket.exchange.response.add("Content-Type", "application/json")
-        var json = JSONWriter()
-        swap(&json.bytes, &ticket.exchange.response.body)
-        body(&json)
-        swap(&json.bytes, &ticket.exchange.response.body)
+        body(&ticket.scratch.json)
+        ticket.scratch.json.append(0..<ticket.scratch.json.count, to: &ticket.exchange.response.body)
+        ticket.scratch.json.reset(keeping: APILimits.scratchBytes)
     }
 
     /// Fills the response with a problem.
@@ -64,13 +63,9 @@ enum Renderer {
 
     private static func fillTimer(_ status: Int, _ ticket: Ticket) {
         let version = ticket.view.progress.version
-        var tag: [UInt8] = []
-        Conditions.appendTag(version, to: &tag)
-        ticket.exchange.response.add("ETag", tag)
-        var eventID: [UInt8] = []
-        eventID.reserveCapacity(EventID.width)
-        EventID.append(ticket.view.eventID, to: &eventID)
-        ticket.exchange.response.add("Event-Id", eventID)
+        let eventID = ticket.view.eventID
+        ticket.exchange.response.add("ETag", upTo: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
+        ticket.exchange.response.add("Event-Id", upTo: EventID.width) { EventID.append(eventID, to: &$0) }
         let isRead = ticket.exchange.method == .get || ticket.exchange.method == .head
         if isRead, let value = ticket.exchange.header("if-none-match"),
             Conditions.ifNoneMatch(value.bytes, names: version)
@@ -141,7 +136,7 @@ enum Renderer {
 
     private static func fillBatch(_ run: BatchRun, _ ticket: Ticket) {
         ticket.exchange.response.add("Content-Type", "application/x-ndjson")
-        ticket.exchange.response.body = run.output.bytes
+        run.output.append(0..<run.output.count, to: &ticket.exchange.response.body)
     }
 
     /// Fills the response with a stored answer.

@@ -83,72 +83,73 @@ enum Routing {
     /// A path taken apart.
     enum Match {
         /// A route and, where its path has one, the id, slug or action.
-        case route(Route, parameter: [UInt8])
+        case route(Route, parameter: ArraySlice<UInt8>)
         /// A path below a timer that names no command.
-        case unknownCommand(timer: [UInt8], word: [UInt8])
+        case unknownCommand(timer: ArraySlice<UInt8>, word: ArraySlice<UInt8>)
         /// Nothing here.
         case unknown
     }
 
     /// The route that decoded path components lead to.
-    static func match(_ parts: [[UInt8]]) -> Match {
-        guard let first = parts.first else { return .route(.dashboard, parameter: []) }
-        if is_(first, "v1") { return matchAPI(parts) }
+    static func match(_ parts: PathParts) -> Match {
+        if parts.isEmpty { return .route(.dashboard, parameter: []) }
+        if parts.has("v1", at: 0) { return matchAPI(parts) }
         if parts.count == 1 {
-            for route in [Route.healthz, .readyz, .metrics, .openAPI] where is_(first, String(route.path.dropFirst())) {
+            for route in [Route.healthz, .readyz, .metrics, .openAPI]
+            where parts[0].elementsEqual(route.path.utf8.dropFirst()) {
                 return .route(route, parameter: [])
             }
         }
-        if parts.count == 2 && is_(first, "problems"), ProblemKind(slug: parts[1]) != nil {
+        if parts.count == 2 && parts.has("problems", at: 0), ProblemKind(slug: Array(parts[1])) != nil {
             return .route(.problem, parameter: parts[1])
         }
         return .unknown
     }
 
-    private static func matchAPI(_ parts: [[UInt8]]) -> Match {
+    private static func matchAPI(_ parts: PathParts) -> Match {
         guard parts.count >= 2 else { return .unknown }
-        if is_(parts[1], "timers") { return matchTimers(parts) }
-        if is_(parts[1], "deliveries") { return matchDeliveries(parts) }
-        if parts.count == 2 && is_(parts[1], "events") { return .route(.events, parameter: []) }
-        if parts.count == 2 && is_(parts[1], "stats") { return .route(.stats, parameter: []) }
-        if parts.count == 3 && is_(parts[1], "schedules") && is_(parts[2], "preview") {
+        if parts.has("timers", at: 1) { return matchTimers(parts) }
+        if parts.has("deliveries", at: 1) { return matchDeliveries(parts) }
+        if parts.count == 2 && parts.has("events", at: 1) { return .route(.events, parameter: []) }
+        if parts.count == 2 && parts.has("stats", at: 1) { return .route(.stats, parameter: []) }
+        if parts.count == 3 && parts.has("schedules", at: 1) && parts.has("preview", at: 2) {
             return .route(.preview, parameter: [])
         }
         return .unknown
     }
 
-    private static func matchTimers(_ parts: [[UInt8]]) -> Match {
+    private static func matchTimers(_ parts: PathParts) -> Match {
         if parts.count == 2 { return .route(.timers, parameter: []) }
-        if is_(parts[2], "batch") { return parts.count == 3 ? .route(.batch, parameter: []) : .unknown }
-        if is_(parts[2], "bulk") { return parts.count == 4 ? .route(.bulk, parameter: parts[3]) : .unknown }
+        if parts.has("batch", at: 2) { return parts.count == 3 ? .route(.batch, parameter: []) : .unknown }
+        if parts.has("bulk", at: 2) { return parts.count == 4 ? .route(.bulk, parameter: parts[3]) : .unknown }
         if parts.count == 3 { return .route(.timer, parameter: parts[2]) }
         guard parts.count == 4 else { return .unknown }
-        for route in Route.allCases[Route.timerNext.rawValue...] where is_(parts[3], lastComponent(route)) {
+        for route in belowTimer where parts.has(lastComponent(route), at: 3) {
             return .route(route, parameter: parts[2])
         }
         return .unknownCommand(timer: parts[2], word: parts[3])
     }
 
-    private static func matchDeliveries(_ parts: [[UInt8]]) -> Match {
+    private static let belowTimer = Route.allCases[Route.timerNext.rawValue...]
+
+    private static func matchDeliveries(_ parts: PathParts) -> Match {
         switch parts.count {
         case 2: .route(.deliveries, parameter: [])
-        case 3 where is_(parts[2], "redrive"): .route(.redrive, parameter: [])
+        case 3 where parts.has("redrive", at: 2): .route(.redrive, parameter: [])
         case 3: .route(.delivery, parameter: parts[2])
-        case 4 where is_(parts[3], "redrive"): .route(.deliveryRedrive, parameter: parts[2])
+        case 4 where parts.has("redrive", at: 3): .route(.deliveryRedrive, parameter: parts[2])
         default: .unknown
         }
     }
 
-    private static func lastComponent(_ route: Route) -> String {
+    private static func lastComponent(_ route: Route) -> StaticString {
         switch route {
         case .timerNext: "next"
         case .timerEvents: "events"
         case .timerWait: "wait"
-        default: "\(route.command?.name ?? "")"
+        default: route.command?.name ?? ""
         }
     }
-
-    private static func is_(_ bytes: [UInt8], _ word: String) -> Bool { bytes.elementsEqual(word.utf8) }
 }
 
 /// The bounds of what a request may hold.
@@ -156,6 +157,8 @@ enum APILimits {
     static let bodyBytes = 256 * 1024
     static let batchBytes = 16 << 20
     static let batchLines = 10_000
+    /// What a loop keeps of its writer's memory after an answer.
+    static let scratchBytes = 64 * 1024
     static let payloadBytes = 64 * 1024
     static let labels = 16
     static let labelKeyBytes = 63

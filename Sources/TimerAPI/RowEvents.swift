@@ -11,7 +11,7 @@ final class RowEvents {
     private var sse = Texts()
 
     /// What has been written in one format.
-    private struct Texts {
+    private struct Texts: ~Copyable {
         var json = JSONWriter()
         var ranges: [Range<Int>] = []
     }
@@ -42,10 +42,10 @@ final class RowEvents {
     private func append(_ index: Int, _ format: StreamFormat, _ texts: inout Texts, to bytes: inout [UInt8]) {
         if texts.ranges.isEmpty { texts.ranges = [Range<Int>](repeating: 0..<0, count: events.count) }
         if texts.ranges[index].isEmpty {
-            let start = texts.json.bytes.count
+            let start = texts.json.count
             EventJSON.write(events[index], row.data, as: format, &texts.json)
-            texts.ranges[index] = start..<texts.json.bytes.count
+            texts.ranges[index] = start..<texts.json.count
         }
-        bytes.append(contentsOf: texts.json.bytes[texts.ranges[index]])
+        texts.json.append(texts.ranges[index], to: &bytes)
     }
 }

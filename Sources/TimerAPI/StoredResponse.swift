@@ -25,7 +25,8 @@ struct StoredResponse {
         body = ticket.exchange.response.body
         type = Array("application/json".utf8)
         if case .timer(let code) = ticket.outcome {
-            Conditions.appendTag(ticket.view.progress.version, to: &tag)
+            let version = ticket.view.progress.version
+            tag.append(addingCapacity: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
             if code == 201 { location = Renderer.location(ticket.parameter) }
         }
     }

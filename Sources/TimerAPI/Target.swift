@@ -1,41 +1,63 @@
 import HTTPServer
+import WireJSON
 
 /// A request's path and query, taken apart and percent-decoded.
 struct Target {
-    /// The path's components, decoded.
-    var parts: [[UInt8]] = []
+    /// The path's components.
+    private(set) var parts = PathParts()
     /// The query's parameters in their order, decoded.
-    var parameters: [(name: String, value: [UInt8])] = []
+    private(set) var parameters: [(name: String, value: [UInt8])] = []
 
     /// Why a target can't be read.
     struct Malformed: Error {
         var detail: String
     }
 
+    /// No path and no query.
+    init() {}
+
     /// Reads an origin-form target. A trailing slash or an empty component names nothing.
-    init(_ target: [UInt8]) throws(Malformed) {
-        let question = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
-        let path = target[..<question]
-        guard path.first == UInt8(ascii: "/") else { return }
-        if path.count > 1 {
-            var start = 1
-            for index in 1...question where index == question || target[index] == UInt8(ascii: "/") {
-                parts.append(try Self.decode(target[start..<index], plusIsSpace: false))
-                start = index + 1
-            }
-        }
-        guard question < target.endIndex else { return }
-        for pair in target[(question + 1)...].split(separator: UInt8(ascii: "&")) {
-            let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-            let name = try Self.decode(pair[..<equals], plusIsSpace: true)
-            let value = try equals < pair.endIndex ? Self.decode(pair[(equals + 1)...], plusIsSpace: true) : []
-            parameters.append((String(decoding: name, as: UTF8.self), value))
+    init(_ target: [UInt8]) throws(Malformed) { try read(target) }
+
+    /// As `init`, in the memory of the target read before. One that can't be read leaves no path and no query.
+    mutating func read(_ target: [UInt8]) throws(Malformed) {
+        clear()
+        do throws(Malformed) {
+            let question = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+            try readPath(target[..<question])
+            if question < target.endIndex { try readQuery(target[(question + 1)...]) }
+        } catch {
+            clear()
+            throw error
         }
     }
 
-    private static func decode(_ text: ArraySlice<UInt8>, plusIsSpace: Bool) throws(Malformed) -> [UInt8] {
+    private mutating func clear() {
+        parts.removeAll()
+        parameters.removeAll()
+    }
+
+    private mutating func readPath(_ path: ArraySlice<UInt8>) throws(Malformed) {
+        guard path.first == UInt8(ascii: "/"), path.count > 1 else { return }
+        var start = 1
+        for index in 1...path.endIndex where index == path.endIndex || path[index] == UInt8(ascii: "/") {
+            parts.append(try Self.decode(path[start..<index], plusIsSpace: false))
+            start = index + 1
+        }
+    }
+
+    private mutating func readQuery(_ query: ArraySlice<UInt8>) throws(Malformed) {
+        for pair in query.split(separator: UInt8(ascii: "&")) {
+            let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            let name = try Self.decode(pair[..<equals], plusIsSpace: true)
+            let value = try equals < pair.endIndex ? Self.decode(pair[(equals + 1)...], plusIsSpace: true) : []
+            parameters.append((String(decoding: name, as: UTF8.self), Array(value)))
+        }
+    }
+
+    private static func decode(_ text: ArraySlice<UInt8>, plusIsSpace: Bool) throws(Malformed) -> ArraySlice<UInt8> {
         // A target is visible ASCII: with nothing to decode there is nothing to check.
-        if !text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) { return Array(text) }
+        if !text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) { return text }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var index = text.startIndex
@@ -56,7 +78,7 @@ struct Target {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw Malformed(detail: "the URL is not UTF-8 once decoded")
         }
-        return bytes
+        return bytes[...]
     }
 
     private static func hex(_ byte: UInt8) -> UInt8? {
@@ -67,6 +89,35 @@ struct Target {
         default: nil
         }
     }
+}
+
+/// The components of a path, decoded, one behind the other in one run of bytes.
+struct PathParts: RandomAccessCollection, Equatable {
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { ends.count }
+
+    subscript(index: Int) -> ArraySlice<UInt8> { bytes[range(index)] }
+
+    /// Whether the component at `index` is `word`.
+    func has(_ word: StaticString, at index: Int) -> Bool {
+        bytes.span.equals(word, in: range(index))
+    }
+
+    mutating func append(_ part: ArraySlice<UInt8>) {
+        bytes.append(contentsOf: part)
+        ends.append(bytes.count)
+    }
+
+    /// Forgets them and keeps the memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+
+    private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
 }
 
 extension Target {

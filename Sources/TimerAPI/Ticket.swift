@@ -9,10 +9,11 @@ import WireJSON
 /// Each connection has one, used again for its next request.
 final class Ticket {
     let exchange: Exchange
+    let scratch: Scratch
     var answer: Answer?
     var serial: UInt64 = 0
     var route = Route.dashboard
-    var target = Target.empty
+    var target = Target()
     var parameter: [UInt8] = []
     var requestID: [UInt8] = []
     var operation = Operation.none
@@ -35,8 +36,13 @@ final class Ticket {
     var isRendered = false
     /// How often a change was computed anew because the timer had moved on.
     var attempts = 0
+    /// Whether the step just taken was the last.
+    var isDecided = false
 
-    init(_ exchange: Exchange) { self.exchange = exchange }
+    init(_ exchange: Exchange, _ scratch: Scratch) {
+        self.exchange = exchange
+        self.scratch = scratch
+    }
 
     /// Readies it for the next request.
     func reset(serial: UInt64) {
@@ -62,6 +68,11 @@ final class Ticket {
         outcome = .problem(problem)
         operation = .none
     }
+}
+
+/// The writer of a loop, whose memory serves one answer after another.
+final class Scratch {
+    var json = JSONWriter()
 }
 
 /// What a request asks of the timers.
@@ -134,11 +145,4 @@ enum Outcome {
         if case .reading = self { return true }
         return false
     }
-}
-
-extension Target {
-    /// No path and no query.
-    static var empty: Target { Target() }
-
-    private init() {}
 }

@@ -16,13 +16,16 @@ final class TimerHandler: LoopHandler {
     let reader: RequestReader
     let executor: Executor
     private let ids = IDSource()
+    private let scratch = Scratch()
     private let metrics: HTTPMetrics
     private let heart: Heartbeat
     private(set) var streams: StreamTable!
-    /// Requests to be applied in the next hold.
+    /// Requests to be applied in the next hold, and those that are in this one.
     private var ready: [Ticket] = []
-    /// Requests whose answers wait for the disk.
+    private var applied: [Ticket] = []
+    /// Requests whose answers wait for the disk, and those that are looked at now.
     private var waiting: [Ticket] = []
+    private var resolved: [Ticket] = []
     /// Requests that wait until fewer records wait for the disk.
     private var held: [Ticket] = []
     /// Requests that wait for the store to be read.
@@ -72,7 +75,7 @@ final class TimerHandler: LoopHandler {
         if let known = exchange.context as? Ticket {
             ticket = known
         } else {
-            ticket = Ticket(exchange)
+            ticket = Ticket(exchange, scratch)
             exchange.context = ticket
         }
         ticket.reset(serial: nextSerial)
@@ -80,7 +83,7 @@ final class TimerHandler: LoopHandler {
         if let given = exchange.header("request-id")?.bytes, Self.isRequestID(given) {
             ticket.requestID = Array(given)
         } else {
-            ticket.requestID = ids.next()
+            ids.next(into: &ticket.requestID)
         }
         return ticket
     }
@@ -92,7 +95,7 @@ final class TimerHandler: LoopHandler {
     /// Finds the route; checks token, origin, method, in the contract's order.
     private func route(_ ticket: Ticket) throws(Problem) {
         let exchange = ticket.exchange
-        ticket.parameter = []
+        ticket.parameter.removeAll(keepingCapacity: true)
         ticket.route = .dashboard
         if exchange.target == [UInt8(ascii: "*")] {
             try context.gate.authenticate(exchange, nil)
@@ -101,7 +104,7 @@ final class TimerHandler: LoopHandler {
         var match = Routing.Match.unknown
         var malformed: Problem?
         do throws(Target.Malformed) {
-            ticket.target = try Target(exchange.target)
+            try ticket.target.read(exchange.target)
             match = Routing.match(ticket.target.parts)
         } catch {
             malformed = Problem(.invalidRequest, error.detail)
@@ -110,7 +113,7 @@ final class TimerHandler: LoopHandler {
         if case .route(let known, let parameter) = match {
             route = known
             ticket.route = known
-            ticket.parameter = parameter
+            ticket.parameter.append(contentsOf: parameter)
         }
         try context.gate.authenticate(exchange, route)
         try context.gate.checkOrigin(exchange, route)
@@ -133,7 +136,7 @@ final class TimerHandler: LoopHandler {
         throw problem
     }
 
-    private static func unknownCommand(_ word: [UInt8]) -> Problem {
+    private static func unknownCommand(_ word: ArraySlice<UInt8>) -> Problem {
         let name = String(decoding: word, as: UTF8.self)
         var problem = Problem(.notFound, "there is no command `\(name)`")
         problem.commands = TimerCommand.allCases
@@ -210,16 +213,15 @@ final class TimerHandler: LoopHandler {
 
     /// Takes one step of each request that is ready, in one hold of the lock.
     private func applyReady() {
-        let tickets = ready
-        ready.removeAll(keepingCapacity: true)
-        var isDecided = [Bool](repeating: false, count: tickets.count)
+        swap(&ready, &applied)
         context.service.engine.turn { turn in
-            for index in tickets.indices { isDecided[index] = turn.step { executor.step(tickets[index], turn) } }
+            for ticket in applied { ticket.isDecided = turn.step { executor.step(ticket, turn) } }
         }
-        for index in tickets.indices {
-            executor.prepare(tickets[index], makeID: ids.next)
-            if isDecided[index] { decided(tickets[index]) } else { ready.append(tickets[index]) }
+        for ticket in applied {
+            executor.prepare(ticket, makeID: ids.next)
+            if ticket.isDecided { decided(ticket) } else { ready.append(ticket) }
         }
+        applied.removeAll(keepingCapacity: true)
     }
 
     /// An outcome is known: the answer leaves, or waits for the disk.
@@ -279,15 +281,15 @@ final class TimerHandler: LoopHandler {
 
     private func resolveWaiting() {
         guard !waiting.isEmpty else { return }
-        let tickets = waiting
-        waiting.removeAll(keepingCapacity: true)
-        for ticket in tickets {
+        swap(&waiting, &resolved)
+        for ticket in resolved {
             switch fate(of: ticket) {
             case .durable: respond(ticket)
             case .lost: lose(ticket)
             case .pending: waiting.append(ticket)
             }
         }
+        resolved.removeAll(keepingCapacity: true)
     }
 
     /// Answers a ticket whose outcome stands.

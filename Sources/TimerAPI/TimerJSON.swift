@@ -28,7 +28,7 @@ public enum TimerJSON {
     /// Writes the id of an encoded definition, or of the prefix of one.
     static func writeID(_ definition: Span<UInt8>, _ json: inout JSONWriter) {
         // Ids are of characters that no string escapes.
-        json.plain { Definition.appendID(definition, to: &$0) }
+        json.plain(upTo: TimerID.maximumLength) { Definition.appendID(definition, to: &$0) }
     }
 
     /// Writes the labels of an encoded definition, or of the prefix of one, as an object.

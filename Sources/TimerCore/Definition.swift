@@ -138,6 +138,11 @@ public enum Definition {
 
     /// Appends the id, as clients write it, of the definition (or prefix of one) `bytes`.
     public static func appendID(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
+        text.append(addingCapacity: TimerID.maximumLength) { appendID(bytes, to: &$0) }
+    }
+
+    /// As above; `text` has room for `TimerID.maximumLength` bytes.
+    public static func appendID(_ bytes: Span<UInt8>, to text: inout OutputSpan<UInt8>) {
         guard let count = TimerID.keptCount(bytes, at: 1) else { return }
         TimerID.appendText(kept: bytes.extracting(1..<1 + count), to: &text)
     }

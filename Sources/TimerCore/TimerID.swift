@@ -43,10 +43,13 @@ public enum TimerID {
         }
     }
 
-    /// Appends the text of the kept form `kept` (which starts at its mark or length).
-    static func appendText(kept: Span<UInt8>, to bytes: inout [UInt8]) {
-        guard kept[0] == uuidMark else { return Definition.append(kept.extracting(1..<kept.count), to: &bytes) }
-        UUIDText.append(high: word(kept, at: 1), low: word(kept, at: 9), to: &bytes)
+    /// Appends the text of the kept form `kept` (which starts at its mark or length), at most ``maximumLength`` bytes.
+    static func appendText(kept: Span<UInt8>, to text: inout OutputSpan<UInt8>) {
+        guard kept[0] == uuidMark else {
+            for index in 1..<kept.count { text.append(kept[index]) }
+            return
+        }
+        UUIDText.append(high: word(kept, at: 1), low: word(kept, at: 9), to: &text)
     }
 
     private static func append(_ word: UInt64, to bytes: inout [UInt8]) {

@@ -16,23 +16,22 @@ enum UUIDText {
     }
 
     /// Appends the text of the UUID of these bits.
-    static func append(high: UInt64, low: UInt64, to bytes: inout [UInt8]) {
-        bytes.append(addingCapacity: count) { text in
-            append(digits(of: UInt32(truncatingIfNeeded: high >> 32)), 8, to: &text)
-            text.append(hyphen)
-            let second = digits(of: UInt32(truncatingIfNeeded: high))
-            append(second, 4, to: &text)
-            text.append(hyphen)
-            append(second >> 32, 4, to: &text)
-            text.append(hyphen)
-            let third = digits(of: UInt32(truncatingIfNeeded: low >> 32))
-            append(third, 4, to: &text)
-            text.append(hyphen)
-            append(third >> 32, 4, to: &text)
-            append(digits(of: UInt32(truncatingIfNeeded: low)), 8, to: &text)
-        }
+    static func append(high: UInt64, low: UInt64, to text: inout OutputSpan<UInt8>) {
+        append(digits(of: UInt32(truncatingIfNeeded: high >> 32)), 8, to: &text)
+        text.append(hyphen)
+        let second = digits(of: UInt32(truncatingIfNeeded: high))
+        append(second, 4, to: &text)
+        text.append(hyphen)
+        append(second >> 32, 4, to: &text)
+        text.append(hyphen)
+        let third = digits(of: UInt32(truncatingIfNeeded: low >> 32))
+        append(third, 4, to: &text)
+        text.append(hyphen)
+        append(third >> 32, 4, to: &text)
+        append(digits(of: UInt32(truncatingIfNeeded: low)), 8, to: &text)
     }
 
+    @inline(__always)
     private static func append(_ digits: UInt64, _ count: Int, to text: inout OutputSpan<UInt8>) {
         for index in 0..<count { text.append(UInt8(truncatingIfNeeded: digits >> UInt64(8 * index))) }
     }

@@ -46,3 +46,11 @@ enum Ascii {
         return low < 10 ? zero + low : UInt8(ascii: "a") - 10 + low
     }
 }
+
+extension OutputSpan<UInt8> {
+    /// Appends the low `count` hexadecimal digits of `value`.
+    @inline(__always)
+    mutating func append(digits value: UInt64, count: Int) {
+        for digit in (0..<count).reversed() { append(Ascii.hexDigit(value >> UInt64(4 * digit))) }
+    }
+}

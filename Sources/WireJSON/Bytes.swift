@@ -1,4 +1,5 @@
-// The only file of this module that touches memory unsafely: loads of eight bytes and the bytes of static strings.
+// Where memory is touched unsafely for all of this module but `ByteBuffer`: loads of eight bytes, copies, and the bytes of
+// static strings.
 
 extension Span<UInt8> {
     /// The eight bytes at `offset`, the first one lowest. The load is checked against the span's bounds.
@@ -10,7 +11,7 @@ extension Span<UInt8> {
 
     /// Whether the bytes of `range` are those of `text`.
     @inline(__always)
-    func equals(_ text: StaticString, in range: Range<Int>) -> Bool {
+    package func equals(_ text: StaticString, in range: Range<Int>) -> Bool {
         guard text.utf8CodeUnitCount == range.count else { return false }
         return text.withUTF8Buffer { buffer in
             for index in 0..<range.count where unsafe buffer[index] != self[range.lowerBound + index] { return false }
@@ -54,22 +55,27 @@ extension [UInt8] {
     public mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { buffer in unsafe append(contentsOf: buffer) }
     }
+}
 
-    /// Appends a member name of plain ASCII as `"name":`, after a comma if asked for.
+extension OutputSpan<UInt8> {
+    /// Appends a copy of `source`.
     @inline(__always)
-    mutating func appendKey(_ name: StaticString, comma: Bool) {
-        name.withUTF8Buffer { text in
-            append(addingCapacity: text.count + 4) { output in
-                if comma { output.append(Ascii.comma) }
-                output.append(Ascii.quote)
-                // One copy: a timer has thirty names.
-                unsafe output.withUnsafeMutableBufferPointer { room, count in
-                    _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: text)
-                    count += text.count
-                }
-                output.append(Ascii.quote)
-                output.append(Ascii.colon)
-            }
+    mutating func append(copying source: Span<UInt8>) {
+        unsafe source.withUnsafeBufferPointer { source in unsafe append(copying: source) }
+    }
+
+    /// Appends the bytes of `text`.
+    @inline(__always)
+    mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { text in unsafe append(copying: text) }
+    }
+
+    @inline(__always)
+    private mutating func append(copying source: UnsafeBufferPointer<UInt8>) {
+        precondition(source.count <= freeCapacity, "the room was counted before")
+        unsafe withUnsafeMutableBufferPointer { room, count in
+            _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: source)
+            count += source.count
         }
     }
 }

@@ -31,10 +31,15 @@ public enum DurationText {
     ///
     /// A negative one, which ``parse(_:)`` never yields, is written as `0s`.
     public static func append(_ milliseconds: Int64, to output: inout [UInt8]) {
-        guard milliseconds > 0 else {
-            output.append("0s")
-            return
-        }
+        output.append(addingCapacity: longest) { append(milliseconds, to: &$0) }
+    }
+
+    /// Most bytes of a duration as it is written: a number and five units.
+    static let longest = Decimal.longest + "d23h59m59s999ms".utf8.count
+
+    /// As above.
+    static func append(_ milliseconds: Int64, to output: inout OutputSpan<UInt8>) {
+        guard milliseconds > 0 else { return output.append("0s") }
         var rest = UInt64(milliseconds)
         appendPart(&rest, day, "d", to: &output)
         appendPart(&rest, hour, "h", to: &output)
@@ -45,7 +50,7 @@ public enum DurationText {
 
     @inline(__always)
     private static func appendPart(
-        _ rest: inout UInt64, _ unit: Int64, _ name: StaticString, to output: inout [UInt8]
+        _ rest: inout UInt64, _ unit: Int64, _ name: StaticString, to output: inout OutputSpan<UInt8>
     ) {
         guard rest >= UInt64(unit) else { return }
         output.appendDecimal(rest / UInt64(unit))

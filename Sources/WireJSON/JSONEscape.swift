@@ -49,29 +49,17 @@ enum JSONEscape {
         return 2
     }
 
-    /// Appends the bytes of `range`, valid UTF-8, as the inside of a JSON string. Escapes only what JSON demands:
-    /// quote, backslash and control characters, the last in their two-character form if there is one, else `\u00xx`.
+    /// Where in `range` the first byte is that a JSON string has to escape: quote, backslash or control character. The
+    /// range's end when there is none.
     @inline(__always)
-    static func appendEscaped(_ text: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
-        var plain = range.lowerBound
-        while true {
-            let stop = nextEscapable(text, plain, range.upperBound)
-            output.append(copying: text.extracting(plain..<stop))
-            guard stop < range.upperBound else { return }
-            appendEscape(text[stop], to: &output)
-            plain = stop + 1
-        }
-    }
-
-    @inline(__always)
-    private static func nextEscapable(_ text: Span<UInt8>, _ start: Int, _ end: Int) -> Int {
-        var position = start
-        while position + 8 <= end {
+    static func next(_ text: Span<UInt8>, _ range: Range<Int>) -> Int {
+        var position = range.lowerBound
+        while position + 8 <= range.upperBound {
             let found = WordScan.escapable(text.word(at: position))
             if found != 0 { return position + WordScan.bytesBefore(found) }
             position += 8
         }
-        while position < end {
+        while position < range.upperBound {
             let byte = text[position]
             if byte < 0x20 || byte == Ascii.quote || byte == Ascii.backslash { break }
             position += 1
@@ -79,7 +67,11 @@ enum JSONEscape {
         return position
     }
 
-    private static func appendEscape(_ byte: UInt8, to output: inout [UInt8]) {
+    /// Most bytes of an escape as it is written.
+    static let longest = 6
+
+    /// Appends the escape of a byte that needs one: in its two-character form if there is one, else `\u00xx`.
+    static func append(_ byte: UInt8, to output: inout OutputSpan<UInt8>) {
         output.append(Ascii.backslash)
         switch byte {
         case 0x08: output.append(UInt8(ascii: "b"))
@@ -89,8 +81,7 @@ enum JSONEscape {
         case 0x0D: output.append(UInt8(ascii: "r"))
         case 0..<0x20:
             output.append("u00")
-            output.append(Ascii.hexDigit(UInt64(byte >> 4)))
-            output.append(Ascii.hexDigit(UInt64(byte)))
+            output.append(digits: UInt64(byte), count: 2)
         default: output.append(byte)
         }
     }

@@ -1,19 +1,33 @@
-/// Writes JSON into an array of its own, compact, putting the commas where they belong.
+/// Writes JSON into memory of its own, compact, putting the commas where they belong.
 ///
 /// The caller pairs each `begin` with its `end` and each ``key(_:)`` with a value; the writer does not check.
-/// Meant to be used again and again: ``reset()`` keeps the capacity.
-public struct JSONWriter: Sendable {
-    /// What has been written since the last ``reset()``.
-    public var bytes: [UInt8] = []
+/// Meant to be used again and again: ``reset()`` keeps the memory.
+public struct JSONWriter: ~Copyable {
+    private var buffer = ByteBuffer()
     /// Whether a value is complete at this level, so that the next needs a comma before it.
     private var needsComma = false
 
     /// A writer that has written nothing.
     public init() {}
 
-    /// Forgets what was written and keeps the capacity.
-    public mutating func reset() {
-        bytes.removeAll(keepingCapacity: true)
+    /// How many bytes have been written since the last ``reset()``.
+    public var count: Int { buffer.count }
+
+    /// A copy of what has been written since the last ``reset()``.
+    public var bytes: [UInt8] {
+        var copy: [UInt8] = []
+        append(0..<count, to: &copy)
+        return copy
+    }
+
+    /// Appends to `output` the bytes in `range` of what has been written since the last ``reset()``.
+    public func append(_ range: Range<Int>, to output: inout [UInt8]) {
+        buffer.withSpan { output.append(copying: $0.extracting(range)) }
+    }
+
+    /// Forgets what was written and keeps the memory, unless it is more than `kept` bytes.
+    public mutating func reset(keeping kept: Int = .max) {
+        buffer.removeAll(keeping: kept)
         needsComma = false
     }
 
@@ -31,7 +45,12 @@ public struct JSONWriter: Sendable {
 
     /// Writes a member's key, of printable ASCII without quotes and backslashes; its value comes next.
     public mutating func key(_ name: StaticString) {
-        bytes.appendKey(name, comma: needsComma)
+        write(upTo: name.utf8CodeUnitCount + 3) { output in
+            output.append(Ascii.quote)
+            output.append(name)
+            output.append(Ascii.quote)
+            output.append(Ascii.colon)
+        }
         needsComma = false
     }
 
@@ -40,123 +59,127 @@ public struct JSONWriter: Sendable {
 
     /// Writes a member's key from `range` of `name`, valid UTF-8, escaped where needed; its value comes next.
     public mutating func key(bytes name: Span<UInt8>, _ range: Range<Int>) {
-        quoted(name, range)
-        bytes.append(Ascii.colon)
+        string(name, range)
+        buffer.append(upTo: 1) { $0.append(Ascii.colon) }
         needsComma = false
     }
 
     /// Writes a string of valid UTF-8. Escapes only what JSON demands: quote, backslash, control characters.
-    public mutating func string(_ text: [UInt8]) { quoted(text.span, 0..<text.count) }
+    public mutating func string(_ text: [UInt8]) { string(text.span, 0..<text.count) }
 
     /// Writes a string from `range` of `text`, as ``string(_:)-([UInt8])``.
-    public mutating func string(_ text: Span<UInt8>, _ range: Range<Int>) { quoted(text, range) }
-
-    /// Writes a string of what `append` appends: printable ASCII without quotes and backslashes.
-    public mutating func plain(_ append: (inout [UInt8]) -> Void) {
-        separate()
-        bytes.append(Ascii.quote)
-        append(&bytes)
-        bytes.append(Ascii.quote)
+    public mutating func string(_ text: Span<UInt8>, _ range: Range<Int>) {
+        var stop = JSONEscape.next(text, range)
+        write(upTo: 1 + stop - range.lowerBound) { output in
+            output.append(Ascii.quote)
+            output.append(copying: text.extracting(range.lowerBound..<stop))
+        }
+        while stop < range.upperBound {
+            let escaped = stop
+            stop = JSONEscape.next(text, escaped + 1..<range.upperBound)
+            buffer.append(upTo: JSONEscape.longest + stop - escaped) { output in
+                JSONEscape.append(text[escaped], to: &output)
+                output.append(copying: text.extracting(escaped + 1..<stop))
+            }
+        }
+        buffer.append(upTo: 1) { $0.append(Ascii.quote) }
     }
 
     /// Writes a string, as ``string(_:)-([UInt8])``.
     public mutating func string(_ text: String) {
         let span = text.utf8.span
-        quoted(span, 0..<span.count)
+        string(span, 0..<span.count)
     }
 
     /// Writes a string of printable ASCII without quotes and backslashes.
     public mutating func string(_ text: StaticString) {
-        separate()
-        bytes.append(Ascii.quote)
-        bytes.append(text)
-        bytes.append(Ascii.quote)
+        plain(upTo: text.utf8CodeUnitCount) { $0.append(text) }
+    }
+
+    /// Writes a string of what `append` appends: at most `room` bytes, printable ASCII without quotes and backslashes.
+    public mutating func plain(upTo room: Int, _ append: (inout OutputSpan<UInt8>) -> Void) {
+        write(upTo: room + 2) { output in
+            output.append(Ascii.quote)
+            append(&output)
+            output.append(Ascii.quote)
+        }
     }
 
     /// Writes a whole number.
     public mutating func integer(_ value: Int64) {
-        separate()
-        bytes.appendDecimal(value)
+        write(upTo: Decimal.longest) { $0.appendDecimal(value) }
     }
 
     /// Writes a number, which must be finite, so that reading it gives the same one.
     public mutating func number(_ value: Double) {
         if let whole = Int64(exactly: value) { return integer(whole) }
-        separate()
-        bytes.append(contentsOf: value.description.utf8)
+        raw(Array(value.description.utf8))
     }
 
     /// Writes `true` or `false`.
-    public mutating func bool(_ value: Bool) {
-        separate()
-        bytes.append(value ? "true" : "false")
-    }
+    public mutating func bool(_ value: Bool) { word(value ? "true" : "false") }
 
     /// Writes `null`.
-    public mutating func null() {
-        separate()
-        bytes.append("null")
-    }
+    public mutating func null() { word("null") }
 
     /// Writes `value`, which is a complete JSON value already, as it stands.
-    public mutating func raw(_ value: [UInt8]) {
-        separate()
-        bytes.append(copying: value.span)
-    }
+    public mutating func raw(_ value: [UInt8]) { raw(value.span, 0..<value.count) }
 
     /// Writes the complete JSON value in `range` of `text` as it stands.
     public mutating func raw(_ text: Span<UInt8>, _ range: Range<Int>) {
-        separate()
-        bytes.append(copying: text.extracting(range))
+        write(upTo: range.count) { $0.append(copying: text.extracting(range)) }
     }
 
     /// Writes the RFC 3339 instant of `milliseconds` since 1970 as a string.
     public mutating func instant(_ milliseconds: Int64) {
-        separate()
-        bytes.append(Ascii.quote)
-        RFC3339.append(milliseconds, to: &bytes)
-        bytes.append(Ascii.quote)
+        plain(upTo: RFC3339.count) { RFC3339.append(milliseconds, to: &$0) }
     }
 
     /// Writes the duration of `milliseconds` as a string in its compact form.
     public mutating func duration(_ milliseconds: Int64) {
-        separate()
-        bytes.append(Ascii.quote)
-        DurationText.append(milliseconds, to: &bytes)
-        bytes.append(Ascii.quote)
+        plain(upTo: DurationText.longest) { DurationText.append(milliseconds, to: &$0) }
     }
 
     /// Ends a line between top-level values, for NDJSON.
     public mutating func newline() {
-        bytes.append(Ascii.newline)
+        buffer.append(upTo: 1) { $0.append(Ascii.newline) }
         needsComma = false
     }
 
-    /// Writes the comma before a value that needs one; the value is complete when its caller returns.
+    /// Writes `text` as it stands, between top-level values.
+    public mutating func between(_ text: StaticString) {
+        between(upTo: text.utf8CodeUnitCount) { $0.append(text) }
+    }
+
+    /// Writes what `append` appends, at most `room` bytes, between top-level values.
+    public mutating func between(upTo room: Int, _ append: (inout OutputSpan<UInt8>) -> Void) {
+        buffer.append(upTo: room, append)
+    }
+
+    private mutating func word(_ word: StaticString) {
+        write(upTo: word.utf8CodeUnitCount) { $0.append(word) }
+    }
+
+    /// Writes a value, or a key before one, of at most `room` bytes, and the comma before it where it needs one.
     @inline(__always)
-    private mutating func separate() {
-        if needsComma { bytes.append(Ascii.comma) }
-        needsComma = true
+    private mutating func write(upTo room: Int, _ append: (inout OutputSpan<UInt8>) -> Void) {
+        let needsComma = needsComma
+        buffer.append(upTo: room + 1) { output in
+            if needsComma { output.append(Ascii.comma) }
+            append(&output)
+        }
+        self.needsComma = true
     }
 
     @inline(__always)
     private mutating func begin(_ bracket: UInt8) {
-        separate()
-        bytes.append(bracket)
+        write(upTo: 1) { $0.append(bracket) }
         needsComma = false
     }
 
     @inline(__always)
     private mutating func end(_ bracket: UInt8) {
-        bytes.append(bracket)
+        buffer.append(upTo: 1) { $0.append(bracket) }
         needsComma = true
-    }
-
-    @inline(__always)
-    private mutating func quoted(_ text: Span<UInt8>, _ range: Range<Int>) {
-        separate()
-        bytes.append(Ascii.quote)
-        JSONEscape.appendEscaped(text, range, to: &bytes)
-        bytes.append(Ascii.quote)
     }
 }

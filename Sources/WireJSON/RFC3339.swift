@@ -43,6 +43,15 @@ public enum RFC3339 {
     ///
     /// Milliseconds outside ``minimum`` to ``maximum`` are written as the nearer of the two.
     public static func append(_ milliseconds: Int64, to output: inout [UInt8]) {
+        output.append(addingCapacity: count) { append(milliseconds, to: &$0) }
+    }
+
+    /// Bytes of an instant as it is written.
+    static let count = 24
+
+    /// As above.
+    @inline(__always)
+    static func append(_ milliseconds: Int64, to text: inout OutputSpan<UInt8>) {
         // Counted from year 0, so that nothing below is negative.
         let instant = UInt64(truncatingIfNeeded: min(max(milliseconds, minimum), maximum) - minimum)
         let days = instant / UInt64(millisecondsInDay)
@@ -51,24 +60,22 @@ public enum RFC3339 {
         let seconds = ofDay / 1000
         let milliseconds = ofDay % 1000
         let year = UInt32(truncatingIfNeeded: date.year)
-        output.append(addingCapacity: 24) { text in
-            text.appendPair(year / 100)
-            text.appendPair(year % 100)
-            text.append(Ascii.minus)
-            text.appendPair(UInt32(truncatingIfNeeded: date.month))
-            text.append(Ascii.minus)
-            text.appendPair(UInt32(truncatingIfNeeded: date.day))
-            text.append(UInt8(ascii: "T"))
-            text.appendPair(seconds / 3600)
-            text.append(Ascii.colon)
-            text.appendPair(seconds / 60 % 60)
-            text.append(Ascii.colon)
-            text.appendPair(seconds % 60)
-            text.append(Ascii.dot)
-            text.append(Ascii.zero + UInt8(truncatingIfNeeded: milliseconds / 100))
-            text.appendPair(milliseconds % 100)
-            text.append(UInt8(ascii: "Z"))
-        }
+        text.appendPair(year / 100)
+        text.appendPair(year % 100)
+        text.append(Ascii.minus)
+        text.appendPair(UInt32(truncatingIfNeeded: date.month))
+        text.append(Ascii.minus)
+        text.appendPair(UInt32(truncatingIfNeeded: date.day))
+        text.append(UInt8(ascii: "T"))
+        text.appendPair(seconds / 3600)
+        text.append(Ascii.colon)
+        text.appendPair(seconds / 60 % 60)
+        text.append(Ascii.colon)
+        text.appendPair(seconds % 60)
+        text.append(Ascii.dot)
+        text.append(Ascii.zero + UInt8(truncatingIfNeeded: milliseconds / 100))
+        text.appendPair(milliseconds % 100)
+        text.append(UInt8(ascii: "Z"))
     }
 
     private static var shapeError: TextError {

@@ -1,6 +1,9 @@
 /// UUIDs that sort by time, RFC 9562 section 5.7.
 public enum UUIDv7 {
-    /// Appends a UUID of version 7 in its canonical form: 36 bytes, lower case.
+    /// Bytes of the text.
+    public static let count = 36
+
+    /// Appends a UUID of version 7 in its canonical form: ``count`` bytes, lower case.
     /// - Parameters:
     ///   - milliseconds: since 1970; the low 48 bits are used.
     ///   - random: 74 bits of these are used: the low 12 of the first and the low 62 of the second.
@@ -8,15 +11,16 @@ public enum UUIDv7 {
     public static func append(milliseconds: Int64, random: (UInt64, UInt64), to output: inout [UInt8]) {
         let high = UInt64(bitPattern: milliseconds) << 16 | 0x7000 | random.0 & 0x0FFF
         let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
-        output.append(addingCapacity: 36) { text in
-            for digit in 0..<16 {
-                if digit == 8 || digit == 12 { text.append(Ascii.minus) }
-                text.append(Ascii.hexDigit(high >> UInt64(60 - 4 * digit)))
-            }
-            for digit in 0..<16 {
-                if digit == 0 || digit == 4 { text.append(Ascii.minus) }
-                text.append(Ascii.hexDigit(low >> UInt64(60 - 4 * digit)))
-            }
+        output.append(addingCapacity: count) { text in
+            text.append(digits: high >> 32, count: 8)
+            text.append(Ascii.minus)
+            text.append(digits: high >> 16, count: 4)
+            text.append(Ascii.minus)
+            text.append(digits: high, count: 4)
+            text.append(Ascii.minus)
+            text.append(digits: low >> 48, count: 4)
+            text.append(Ascii.minus)
+            text.append(digits: low, count: 12)
         }
     }
 }

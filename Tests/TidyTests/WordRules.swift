@@ -49,6 +49,7 @@ enum WordRules {
             "Sources/Webhooks/HeaderLines.swift": "libcurl's list of lines, in memory that serves every request",
             "Sources/Webhooks/MultiHandle.swift": "the one face of libcurl's multi interface",
             "Sources/Webhooks/SHA256.swift": "hands bytes to libcrypto",
+            "Sources/WireJSON/ByteBuffer.swift": "small pieces are appended to memory that nobody shares",
             "Sources/WireJSON/Bytes.swift": "reads bytes whose bounds were checked once",
             "Sources/timerd/Console.swift": "writes to standard output",
             "Sources/timerd/Environment.swift": "reads the environment",

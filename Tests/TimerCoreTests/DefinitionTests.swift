@@ -235,7 +235,7 @@ struct TimerIDTests {
             #expect(Self.kept(String(almost)).count == 37)
             for id in [uuid, uuid.uppercased(), String(almost)] {
                 var text: [UInt8] = []
-                TimerID.appendText(kept: Self.kept(id).span, to: &text)
+                text.append(addingCapacity: 128) { TimerID.appendText(kept: Self.kept(id).span, to: &$0) }
                 #expect(String(decoding: text, as: UTF8.self) == id)
             }
         }
@@ -251,7 +251,7 @@ struct TimerIDTests {
                 let kept = Self.kept(id)
                 #expect(kept.count == (allowed.contains(byte) ? 17 : 37))
                 var text: [UInt8] = []
-                TimerID.appendText(kept: kept.span, to: &text)
+                text.append(addingCapacity: 128) { TimerID.appendText(kept: kept.span, to: &$0) }
                 #expect(text == id)
             }
         }
