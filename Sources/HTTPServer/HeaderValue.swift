@@ -12,7 +12,11 @@ public struct HeaderValue: Sendable {
 
     /// True when the value is `other`, byte for byte.
     public func equals(_ other: StaticString) -> Bool {
-        other.withUTF8Buffer { other in unsafe bytes.elementsEqual(other) }
+        guard bytes.count == other.utf8CodeUnitCount else { return false }
+        return other.withUTF8Buffer { other in
+            for index in 0..<bytes.count where unsafe bytes[bytes.startIndex + index] != other[index] { return false }
+            return true
+        }
     }
 
     /// True when the value is `other`, upper and lower case being one.

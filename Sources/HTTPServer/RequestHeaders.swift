@@ -41,6 +41,7 @@ public struct RequestHeaders: Sendable {
     }
 
     /// True when line `index` has that name.
+    @inline(__always)
     func isNamed(_ name: StaticString, at index: Int) -> Bool {
         ASCII.isSame(bytes, nameRange(at: index), name)
     }

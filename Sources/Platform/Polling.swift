@@ -84,11 +84,14 @@ public final class Epoll: Sendable {
         epoll_ctl(descriptor, EPOLL_CTL_DEL, fd, nil)
     }
 
-    /// Waits at most `milliseconds` (−1: without end), then fills `events`, at most 256 of them.
+    /// Happenings that one wait can tell of. So many fit the stack.
+    private static let capacity = 64
+
+    /// Waits at most `milliseconds` (−1: without end), then fills `events`; what is left waits for the next call.
     public func wait(_ events: inout [Event], milliseconds: Int32) {
         events.removeAll(keepingCapacity: true)
-        unsafe withUnsafeTemporaryAllocation(of: clinux_event.self, capacity: 256) { ready in
-            let count = unsafe clinux_epoll_wait(descriptor, ready.baseAddress, 256, milliseconds)
+        unsafe withUnsafeTemporaryAllocation(of: clinux_event.self, capacity: Self.capacity) { ready in
+            let count = unsafe clinux_epoll_wait(descriptor, ready.baseAddress, Int32(Self.capacity), milliseconds)
             for index in 0..<max(0, Int(count)) {
                 let event = unsafe ready[index]
                 events.append(Event(tag: event.tag, events: Events(rawValue: event.events)))

@@ -58,8 +58,15 @@ enum Renderer {
         exchange.response.body = json.bytes
     }
 
+    /// Where timers are.
+    private static let timers: StaticString = "/v1/timers/"
+
     /// The path of the timer named `id`.
-    static func location(_ id: [UInt8]) -> [UInt8] { Array("/v1/timers/".utf8) + id }
+    static func location(_ id: [UInt8]) -> [UInt8] {
+        var path: [UInt8] = []
+        path.append(timers)
+        return path + id
+    }
 
     private static func fillTimer(_ status: Int, _ ticket: Ticket) {
         let version = ticket.view.progress.version
@@ -74,7 +81,13 @@ enum Renderer {
             return
         }
         ticket.exchange.response.status = status
-        if status == 201 { ticket.exchange.response.add("Location", location(ticket.parameter)) }
+        if status == 201 {
+            let id = ticket.parameter
+            ticket.exchange.response.add("Location", upTo: timers.utf8CodeUnitCount + id.count) { text in
+                text.append(timers)
+                text.append(copying: id.span)
+            }
+        }
         fillJSON(ticket) { TimerJSON.write(ticket.view, &$0) }
     }
 

@@ -30,13 +30,17 @@ public enum TimerID {
     }
 
     static let uuidMark: UInt8 = 0xFF
+    /// Bytes of a UUID's kept form.
+    private static let uuidCount = 17
 
     /// Appends the kept form of `text`: a mark and 16 bytes for a UUID, else the length and the bytes.
     static func appendKept(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
         if let uuid = UUIDText.read(text) {
-            bytes.append(uuidMark)
-            append(uuid.high, to: &bytes)
-            append(uuid.low, to: &bytes)
+            bytes.append(addingCapacity: uuidCount) { output in
+                output.append(uuidMark)
+                append(uuid.high, to: &output)
+                append(uuid.low, to: &output)
+            }
         } else {
             bytes.append(UInt8(text.count))
             Definition.append(text, to: &bytes)
@@ -52,12 +56,9 @@ public enum TimerID {
         UUIDText.append(high: word(kept, at: 1), low: word(kept, at: 9), to: &text)
     }
 
-    private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
-        bytes.append(addingCapacity: 8) { output in
-            for shift in stride(from: 56, through: 0, by: -8) {
-                output.append(UInt8(truncatingIfNeeded: word >> shift))
-            }
-        }
+    @inline(__always)
+    private static func append(_ word: UInt64, to bytes: inout OutputSpan<UInt8>) {
+        for byte in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word.byteSwapped >> UInt64(8 * byte))) }
     }
 
     private static func word(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
@@ -68,7 +69,7 @@ public enum TimerID {
     static func keptCount(_ bytes: Span<UInt8>, at offset: Int) -> Int? {
         guard offset < bytes.count else { return nil }
         let mark = bytes[offset]
-        let count = mark == uuidMark ? 17 : 1 + Int(mark)
+        let count = mark == uuidMark ? uuidCount : 1 + Int(mark)
         guard count > 1, count <= 1 + maximumLength, offset + count <= bytes.count else { return nil }
         return count
     }

@@ -81,8 +81,8 @@ public struct BatchHeader: Sendable, Equatable {
     public init?(_ bytes: Span<UInt8>) {
         guard bytes.count >= Self.count, bytes[0] == Self.format, Self.isWhole(bytes) else { return nil }
         var offset = 1
-        var words: [UInt64] = []
-        while let word = words.count < 7 ? ByteCoding.readFixed(bytes, &offset, count: 8) : nil { words.append(word) }
+        var words = InlineArray<7, UInt64>(repeating: 0)
+        for index in words.indices { words[index] = ByteCoding.readFixed(bytes, &offset, count: 8) ?? 0 }
         guard let kind = UInt8(exactly: words[6] >> 32).flatMap(RowKind.init(rawValue:)) else { return nil }
         base = TimeBase(
             now: Now(

@@ -60,13 +60,13 @@ extension [UInt8] {
 extension OutputSpan<UInt8> {
     /// Appends a copy of `source`.
     @inline(__always)
-    mutating func append(copying source: Span<UInt8>) {
+    package mutating func append(copying source: Span<UInt8>) {
         unsafe source.withUnsafeBufferPointer { source in unsafe append(copying: source) }
     }
 
     /// Appends the bytes of `text`.
     @inline(__always)
-    mutating func append(_ text: StaticString) {
+    package mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { text in unsafe append(copying: text) }
     }
 
