@@ -92,61 +92,6 @@ final class TimerHandler: LoopHandler {
         !bytes.isEmpty && bytes.count <= APILimits.requestIDBytes && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    /// Finds the route; checks token, origin, method, in the contract's order.
-    private func route(_ ticket: Ticket) throws(Problem) {
-        let exchange = ticket.exchange
-        ticket.parameter.removeAll(keepingCapacity: true)
-        ticket.route = .dashboard
-        if exchange.target == [UInt8(ascii: "*")] {
-            try context.gate.authenticate(exchange, nil)
-            return
-        }
-        var match = Routing.Match.unknown
-        var malformed: Problem?
-        do throws(Target.Malformed) {
-            try ticket.target.read(exchange.target)
-            match = Routing.match(ticket.target.parts)
-        } catch {
-            malformed = Problem(.invalidRequest, error.detail)
-        }
-        var route: Route?
-        if case .route(let known, let parameter) = match {
-            route = known
-            ticket.route = known
-            ticket.parameter.append(contentsOf: parameter)
-        }
-        try context.gate.authenticate(exchange, route)
-        try context.gate.checkOrigin(exchange, route)
-        if let malformed { throw malformed }
-        switch match {
-        case .route(let route, _):
-            try checkMethod(exchange, route)
-        case .unknownCommand(_, let word):
-            throw Self.unknownCommand(word)
-        case .unknown:
-            throw Problem(.notFound, "nothing is at this path")
-        }
-    }
-
-    private func checkMethod(_ exchange: Exchange, _ route: Route) throws(Problem) {
-        let method = exchange.method == .head ? .get : exchange.method
-        if method == .options || route.methods.contains(method) { return }
-        var problem = Problem(.methodNotAllowed, "this path takes \(route.allow)")
-        problem.allow = route.allow
-        throw problem
-    }
-
-    private static func unknownCommand(_ word: ArraySlice<UInt8>) -> Problem {
-        let name = String(decoding: word, as: UTF8.self)
-        var problem = Problem(.notFound, "there is no command `\(name)`")
-        problem.commands = TimerCommand.allCases
-        let meant: [String: String] = [
-            "pause": "suspend", "start": "activate", "stop": "cancel", "unpause": "resume", "reset": "reschedule",
-        ]
-        problem.didYouMean = meant[name]
-        return problem
-    }
-
     private func refuse(_ problem: Problem, _ ticket: Ticket) {
         ticket.exchange.response.reset()
         ticket.exchange.response.add("Request-Id", ticket.requestID)
@@ -189,7 +134,17 @@ final class TimerHandler: LoopHandler {
             ticket.outcome = context.dynamicPage(for: ticket)
         }
         executor.prepare(ticket, makeID: ids.next)
-        ready.append(ticket)
+        if !answerAtOnce(ticket) { ready.append(ticket) }
+    }
+
+    /// Answers a request that reads one timer in the midst of the library's turn, while its connection is at hand. Returns
+    /// false where the lock is taken, and for all others, which share a hold of it.
+    private func answerAtOnce(_ ticket: Ticket) -> Bool {
+        guard case .get = ticket.operation, case .none = ticket.outcome,
+            context.service.engine.turnIfFree({ executor.step(ticket, $0) }) ?? false
+        else { return false }
+        decided(ticket)
+        return true
     }
 
     private func answerOptions(_ ticket: Ticket) {
