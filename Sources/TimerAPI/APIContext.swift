@@ -106,8 +106,7 @@ final class APIContext: @unchecked Sendable {
         json.beginObject()
         json.key("version")
         json.string(configuration.version)
-        json.key("uptime")
-        json.duration((Clocks.monotonic() - startedAt) / 1_000_000)
+        json.member("uptime", duration: (Clocks.monotonic() - startedAt) / 1_000_000)
         json.key("timers")
         json.beginObject()
         for state in TimerState.allCases {

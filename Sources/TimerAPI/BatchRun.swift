@@ -199,7 +199,6 @@ final class BatchRun {
         json.integer(Int64(status))
         json.key("id")
         json.string(id)
-        json.key("version")
-        json.integer(version)
+        json.member("version", version)
     }
 }

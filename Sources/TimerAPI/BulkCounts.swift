@@ -12,12 +12,9 @@ struct BulkCounts {
     /// The counts as JSON.
     func write(_ json: inout JSONWriter) {
         json.beginObject()
-        json.key("matched")
-        json.integer(Int64(matched))
-        json.key("changed")
-        json.integer(Int64(changed))
-        json.key("skipped")
-        json.integer(Int64(skipped))
+        json.member("matched", Int64(matched))
+        json.member("changed", Int64(changed))
+        json.member("skipped", Int64(skipped))
         json.endObject()
     }
 }

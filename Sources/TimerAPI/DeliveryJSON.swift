@@ -14,28 +14,19 @@ enum DeliveryJSON {
         EventID.write(standing.id, &json)
         json.key("timer")
         TimerJSON.writeID(event.definition.span, &json)
-        json.key("type")
-        json.string(event.type.name)
-        json.key("at")
-        json.instant(event.at)
+        json.member("type", event.type.name)
+        json.member("at", instant: event.at)
         json.key("state")
         json.string(standing.state.name)
-        json.key("attempts")
-        json.integer(Int64(standing.attempts))
-        write("nextAttemptAt", standing.state == .waiting ? standing.due : nil, &json)
-        write("diedAt", isDead ? standing.due - Scheduler.deadLetterLifetime : nil, &json)
-        write("expiresAt", isDead ? standing.due : nil, &json)
+        json.member("attempts", Int64(standing.attempts))
+        json.member("nextAttemptAt", instant: standing.state == .waiting ? standing.due : nil)
+        json.member("diedAt", instant: isDead ? standing.due - Scheduler.deadLetterLifetime : nil)
+        json.member("expiresAt", instant: isDead ? standing.due : nil)
         json.key("reason")
         if isDead { json.string(standing.reason.name) } else { json.null() }
-        json.key("lastStatus")
-        if isDead && standing.status != 0 { json.integer(Int64(standing.status)) } else { json.null() }
+        json.member("lastStatus", isDead && standing.status != 0 ? Int64(standing.status) : nil)
         json.key("labels")
         TimerJSON.writeLabels(event.definition.span, &json)
         json.endObject()
-    }
-
-    private static func write(_ name: StaticString, _ instant: Int64?, _ json: inout JSONWriter) {
-        json.key(name)
-        if let instant { json.instant(instant) } else { json.null() }
     }
 }

@@ -22,14 +22,11 @@ package enum EventJSON {
         json.beginObject()
         json.key("id")
         EventID.write(record.position, &json)
-        json.key("type")
-        json.string(type.name)
+        json.member("type", type.name)
         json.key("timer")
         TimerJSON.writeID(definition, &json)
-        json.key("at")
-        json.instant(record.at)
-        json.key("version")
-        json.integer(record.progress.version)
+        json.member("at", instant: record.at)
+        json.member("version", record.progress.version)
         json.key("labels")
         TimerJSON.writeLabels(definition, &json)
         if type.showsPayload {
@@ -41,23 +38,17 @@ package enum EventJSON {
             }
         }
         if let fire {
-            json.key("scheduledAt")
-            json.instant(fire.scheduledAt)
-            json.key("latenessUs")
-            json.integer(fire.latenessUs)
-            json.key("fire")
-            json.integer(record.progress.fireCount)
-            json.key("missed")
-            json.integer(fire.missed)
+            json.member("scheduledAt", instant: fire.scheduledAt)
+            json.member("latenessUs", fire.latenessUs)
+            json.member("fire", record.progress.fireCount)
+            json.member("missed", fire.missed)
         }
         if let outcome = record.outcome { write(outcome, &json) }
         if let stalledFor = record.stalledFor {
-            json.key("stalledFor")
-            json.duration(stalledFor)
+            json.member("stalledFor", duration: stalledFor)
         }
         if reason != .none {
-            json.key("reason")
-            json.string(reason.name)
+            json.member("reason", reason.name)
         }
         json.endObject()
     }
@@ -66,19 +57,15 @@ package enum EventJSON {
     private static func write(_ outcome: DeliveryOutcome, _ json: inout JSONWriter) {
         json.key("delivery")
         EventID.write(outcome.delivery, &json)
-        json.key("attempt")
-        json.integer(Int64(outcome.attempt))
+        json.member("attempt", Int64(outcome.attempt))
         if outcome.status != 0 {
-            json.key("status")
-            json.integer(Int64(outcome.status))
+            json.member("status", Int64(outcome.status))
         }
         if let failure = outcome.failure {
-            json.key("error")
-            json.string(failure.name)
+            json.member("error", failure.name)
         }
         if outcome.type == .deliveryFailed {
-            json.key("nextAttemptAt")
-            json.instant(outcome.retryAt)
+            json.member("nextAttemptAt", instant: outcome.retryAt)
         }
     }
 

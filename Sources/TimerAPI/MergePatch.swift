@@ -62,25 +62,19 @@ enum MergePatch {
         json.key("id")
         TimerJSON.writeID(view.definition.span, &json)
         TimerJSON.writeSchedule(rules, &json)
-        json.key("start")
-        json.string(rules.start.name)
+        json.member("start", rules.start.name)
         if rules.clock != rules.schedule.defaultClock {
-            json.key("clock")
-            json.string(rules.clock.name)
+            json.member("clock", rules.clock.name)
         }
         writeChosen(rules, &json)
         if let maxFires = rules.maxFires {
-            json.key("maxFires")
-            json.integer(maxFires)
+            json.member("maxFires", maxFires)
         }
         if let until = rules.until {
-            json.key("until")
-            json.instant(until)
+            json.member("until", instant: until)
         }
-        json.key("restartable")
-        json.bool(rules.restartable)
-        json.key("retain")
-        json.duration(rules.retain)
+        json.member("restartable", rules.restartable)
+        json.member("retain", duration: rules.retain)
         json.key("labels")
         TimerJSON.writeLabels(view.definition.span, &json)
         if let payload = layout.payload {
@@ -98,36 +92,28 @@ enum MergePatch {
     /// Writes the fields that only some kinds use, and those that delay fires, where they are not at their defaults.
     private static func writeChosen(_ rules: TimerRules, _ json: inout JSONWriter) {
         if rules.mode != .fixedRate {
-            json.key("mode")
-            json.string(rules.mode.name)
+            json.member("mode", rules.mode.name)
         }
         if rules.onResume != .remaining {
-            json.key("onResume")
-            json.string(rules.onResume.name)
+            json.member("onResume", rules.onResume.name)
         }
         if rules.misfire != .once {
-            json.key("misfire")
-            json.string(rules.misfire.name)
+            json.member("misfire", rules.misfire.name)
         }
         if let grace = rules.misfireGrace {
-            json.key("misfireGrace")
-            json.duration(grace)
+            json.member("misfireGrace", duration: grace)
         }
         if rules.misses != 1 {
-            json.key("misses")
-            json.integer(rules.misses)
+            json.member("misses", rules.misses)
         }
         if rules.repeatAlarm {
-            json.key("repeatAlarm")
-            json.bool(true)
+            json.member("repeatAlarm", true)
         }
         if rules.leeway != 0 {
-            json.key("leeway")
-            json.duration(rules.leeway)
+            json.member("leeway", duration: rules.leeway)
         }
         if rules.jitter != 0 {
-            json.key("jitter")
-            json.duration(rules.jitter)
+            json.member("jitter", duration: rules.jitter)
         }
     }
 

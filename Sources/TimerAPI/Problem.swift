@@ -161,8 +161,7 @@ package struct Problem: Error {
         json.string("/problems/\(kind.rawValue)")
         json.key("title")
         json.string(kind.title)
-        json.key("status")
-        json.integer(Int64(status ?? kind.status))
+        json.member("status", Int64(status ?? kind.status))
         json.key("detail")
         json.string(detail)
         if !instance.isEmpty {
@@ -185,8 +184,7 @@ package struct Problem: Error {
         writeCommands(&json, "commands", commands)
         writeText(&json, "didYouMean", didYouMean)
         if let current {
-            json.key("current")
-            json.integer(current)
+            json.member("current", current)
         }
         writeText(&json, "oldest", oldest.map(EventID.text))
         writeText(&json, "newest", newest.map(EventID.text))

@@ -52,98 +52,58 @@ public enum TimerJSON {
     static func writeSchedule(_ rules: TimerRules, _ json: inout JSONWriter) {
         switch rules.schedule {
         case .after(let delay):
-            json.key("after")
-            json.duration(delay)
+            json.member("after", duration: delay)
         case .at(let instant):
-            json.key("at")
-            json.instant(instant)
+            json.member("at", instant: instant)
         case .every(let period, let first):
-            json.key("every")
-            json.duration(period)
-            if case .after(let delay) = first {
-                json.key("after")
-                json.duration(delay)
-            }
-            if case .at(let instant) = first {
-                json.key("at")
-                json.instant(instant)
-            }
+            json.member("every", duration: period)
+            if case .after(let delay) = first { json.member("after", duration: delay) }
+            if case .at(let instant) = first { json.member("at", instant: instant) }
         case .cron(let cron):
             json.key("cron")
             json.string(cron.text)
             json.key("timeZone")
             json.string(cron.zone)
-            json.key("from")
-            if let from = cron.from { json.instant(from) } else { json.null() }
+            json.member("from", instant: cron.from)
         case .watchdog(let period):
-            json.key("watchdog")
-            json.duration(period)
+            json.member("watchdog", duration: period)
         }
     }
 
     private static func writePolicies(_ rules: TimerRules, _ json: inout JSONWriter) {
-        json.key("start")
-        json.string(rules.start.name)
-        json.key("clock")
-        json.string(rules.clock.name)
-        json.key("leeway")
-        json.duration(rules.leeway)
-        json.key("jitter")
-        json.duration(rules.jitter)
-        if rules.schedule.kind == .repeating {
-            json.key("mode")
-            json.string(rules.mode.name)
-        }
+        json.member("start", rules.start.name)
+        json.member("clock", rules.clock.name)
+        json.member("leeway", duration: rules.leeway)
+        json.member("jitter", duration: rules.jitter)
+        if rules.schedule.kind == .repeating { json.member("mode", rules.mode.name) }
         if rules.schedule.kind == .watchdog {
-            json.key("misses")
-            json.integer(rules.misses)
-            json.key("repeatAlarm")
-            json.bool(rules.repeatAlarm)
+            json.member("misses", rules.misses)
+            json.member("repeatAlarm", rules.repeatAlarm)
         } else {
-            json.key("onResume")
-            json.string(rules.onResume.name)
-            json.key("misfire")
-            json.string(rules.misfire.name)
-            json.key("misfireGrace")
-            if let grace = rules.misfireGrace { json.duration(grace) } else { json.null() }
+            json.member("onResume", rules.onResume.name)
+            json.member("misfire", rules.misfire.name)
+            json.member("misfireGrace", duration: rules.misfireGrace)
         }
-        json.key("maxFires")
-        if let maxFires = rules.maxFires { json.integer(maxFires) } else { json.null() }
-        json.key("until")
-        if let until = rules.until { json.instant(until) } else { json.null() }
-        json.key("restartable")
-        json.bool(rules.restartable)
-        json.key("retain")
-        json.duration(rules.retain)
+        json.member("maxFires", rules.maxFires)
+        json.member("until", instant: rules.until)
+        json.member("restartable", rules.restartable)
+        json.member("retain", duration: rules.retain)
     }
 
     private static func writeProgress(_ view: TimerView, _ layout: Definition.Layout, _ json: inout JSONWriter) {
         let progress = view.progress
         let rules = layout.rules
-        json.key("state")
-        json.string(progress.state.name)
-        json.key("kind")
-        json.string(rules.schedule.kind.name)
-        json.key("createdAt")
-        json.instant(layout.createdAt)
-        json.key("updatedAt")
-        json.instant(progress.updatedAt)
-        json.key("version")
-        json.integer(progress.version)
-        json.key("nextFireAt")
-        if isFirePlanned(progress, rules, view.now) {
-            json.instant(view.now.wall(of: progress.due, on: rules.clock))
-        } else {
-            json.null()
-        }
-        json.key("remaining")
-        if let remaining = remaining(view, rules) { json.duration(remaining) } else { json.null() }
-        json.key("lastFiredAt")
-        if progress.lastFiredAt != 0 { json.instant(progress.lastFiredAt) } else { json.null() }
-        json.key("fireCount")
-        json.integer(progress.fireCount)
-        json.key("missedCount")
-        json.integer(progress.missedCount)
+        json.member("state", progress.state.name)
+        json.member("kind", rules.schedule.kind.name)
+        json.member("createdAt", instant: layout.createdAt)
+        json.member("updatedAt", instant: progress.updatedAt)
+        json.member("version", progress.version)
+        let isPlanned = isFirePlanned(progress, rules, view.now)
+        json.member("nextFireAt", instant: isPlanned ? view.now.wall(of: progress.due, on: rules.clock) : nil)
+        json.member("remaining", duration: remaining(view, rules))
+        json.member("lastFiredAt", instant: progress.lastFiredAt == 0 ? nil : progress.lastFiredAt)
+        json.member("fireCount", progress.fireCount)
+        json.member("missedCount", progress.missedCount)
         if let kicks = view.kicks { writeHealth(progress, kicks, &json) }
         json.key("allowed")
         json.beginArray()
@@ -158,12 +118,9 @@ public enum TimerJSON {
 
     /// Writes what only a watchdog has.
     private static func writeHealth(_ progress: TimerProgress, _ kicks: KickProgress, _ json: inout JSONWriter) {
-        json.key("health")
-        json.string(progress.flags.contains(.stalled) ? "stalled" : "ok")
-        json.key("lastKickedAt")
-        if kicks.lastKickedAt != 0 { json.instant(kicks.lastKickedAt) } else { json.null() }
-        json.key("kickCount")
-        json.integer(kicks.kickCount)
+        json.member("health", progress.flags.contains(.stalled) ? "stalled" : "ok")
+        json.member("lastKickedAt", instant: kicks.lastKickedAt == 0 ? nil : kicks.lastKickedAt)
+        json.member("kickCount", kicks.kickCount)
     }
 
     /// Whether a fire is planned: a watchdog whose silence would end behind `until` completes there without one.

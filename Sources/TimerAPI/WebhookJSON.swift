@@ -27,8 +27,7 @@ public enum WebhookJSON {
         json.string(webhook.format.name)
         json.key("secret")
         write(webhook.secrets, &json)
-        json.key("timeout")
-        json.duration(webhook.timeoutMs)
+        json.member("timeout", duration: webhook.timeoutMs)
         json.key("types")
         json.beginArray()
         for type in EventType.allCases where layout.rules.deliveries.contains(type) { json.string(type.name) }
@@ -36,8 +35,7 @@ public enum WebhookJSON {
         json.key("retry")
         write(webhook.retry, &json)
         if isStopped {
-            json.key("stopped")
-            json.bool(true)
+            json.member("stopped", true)
         }
         json.endObject()
     }
@@ -55,14 +53,11 @@ public enum WebhookJSON {
 
     private static func write(_ retry: RetryPolicy, _ json: inout JSONWriter) {
         json.beginObject()
-        json.key("maxAttempts")
-        json.integer(Int64(retry.maxAttempts))
-        json.key("initial")
-        json.duration(retry.initialMs)
+        json.member("maxAttempts", Int64(retry.maxAttempts))
+        json.member("initial", duration: retry.initialMs)
         json.key("multiplier")
         json.number(retry.multiplier)
-        json.key("max")
-        json.duration(retry.maxMs)
+        json.member("max", duration: retry.maxMs)
         json.key("jitter")
         json.number(retry.jitter)
         json.endObject()

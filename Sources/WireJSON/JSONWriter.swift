@@ -45,12 +45,7 @@ public struct JSONWriter: ~Copyable {
 
     /// Writes a member's key, of printable ASCII without quotes and backslashes; its value comes next.
     public mutating func key(_ name: StaticString) {
-        write(upTo: name.utf8CodeUnitCount + 3) { output in
-            output.append(Ascii.quote)
-            output.append(name)
-            output.append(Ascii.quote)
-            output.append(Ascii.colon)
-        }
+        member(name, upTo: 0) { _ in }
         needsComma = false
     }
 
@@ -62,6 +57,32 @@ public struct JSONWriter: ~Copyable {
         string(name, range)
         buffer.append(upTo: 1) { $0.append(Ascii.colon) }
         needsComma = false
+    }
+
+    /// Writes a member, its key and its value as ``key(_:)`` and ``string(_:)-(StaticString)`` do.
+    public mutating func member(_ name: StaticString, _ value: StaticString) {
+        member(name, upTo: value.utf8CodeUnitCount + 2) { $0.appendQuoted { $0.append(value) } }
+    }
+
+    /// Writes a member with a whole number; nil is `null`.
+    public mutating func member(_ name: StaticString, _ value: Int64?) {
+        guard let value else { return member(name, word: "null") }
+        member(name, upTo: Decimal.longest) { $0.appendDecimal(value) }
+    }
+
+    /// Writes a member that is `true` or `false`.
+    public mutating func member(_ name: StaticString, _ value: Bool) { member(name, word: value ? "true" : "false") }
+
+    /// Writes a member with the RFC 3339 instant of `milliseconds` since 1970; nil is `null`.
+    public mutating func member(_ name: StaticString, instant milliseconds: Int64?) {
+        guard let milliseconds else { return member(name, word: "null") }
+        member(name, upTo: RFC3339.count + 2) { $0.appendQuoted { RFC3339.append(milliseconds, to: &$0) } }
+    }
+
+    /// Writes a member with the duration of `milliseconds` in its compact form; nil is `null`.
+    public mutating func member(_ name: StaticString, duration milliseconds: Int64?) {
+        guard let milliseconds else { return member(name, word: "null") }
+        member(name, upTo: DurationText.longest + 2) { $0.appendQuoted { DurationText.append(milliseconds, to: &$0) } }
     }
 
     /// Writes a string of valid UTF-8. Escapes only what JSON demands: quote, backslash, control characters.
@@ -98,11 +119,7 @@ public struct JSONWriter: ~Copyable {
 
     /// Writes a string of what `append` appends: at most `room` bytes, printable ASCII without quotes and backslashes.
     public mutating func plain(upTo room: Int, _ append: (inout OutputSpan<UInt8>) -> Void) {
-        write(upTo: room + 2) { output in
-            output.append(Ascii.quote)
-            append(&output)
-            output.append(Ascii.quote)
-        }
+        write(upTo: room + 2) { $0.appendQuoted(append) }
     }
 
     /// Writes a whole number.
@@ -156,6 +173,22 @@ public struct JSONWriter: ~Copyable {
         buffer.append(upTo: room, append)
     }
 
+    private mutating func member(_ name: StaticString, word: StaticString) {
+        member(name, upTo: word.utf8CodeUnitCount) { $0.append(word) }
+    }
+
+    /// Writes a member whose value is what `append` appends, at most `room` bytes.
+    @inline(__always)
+    private mutating func member(
+        _ name: StaticString, upTo room: Int, _ append: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        write(upTo: name.utf8CodeUnitCount + 3 + room) { output in
+            output.appendQuoted { $0.append(name) }
+            output.append(Ascii.colon)
+            append(&output)
+        }
+    }
+
     private mutating func word(_ word: StaticString) {
         write(upTo: word.utf8CodeUnitCount) { $0.append(word) }
     }
@@ -181,5 +214,14 @@ public struct JSONWriter: ~Copyable {
     private mutating func end(_ bracket: UInt8) {
         buffer.append(upTo: 1) { $0.append(bracket) }
         needsComma = true
+    }
+}
+
+extension OutputSpan<UInt8> {
+    @inline(__always)
+    fileprivate mutating func appendQuoted(_ append: (inout OutputSpan<UInt8>) -> Void) {
+        self.append(Ascii.quote)
+        append(&self)
+        self.append(Ascii.quote)
     }
 }

@@ -37,6 +37,25 @@ import WireJSON
                 == #"{"a":1,"b":[1,{},[],true,false,null,"x"],"c":{"d\"":null,"e":[1.0],"f":2},"g":"static"}"#)
     }
 
+    @Test func `a member is its key and its value`() {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("a", "x")
+        writer.member("b", Int64.min)
+        writer.member("c", nil as Int64?)
+        writer.member("d", true)
+        writer.member("e", false)
+        writer.member("f", instant: 0)
+        writer.member("g", instant: nil)
+        writer.member("h", duration: DurationText.maximum - 1)
+        writer.member("i", duration: nil)
+        writer.endObject()
+        #expect(
+            text(writer.bytes)
+                == #"{"a":"x","b":-9223372036854775808,"c":null,"d":true,"e":false,"f":"1970-01-01T00:00:00.000Z","#
+                + #""g":null,"h":"36524d23h59m59s999ms","i":null}"#)
+    }
+
     @Test func `top-level values stand on lines of their own`() {
         var writer = JSONWriter()
         for value in [1, 2] as [Int64] {
