@@ -22,8 +22,18 @@ public enum ByteCoding {
     }
 
     /// Reads what `append` wrote at `offset` and moves it on; nil when it is cut short or over 64 bits.
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(_ bytes: Span<UInt8>, _ offset: inout Int) -> UInt64? {
+        // Most numbers are one byte long.
+        if offset < bytes.count, bytes[offset] < 0x80 {
+            offset += 1
+            return UInt64(bytes[offset - 1])
+        }
+        return readLong(bytes, &offset)
+    }
+
+    @usableFromInline
+    static func readLong(_ bytes: Span<UInt8>, _ offset: inout Int) -> UInt64? {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while offset < bytes.count && shift < 70 {
@@ -45,7 +55,7 @@ public enum ByteCoding {
     }
 
     /// Reads `count` bytes as one little-endian number.
-    @inlinable
+    @inlinable @inline(__always)
     public static func readFixed(_ bytes: Span<UInt8>, _ offset: inout Int, count: Int) -> UInt64? {
         guard offset + count <= bytes.count else { return nil }
         var value: UInt64 = 0

@@ -114,18 +114,36 @@ public enum Definition {
         return true
     }
 
-    /// The clock of the whole definition `bytes`: a shortcut through `layout`.
-    static func clock(_ bytes: Span<UInt8>) -> TimerClock {
-        let place = (prefixCount(bytes) ?? 0) + createdAtCount
-        guard let clock = RulesCodec.clock(bytes, at: place) else {
-            preconditionFailure("the table holds only definitions that decode: they are checked on the way in")
+    /// What a restart asks of every timer, in a byte beside it: its definition lies elsewhere in memory.
+    struct Traits: OptionSet, BitwiseCopyable {
+        let rawValue: UInt8
+        /// It has a cron schedule.
+        static let cron = Traits(rawValue: 1)
+        /// It fires when it is due, and a fire that is late is no more than that: no watchdog, leeway or jitter, and
+        /// nothing to catch up with.
+        static let punctual = Traits(rawValue: 2)
+        /// Two bits are the clock.
+        static let clockShift: UInt8 = 2
+
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        init(_ clock: TimerClock) { rawValue = clock.rawValue << Self.clockShift }
+
+        /// The timer's clock.
+        var clock: TimerClock {
+            guard let clock = TimerClock(rawValue: rawValue >> Self.clockShift) else {
+                preconditionFailure("the clock is one that `init` was given")
+            }
+            return clock
         }
-        return clock
     }
 
-    /// Whether the whole definition `bytes` is a cron timer's: a shortcut through `layout`.
-    static func isCron(_ bytes: Span<UInt8>) -> Bool {
-        RulesCodec.isCron(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
+    /// The traits of the whole definition `bytes`: a shortcut through `layout`.
+    static func traits(_ bytes: Span<UInt8>) -> Traits {
+        guard let traits = RulesCodec.traits(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount) else {
+            preconditionFailure("the table holds only definitions that decode: they are checked on the way in")
+        }
+        return traits
     }
 
     /// Whether the whole definition `bytes` is a watchdog's: a shortcut through `layout`.

@@ -10,6 +10,8 @@ struct HashOrderedIndex {
     /// The directory grows to this many entries a page at the most; a page that only a larger one could split grows
     /// instead. Hashes that spread stay far below.
     static let directorySpread = 64
+    /// Many entries are put in by groups of so many bits: a group of a million is a few pages.
+    private static let groupBits: UInt64 = 12
 
     private struct Page {
         var depth: UInt8
@@ -49,10 +51,19 @@ struct HashOrderedIndex {
         count += 1
     }
 
-    /// Adds many entries, each a hash and its value as `entry` puts them together.
+    /// Adds many entries, each a hash and its value as `entry` puts them together: no more than some ten thousand, or
+    /// than there are, so that no page gets many more than it holds.
     mutating func insert(_ entries: [UInt64]) {
-        // Their pages lie all over memory. Looked at first, they are fetched side by side; one search after the other
-        // would wait for each.
+        // Their pages lie all over memory. So many that pages get several each go page by page; for fewer, the pages are
+        // looked at first, and fetched side by side, where one search after the other would wait for each.
+        let isDense = entries.count > pages.count
+        if !isDense { fetchPages(of: entries) }
+        for entry in isDense ? Self.grouped(entries) : entries {
+            insert(hash: UInt32(truncatingIfNeeded: entry >> 32), value: UInt32(truncatingIfNeeded: entry))
+        }
+    }
+
+    private func fetchPages(of entries: [UInt64]) {
         var places: UInt64 = 0
         for entry in entries {
             let page = Int(directory[directoryIndex(UInt32(truncatingIfNeeded: entry >> 32))])
@@ -60,9 +71,21 @@ struct HashOrderedIndex {
             if count > 0 { places &+= pages[page].entries[count >> 1] }
         }
         withExtendedLifetime(places) {}
+    }
+
+    /// `entries` with those of neighbouring hashes together: sorted by the top bits, counting how many have each.
+    private static func grouped(_ entries: [UInt64]) -> [UInt64] {
+        func group(_ entry: UInt64) -> Int { Int(truncatingIfNeeded: entry >> (64 - groupBits)) }
+        var places = [Int](repeating: 0, count: 1 << groupBits)
+        for entry in entries { places[group(entry)] += 1 }
+        var next = 0
+        for index in places.indices { (places[index], next) = (next, next + places[index]) }
+        var grouped = [UInt64](repeating: 0, count: entries.count)
         for entry in entries {
-            insert(hash: UInt32(truncatingIfNeeded: entry >> 32), value: UInt32(truncatingIfNeeded: entry))
+            grouped[places[group(entry)]] = entry
+            places[group(entry)] += 1
         }
+        return grouped
     }
 
     private func canSplit(_ page: Int) -> Bool {

@@ -97,15 +97,19 @@ enum RulesCodec {
         }
     }
 
-    /// The clock of the rules that begin at `place`.
-    static func clock(_ bytes: Span<UInt8>, at place: Int) -> TimerClock? {
-        guard place < bytes.count else { return nil }
-        return TimerClock(rawValue: bytes[place] >> 3 & 3)
-    }
-
-    /// Whether the rules that begin at `place` have a cron schedule.
-    static func isCron(_ bytes: Span<UInt8>, at place: Int) -> Bool {
-        place < bytes.count && bytes[place] & shapeMask == cronShape
+    /// The traits of the rules that begin at `place`; nil when there are none.
+    static func traits(_ bytes: Span<UInt8>, at place: Int) -> Definition.Traits? {
+        var offset = place
+        guard let plan = byte(bytes, &offset), let clock = TimerClock(rawValue: plan >> 3 & 3),
+            let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) })
+        else { return nil }
+        var traits = Definition.Traits(clock)
+        if plan & shapeMask == cronShape { traits.insert(.cron) }
+        let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask))
+        if plan & shapeMask != watchdogShape, flags.isDisjoint(with: [.leeway, .jitter]), misfire != .all {
+            traits.insert(.punctual)
+        }
+        return traits
     }
 
     /// Whether the rules that begin at `place` are a watchdog's.

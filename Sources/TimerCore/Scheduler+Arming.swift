@@ -49,11 +49,16 @@ extension Scheduler {
         }
         let planned = planned(slot, grid)
         widestSlack = max(widestSlack, planned - progress.due)
-        if rules.clock == .wall {
+        arm(slot, on: rules.clock, at: planned, now)
+    }
+
+    /// Puts a timer into the wheel of its clock.
+    mutating func arm(_ slot: SlotIndex, on clock: TimerClock, at planned: Int64, _ now: Now) {
+        if clock == .wall {
             wallWheel.insert(table.arm(slot, .wall, due: planned, build: wallBuild))
         } else {
-            let wheel = rules.clock == .suspending ? TimerSlot.Armed.suspending : .elapsed
-            elapsedWheel.insert(table.arm(slot, wheel, due: planned - now.offset(of: rules.clock)))
+            let wheel = clock == .suspending ? TimerSlot.Armed.suspending : .elapsed
+            elapsedWheel.insert(table.arm(slot, wheel, due: planned - now.offset(of: clock)))
         }
     }
 

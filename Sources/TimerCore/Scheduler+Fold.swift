@@ -16,23 +16,25 @@ extension Scheduler {
     ) -> Bool {
         let slot: SlotIndex
         var isNew = false
-        // The records of one step follow each other, so the timer of the last one is the likeliest.
-        if let last = lastFolded, table.isNamed(last, by: definition) {
+        if isCreation {
+            guard isWhole else { return false }
+            let hash = TimerKey.hash(definition: definition, siphash: table.siphash)
+            slot = table.insertUnindexed(hash, definition: definition, progress: progress)
+            isNew = true
+        } else if let last = lastFolded, table.isNamed(last, by: definition) {
+            // The records of one step follow each other, so the timer of the last one is the likeliest.
             slot = last
         } else {
             let key = TimerKey(definition: definition, siphash: table.siphash)
-            if let found = isCreation ? nil : find(folded: key) {
+            if let found = find(folded: key) {
                 slot = found
             } else {
                 guard isWhole else { return false }
-                slot =
-                    isCreation
-                    ? table.insertUnindexed(key, definition: definition, progress: progress)
-                    : table.insert(key, definition: definition, progress: progress)
+                slot = table.insert(key, definition: definition, progress: progress)
                 isNew = true
             }
-            lastFolded = slot
         }
+        lastFolded = slot
         if !isNew {
             if isWhole {
                 table.redefine(slot, definition)
@@ -51,8 +53,7 @@ extension Scheduler {
         return table.find(key)
     }
 
-    /// Lets the timers be found that were folded since this was called last: many are indexed faster than one after the
-    /// other.
+    /// Lets the timers be found that were folded since this was called last.
     public mutating func indexFolded() { table.indexRest() }
 
     /// Takes the record of a kick over. One whose timer is not there any more, or stands in a later record, says nothing.
@@ -93,21 +94,24 @@ extension Scheduler {
     /// - Parameter now: where both wheels stand at the latest; they begin at the earliest instant still to come.
     public mutating func armAll(_ now: Now) {
         indexFolded()
-        let slots = (0..<table.slotCount).map { SlotIndex($0) }.filter { waits($0) }
+        let slots = (0..<SlotIndex(table.slotCount))
         var start = (elapsed: now.milliseconds(on: .continuous), wall: now.milliseconds(on: .wall))
-        for slot in slots {
+        for slot in slots where waits(slot) {
             let due = table[slot].due
-            let isRunning = table[slot].state == .running
-            let clock = isRunning ? withDefinition(slot, Definition.clock) : .continuous
+            let clock = table[slot].state == .running ? table[slot].traits.clock : .continuous
             if clock == .wall { start.wall = min(start.wall, due) }
             if clock != .wall { start.elapsed = min(start.elapsed, due - now.offset(of: clock)) }
         }
         elapsedWheel = TimerWheel(position: start.elapsed)
         wallWheel = TimerWheel(position: start.wall)
-        for slot in slots {
-            let grid = Grid(rules(slot), zones: zones)
-            table.setPlannedPast(slot, wasPlannedPast(slot, grid.rules.clock, now))
-            arm(slot, grid, now)
+        for slot in slots where waits(slot) {
+            let clock = table[slot].traits.clock
+            table.setPlannedPast(slot, wasPlannedPast(slot, clock, now))
+            if table[slot].isPlanned, table[slot].traits.contains(.punctual) {
+                arm(slot, on: clock, at: table[slot].due, now)
+            } else {
+                arm(slot, Grid(rules(slot), zones: zones), now)
+            }
         }
         deliveries.armAll(now)
     }

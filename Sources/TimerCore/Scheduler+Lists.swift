@@ -64,7 +64,7 @@ extension Scheduler {
         var nearest = Nearest(limit: limit, after: after)
         func consider(_ slot: SlotIndex) {
             guard table[slot].isPlanned else { return }
-            let due = now.wall(of: table[slot].due, on: withDefinition(slot, Definition.clock))
+            let due = now.wall(of: table[slot].due, on: table[slot].traits.clock)
             guard nearest.mayTake(due), accepts(slot) else { return }
             nearest.take(DuePlace(due: due, place: table.order(of: slot)), slot)
         }

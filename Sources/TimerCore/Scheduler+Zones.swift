@@ -2,7 +2,7 @@
 extension Scheduler {
     /// Where the cron timers are.
     public func cronTimers() -> [SlotIndex] {
-        (0..<table.slotCount).map { SlotIndex($0) }.filter { table[$0].inUse && withDefinition($0, Definition.isCron) }
+        (0..<table.slotCount).lazy.map { SlotIndex($0) }.filter { table[$0].inUse && table[$0].traits.contains(.cron) }
     }
 
     /// A time zone that one of `timers` names and that there is none of; nil when all are known.

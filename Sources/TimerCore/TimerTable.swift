@@ -31,6 +31,8 @@ struct TimerSlot: BitwiseCopyable {
     var armed = Armed.no
     /// Which build of the wheel it was armed in: see `Scheduler.rebuildWallWheel`.
     var wheelBuild: UInt8 = 0
+    /// What of its definition a restart asks of every timer.
+    var traits: Definition.Traits = []
 
     /// Whether a fire is planned, at `due`.
     var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
@@ -67,6 +69,9 @@ struct TimerTable: ~Copyable {
     private var byID = HashOrderedIndex()
     /// Entries of timers that `byID` lacks so far: see `insertUnindexed`.
     private var unindexed: [UInt64] = []
+    /// They are indexed at the latest when they are as many as those that are, within these bounds.
+    private static let leastIndexed = 4096
+    private static let mostUnindexed = 1 << 20
     private var byLabel = LabelIndex()
     /// Hashes ids and labels.
     let siphash: SipHash
@@ -120,17 +125,17 @@ struct TimerTable: ~Copyable {
 
     /// Adds a timer; `key` is not there yet.
     mutating func insert(_ key: borrowing TimerKey, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
-        let slot = add(key, definition: definition, progress: progress)
+        let slot = add(key.hash, definition: definition, progress: progress)
         byID.insert(hash: slots[Int(slot)].hash, value: slot)
         return slot
     }
 
-    /// Adds a timer that nobody can find before `indexRest`: many are indexed faster than one after the other.
-    mutating func insertUnindexed(
-        _ key: borrowing TimerKey, definition: Span<UInt8>, progress: TimerProgress
-    ) -> SlotIndex {
-        let slot = add(key, definition: definition, progress: progress)
+    /// Adds a timer, `hash` that of its name, that nobody can find before `indexRest`: many are indexed faster than one
+    /// after the other.
+    mutating func insertUnindexed(_ hash: UInt64, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
+        let slot = add(hash, definition: definition, progress: progress)
         unindexed.append(HashOrderedIndex.entry(slots[Int(slot)].hash, slot))
+        if unindexed.count >= min(max(Self.leastIndexed, byID.count), Self.mostUnindexed) { indexRest() }
         return slot
     }
 
@@ -138,17 +143,16 @@ struct TimerTable: ~Copyable {
     mutating func indexRest() {
         if unindexed.isEmpty { return }
         byID.insert(unindexed)
-        unindexed.removeAll(keepingCapacity: true)
+        unindexed.removeAll(keepingCapacity: unindexed.count <= Self.leastIndexed)
     }
 
-    private mutating func add(
-        _ key: borrowing TimerKey, definition: Span<UInt8>, progress: TimerProgress
-    ) -> SlotIndex {
+    private mutating func add(_ hash: UInt64, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
         let slot = free.popLast() ?? SlotIndex(slots.grow(by: 1))
         let generation = slots[Int(slot)].generation
         var fresh = TimerSlot()
         fresh.definition = Blob(copying: definition)
-        fresh.hash = UInt32(truncatingIfNeeded: key.hash >> 32)
+        fresh.traits = Definition.traits(definition)
+        fresh.hash = UInt32(truncatingIfNeeded: hash >> 32)
         fresh.generation = generation &+ 1
         fresh.inUse = true
         slots[Int(slot)] = fresh
@@ -184,6 +188,7 @@ struct TimerTable: ~Copyable {
         indexLabels(slot, old, adding: false)
         let fresh = Blob(copying: definition)
         slots[Int(slot)].definition = fresh
+        slots[Int(slot)].traits = Definition.traits(definition)
         indexLabels(slot, fresh, adding: true)
         definitionBytes += fresh.count - old.count
         old.free()

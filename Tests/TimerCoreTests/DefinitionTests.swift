@@ -113,6 +113,28 @@ struct DefinitionTests {
         #expect(DefinitionParts(bytes) == parts)
     }
 
+    @Test func `the traits are those of the rules`() {
+        let late: [(inout TimerRules) -> Void] = [
+            { $0.leeway = 1 }, { $0.jitter = 1 }, { $0.misfire = .all },
+        ]
+        for clock in TimerClock.allCases {
+            func traits(_ schedule: Schedule, _ edit: (inout TimerRules) -> Void = { _ in }) -> Definition.Traits {
+                let rules = rules(schedule) {
+                    $0.clock = clock
+                    edit(&$0)
+                }
+                return Definition.traits(Bench.definition("t", rules).span)
+            }
+            #expect(traits(.after(1)).clock == clock)
+            #expect(traits(.after(1)).isDisjoint(with: .cron))
+            for schedule in [.after(1), .at(1), .every(1, first: .period)] as [Schedule] {
+                #expect(traits(schedule).contains(.punctual))
+                for edit in late { #expect(!traits(schedule, edit).contains(.punctual)) }
+            }
+            #expect(!traits(.watchdog(1)).contains(.punctual))
+        }
+    }
+
     @Test func `the prefix names the timer and its labels`() throws {
         var random = SeededGenerator(seed: 43)
         for _ in 0..<300 {

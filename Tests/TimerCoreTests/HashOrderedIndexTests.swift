@@ -66,6 +66,26 @@ struct HashOrderedIndexTests {
         }
     }
 
+    @Test(arguments: spreads.indices, [[1, 2, 3], [5000], [5000, 3, 5000, 700, 11_000]])
+    func `many at a time are as many one by one`(spread: Int, portions: [Int]) {
+        var random = SeededGenerator(seed: UInt64(spread))
+        var index = HashOrderedIndex()
+        var model: [UInt64] = []
+        for portion in portions {
+            let entries = (0..<portion).map {
+                HashOrderedIndex.entry(Self.spreads[spread](&random), UInt32(model.count + $0))
+            }
+            index.insert(entries)
+            model += entries
+            #expect(index.count == model.count)
+            #expect(Self.walk(index, from: 0) == model.sorted())
+        }
+        for entry in model.prefix(100) {
+            let value = UInt32(truncatingIfNeeded: entry)
+            #expect(index.find(hash: UInt32(entry >> 32)) { $0 == value } == value)
+        }
+    }
+
     @Test func `all of one hash stay together, found and removed`() {
         var index = HashOrderedIndex()
         for value in 0..<2000 as Range<UInt32> { index.insert(hash: .max, value: value) }

@@ -103,6 +103,36 @@ struct FoldTests {
         }
     }
 
+    @Test func `of many timers folded at once each is found`() {
+        var scheduler = Scheduler(secret: [])
+        for index in 0..<20_000 {
+            let definition = Bench.definition("t\(index)", rules(.after(1)))
+            _ = scheduler.fold(
+                definition: definition.span, isWhole: true, isCreation: true, progress: TimerProgress(), kicks: nil,
+                position: Int64(index + 1), lastEvent: Int64(index + 1))
+        }
+        #expect(scheduler.count == 20_000)
+        scheduler.indexFolded()
+        #expect(scheduler.count == 20_000)
+        for index in 0..<20_000 {
+            let key = TimerKey(id: Array("t\(index)".utf8).span, siphash: scheduler.siphash)
+            #expect(scheduler.find(key).map { scheduler.base($0) } == Int64(index + 1))
+        }
+    }
+
+    @Test func `a timer that is defined anew is asked about as the new one`() throws {
+        var scheduler = Scheduler(secret: [])
+        let cron = try CronSchedule(Array("0 0 * * *".utf8), zone: Array("UTC".utf8), from: nil)
+        let schedules: [Schedule] = [.after(1), .cron(cron), .after(1)]
+        for (index, schedule) in schedules.enumerated() {
+            let definition = Bench.definition("t", rules(schedule))
+            _ = scheduler.fold(
+                definition: definition.span, isWhole: true, progress: TimerProgress(), kicks: nil,
+                position: Int64(index + 1), lastEvent: Int64(index + 1))
+            #expect(scheduler.cronTimers().count == (index == 1 ? 1 : 0))
+        }
+    }
+
     @Test func `a record of a timer that nothing defined is told`() {
         var scheduler = Scheduler(secret: [])
         let definition = Bench.definition("t", rules(.after(1)))
