@@ -63,23 +63,24 @@ public struct LogFold: ~Copyable {
     /// Takes the next row over.
     ///
     /// - Throws: `damaged` when the row, a record or the chain is; the rows before stay folded.
-    public mutating func fold(_ row: LogRow) throws(StoreError) {
+    public mutating func fold(_ row: LogRow) throws(StoreError) { try fold(DecodedRow(row)) }
+
+    /// As above, for a row that was decoded before.
+    public mutating func fold(_ decoded: DecodedRow) throws(StoreError) {
+        let row = decoded.row
         try chain.check(row)
         if deletedThrough == nil { deletedThrough = row.previous }
         if oldest == nil { oldest = row.first }
-        var orphan: Int64?
-        defer { scheduler.indexFolded() }
-        let header = try BatchRows.read(row) { record in
-            if !apply(record, row) { orphan = record.position }
-            return orphan == nil
-        }
-        if let orphan {
+        let records = decoded.records.span
+        for index in records.indices where !apply(records[index], row) {
+            let orphan = records[index].position
             throw StoreError(.damaged, "the record at position \(orphan) is about a timer that no record defines")
         }
+        let header = try decoded.header.get()
         lastBase = header.base
         head = row.last
         if row.last > goingThrough { bytes.add(row) }
-        records += header.records
+        self.records += header.records
     }
 
     private mutating func apply(_ record: LogRecord, _ row: LogRow) -> Bool {
@@ -129,5 +130,8 @@ public struct LogFold: ~Copyable {
     }
 
     /// What was live at the newest row; nothing is armed yet.
-    public consuming func finish() -> Scheduler { scheduler }
+    public consuming func finish() -> Scheduler {
+        scheduler.indexFolded()
+        return scheduler
+    }
 }

@@ -19,4 +19,9 @@ extension Committer {
         }
         if let failure { throw failure }
     }
+
+    /// As above, all of it, on two threads: as the process starts, when another can be had.
+    static func foldAhead(_ fold: inout LogFold, _ store: any LogStore) throws(StoreError) {
+        try store.readAhead { row throws(StoreError) in try fold.fold(row) }
+    }
 }

@@ -41,12 +41,14 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         let head = try store.open()
         var fold = LogFold(
             secret: head.secret, maximumTimers: configuration.maximumTimers, zones: configuration.zones)
-        try Committer.fold(&fold, store)
+        try Committer.foldAhead(&fold, store)
         let linked = fold.deletedThrough ?? 0
         let records = fold.records
         let oldest = fold.oldest
         let bytes = fold.bytes
         engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: timeSource)
+        // What the fold needed in passing lies between what stays.
+        ProcessUsage.trimMemory()
         hub = EventHub(head: head.last)
         self.store = store
         let nextPosition = engine.nextPosition

@@ -65,6 +65,7 @@ enum WordRules {
             "Sources/TimerAPI/LoopInbox.swift": "its messages are guarded by a lock",
             "Sources/TimerLog/Checkpointer.swift": "its state is guarded by a lock",
             "Sources/TimerLog/MemoryLogStore.swift": "its rows are guarded by a lock",
+            "Sources/TimerLog/ReadAhead.swift": "its queue is guarded by a lock",
             "Sources/TimerLog/SQLiteLogReader.swift": "its slots are guarded by a lock",
             "Sources/TimerLog/SQLiteLogStore.swift": "one thread writes, readers have connections of their own",
             "Sources/TimerService/Committer.swift": "guarded by the engine's lock",

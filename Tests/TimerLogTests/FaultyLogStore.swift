@@ -24,6 +24,8 @@ final class FaultyLogStore: LogStore, @unchecked Sendable {  // unchecked: what 
     private var script: [Outcome] = []
     private var failingOpens = 0
     private var failingReads = 0
+    private var rowsBeforeFailure = 0
+    private var read = 0
     private var isInDoubt = false
     private var unseen: (rows: [LogRow], expecting: Int64, epoch: Int64)?
     private var appended = 0
@@ -41,13 +43,15 @@ final class FaultyLogStore: LogStore, @unchecked Sendable {  // unchecked: what 
         lock.withLock { failingOpens = count }
     }
 
-    /// The next `count` reads, by whatever reader, throw.
-    func failReads(_ count: Int) {
-        lock.withLock { failingReads = count }
+    /// The next `count` reads, by whatever reader, throw once they have handed out `rows` rows.
+    func failReads(_ count: Int, after rows: Int = 0) {
+        lock.withLock { (failingReads, rowsBeforeFailure) = (count, rows) }
     }
 
     /// How many appends were asked for, whatever became of them.
     var appendCount: Int { lock.withLock { appended } }
+    /// How many rows readers handed out, but for single ones.
+    var readCount: Int { lock.withLock { read } }
     /// How many opens were asked for, failed ones included.
     var openCount: Int { lock.withLock { opened } }
 
@@ -104,12 +108,12 @@ final class FaultyLogStore: LogStore, @unchecked Sendable {  // unchecked: what 
 
     func close() { inner.close() }
 
-    private func takeReadFailure() throws(StoreError) {
-        let fails = lock.withLock {
+    /// After how many rows a read that begins now fails; nil when it does not.
+    private func takeReadFailure() -> Int? {
+        lock.withLock {
             defer { failingReads = max(0, failingReads - 1) }
-            return failingReads > 0
+            return failingReads > 0 ? rowsBeforeFailure : nil
         }
-        if fails { throw Self.failure }
     }
 
     private final class Reader: LogReader {
@@ -122,12 +126,18 @@ final class FaultyLogStore: LogStore, @unchecked Sendable {  // unchecked: what 
         }
 
         func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
-            try store.takeReadFailure()
-            try inner.read(from: position, body)
+            var rest = store.takeReadFailure()
+            if rest == 0 { throw FaultyLogStore.failure }
+            try inner.read(from: position) { row in
+                store.lock.withLock { store.read += 1 }
+                rest? -= 1
+                return body(row) && rest != 0
+            }
+            if rest == 0 { throw FaultyLogStore.failure }
         }
 
         func row(holding position: Int64) throws(StoreError) -> LogRow? {
-            try store.takeReadFailure()
+            if store.takeReadFailure() != nil { throw FaultyLogStore.failure }
             return try inner.row(holding: position)
         }
     }

@@ -1,0 +1,123 @@
+internal import Platform
+
+/// A row with its records: what can be done about it before the rows ahead of it are folded.
+public struct DecodedRow: Sendable {
+    /// The row.
+    public let row: LogRow
+    /// The records, up to the first that is damaged.
+    public let records: [LogRecord]
+    /// The head, once the whole row was read; or what is wrong with it.
+    let header: Result<BatchHeader, StoreError>
+
+    /// Decodes `row`, its checksums verified.
+    public init(_ row: LogRow) {
+        self.row = row
+        var records: [LogRecord] = []
+        // Positions may be damaged: what the bytes have room for bounds them.
+        let distance = max(0, row.last &- row.first)
+        records.reserveCapacity(min(Int(distance), row.data.count / RecordCodec.frameCount) + 1)
+        do throws(StoreError) {
+            header = .success(
+                try BatchRows.read(row) { record in
+                    records.append(record)
+                    return true
+                })
+        } catch {
+            header = .failure(error)
+        }
+        self.records = records
+    }
+}
+
+extension LogStore {
+    /// Hands every row to `body`, in order, while a thread of its own reads and decodes the next ones.
+    ///
+    /// - Throws: what `body` throws, at once; what reading throws, after the rows read before.
+    public func readAhead(_ body: (DecodedRow) throws(StoreError) -> Void) throws(StoreError) {
+        let queue = RowQueue()
+        let thread = Thread(name: "read ahead") {
+            do throws(StoreError) {
+                try queue.fill(from: try self.makeReader())
+                queue.end(nil)
+            } catch {
+                queue.end(error)
+            }
+        }
+        defer {
+            queue.stop()
+            thread.join()
+        }
+        while let rows = try queue.take() {
+            for row in rows { try body(row) }
+        }
+    }
+}
+
+/// Rows on their way from the thread that reads them to the one that works on them.
+private final class RowQueue: @unchecked Sendable {  // unchecked: what changes is touched only under `lock`
+    /// Rows go over together that have so many bytes: a thread is woken for some 250 us of work, not for a short row.
+    private static let portionBytes = BatchRows.maximumRowBytes
+    /// How many portions wait at most.
+    private static let portionsAhead = 4
+
+    private let lock = Lock()
+    private var portions: [[DecodedRow]] = []
+    private var isEnded = false
+    private var failure: StoreError?
+    private var isStopped = false
+
+    /// Reads and decodes rows until none is left, or nobody wants more.
+    func fill(from reader: any LogReader) throws(StoreError) {
+        var portion: [DecodedRow] = []
+        var bytes = 0
+        // Those read before a failure go before it.
+        defer { _ = add(portion) }
+        try reader.read(from: 0) { row in
+            portion.append(DecodedRow(row))
+            bytes += row.data.count
+            guard bytes >= Self.portionBytes else { return true }
+            defer { (portion, bytes) = ([], 0) }
+            return add(portion)
+        }
+    }
+
+    /// Waits until there is room. False when nobody wants more.
+    private func add(_ portion: [DecodedRow]) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        while portions.count >= Self.portionsAhead, !isStopped { lock.wait() }
+        portions.append(portion)
+        lock.signal()
+        return !isStopped
+    }
+
+    /// Notes that nothing follows, or what went wrong.
+    func end(_ failure: StoreError?) {
+        lock.withLock {
+            self.failure = failure
+            isEnded = true
+            lock.signal()
+        }
+    }
+
+    /// The next rows, once they are there; nil after the last.
+    func take() throws(StoreError) -> [DecodedRow]? {
+        lock.lock()
+        defer { lock.unlock() }
+        while portions.isEmpty, !isEnded { lock.wait() }
+        guard portions.isEmpty else {
+            lock.signal()
+            return portions.removeFirst()
+        }
+        if let failure { throw failure }
+        return nil
+    }
+
+    /// Nobody wants more.
+    func stop() {
+        lock.withLock {
+            isStopped = true
+            lock.signal()
+        }
+    }
+}
