@@ -10,6 +10,7 @@ final class ListRun {
     let bySoonest: Bool
     let limit: Int
     private var after: Cursor?
+    private var search: SoonestSearch?
     private var examined = 0
     /// The timers of the page so far.
     private(set) var views: [TimerView] = []
@@ -116,21 +117,22 @@ final class ListRun {
         var place: Scheduler.DuePlace?
         if case .due(let value) = after { place = value }
         let now = turn.now
-        let found = turn.read { (scheduler: borrowing Scheduler) in
-            scheduler.soonest(after: place, limit: limit + 1, now) { _ in true }
+        var search = search ?? SoonestSearch(after: place, limit: limit)
+        self.search = nil
+        let isDone = turn.read { (scheduler: borrowing Scheduler) in search.step(scheduler, now) }
+        guard isDone else {
+            self.search = search
+            return false
         }
-        // One more than the page tells whether there is a next.
-        var last: Scheduler.DuePlace?
-        for entry in found.prefix(limit) {
+        for entry in search.found {
             let isWanted = turn.read { (scheduler: borrowing Scheduler) in
                 TimerJSON.isFirePlanned(scheduler.progress(entry.slot), scheduler.rules(entry.slot), now)
                     && matches(scheduler, entry.slot, now)
             }
-            last = entry.place
             if let dueBefore, entry.place.due >= dueBefore { return true }
             if isWanted { append(entry.slot, turn) }
         }
-        next = found.count > limit ? last.map { .due($0) } : nil
+        next = search.next.map { .due($0) }
         return true
     }
 

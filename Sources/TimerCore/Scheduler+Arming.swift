@@ -39,6 +39,7 @@ extension Scheduler {
         let rules = grid.rules
         if progress.state.hasEnded { return elapsedWheel.insert(table.arm(slot, .elapsed, due: progress.due)) }
         guard progress.state == .running else { return }
+        recentArmings.append(slot)
         if let until = endsUnfired(progress, rules, now) {
             return wallWheel.insert(table.arm(slot, .wall, due: until, build: wallBuild))
         }

@@ -104,6 +104,7 @@ extension Scheduler {
         }
         elapsedWheel = TimerWheel(position: start.elapsed)
         wallWheel = TimerWheel(position: start.wall)
+        recentArmings = RecentArmings()
         for slot in slots where waits(slot) {
             let clock = table[slot].traits.clock
             table.setPlannedPast(slot, wasPlannedPast(slot, clock, now))

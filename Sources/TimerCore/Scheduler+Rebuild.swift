@@ -6,6 +6,7 @@ extension Scheduler {
     public mutating func rebuildWallWheel(_ now: Now) {
         let wall = now.milliseconds(on: .wall)
         wallWheel = TimerWheel(position: wall)
+        recentArmings = RecentArmings()
         wallBuild &+= 1
         rebuildFrom = 0
         // What lies ahead again has not been missed.

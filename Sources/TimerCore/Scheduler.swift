@@ -26,6 +26,8 @@ public struct Scheduler: ~Copyable {
     var catchUpFrom: Int64 = .min
     /// The most that any timer's fires were planned after their due instants, in milliseconds.
     var widestSlack: Int64 = 0
+    /// The timers armed last, for searches that go on after them.
+    var recentArmings = RecentArmings()
     /// New timers start above this version, so that no version of an id ever repeats.
     public internal(set) var versionFloor: Int64 = 0
     /// Most timers there may be.

@@ -323,6 +323,9 @@ extension TimerTable {
         kickSlots[Int(slot)].lastRecord = position
     }
 
+    /// Whether any timer may be a watchdog.
+    var mayHoldWatchdogs: Bool { kickSlots.count > 0 }
+
     private mutating func growKicks(_ slot: SlotIndex) {
         if Int(slot) >= kickSlots.count { _ = kickSlots.grow(by: Int(slot) + 1 - kickSlots.count) }
     }

@@ -17,6 +17,18 @@ struct TimerWheel: ~Copyable {
     private struct Chunk: BitwiseCopyable {
         var next: Int32
         var count: Int32
+        /// The instants of its entries lie between.
+        var earliest = Int64.max
+        var latest = Int64.min
+    }
+
+    /// Entries of a slot that lie together, and between which instants theirs are.
+    struct Run: BitwiseCopyable {
+        fileprivate var chunk: Int
+        fileprivate var start: Int32
+        fileprivate var end: Int32
+        var earliest: Int64
+        var latest: Int64
     }
 
     private static let levels = 8
@@ -35,6 +47,8 @@ struct TimerWheel: ~Copyable {
     private var transit = TimerWheel.none
     private var transitTaken: Int32 = 0
     private var sweepSlot = 0
+    /// Slots that were put in transit to be swept, before their time.
+    private(set) var sweeps = 0
     /// Everything due before this has been handed out.
     private(set) var position: Int64
     /// Entries held, live or not.
@@ -72,9 +86,12 @@ struct TimerWheel: ~Copyable {
             chunk = fresh
             occupied[level] |= 1 << UInt64(slot)
         }
-        let place = Int(chunks[Int(chunk)].count)
-        entries[Int(chunk) * Self.chunkCapacity + place] = entry
-        chunks[Int(chunk)].count += 1
+        var held = chunks[Int(chunk)]
+        entries[Int(chunk) * Self.chunkCapacity + Int(held.count)] = entry
+        held.count += 1
+        held.earliest = min(held.earliest, entry.due)
+        held.latest = max(held.latest, entry.due)
+        chunks[Int(chunk)] = held
         if entry.due < earliest[index] { earliest[index] = entry.due }
         count += 1
     }
@@ -126,10 +143,8 @@ struct TimerWheel: ~Copyable {
 
     private func nextOccupied() -> (index: Int, start: Int64)? {
         for level in 0..<Self.levels where occupied[level] != 0 {
-            let slot = occupied[level].trailingZeroBitCount
-            let shift = Int64(6 * level)
-            let base = (position >> (shift + 6)) << (shift + 6)
-            return (level * Self.slotsPerLevel + slot, base + (Int64(slot) << shift))
+            let index = level * Self.slotsPerLevel + occupied[level].trailingZeroBitCount
+            return (index, start(of: index))
         }
         return nil
     }
@@ -177,6 +192,7 @@ struct TimerWheel: ~Copyable {
             sweepSlot = (sweepSlot + 1) % heads.count
             if heads[sweepSlot] != Self.none {
                 detach(sweepSlot)
+                sweeps += 1
                 return
             }
         }
@@ -185,31 +201,51 @@ struct TimerWheel: ~Copyable {
     /// Whether dead entries outnumber the live so far that `expire` should be called to sweep.
     var wantsSweep: Bool { count - live > live + Self.sweepThreshold }
 
-    /// Hands every entry to `body`, slot by slot in time order; before each slot `goOn` is asked with the instant the
-    /// slot begins at. Entries in transit come first.
-    func walk(_ goOn: (_ slotStart: Int64) -> Bool, _ body: (Entry) -> Void) {
-        var skip = Int(transitTaken)
-        walkChain(transit, &skip, body)
-        for level in 0..<Self.levels {
-            var rest = occupied[level]
-            while rest != 0 {
-                let slot = rest.trailingZeroBitCount
-                rest &= rest - 1
-                let index = level * Self.slotsPerLevel + slot
-                guard goOn(earliest[index]) else { return }
-                var none = 0
-                walkChain(heads[index], &none, body)
-            }
+    // Reading, slot by slot in time order, what is in transit before all. As long as a slot is neither swept nor come to
+    // (`position` is before its start), its runs stay; what is armed later is in none of them, or at the end of one.
+
+    /// The first slot from `slot` on that holds entries; 0 is the first of all.
+    func nextSlot(from slot: Int) -> Int? {
+        var level = slot / Self.slotsPerLevel
+        var mask = UInt64.max << UInt64(slot % Self.slotsPerLevel)
+        while level < Self.levels {
+            let rest = occupied[level] & mask
+            if rest != 0 { return level * Self.slotsPerLevel + rest.trailingZeroBitCount }
+            level += 1
+            mask = .max
         }
+        return nil
     }
 
-    private func walkChain(_ head: Int32, _ skip: inout Int, _ body: (Entry) -> Void) {
-        var chunk = head
+    /// An instant not after that of any entry in a slot that holds some.
+    func earliest(in slot: Int) -> Int64 { earliest[slot] }
+
+    /// The instant a slot begins at.
+    func start(of slot: Int) -> Int64 {
+        let shift = Int64(6 * (slot / Self.slotsPerLevel))
+        let base = (position >> (shift + 6)) << (shift + 6)
+        return base + Int64(slot % Self.slotsPerLevel) << shift
+    }
+
+    /// What a slot holds, or what is in transit: nil.
+    func runs(in slot: Int?) -> [Run] {
+        var runs: [Run] = []
+        var chunk = slot.map { heads[$0] } ?? transit
         while chunk != Self.none {
-            for place in skip..<Int(chunks[Int(chunk)].count) { body(entries[Int(chunk) * Self.chunkCapacity + place]) }
-            skip = 0
-            chunk = chunks[Int(chunk)].next
+            let found = chunks[Int(chunk)]
+            let taken = chunk == transit ? transitTaken : 0
+            runs.append(
+                Run(
+                    chunk: Int(chunk), start: taken, end: found.count, earliest: found.earliest,
+                    latest: found.latest))
+            chunk = found.next
         }
+        return runs
+    }
+
+    /// Hands the entries of a run to `body`.
+    func forEach(in run: Run, _ body: (Entry) -> Void) {
+        for place in run.start..<run.end { body(entries[run.chunk * Self.chunkCapacity + Int(place)]) }
     }
 }
 

@@ -46,7 +46,8 @@ struct ExtremesTests {
                 if state == .suspended { _ = try? bench.apply(.suspend) }
                 _ = try? bench.apply(.reschedule, target)
                 _ = bench.scheduler.upcoming(try bench.slot(), bench.now, count: 1000)
-                _ = bench.scheduler.soonest(after: nil, limit: 10, bench.now) { _ in true }
+                var after: Scheduler.DuePlace?
+                _ = bench.soonest(after: &after, limit: 10)
                 bench.restart()
                 var effects: [Effect] = []
                 for _ in 0..<3 {

@@ -148,7 +148,7 @@ struct TimerWheelTests {
         #expect(done && entries.count == 500 && model.wheel.count == 0)
     }
 
-    @Test func `a walk sees every armed entry once, slots in time order`() {
+    @Test func `every armed entry is in one run, slots in time order`() {
         var random = SeededGenerator(seed: 10)
         var model = WheelModel(at: 77)
         for slot in 0..<800 as Range<SlotIndex> { model.arm(slot, due: random.number(0...1 << random.number(0...40))) }
@@ -157,13 +157,20 @@ struct TimerWheelTests {
         _ = model.expire(3000, limit: 20)
         var seen: [SlotIndex: Int] = [:]
         var starts: [Int64] = []
+        var isWithin = true
         let armed = model.armed
-        model.wheel.walk {
-            starts.append($0)
-            return true
-        } _: { entry in
-            if armed.isArmed(with: entry) { seen[entry.slot, default: 0] += 1 }
-        }
+        var slot: Int?
+        repeat {
+            for run in model.wheel.runs(in: slot) {
+                model.wheel.forEach(in: run) { entry in
+                    if armed.isArmed(with: entry) { seen[entry.slot, default: 0] += 1 }
+                    isWithin = isWithin && (run.earliest...run.latest).contains(entry.due)
+                }
+            }
+            slot = model.wheel.nextSlot(from: slot.map { $0 + 1 } ?? 0)
+            if let slot { starts.append(model.wheel.start(of: slot)) }
+        } while slot != nil
+        #expect(isWithin)
         #expect(seen.count == armed.bySlot.count && seen.values.allSatisfy { $0 == 1 })
         #expect(starts == starts.sorted())
     }

@@ -1,0 +1,46 @@
+/// The first of the places seen so far, after a given one.
+struct NearestPlaces {
+    let limit: Int
+    let after: Scheduler.DuePlace?
+    private var candidates: [(place: Scheduler.DuePlace, slot: SlotIndex)] = []
+    /// No later place is among the first; nil as long as there is room.
+    private(set) var bound: Scheduler.DuePlace?
+
+    init(limit: Int, after: Scheduler.DuePlace?) {
+        self.limit = limit
+        self.after = after
+    }
+
+    /// Whether there is any use in looking at the place itself, of which the due instant and the top half are known.
+    func mayTake(_ due: Int64, _ hash: UInt32) -> Bool {
+        if let bound, (due, UInt64(hash)) > (bound.due, bound.place >> 32) { return false }
+        if let after, (due, UInt64(hash)) < (after.due, after.place >> 32) { return false }
+        return true
+    }
+
+    mutating func take(_ place: Scheduler.DuePlace, _ slot: SlotIndex) {
+        if let after, place <= after { return }
+        candidates.append((place, slot))
+        if candidates.count >= 2 * limit + 64 { trim() }
+    }
+
+    /// Forgets all but the first. A timer that was seen twice counts once.
+    mutating func trim() {
+        guard candidates.count >= limit else { return }
+        candidates.sort { ($0.place, $0.slot) < ($1.place, $1.slot) }
+        var kept = 0
+        for index in candidates.indices where kept < limit {
+            if kept > 0, candidates[index] == candidates[kept - 1] { continue }
+            candidates[kept] = candidates[index]
+            kept += 1
+        }
+        candidates.removeLast(candidates.count - kept)
+        if kept == limit { bound = candidates[kept - 1].place }
+    }
+
+    /// The first, in order, each once.
+    mutating func sorted() -> [(place: Scheduler.DuePlace, slot: SlotIndex)] {
+        trim()
+        return candidates.sorted { $0.place < $1.place }
+    }
+}

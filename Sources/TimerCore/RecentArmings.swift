@@ -1,0 +1,24 @@
+/// The timers that were armed last: a ring of so many, and a count of all.
+struct RecentArmings {
+    /// As long as this is the same, no timer was armed but what is counted here.
+    final class Era: Sendable {}
+
+    /// How many are remembered.
+    static let capacity = 4096
+
+    let era = Era()
+    private var slots = [SlotIndex](repeating: 0, count: Self.capacity)
+    /// How many there have been.
+    private(set) var count = 0
+
+    mutating func append(_ slot: SlotIndex) {
+        slots[count % Self.capacity] = slot
+        count += 1
+    }
+
+    /// Those after the first `seen`; nil when that is longer ago than is remembered.
+    func after(_ seen: Int) -> [SlotIndex]? {
+        guard count - seen <= Self.capacity else { return nil }
+        return (seen..<count).map { slots[$0 % Self.capacity] }
+    }
+}

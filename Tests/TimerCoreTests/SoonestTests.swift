@@ -1,0 +1,168 @@
+import Testing
+
+@testable import TimerCore
+
+/// The soonest due first.
+struct SoonestTests {
+    /// A run, a few, or everything in a step.
+    static let stepLimits = [1, 500, SoonestSearch.stepLimit]
+
+    private static func fill(_ bench: Bench, _ random: inout SeededGenerator) throws {
+        for index in 0..<400 {
+            let ahead = random.number(0...1 << random.number(0...35))
+            let schedule: Schedule = random.chance(oneIn: 3) ? .at(Bench.wall(ahead - 500)) : .after(ahead / 64 * 64)
+            try bench.create(rules(schedule) { if index % 5 == 0 { $0.clock = .wall } }, id: "t\(index)")
+            if random.chance(oneIn: 6) { try bench.apply(.suspend, id: "t\(index)") }
+            if random.chance(oneIn: 6) { _ = try? bench.apply(.cancel, id: "t\(index)") }
+            // Leaves dead entries behind.
+            if random.chance(oneIn: 3) { try bench.replace(rules(.after(ahead / 2)), id: "t\(index)") }
+        }
+    }
+
+    private static func expected(_ bench: Bench) throws -> [(place: Scheduler.DuePlace, id: String)] {
+        try (0..<400).compactMap { index in
+            let id = "t\(index)"
+            guard bench.exists(id), try bench.progress(id).state == .running else { return nil }
+            let due = Bench.wall(try bench.due(id))
+            return (Scheduler.DuePlace(due: due, place: bench.key(id).hash), id)
+        }.sorted { $0.place < $1.place }
+    }
+
+    @Test(arguments: [1, 7, 100, 1000], stepLimits)
+    func `pages are those of a sorted list`(limit: Int, stepLimit: Int) throws {
+        var random = SeededGenerator(seed: UInt64(limit))
+        let bench = Bench()
+        try Self.fill(bench, &random)
+        bench.advance(random.number(1...100_000), limit: 50)
+        bench.stepWall(-3000)
+        let expected = try Self.expected(bench)
+        try #require(expected.count > 100)
+        #expect(bench.soonest(by: limit, stepLimit: stepLimit) == expected.map(\.id))
+    }
+
+    @Test(arguments: [1, 9, 1000], stepLimits)
+    func `timers of one instant come in list order, over pages`(limit: Int, stepLimit: Int) throws {
+        let bench = Bench()
+        let ids = (0..<600).map { "t\($0)" }
+        for id in ids { try bench.create(rules(.after(50)), id: id) }
+        #expect(
+            bench.soonest(by: limit, stepLimit: stepLimit) == ids.sorted { bench.key($0).hash < bench.key($1).hash })
+    }
+
+    @Test(arguments: [9, 40, 3000])
+    func `thousands within one slot, of any clock, kicked, late and cancelled`(limit: Int) throws {
+        var random = SeededGenerator(seed: 5)
+        let bench = Bench()
+        for index in 0..<3000 {
+            let ahead = 30_000 + random.number(0...15) * 60
+            let isDog = random.chance(oneIn: 4)
+            let isCalendars = random.chance(oneIn: 4)
+            let rules = rules(isDog ? .watchdog(ahead) : isCalendars ? .at(Bench.wall(ahead)) : .after(ahead)) {
+                $0.clock = isCalendars && !isDog ? .wall : random.chance(oneIn: 4) ? .suspending : .continuous
+                if isDog && random.chance(oneIn: 3) { $0.until = Bench.wall(29_000) + ahead / 10 }
+            }
+            _ = try? bench.create(rules, id: "t\(index)")
+        }
+        bench.down(70)
+        for index in 0..<3000 where bench.exists("t\(index)") {
+            if random.chance(oneIn: 3) { _ = try? bench.apply(.kick, id: "t\(index)") }
+            if random.chance(oneIn: 9) { try bench.delete(id: "t\(index)") }
+        }
+        let expected = try (0..<3000).filter { bench.exists("t\($0)") }.map { "t\($0)" }.filter {
+            try bench.progress($0).isPlanned
+        }.sorted { try (bench.due($0), bench.key($0).hash) < (bench.due($1), bench.key($1).hash) }
+        try #require(expected.count > 2000)
+        let found = bench.soonest(by: limit, stepLimit: limit == 40 ? 5000 : SoonestSearch.stepLimit)
+        #expect(found == expected)
+    }
+
+    @Test func `what was swept between two steps is searched anew`() throws {
+        let bench = Bench()
+        // The wheel stands here: it will not come to their slot.
+        bench.advance()
+        let ids = (0..<600).map { "t\($0)" }
+        for (index, id) in ids.enumerated() {
+            try bench.create(rules(.after(47_000 + Int64(index * 211 % 600))), id: id)
+        }
+        var armings = 0
+        func armAnew() {
+            armings += 1
+            _ = try? bench.amend(id: ids[armings % 600], labels: [("n", "\(armings)")]) { _ in }
+        }
+        // Nearly as many dead entries as bring a sweep about.
+        for _ in 0..<4690 { armAnew() }
+        let found = bench.soonest(by: 600, stepLimit: 2000) {
+            for _ in 0..<20 { armAnew() }
+            bench.advance(1)
+        }
+        #expect(bench.scheduler.elapsedWheel.sweeps > 0)
+        #expect(found == (0..<600).map { "t\($0 * 91 % 600)" })
+    }
+
+    /// Timers come, go, move, are armed anew where they are, and time passes: the wheel is dealt out and swept.
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func `who keeps its place is found once and in order, whatever happens between steps`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let bench = Bench()
+        let staying = Set((0..<1500).map { "stay\($0)" })
+        for id in staying.sorted() {
+            try bench.create(rules(.after(40_000 + random.number(0...20) * 50)), id: id)
+        }
+        for index in 0..<1500 { try bench.create(rules(.after(random.number(1...41_000))), id: "t\(index)") }
+        var left: Int64 = 39_000
+        let found = bench.soonest(by: 200, stepLimit: 3000) {
+            for _ in 0..<20 {
+                let id = "t\(random.number(0...1499))"
+                _ = bench.exists(id) ? try? bench.delete(id: id) : []
+                _ = try? bench.create(rules(.after(random.number(1...41_000))), id: id)
+                let moved = "t\(random.number(0...1499))"
+                _ = try? bench.apply(.reschedule, id: moved, .after(random.number(1...41_000)))
+                _ = try? bench.amend(id: "stay\(random.number(0...1499))", labels: [("n", "\(random.next())")]) { _ in }
+            }
+            if random.chance(oneIn: 200) {
+                for id in staying { _ = try? bench.amend(id: id, labels: [("n", "\(random.next())")]) { _ in } }
+            }
+            let passing = min(left, random.number(0...random.number(0...900)))
+            left -= passing
+            bench.advance(passing, limit: 5 + Int(random.number(0...500)))
+        }
+        let expected = try staying.sorted {
+            try (bench.due($0), bench.key($0).hash) < (bench.due($1), bench.key($1).hash)
+        }
+        #expect(found.filter { staying.contains($0) } == expected)
+    }
+}
+
+extension Bench {
+    /// The names on one page, each of which stands where the page says, after the page before.
+    func soonest(
+        after: inout Scheduler.DuePlace?, limit: Int, stepLimit: Int = SoonestSearch.stepLimit,
+        between: () -> Void = {}
+    ) -> [String] {
+        var search = SoonestSearch(after: after, limit: limit)
+        while !search.step(scheduler, now, limit: stepLimit) { between() }
+        var before = after
+        after = search.next
+        return search.found.map { entry in
+            let id = id(entry.slot)
+            let due = try? due(id)
+            #expect(scheduler.progress(entry.slot).isPlanned && due.map(Bench.wall) == entry.place.due)
+            #expect(before.map { $0 < entry.place } ?? true && after.map { entry.place <= $0 } ?? true)
+            before = entry.place
+            return id
+        }
+    }
+
+    /// The names on all pages.
+    func soonest(by limit: Int, stepLimit: Int, between: () -> Void = {}) -> [String] {
+        var names: [String] = []
+        var after: Scheduler.DuePlace?
+        repeat {
+            let page = soonest(after: &after, limit: limit, stepLimit: stepLimit, between: between)
+            #expect(page.count <= limit)
+            names += page
+            between()
+        } while after != nil && names.count < 10_000
+        return names
+    }
+}
