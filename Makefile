@@ -61,7 +61,12 @@ instructions: setup-tests ## Count instructions under valgrind; none may take a 
 	swift build -c release --product instructions
 	python3 Benchmarks/instructions.py $(if $(ACCEPT),--accept) $(ONLY)
 
-bench: setup ## Measure beside peers; writes the figures and the chart of docs/PERFORMANCE.md
+# Beside the usual build, as the flag changes every object; its size is a figure of the bench.
+.build/static/release/timerd: Package.swift openapi.yaml $(shell find Sources -type f)
+	swift build -c release --static-swift-stdlib --product timerd --scratch-path .build/static
+	touch $@
+
+bench: setup .build/static/release/timerd ## Measure beside peers; writes the figures and the chart of docs/PERFORMANCE.md
 	Benchmarks/run.sh
 
 bench-more: setup ## Measure what takes longer or has no peer; writes its figures there too

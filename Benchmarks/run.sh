@@ -69,7 +69,8 @@ measure_start() {
         stop "$PID"
     done
     figure 'start to first answer, empty' timerd ms start '≤ 50 ms'
-    if [[ -x $binary ]]; then
+    # Of these very sources only.
+    if [[ -x $binary && -z $(find Package.swift openapi.yaml Sources -newer "$binary" -print -quit) ]]; then
         strip -o "$WORK/stripped" "$binary"
         sample size "$(calc '%.1f' "$(stat -c %s "$WORK/stripped") / 1e6")"
     fi
