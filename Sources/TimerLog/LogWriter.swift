@@ -5,6 +5,9 @@ final class LogWriter {
     /// Dirty pages stay in memory up to so many (31 MiB): written before the commit and again in it, some cost twice.
     /// SQLite takes a multiple of 256 for "never".
     private static let pagesBeforeSpill = 2000
+    /// Clean pages stay in memory up to so many (1 MiB): a commit touches few that the one before did not. SQLite's own
+    /// bound is set for smaller pages.
+    private static let pagesCached = 64
     /// Size to which SQLite cuts a WAL that starts over. Above the restart bound, so the file is used again as it is:
     /// a sync of blocks that are there already is cheaper.
     private static let walLimitBytes = 80 << 20
@@ -246,7 +249,7 @@ final class LogWriter {
                 """
                 PRAGMA synchronous = FULL; PRAGMA locking_mode = NORMAL; PRAGMA secure_delete = OFF;
                 PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(walLimitBytes);
-                PRAGMA cache_spill = \(pagesBeforeSpill)
+                PRAGMA cache_spill = \(pagesBeforeSpill); PRAGMA cache_size = \(pagesCached)
                 """)
             if let limit = tuning.pageLimit { try connection.execute("PRAGMA max_page_count = \(limit)") }
             connection.countWAL()

@@ -31,6 +31,8 @@ final class Committer: @unchecked Sendable {
     private var spare = CommitWork()
     /// Bytes appended since the compactor was last told.
     private var grownBytes = 0
+    /// Bytes appended since memory was last given back.
+    private var bytesInHaste = 0
     private var onGrowth: @Sendable () -> Void = {}
     private var stopping = false
 
@@ -38,6 +40,8 @@ final class Committer: @unchecked Sendable {
     private static let bufferKept = 8 << 20
     /// Bytes of growth after which the compactor is told.
     private static let growthStep = 1 << 20
+    /// After so many bytes, once nothing has come for so many nanoseconds, what only haste needs is given back.
+    private static let haste = (bytes: 4 << 20, pause: Int64(500_000_000))
     /// Pause between attempts while storage fails, in nanoseconds. Set before `run`.
     var retryPause: Int64 = 250_000_000
 
@@ -140,7 +144,7 @@ final class Committer: @unchecked Sendable {
     /// off for ever.
     private func next() -> CommitWork? {
         engine.lock.withLock {
-            while !hasWork && !stopping { engine.lock.wait() }
+            while !hasWork && !stopping { rest() }
             gather()
             var work = CommitWork()
             if !engine.batch.isEmpty {
@@ -160,6 +164,20 @@ final class Committer: @unchecked Sendable {
             replaces = !work.replacements.isEmpty
             return work.base == nil && work.deletion == nil && work.replacements.isEmpty ? nil : work
         }
+    }
+
+    /// Sleeps until there may be work. What many changes at once needed does not stay while there are none: the buffers,
+    /// most of the newest rows, and what the allocator keeps of request bodies and the database's pages.
+    private func rest() {
+        guard bytesInHaste >= Self.haste.bytes else { return engine.lock.wait() }
+        guard !engine.lock.wait(nanoseconds: Self.haste.pause), !hasWork else { return }
+        bytesInHaste = 0
+        spare = CommitWork()
+        engine.batch = []
+        engine.lock.unlock()
+        hub.shrink()
+        ProcessUsage.trimMemory()
+        engine.lock.lock()
     }
 
     /// Lets those who were answered last join the batch with what they ask for next, where that is worth its time.
@@ -204,10 +222,11 @@ final class Committer: @unchecked Sendable {
             let grown = rows.reduce(0) { $0 + $1.data.count }
             held += RowBytes(rows)
             grownBytes += grown
+            bytesInHaste += grown
             engine.counters.commitSeconds.observe(seconds)
             engine.counters.commitRecords.observe(Double(last - first + 1))
         }
-        hub.publish(rows.map(Self.shown))
+        hub.publish(rows)
         engine.setDurable(last)
         hub.notify()
         if grownBytes >= Self.growthStep {
@@ -215,12 +234,6 @@ final class Committer: @unchecked Sendable {
             onGrowth()
         }
         return true
-    }
-
-    /// The row as streams need it: kicks stream to nobody and need not be held.
-    private static func shown(_ row: LogRow) -> LogRow {
-        guard BatchHeader.kind(of: row) == .kicks else { return row }
-        return BatchRows.condense([row], restingOn: row.last) ?? row
     }
 
     /// Finds out what the disk holds, begins anew from there, and waits until it takes writes again.

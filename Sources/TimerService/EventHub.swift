@@ -7,6 +7,8 @@ public import TimerLog
 public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
     /// Rows are kept up to this many bytes of data.
     static let capacityBytes = 16 << 20
+    /// Rows are kept up to this many while no new ones come: who reads them has read them.
+    static let restingBytes = 1 << 20
 
     private let lock = Lock()
     private var rows: [LogRow] = []
@@ -29,21 +31,36 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
     /// Adds durable rows.
     func publish(_ added: [LogRow]) {
         lock.withLock {
-            for row in added {
+            for row in added.map(Self.shown) {
                 rows.append(row)
                 bytes += row.data.count
                 newest = row.last
             }
-            while bytes > Self.capacityBytes && first < rows.count - 1 {
-                bytes -= rows[first].data.count
-                heldAfter = rows[first].last
-                first += 1
-            }
-            // The dropped head of the array is cut off once it is the larger half.
-            if first > rows.count / 2 && first > 64 {
-                rows.removeFirst(first)
-                first = 0
-            }
+            drop(downTo: Self.capacityBytes)
+        }
+    }
+
+    /// The row as streams need it: kicks stream to nobody and need not be held.
+    private static func shown(_ row: LogRow) -> LogRow {
+        guard BatchHeader.kind(of: row) == .kicks else { return row }
+        return BatchRows.condense([row], restingOn: row.last) ?? row
+    }
+
+    /// Drops all but a few rows.
+    func shrink() { lock.withLock { drop(downTo: Self.restingBytes) } }
+
+    /// Drops the oldest rows; the newest stays. Called under the lock.
+    private func drop(downTo limit: Int) {
+        while bytes > limit && first < rows.count - 1 {
+            bytes -= rows[first].data.count
+            heldAfter = rows[first].last
+            rows[first].data = []
+            first += 1
+        }
+        // The dropped head of the array is cut off once it is the larger half.
+        if first > rows.count / 2 && first > 64 {
+            rows.removeFirst(first)
+            first = 0
         }
     }
 

@@ -33,6 +33,18 @@ struct EventHubTests {
         #expect(hub.holds(after: rows[4].last))
     }
 
+    @Test func `what shrank holds a few of the newest rows, and takes more`() throws {
+        let size = EventHub.restingBytes / 4
+        let rows = chain(after: 100, count: 20, bytes: size)
+        hub.publish(Array(rows[..<19]))
+        hub.shrink()
+        #expect(hub.floor == rows[14].last)
+        #expect(hub.rows(after: rows[13].last) == nil)
+        hub.publish([rows[19]])
+        #expect(hub.rows(after: rows[14].last)?.rows == Array(rows[15...]))
+        #expect(hub.row(holding: rows[3].last) == nil)
+    }
+
     @Test func `the newest row stays, however large`() throws {
         let rows = chain(after: 100, count: 2, bytes: EventHub.capacityBytes + 1)
         for row in rows { hub.publish([row]) }

@@ -1,0 +1,22 @@
+import Testing
+import TimerCore
+
+@testable import TimerService
+
+struct RestTests {
+    @Test func `after many changes at once the newest rows go, and what comes then is shown as ever`() throws {
+        let rig = try Rig()
+        let payload = [UInt8](repeating: UInt8(ascii: "1"), count: 200_000)
+        for number in 0..<25 { _ = try rig.create("t\(number)", TimerRules(.after(1000)), payload: payload) }
+        try rig.settle()
+        let head = rig.hub.head
+        try eventually("all but a few rows are given back") { !rig.hub.holds(after: head - 20) }
+        #expect(rig.hub.holds(after: head - 4))
+        #expect(rig.locked { $0.batch.capacity } == 0)
+        let position = try rig.create("next", TimerRules(.after(1000)))
+        try rig.settle()
+        #expect(rig.hub.row(holding: position) != nil)
+        try rig.expectFoldIsLive()
+        rig.stop()
+    }
+}
