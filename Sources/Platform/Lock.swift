@@ -50,9 +50,6 @@ import Synchronization
         precondition(result == 0, "a lock is taken once by one thread")
     }
 
-    /// Takes the lock where it is free. Returns whether it did.
-    public func tryLock() -> Bool { unsafe pthread_mutex_trylock(mutex) == 0 }
-
     /// Gives the lock back. Only the holder may call.
     public func unlock() {
         let result = unsafe pthread_mutex_unlock(mutex)

@@ -134,17 +134,7 @@ final class TimerHandler: LoopHandler {
             ticket.outcome = context.dynamicPage(for: ticket)
         }
         executor.prepare(ticket, makeID: ids.next)
-        if !answerAtOnce(ticket) { ready.append(ticket) }
-    }
-
-    /// Answers a request that reads one timer in the midst of the library's turn, while its connection is at hand. Returns
-    /// false where the lock is taken, and for all others, which share a hold of it.
-    private func answerAtOnce(_ ticket: Ticket) -> Bool {
-        guard case .get = ticket.operation, case .none = ticket.outcome,
-            context.service.engine.turnIfFree({ executor.step(ticket, $0) }) ?? false
-        else { return false }
-        decided(ticket)
-        return true
+        ready.append(ticket)
     }
 
     private func answerOptions(_ ticket: Ticket) {

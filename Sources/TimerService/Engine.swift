@@ -181,15 +181,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
     public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {
         lock.lock()
-        return hold(body)
-    }
-
-    /// As `turn` where the lock is free; nil where it isn't.
-    public func turnIfFree<Result>(_ body: (borrowing Turn) -> Result) -> Result? {
-        lock.tryLock() ? hold(body) : nil
-    }
-
-    private func hold<Result>(_ body: (borrowing Turn) -> Result) -> Result {
         defer { lock.unlock() }
         let now = instant()
         let result = body(Turn(engine: self, now: now))

@@ -61,13 +61,6 @@ struct ConcurrencyTests {
         return told
     }
 
-    @Test func `a turn that can't be had at once is not waited for`() throws {
-        let rig = try Rig(starts: false)
-        rig.engine.turn { _ in #expect(rig.engine.turnIfFree { $0.count } == nil) }
-        #expect(rig.engine.turnIfFree { $0.count } == 0)
-        #expect(rig.engine.turnIfFree { $0.count } == 0)
-    }
-
     @Test func `of many clients one wins each step, and what was durable is there after a restart`() throws {
         let directory = try TemporaryDirectory()
         let store = SQLiteLogStore(directory: directory.path)

@@ -15,16 +15,6 @@ struct LockTests {
         #expect(lock.waiters == 0)
     }
 
-    @Test func `a lock is had at once or not at all`() throws {
-        #expect(lock.tryLock())
-        let other = Background { [lock] in #expect(!lock.tryLock()) }
-        try other.finish("has not had it")
-        #expect(lock.waiters == 0)
-        lock.unlock()
-        #expect(lock.tryLock())
-        lock.unlock()
-    }
-
     @Test(arguments: [1, 5])
     func `sleepers want the lock from the signal on`(_ count: Int) throws {
         let asleep = Shared(0)
