@@ -104,7 +104,8 @@ fill_and_weigh() {
     start_server "$1" "$3"
     empty=$(resident_kib "${PIDS[$1]}")
     fill "$1" "$2"
-    sleep 1
+    # Until it rests: timerd gives back what only haste needs.
+    sleep 7
     sample "memory-$1-$2" "$(calc '%.1f' "($(resident_kib "${PIDS[$1]}") - $empty) * 1024 / $2")"
     sample "log-$1-$2" "$(calc '%.1f' "$(bytes_of "$3") / $2")"
     sample "empty-$1" "$empty"

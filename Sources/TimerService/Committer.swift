@@ -40,8 +40,10 @@ final class Committer: @unchecked Sendable {
     private static let bufferKept = 8 << 20
     /// Bytes of growth after which the compactor is told.
     private static let growthStep = 1 << 20
-    /// After so many bytes, once nothing has come for so many nanoseconds, what only haste needs is given back.
-    private static let haste = (bytes: 4 << 20, pause: Int64(500_000_000))
+    /// After so many bytes, and then so many nanoseconds without any (set before `run`), what only haste needs is given
+    /// back. Who comes in bursts would pay for fresh memory each time.
+    private static let hasteBytes = 4 << 20
+    var silence: Int64 = 5_000_000_000
     /// Pause between attempts while storage fails, in nanoseconds. Set before `run`.
     var retryPause: Int64 = 250_000_000
 
@@ -166,11 +168,10 @@ final class Committer: @unchecked Sendable {
         }
     }
 
-    /// Sleeps until there may be work. What many changes at once needed does not stay while there are none: the buffers,
-    /// most of the newest rows, and what the allocator keeps of request bodies and the database's pages.
+    /// Sleeps until there may be work. In a silence the buffers go, most of the newest rows, and what the allocator keeps.
     private func rest() {
-        guard bytesInHaste >= Self.haste.bytes else { return engine.lock.wait() }
-        guard !engine.lock.wait(nanoseconds: Self.haste.pause), !hasWork else { return }
+        guard bytesInHaste >= Self.hasteBytes else { return engine.lock.wait() }
+        guard !engine.lock.wait(nanoseconds: silence), !hasWork else { return }
         bytesInHaste = 0
         spare = CommitWork()
         engine.batch = []
