@@ -114,7 +114,8 @@ public enum Definition {
         return true
     }
 
-    /// What a restart asks of every timer, in a byte beside it: its definition lies elsewhere in memory.
+    /// What is asked of very many timers at once, at a restart above all, in a byte beside each: definitions lie elsewhere in
+    /// memory.
     struct Traits: OptionSet, BitwiseCopyable {
         let rawValue: UInt8
         /// It has a cron schedule.

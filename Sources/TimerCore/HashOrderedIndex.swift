@@ -51,8 +51,8 @@ struct HashOrderedIndex {
         count += 1
     }
 
-    /// Adds many entries, each a hash and its value as `entry` puts them together: no more than some ten thousand, or
-    /// than there are, so that no page gets many more than it holds.
+    /// Adds many entries, each a hash and its value as `entry` puts them together: no more than some
+    /// thousands, or than there are, so that no page gets many more than it holds.
     mutating func insert(_ entries: [UInt64]) {
         // Their pages lie all over memory. So many that pages get several each go page by page; for fewer, the pages are
         // looked at first, and fetched side by side, where one search after the other would wait for each.

@@ -38,7 +38,7 @@ struct NearestPlaces {
         if kept == limit { bound = candidates[kept - 1].place }
     }
 
-    /// The first, in order, each once.
+    /// The first, in order. Where there are fewer than were asked for, one that was seen twice comes twice.
     mutating func sorted() -> [(place: Scheduler.DuePlace, slot: SlotIndex)] {
         trim()
         return candidates.sorted { $0.place < $1.place }

@@ -54,6 +54,8 @@ public struct SoonestSearch {
             guard search(scheduler.elapsedWheel, scheduler, now) else { return false }
             isWallWheel = true
             slot = nil
+            // What is left of them lies in the other wheel.
+            runs = RunHeap()
         }
         guard search(scheduler.wallWheel, scheduler, now) else { return false }
         for slot in scheduler.waitingForRebuild { consider(slot, scheduler, now) }
@@ -90,7 +92,13 @@ public struct SoonestSearch {
         let offset = isWallWheel ? 0 : now.wallOffset
         if slot == nil {
             // In one go: it is being dealt out.
-            for run in wheel.runs(in: nil) { look(through: run, wheel, scheduler, now) }
+            runs = RunHeap(wheel.runs(in: nil))
+            while let run = runs.first, run.earliest <= latest(offset, scheduler) {
+                runs.removeFirst()
+                look(through: run, wheel, scheduler, now)
+                nearest.trim()
+            }
+            runs = RunHeap()
             slot = 0
         }
         while true {
@@ -103,13 +111,16 @@ public struct SoonestSearch {
                     return false
                 }
                 runs.removeFirst()
-                if run.latest >= earliest(offset, scheduler) { look(through: run, wheel, scheduler, now) }
+                look(through: run, wheel, scheduler, now)
             }
             nearest.trim()
             guard let next = wheel.nextSlot(from: slot ?? 0),
                 wheel.earliest(in: next) <= latest(offset, scheduler)
             else { return true }
-            runs = RunHeap(wheel.runs(in: next))
+            let listed = wheel.runs(in: next)
+            budget -= listed.count
+            let earliest = earliest(offset, scheduler)
+            runs = RunHeap(listed.filter { $0.latest >= earliest })
             slot = next + 1
         }
     }
@@ -123,7 +134,10 @@ public struct SoonestSearch {
     private func earliest(_ offset: Int64, _ scheduler: borrowing Scheduler) -> Int64 {
         guard let after = nearest.after else { return .min }
         let mayMove = scheduler.table.mayHoldWatchdogs || (!isWallWheel && scheduler.table.suspendingCount > 0)
-        return mayMove ? .min : after.due - offset
+        if mayMove { return .min }
+        // The place is one that a client names, and may be any.
+        let (instant, overflow) = after.due.subtractingReportingOverflow(offset)
+        return overflow ? (offset > 0 ? .min : .max) : instant
     }
 
     private mutating func look(

@@ -31,7 +31,7 @@ struct TimerSlot: BitwiseCopyable {
     var armed = Armed.no
     /// Which build of the wheel it was armed in: see `Scheduler.rebuildWallWheel`.
     var wheelBuild: UInt8 = 0
-    /// What of its definition a restart asks of every timer.
+    /// What of its definition is asked of very many timers at once.
     var traits: Definition.Traits = []
 
     /// Whether a fire is planned, at `due`.

@@ -55,8 +55,10 @@ extension LogStore {
 
 /// Rows on their way from the thread that reads them to the one that works on them.
 private final class RowQueue: @unchecked Sendable {  // unchecked: what changes is touched only under `lock`
-    /// Rows go over together that have so many bytes: a thread is woken for some 250 us of work, not for a short row.
+    /// Rows go over together that have so many bytes, or so many records, which take more memory than they do in a row: a
+    /// thread is woken for some 250 us of work, not for a short row.
     private static let portionBytes = BatchRows.maximumRowBytes
+    private static let portionRecords = 4096
     /// How many portions wait at most.
     private static let portionsAhead = 4
 
@@ -69,14 +71,16 @@ private final class RowQueue: @unchecked Sendable {  // unchecked: what changes 
     /// Reads and decodes rows until none is left, or nobody wants more.
     func fill(from reader: any LogReader) throws(StoreError) {
         var portion: [DecodedRow] = []
-        var bytes = 0
+        var (bytes, records) = (0, 0)
         // Those read before a failure go before it.
         defer { _ = add(portion) }
         try reader.read(from: 0) { row in
-            portion.append(DecodedRow(row))
+            let decoded = DecodedRow(row)
+            portion.append(decoded)
             bytes += row.data.count
-            guard bytes >= Self.portionBytes else { return true }
-            defer { (portion, bytes) = ([], 0) }
+            records += 1 + decoded.records.count
+            guard bytes >= Self.portionBytes || records >= Self.portionRecords else { return true }
+            defer { (portion, bytes, records) = ([], 0, 0) }
             return add(portion)
         }
     }

@@ -174,7 +174,7 @@ final class Committer: @unchecked Sendable {
         guard !engine.lock.wait(nanoseconds: silence), !hasWork else { return }
         bytesInHaste = 0
         spare = CommitWork()
-        engine.batch = []
+        (engine.batch, engine.kicks) = ([], [])
         engine.lock.unlock()
         hub.shrink()
         ProcessUsage.trimMemory()

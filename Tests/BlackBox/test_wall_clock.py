@@ -81,6 +81,23 @@ def test_a_step_forward_is_a_gap_of_the_wall_clock_alone(new_server, clock, step
     assert api.timer("beyond")["fireCount"] == 0
 
 
+@pytest.mark.parametrize("step", [HOUR, -HOUR])
+def test_after_any_step_the_soonest_due_are_listed_in_order_from_any_place(new_server, clock, step):
+    api = new_server(env=clock.env).client
+    ids = [f"t{number:03}" for number in range(600)]
+    api.batch([{"id": id, "after": f"{5 * HOUR + number}ms"} for number, id in enumerate(ids)]).expect(200)
+    clock.set(step)
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = api.get(f"/v1/timers?sort=nextFireAt&limit=70{cursor}").expect(200).json
+        seen += [timer["id"] for timer in page["timers"]]
+        cursor = page["next"] and f"&cursor={page['next']}"
+    assert seen == ids
+    for due, found in (("8000000000000000", ids[:1]), ("0000000000000000", ids[:1]), ("7fffffffffffffff", [])):
+        page = api.get(f"/v1/timers?sort=nextFireAt&limit=1&cursor={due}-0000000000000000").expect(200).json
+        assert [timer["id"] for timer in page["timers"]] == found
+
+
 @pytest.mark.parametrize("step", [HOUR, DAY])
 def test_after_a_step_back_the_wall_clock_waits_and_repeats_nothing(new_server, clock, step):
     api = new_server(env=clock.env).client

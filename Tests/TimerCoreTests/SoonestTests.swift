@@ -76,6 +76,40 @@ struct SoonestTests {
         #expect(found == expected)
     }
 
+    @Test(arguments: [1, 5, 1000], stepLimits)
+    func `what is left of one wheel is not looked for in the other`(limit: Int, stepLimit: Int) throws {
+        let bench = Bench()
+        let ids = (0..<600).map { "t\($0)" }
+        for (index, id) in ids.enumerated() { try bench.create(rules(.after(1_000_000 + Int64(index))), id: id) }
+        #expect(bench.soonest(by: limit, stepLimit: stepLimit) == ids)
+        try bench.create(rules(.at(Bench.wall(2_000_000))) { $0.clock = .wall }, id: "calendar")
+        #expect(bench.soonest(by: limit, stepLimit: stepLimit) == ids + ["calendar"])
+    }
+
+    @Test(arguments: [-3_600_000, 0, 3_600_000] as [Int64])
+    func `a place may be any instant, after whatever step of the calendar`(step: Int64) throws {
+        let bench = Bench()
+        try bench.create(rules(.after(50)), id: "a")
+        bench.stepWall(step)
+        for (due, names) in [(.min, ["a"]), (0, ["a"]), (.max, [])] as [(Int64, [String])] {
+            var after: Scheduler.DuePlace? = Scheduler.DuePlace(due: due, place: 0)
+            #expect(bench.soonest(after: &after, limit: 1) == names)
+            #expect(after == nil)
+        }
+    }
+
+    @Test func `of what is dealt out no more is looked at than may be wanted`() throws {
+        let bench = Bench()
+        let ids = (0..<3000).map { "t\($0)" }
+        for (index, id) in ids.enumerated() { try bench.create(rules(.after(70 + Int64(index / 100))), id: id) }
+        // Some have fired, the rest of their slot is on its way.
+        bench.advance(80, limit: 500)
+        let left = ids.filter { (try? bench.progress($0).isPlanned) ?? false }
+        try #require(left.count > 1000)
+        let sorted = try left.sorted { try (bench.due($0), bench.key($0).hash) < (bench.due($1), bench.key($1).hash) }
+        #expect(bench.soonest(by: 7, stepLimit: SoonestSearch.stepLimit) == sorted)
+    }
+
     @Test func `what was swept between two steps is searched anew`() throws {
         let bench = Bench()
         // The wheel stands here: it will not come to their slot.
