@@ -111,10 +111,10 @@ struct PathParts: RandomAccessCollection, Equatable {
         ends.append(bytes.count)
     }
 
-    /// Forgets them and keeps the memory.
+    /// Forgets them and keeps the memory, unless it is more than any route needs.
     mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: bytes.capacity <= 1024)
+        ends.removeAll(keepingCapacity: ends.capacity <= 64)
     }
 
     private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }

@@ -3,14 +3,14 @@ internal import Platform
 /// A row with its records: what can be done about it before the rows ahead of it are folded.
 public struct DecodedRow: Sendable {
     /// The row.
-    public let row: LogRow
+    let row: LogRow
     /// The records, up to the first that is damaged.
-    public let records: [LogRecord]
+    let records: [LogRecord]
     /// The head, once the whole row was read; or what is wrong with it.
     let header: Result<BatchHeader, StoreError>
 
     /// Decodes `row`, its checksums verified.
-    public init(_ row: LogRow) {
+    init(_ row: LogRow) {
         self.row = row
         var records: [LogRecord] = []
         // Positions may be damaged: what the bytes have room for bounds them.
