@@ -55,7 +55,7 @@ public struct Response: Sendable {
         let nameStart = head.count
         let valueStart = nameStart + name.utf8CodeUnitCount + 1
         head.append(addingCapacity: valueStart - nameStart + room + 1) { line in
-            name.withUTF8Buffer { name in unsafe Self.copy(name, to: &line) }
+            name.withUTF8Buffer { name in for index in name.indices { line.append(unsafe name[index]) } }
             line.append(0)
             write(&line)
             line.append(0)
@@ -69,18 +69,11 @@ public struct Response: Sendable {
     static let keptBytes = 16 * 1024
 
     private mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>) {
-        add(name, upTo: value.count) { line in unsafe Self.copy(value, to: &line) }
-        guard unsafe value.contains(where: Self.isControl), let field = fields.last else { return }
-        for index in field.valueStart..<field.end where Self.isControl(head[index]) { head[index] = 0x20 }
-    }
-
-    private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
-
-    private static func copy(_ source: UnsafeBufferPointer<UInt8>, to line: inout OutputSpan<UInt8>) {
-        precondition(source.count <= line.freeCapacity, "the room was counted before")
-        unsafe line.withUnsafeMutableBufferPointer { room, count in
-            _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: source)
-            count += source.count
+        add(name, upTo: value.count) { line in
+            for index in value.indices { line.append(Self.blanked(unsafe value[index])) }
         }
     }
+
+    /// A space for a control byte.
+    private static func blanked(_ byte: UInt8) -> UInt8 { byte < 0x20 || byte == 0x7F ? 0x20 : byte }
 }

@@ -1,7 +1,7 @@
 /// Writes JSON into memory of its own, compact, putting the commas where they belong.
 ///
 /// The caller pairs each `begin` with its `end` and each ``key(_:)`` with a value; the writer does not check.
-/// Meant to be used again and again: ``reset()`` keeps the memory.
+/// Meant to be used again and again: ``reset(keeping:)`` keeps the memory.
 public struct JSONWriter: ~Copyable {
     private var buffer = ByteBuffer()
     /// Whether a value is complete at this level, so that the next needs a comma before it.
@@ -10,17 +10,17 @@ public struct JSONWriter: ~Copyable {
     /// A writer that has written nothing.
     public init() {}
 
-    /// How many bytes have been written since the last ``reset()``.
+    /// How many bytes have been written since the last ``reset(keeping:)``.
     public var count: Int { buffer.count }
 
-    /// A copy of what has been written since the last ``reset()``.
+    /// A copy of what has been written since the last ``reset(keeping:)``.
     public var bytes: [UInt8] {
         var copy: [UInt8] = []
         append(0..<count, to: &copy)
         return copy
     }
 
-    /// Appends to `output` the bytes in `range` of what has been written since the last ``reset()``.
+    /// Appends to `output` the bytes in `range` of what has been written since the last ``reset(keeping:)``.
     public func append(_ range: Range<Int>, to output: inout [UInt8]) {
         buffer.withSpan { output.append(copying: $0.extracting(range)) }
     }

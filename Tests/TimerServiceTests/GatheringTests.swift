@@ -15,11 +15,6 @@ struct GatheringTests {
         #expect(gathering.expected == 1)
     }
 
-    @Test mutating func `a crowd is not waited for in whole`() {
-        gathering.took(10_000)
-        #expect(gathering.expected == Gathering.most)
-    }
-
     @Test(
         arguments: [
             (1_000_000, 500_000), (40_000, 20_000), (4_000_000, 2_000_000),
