@@ -7,7 +7,7 @@
                                            the percent of a core that the client took; without that file the figure
                                            reads "not compared". The first figure of a WHAT is what the others of it are
                                            held against, round by round
-    report.py tables FILE                  prints the sections as tables in Markdown
+    report.py tables FILE                  prints the sections as tables in Markdown, and before them what has a target
     report.py json FILE MACHINE LOAD       prints the figures as JSON, one a line, with what they were measured on
     report.py chart FILE                   prints what several did as bars, in SVG
 """
@@ -93,7 +93,20 @@ def groups(figures, *names):
     return [list(group) for _, group in itertools.groupby(figures, lambda figure: [figure[name] for name in names])]
 
 
+def targets(figures):
+    """First what was to be reached, all of it at one place."""
+    print(f"### Targets\n\n{HEAD}")
+    for group in groups(figures, "section", "what"):
+        for figure in group:
+            if figure["target"]:
+                named = {**figure, "what": f"{figure['section']}: {figure['what']}"}
+                print(row(named, named if figure is group[0] else group[0]))
+    print()
+
+
 def tables(figures):
+    if any(figure["target"] for figure in figures):
+        targets(figures)
     for section in groups(figures, "section"):
         print(f"### {section[0]['section']}\n\n{HEAD}")
         for group in groups(section, "what"):
