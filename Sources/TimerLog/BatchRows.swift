@@ -79,7 +79,7 @@ public enum BatchRows {
         let bytes = row.data.span
         if let format = BatchHeader.newerFormat(bytes) {
             let what = "the row at position \(row.first) has format \(format), written by a newer timerd"
-            throw StoreError(.unusable, "\(what); this one reads \(BatchHeader.format)")
+            throw StoreError(.unusable, "\(what); this one reads up to \(BatchHeader.format)")
         }
         guard let header = BatchHeader(bytes), row.first > 0, row.last >= row.first,
             header.kind == .condensed

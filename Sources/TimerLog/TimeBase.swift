@@ -30,8 +30,9 @@ public enum RowKind: UInt8, Sendable {
 
 /// The head of a row's data: the format, the time base, what the row is for and how many records follow.
 public struct BatchHeader: Sendable, Equatable {
-    /// The format written; readers refuse a newer one.
-    public static let format: UInt8 = 1
+    /// The format written. Readers take it and every older one, and refuse a newer one; what a record holds is told by the
+    /// record alone, as compaction carries records of older rows into new ones.
+    public static let format: UInt8 = 2
     /// Bytes of the encoded header.
     static let count = 61
 
@@ -79,7 +80,7 @@ public struct BatchHeader: Sendable, Equatable {
 
     /// Decodes the header at the start of a row's data; nil when it is damaged or of a newer format.
     public init?(_ bytes: Span<UInt8>) {
-        guard bytes.count >= Self.count, bytes[0] == Self.format, Self.isWhole(bytes) else { return nil }
+        guard bytes.count >= Self.count, (1...Self.format).contains(bytes[0]), Self.isWhole(bytes) else { return nil }
         var offset = 1
         var words = InlineArray<7, UInt64>(repeating: 0)
         for index in words.indices { words[index] = ByteCoding.readFixed(bytes, &offset, count: 8) ?? 0 }

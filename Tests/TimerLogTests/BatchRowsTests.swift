@@ -90,6 +90,16 @@ struct BatchRowsTests {
         #expect(BatchHeader((bytes + [1, 2]).span) == BatchHeader(base: base, records: 9))
     }
 
+    @Test(arguments: 1...BatchHeader.format)
+    func `rows of every format so far are read`(_ format: UInt8) {
+        var bytes: [UInt8] = []
+        BatchHeader(base: base, records: 9).append(to: &bytes)
+        bytes[0] = format
+        bytes.removeSubrange((BatchHeader.count - 4)...)
+        RecordCodec.appendFixed(UInt64(CRC32C.checksum(bytes.span)), count: 4, to: &bytes)
+        #expect(BatchHeader(bytes.span) == BatchHeader(base: base, records: 9))
+    }
+
     @Test func `a newer format is refused, whatever it holds`() {
         var bytes: [UInt8] = []
         BatchHeader(base: base, records: 1).append(to: &bytes)
@@ -98,7 +108,7 @@ struct BatchRowsTests {
         RecordCodec.appendFixed(UInt64(CRC32C.checksum(bytes.span)), count: 4, to: &bytes)
         #expect(BatchHeader(bytes.span) == nil)
         var row = LogRow(first: 7, last: 7, previous: 0, data: bytes)
-        let message = "the row at position 7 has format 2, written by a newer timerd; this one reads 1"
+        let message = "the row at position 7 has format 3, written by a newer timerd; this one reads up to 2"
         #expect(throws: StoreError(.unusable, message)) { try BatchRows.read(row) { _ in true } }
         // One that only looks newer is damaged.
         row.data[5] ^= 1
