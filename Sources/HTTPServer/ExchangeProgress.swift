@@ -119,7 +119,7 @@ extension Exchange {
         guard stage == .owed, let connection else { return }
         enter(.sending)
         let closes = response.closesConnection || loop.isDraining
-        let bytes = unsafe reply.load(response.body)
+        let bytes = unsafe reply.load(&response.body)
         if unsafe !connection.queue(response, body: bytes, closes: closes) { enter(.broken) }
         loop.noteWork()
     }

@@ -2,14 +2,16 @@
 @safe struct ReplyBuffer: ~Copyable {
     private var storage = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// Copies `bytes` in. The result is valid until the next `load` or `release`.
-    mutating func load(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
+    /// Takes `bytes` over and leaves none. The result is valid until the next `load` or `release`.
+    mutating func load(_ bytes: inout [UInt8]) -> UnsafeMutableRawBufferPointer {
+        let count = bytes.count
         if unsafe storage.count < bytes.count {
             unsafe storage.deallocate()
             unsafe storage = .allocate(byteCount: max(bytes.count, 512), alignment: 16)
         }
         unsafe storage.copyBytes(from: bytes)
-        return unsafe UnsafeMutableRawBufferPointer(rebasing: storage[..<bytes.count])
+        bytes.removeAll(keepingCapacity: bytes.capacity <= Response.keptBytes)
+        return unsafe UnsafeMutableRawBufferPointer(rebasing: storage[..<count])
     }
 
     /// Gives a large buffer back.

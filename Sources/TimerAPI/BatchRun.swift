@@ -28,9 +28,13 @@ final class BatchRun {
     private let keepsBrief: Bool
     private var next = 0
     private var lines: [Line] = []
+    /// How many of `lines` were applied.
+    private var applied = 0
     /// The definitions of the timers to be made, apart from the lines so that they are changed where they are.
     private var definitions: [[UInt8]] = []
     private var results: [Result] = []
+    /// Bytes of the result lines that show a timer in whole; of those not written yet its definition's.
+    private var wholeBytes = 0
     private var document = JSONDocument()
     /// The result lines so far.
     private(set) var output = JSONWriter()
@@ -65,13 +69,23 @@ final class BatchRun {
 
     /// Writes the results of the last step and reads the lines of the next; outside of the lock.
     func prepare(_ makeID: () -> [UInt8], requestID: [UInt8]) {
-        for result in results { write(result, &output, isBrief: isBrief, requestID) }
+        for result in results { writeResult(result, requestID) }
         results.removeAll(keepingCapacity: true)
+        guard lines.isEmpty else { return }
         let end = min(ranges.count, next + APILimits.appliedPerStep)
-        for range in ranges[next..<end] {
-            do throws(Problem) { lines.append(try read(range, makeID)) } catch { lines.append(.problem(error)) }
+        var bytes = 0
+        while next < end, bytes < APILimits.bytesPerStep {
+            do throws(Problem) { lines.append(try read(ranges[next], makeID)) } catch { lines.append(.problem(error)) }
+            bytes += ranges[next].count
+            next += 1
         }
-        next = end
+    }
+
+    private func writeResult(_ result: Result, _ requestID: [UInt8]) {
+        let start = output.count
+        write(result, &output, isBrief: isBrief, requestID)
+        guard case .whole(_, _, let view) = result else { return }
+        wholeBytes += output.count - start - view.definition.count
     }
 
     private func read(_ range: Range<Int>, _ makeID: () -> [UInt8]) throws(Problem) -> Line {
@@ -127,15 +141,20 @@ final class BatchRun {
         return .delete(key, id: id, condition)
     }
 
-    /// Applies the lines that were read; under the lock.
+    /// Applies lines that were read, until so many bytes of timers have been copied; under the lock.
     func apply(_ turn: borrowing Turn) {
-        for index in lines.indices {
-            let result = apply(lines[index], turn)
+        var bytes = 0
+        while applied < lines.count, bytes < APILimits.bytesPerStep {
+            let result = apply(lines[applied], turn)
+            if case .whole(_, _, let view) = result { bytes += view.definition.count }
             if keepsBrief { write(result, &brief, isBrief: true, []) }
             results.append(result)
+            applied += 1
         }
+        guard applied == lines.count else { return }
         lines.removeAll(keepingCapacity: true)
         definitions.removeAll(keepingCapacity: true)
+        applied = 0
     }
 
     private func apply(_ line: Line, _ turn: borrowing Turn) -> Result {
@@ -161,12 +180,13 @@ final class BatchRun {
     }
 
     private func shown(_ slot: SlotIndex, _ id: [UInt8], status: Int, _ turn: borrowing Turn) -> Result {
-        if isBrief {
+        if isBrief || wholeBytes >= APILimits.wholeResultBytes {
             let version = turn.read { (scheduler: borrowing Scheduler) in scheduler.progress(slot).version }
             return .timer(status: status, id: id, version: version)
         }
         var view = TimerView()
         turn.copy(slot, into: &view)
+        wholeBytes += view.definition.count
         return .whole(status: status, id: id, view)
     }
 

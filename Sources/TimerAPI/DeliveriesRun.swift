@@ -63,6 +63,12 @@ final class DeliveriesRun {
         return .done
     }
 
+    /// Ends the page behind the first `count` of its entries.
+    func cut(to count: Int) {
+        next = entries[count - 1].standing.id
+        entries.removeSubrange(count...)
+    }
+
     /// Deliveries of one state as far as one hold looks.
     private struct Stretch {
         var found: [DeliveryStanding] = []

@@ -12,8 +12,10 @@ final class ListRun {
     private var after: Cursor?
     private var search: SoonestSearch?
     private var examined = 0
-    /// The timers of the page so far.
-    private(set) var views: [TimerView] = []
+    /// The timers of the page so far, each with the place right behind it.
+    private(set) var members: [(view: TimerView, behind: Cursor)] = []
+    /// About how many bytes of JSON they are.
+    private var bytes = 0
     /// Where the next page begins; nil when there is none.
     private(set) var next: Cursor?
     /// Position that everything on the page reflects.
@@ -80,8 +82,8 @@ final class ListRun {
         if case .place(let value) = after { place = value }
         var inStep = 0
         var isDone = true
-        var found: [SlotIndex] = []
-        let room = limit - views.count
+        var found: [(place: UInt64, slot: SlotIndex)] = []
+        let room = limit - members.count
         turn.read { (scheduler: borrowing Scheduler) in
             let now = turn.now
             let label = labels.count > 1 ? scheduler.rarest(of: labels) : labels.first
@@ -102,15 +104,22 @@ final class ListRun {
                     break
                 }
                 place = member.place
-                if matches(scheduler, member.slot, now) { found.append(member.slot) }
+                if matches(scheduler, member.slot, now) { found.append(member) }
             }
         }
         examined += inStep
-        for slot in found { append(slot, turn) }
+        for member in found {
+            guard !isFull else {
+                isDone = false
+                break
+            }
+            append(member.slot, behind: .place(member.place), turn)
+            if isFull { place = member.place }
+        }
         after = place.map { .place($0) }
         next = isDone ? nil : after
         if isDone { return true }
-        return views.count == limit || examined >= APILimits.examinedPerPage
+        return members.count == limit || isFull || examined >= APILimits.examinedPerPage
     }
 
     private func stepBySoonest(_ turn: borrowing Turn) -> Bool {
@@ -130,16 +139,30 @@ final class ListRun {
                     && matches(scheduler, entry.slot, now)
             }
             if let dueBefore, entry.place.due >= dueBefore { return true }
-            if isWanted { append(entry.slot, turn) }
+            if isFull {
+                next = members.last?.behind
+                return true
+            }
+            if isWanted { append(entry.slot, behind: .due(entry.place), turn) }
         }
         next = search.next.map { .due($0) }
         return true
     }
 
-    private func append(_ slot: SlotIndex, _ turn: borrowing Turn) {
+    /// Whether the page has as many bytes as it may.
+    private var isFull: Bool { bytes >= APILimits.pageBytes }
+
+    private func append(_ slot: SlotIndex, behind: Cursor, _ turn: borrowing Turn) {
         var view = TimerView()
         turn.copy(slot, into: &view)
-        views.append(view)
+        bytes += view.definition.count + APILimits.shownBytes
+        members.append((view, behind))
+    }
+
+    /// Ends the page behind the first `count` of its members.
+    func cut(to count: Int) {
+        next = members[count - 1].behind
+        members.removeSubrange(count...)
     }
 
     private func matches(_ scheduler: borrowing Scheduler, _ slot: SlotIndex, _ now: Now) -> Bool {

@@ -103,32 +103,44 @@ enum Renderer {
     }
 
     private static func fillList(_ run: ListRun, _ ticket: Ticket) {
-        fillPageHead(run.head, next: run.next?.text, ticket)
         fillJSON(ticket) { json in
             json.beginObject()
             json.key("timers")
             json.beginArray()
-            for view in run.views { TimerJSON.write(view, &json) }
+            for (index, member) in run.members.enumerated() {
+                // Escapes may make a timer longer than it was taken for.
+                if json.count >= APILimits.pageBytes {
+                    run.cut(to: index)
+                    break
+                }
+                TimerJSON.write(member.view, &json)
+            }
             json.endArray()
             json.key("next")
             if let next = run.next { json.string(next.text) } else { json.null() }
             json.endObject()
         }
+        fillPageHead(run.head, next: run.next?.text, ticket)
     }
 
     private static func fillDeliveries(_ run: DeliveriesRun, _ ticket: Ticket) {
-        let next = run.next.map(EventID.text)
-        fillPageHead(run.head, next: next, ticket)
         fillJSON(ticket) { json in
             json.beginObject()
             json.key("deliveries")
             json.beginArray()
-            for entry in run.entries { DeliveryJSON.write(entry, &json) }
+            for (index, entry) in run.entries.enumerated() {
+                if json.count >= APILimits.pageBytes {
+                    run.cut(to: index)
+                    break
+                }
+                DeliveryJSON.write(entry, &json)
+            }
             json.endArray()
             json.key("next")
-            if let next { json.string(next) } else { json.null() }
+            if let next = run.next { json.string(EventID.text(next)) } else { json.null() }
             json.endObject()
         }
+        fillPageHead(run.head, next: run.next.map(EventID.text), ticket)
     }
 
     /// Adds the headers of a page: what it reflects, and where the next one is.

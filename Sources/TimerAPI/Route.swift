@@ -157,6 +157,8 @@ enum APILimits {
     static let bodyBytes = 256 * 1024
     static let batchBytes = 16 << 20
     static let batchLines = 10_000
+    /// Capacity above this is given back after an answer; each connection keeps a few buffers of that size.
+    static let keptBytes = 16 * 1024
     /// What a loop keeps of its writer's memory after an answer.
     static let scratchBytes = 64 * 1024
     static let payloadBytes = 64 * 1024
@@ -177,6 +179,14 @@ enum APILimits {
     static let examinedPerStep = 512
     /// Lines of a batch, or timers of a bulk command, applied in one hold of the lock.
     static let appliedPerStep = 128
+    /// Bytes of a batch's lines that are read for one hold of the lock, and of timers that are copied in it.
+    static let bytesPerStep = 256 * 1024
+    /// Bytes of a batch's answer that are lines with a whole timer; those behind are brief.
+    static let wholeResultBytes = 8 << 20
+    /// Bytes of JSON after which a page ends.
+    static let pageBytes = 4 << 20
+    /// What a timer's JSON holds beside what its client set, in bytes, about.
+    static let shownBytes = 700
     /// Nanoseconds an answer waits for the disk before the client is told that the outcome is unknown.
     static let longestCommit: Int64 = 5_000_000_000
     /// Nanoseconds a command waits while too many records wait for the disk.

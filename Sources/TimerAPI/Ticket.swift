@@ -58,6 +58,14 @@ final class Ticket {
         attempts = 0
     }
 
+    /// Lets go of what led to the answer, which stands in the response: a connection may stay without a request.
+    func letGo() {
+        operation = .none
+        outcome = .gone
+        document.reset(keeping: APILimits.keptBytes)
+        if view.definition.capacity > APILimits.keptBytes { view.definition = [] }
+    }
+
     /// Notes that the answer rests on the record at `position`, and on those it rested on already.
     func rest(on position: Int64) {
         rests = rests == 0...0 ? position...position : min(rests.lowerBound, position)...max(rests.upperBound, position)

@@ -253,7 +253,7 @@ final class TimerHandler: LoopHandler {
 
     func send(_ ticket: Ticket) {
         guard let answer = ticket.answer.take() else { return }
-        ticket.outcome = .gone
+        ticket.letGo()
         note(ticket)
         answer.send()
     }

@@ -63,9 +63,12 @@ public struct JSONDocument: Sendable {
     }
 
     /// Lets go of the parsed bytes, so that their owner can change them in place; the document then reads as `null`.
-    public mutating func reset() {
+    ///
+    /// - Parameter kept: the memory of the nodes is kept for the next text, unless it is more than so many bytes.
+    public mutating func reset(keeping kept: Int = .max) {
         bytes = []
-        nodes.removeAll(keepingCapacity: true)
+        nodes.removeAll(keepingCapacity: nodes.capacity <= kept / MemoryLayout<JSONEntry>.stride)
+        if scratch.capacity > kept / MemoryLayout<UInt64>.stride { scratch = [] }
         nodes.append(JSONEntry(parent: JSONEntry.none))
     }
 
