@@ -7,6 +7,7 @@ public final class Loop: Sendable {
     public let index: Int
     let events = EventFD()
     private let isSignalled = Atomic(false)
+    private let asks = Atomic(0)
 
     init(index: Int) {
         self.index = index
@@ -16,6 +17,15 @@ public final class Loop: Sendable {
     public func wake() {
         if !isSignalled.exchange(true, ordering: .acquiringAndReleasing) { events.signal() }
     }
+
+    /// Has `LoopHandler.socketsWereRead` called once what waits in the loop's sockets now was read and handled. Any thread.
+    public func askForReading() {
+        asks.add(1, ordering: .releasing)
+        wake()
+    }
+
+    /// How often that was asked for.
+    var readingsAsked: Int { asks.load(ordering: .acquiring) }
 
     /// Readies it for the next `wake`; what was left for the loop before earlier ones is seen after this.
     func acknowledge() {

@@ -29,6 +29,9 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private var isRunning = false
     /// The library's last run moved something other than a waiting answer.
     private var progressed = false
+    /// The round of `Loop.askForReading` that was answered last, and turns taken for the next one.
+    private var readRound = 0
+    private var readingTurns = 0
 
     init(_ loop: Loop, limits: ServerLimits, quota: SocketQuota, phase: ServerPhase, handler: any LoopHandler) {
         self.loop = loop
@@ -58,6 +61,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private static let stoppingMs: Int32 = 20
     /// Fewer sockets are no crowd.
     private static let crowdSize = 1000
+    /// Turns after which a loop that always has more to read says that it has read what waited.
+    private static let mostReadingTurns = 64
     /// Runs of the library in one turn, so that streams get theirs.
     private static let runsPerTurn = 4
 
@@ -67,13 +72,15 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         var events: [Epoll.Event] = []
         nextTick = now + Self.tickNs
         while true {
-            epoll.wait(&events, milliseconds: timeout())
+            let round = loop.readingsAsked
+            epoll.wait(&events, milliseconds: round == readRound ? timeout() : 0)
             now = Clocks.monotonic()
             let isWoken = dispatch(events)
             followPhase()
             if isWoken { handler.woken() }
             let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
             if isDue || libraryHasWork { runLibrary() }
+            if round != readRound { answerReading(round, isQuiet: events.allSatisfy { $0.tag == Self.wakeTag }) }
             if now >= nextTick { tick() }
             if let deadline = handler.deadline, now >= deadline { handler.deadlineCame(now: now) }
             tellClosed()
@@ -113,6 +120,15 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             }
         }
         return isWoken
+    }
+
+    /// Tells the handler that the sockets were read, at the first turn that finds nothing more in them.
+    private func answerReading(_ round: Int, isQuiet: Bool) {
+        readingTurns += 1
+        guard isQuiet && !libraryHasWork || readingTurns == Self.mostReadingTurns else { return }
+        readRound = round
+        readingTurns = 0
+        handler.socketsWereRead(round: round)
     }
 
     private func runLibrary() {

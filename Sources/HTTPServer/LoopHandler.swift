@@ -12,6 +12,9 @@ public protocol LoopHandler: AnyObject {
     /// `Loop.wake` was called, once or more.
     func woken()
 
+    /// What waited in the loop's sockets was read and handled after `Loop.askForReading` had been called `round` times.
+    func socketsWereRead(round: Int)
+
     /// At least once a second. `now` is the monotonic clock's, in nanoseconds.
     func tick(now: Int64)
 
@@ -46,6 +49,9 @@ public enum Admission: Sendable, Equatable {
 }
 
 extension LoopHandler {
+    /// Nobody asks.
+    public func socketsWereRead(round: Int) {}
+
     /// Nothing waits for an instant.
     public var deadline: Int64? { nil }
 

@@ -9,6 +9,9 @@ public enum Clocks {
     /// Nanoseconds since boot without sleep; never steps. For measuring how long something took.
     public static func monotonic() -> Int64 { read(CLOCK_MONOTONIC) }
 
+    /// Nanoseconds of processor time that the calling thread has used.
+    public static func threadProcessorTime() -> Int64 { read(CLOCK_THREAD_CPUTIME_ID) }
+
     /// The identity of the running kernel's boot: two readings of `boottime()` compare only under one identity.
     public static func bootIdentity() -> String {
         FileBytes.read("/proc/sys/kernel/random/boot_id", limit: 64).map { String(decoding: $0, as: UTF8.self) }?

@@ -125,9 +125,15 @@ public final class TimerFD: Sendable {
     deinit { close(descriptor) }
 
     /// Arms for the instant `nanoseconds` of its clock; 0 disarms.
-    public func set(_ nanoseconds: Int64) {
+    ///
+    /// - Returns: whether the calendar clock was stepped since it was armed before, which `drain` does not tell any more.
+    @discardableResult
+    public func set(_ nanoseconds: Int64) -> Bool {
         let result = clinux_timerfd_set(descriptor, nanoseconds, clock == .realtime ? 1 : 0)
-        precondition(result == 0, "an instant within the kernel's range arms a timer")
+        // The kernel tells of a step by this error, and has armed the timer all the same.
+        let isStepped = result != 0 && errno == ECANCELED
+        precondition(result == 0 || isStepped, "an instant within the kernel's range arms a timer")
+        return isStepped
     }
 
     /// Makes it unreadable again. Returns true when the calendar clock was stepped since it was armed.

@@ -21,6 +21,25 @@ public enum ProcessUsage {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    /// When the process started, in seconds since 1970 by the calendar as it is now; 0 when `/proc` can't be read.
+    public static func startSeconds() -> Double {
+        // The second field is the program's name in brackets, which may hold anything.
+        guard let text = FileBytes.read("/proc/self/stat", limit: 4096),
+            let bracket = text.lastIndex(of: UInt8(ascii: ")"))
+        else { return 0 }
+        let fields = text[(bracket + 1)...].split(separator: UInt8(ascii: " "))
+        let ticksASecond = sysconf(Int32(_SC_CLK_TCK))
+        guard fields.count > startField, ticksASecond > 0,
+            let ticks = Int64(String(decoding: fields[startField], as: UTF8.self))
+        else { return 0 }
+        let boot = Double(Clocks.realtime() - Clocks.boottime()) / 1e9
+        // To the tick: what both clocks say of the boot differs in each reading.
+        return ((boot + Double(ticks) / Double(ticksASecond)) * 100).rounded() / 100
+    }
+
+    /// The place of `starttime` behind the program's name in `/proc/self/stat`.
+    private static let startField = 19
+
     /// How many descriptors are open; 0 when `/proc` can't be read.
     public static func openDescriptors() -> Int {
         guard let directory = unsafe opendir("/proc/self/fd") else { return 0 }

@@ -18,6 +18,8 @@ final class APIContext: @unchecked Sendable {
     private let openAPI: [UInt8]
     private let isDraining = Atomic<Bool>(false)
     private let startedAt = Clocks.monotonic()
+    /// When the process started, in seconds since 1970.
+    let processStart = ProcessUsage.startSeconds()
     private var countStreams: @Sendable () -> Int = { 0 }
 
     init(_ service: TimerService, _ configuration: APIConfiguration) {
@@ -89,13 +91,16 @@ final class APIContext: @unchecked Sendable {
         return .page(status: standing.isEmpty ? 200 : 503, type: "application/json", json.bytes)
     }
 
+    /// Whether `/readyz` is 200.
+    var isReady: Bool { readinessWord == "ready" }
+
+    private var readinessWord: String {
+        if isDraining.load(ordering: .acquiring) { return "draining" }
+        return service.isWritable ? "ready" : "storage-unavailable"
+    }
+
     private func readiness() -> Outcome {
-        let status: String
-        if isDraining.load(ordering: .acquiring) {
-            status = "draining"
-        } else {
-            status = service.isWritable ? "ready" : "storage-unavailable"
-        }
+        let status = readinessWord
         return .page(
             status: status == "ready" ? 200 : 503, type: "application/json", Array("{\"status\":\"\(status)\"}".utf8))
     }

@@ -10,6 +10,9 @@ struct MetricsText {
     /// Writes everything there is.
     init(_ context: APIContext) {
         let service = context.service
+        head("timerd_build_info", "gauge", "Always 1; the label tells the version.")
+        text += "timerd_build_info{version=\"\(context.configuration.version)\"} 1\n"
+        single("timerd_ready", "gauge", "1 while /readyz is 200, else 0.", context.isReady ? 1 : 0)
         let counters = service.engine.snapshotCounters()
         labelled(
             "timerd_timers", "gauge", "Timers by state.", "state",
@@ -23,8 +26,12 @@ struct MetricsText {
                 ("\($0.name)", counters.fires[Int($0.rawValue)])
             })
         histogram("timerd_fire_lateness_seconds", "How late fires were.", [("", counters.lateness)])
+        single(
+            "timerd_overdue_seconds", "gauge", "Age of the oldest due instant that has not fired.",
+            Double(counters.overdueMilliseconds) / 1000)
         histogram("timerd_commit_seconds", "How long commits took.", [("", counters.commitSeconds)])
         histogram("timerd_commit_records", "Records in a commit.", [("", counters.commitRecords)])
+        writeHolds(counters)
         writeRequests(context)
         single("timerd_streams", "gauge", "Streams and long polls open.", Double(context.streamCount))
         labelled(
@@ -43,6 +50,9 @@ struct MetricsText {
             "process_resident_memory_bytes", "gauge", "Bytes of memory resident.", Double(ProcessUsage.residentBytes()))
         single(
             "process_cpu_seconds_total", "counter", "Processor time used, in seconds.", ProcessUsage.cpuSeconds())
+        single(
+            "process_start_time_seconds", "gauge", "When the process started, in seconds since 1970.",
+            context.processStart)
         single("process_open_fds", "gauge", "Descriptors open.", Double(ProcessUsage.openDescriptors()))
     }
 
@@ -78,6 +88,21 @@ struct MetricsText {
             }
             let braces = labels.isEmpty ? "" : "{\(labels)}"
             text += "\(name)_sum\(braces) \(histogram.sum)\n\(name)_count\(braces) \(total)\n"
+        }
+    }
+
+    private mutating func writeHolds(_ counters: EngineCounters) {
+        histogram(
+            "timerd_lock_hold_seconds", "Processor time that a hold of the engine's lock took, of one hold in 64.",
+            [("", counters.holdSeconds)])
+        guard !counters.longestHolds.isEmpty else { return }
+        head(
+            "timerd_lock_hold_longest_seconds", "gauge",
+            "The longest hold of the engine's lock by its cause, in processor time, and how long it took by the clock.")
+        for cause in HoldCause.allCases {
+            let hold = counters.longestHolds[cause.rawValue]
+            let name = "timerd_lock_hold_longest_seconds{cause=\"\(cause.name)\""
+            text += "\(name),time=\"cpu\"} \(hold.cpuSeconds)\n\(name),time=\"wall\"} \(hold.wallSeconds)\n"
         }
     }
 

@@ -19,6 +19,9 @@ final class TimerHandler: LoopHandler {
     private let scratch = Scratch()
     private let metrics: HTTPMetrics
     private let heart: Heartbeat
+    private let socketReader: SocketReader
+    /// The round of reading the sockets whose requests are not all carried out yet.
+    private var readRound: Int?
     private(set) var streams: StreamTable!
     /// Requests to be applied in the next hold, and those that are in this one.
     private var ready: [Ticket] = []
@@ -42,6 +45,7 @@ final class TimerHandler: LoopHandler {
         executor = Executor(service: context.service)
         metrics = HTTPMetrics()
         heart = Heartbeat(name: "io \(loop.index)")
+        socketReader = context.service.engine.addReader { loop.askForReading() }
         context.add(metrics)
         context.service.watchdog.watch(heart)
         let inbox = inbox
@@ -151,6 +155,19 @@ final class TimerHandler: LoopHandler {
         heart.beat()
         for _ in 0..<Self.stepsPerTurn where !ready.isEmpty { applyReady() }
         if !ready.isEmpty { inbox.wake() }
+        tellRead()
+    }
+
+    func socketsWereRead(round: Int) {
+        readRound = round
+        tellRead()
+    }
+
+    /// Tells the engine that what was read from the sockets has been carried out, once it has.
+    private func tellRead() {
+        guard let round = readRound, ready.isEmpty else { return }
+        readRound = nil
+        socketReader.tellRead(round: round)
     }
 
     /// Steps that a long run takes in one turn of the loop, each a hold of the lock of its own.

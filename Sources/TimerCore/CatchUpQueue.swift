@@ -12,6 +12,9 @@ struct CatchUpQueue {
 
     var count: Int { entries.count }
 
+    /// The one that comes next.
+    var first: Entry? { entries.first }
+
     func forEach(_ body: (Entry) -> Void) { entries.forEach(body) }
 
     mutating func append(_ entry: Entry) { entries.append(entry) }

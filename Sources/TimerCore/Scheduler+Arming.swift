@@ -15,6 +15,18 @@ extension Scheduler {
         return wake
     }
 
+    /// Age of the oldest due instant that has not fired, in milliseconds; 0 where there is none. That of an entry whose
+    /// timer has moved on since counts until the entry comes up.
+    public func overdue(_ now: Now) -> Int64 {
+        var oldest: Int64 = 0
+        if let due = elapsedWheel.nextWake { oldest = max(oldest, now.milliseconds(on: .continuous) - due) }
+        if let due = wallWheel.nextWake { oldest = max(oldest, now.milliseconds(on: .wall) - due) }
+        if let first = catchUp.first, table[first.slot].generation == first.generation {
+            oldest = max(oldest, now.wall - now.wall(of: table[first.slot].due, on: table[first.slot].traits.clock))
+        }
+        return oldest
+    }
+
     /// `milliseconds` as nanoseconds; far instants stop at the end of the range (the year 2262), where waking early
     /// is harmless.
     private static func saturating(_ milliseconds: Int64) -> Int64 {
@@ -24,6 +36,9 @@ extension Scheduler {
 
     /// Whether any timer counts the time that the server is up.
     public var countsUptime: Bool { table.suspendingCount > 0 }
+
+    /// Whether any timer may be a watchdog.
+    public var mayHoldWatchdogs: Bool { table.mayHoldWatchdogs }
 
     /// When the timer at `slot` fires, in milliseconds on its clock: its due instant, with jitter and leeway.
     func planned(_ slot: SlotIndex, _ grid: Grid) -> Int64 {

@@ -43,6 +43,7 @@ public final class TimerFDAlarm: Alarm {
             switch event.tag {
             case 0: _ = due.drain()
             case 1:
+                // A step between the two calls is told by the second; in either case the wait is over.
                 _ = calendar.drain()
                 calendar.set(Self.farFuture)
             default: bell.drain()

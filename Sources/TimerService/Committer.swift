@@ -68,7 +68,7 @@ final class Committer: @unchecked Sendable {
     /// - Parameters:
     ///   - bytes: of their data.
     func delete(through position: Int64, _ bytes: RowBytes) {
-        engine.lock.withLock {
+        engine.lock.withLock(.commit) {
             deleteThrough = max(deleteThrough, position)
             held -= bytes
             deletionFailed = false
@@ -78,32 +78,32 @@ final class Committer: @unchecked Sendable {
 
     /// Asks that rows take the place of others.
     func replace(_ rows: [RowReplacement]) {
-        engine.lock.withLock {
+        engine.lock.withLock(.commit) {
             replacements += rows
             engine.lock.signal()
         }
     }
 
     /// Whether rows are still to take the place of others.
-    var isReplacing: Bool { engine.lock.withLock { replaces || !replacements.isEmpty } }
+    var isReplacing: Bool { engine.lock.withLock(.commit) { replaces || !replacements.isEmpty } }
 
     /// Position up to which events are no longer kept, whether their rows are gone yet or not.
-    var horizon: Int64 { engine.lock.withLock { max(expiredThrough, deletedThrough) } }
+    var horizon: Int64 { engine.lock.withLock(.commit) { max(expiredThrough, deletedThrough) } }
 
     /// Notes that events up to `position` are no longer kept.
     func expire(through position: Int64) {
-        engine.lock.withLock { expiredThrough = max(expiredThrough, position) }
+        engine.lock.withLock(.commit) { expiredThrough = max(expiredThrough, position) }
     }
 
     /// Bytes of the rows' data in the log, but for rows that are to be deleted.
-    var bytes: RowBytes { engine.lock.withLock { held } }
+    var bytes: RowBytes { engine.lock.withLock(.commit) { held } }
 
     /// Calls `growth` each time the log has grown by a step. Set before `run`.
     func observeGrowth(_ growth: @escaping @Sendable () -> Void) { onGrowth = growth }
 
     /// Ends `run` once everything is committed, or at once while storage fails.
     func stop() {
-        engine.lock.withLock {
+        engine.lock.withLock(.commit) {
             stopping = true
             engine.lock.signal()
         }
@@ -145,7 +145,7 @@ final class Committer: @unchecked Sendable {
     /// Waits for work; nil when there will be none. A deletion goes along with a batch, else steady work would put it
     /// off for ever.
     private func next() -> CommitWork? {
-        engine.lock.withLock {
+        engine.lock.withLock(.commit) {
             while !hasWork && !stopping { rest() }
             gather()
             var work = CommitWork()
@@ -178,7 +178,7 @@ final class Committer: @unchecked Sendable {
         engine.lock.unlock()
         hub.shrink()
         ProcessUsage.trimMemory()
-        engine.lock.lock()
+        engine.lock.lock(.commit)
     }
 
     /// Lets those who were answered last join the batch with what they ask for next, where that is worth its time.
@@ -199,7 +199,7 @@ final class Committer: @unchecked Sendable {
 
     /// Lets changes gather; ends early when there are too many.
     private func pause(_ nanoseconds: Int64) {
-        engine.lock.withLock {
+        engine.lock.withLock(.commit) {
             let end = Clocks.monotonic() + nanoseconds
             while !stopping && engine.waitingBytes <= EngineConfiguration.maximumBatchBytes {
                 let left = end - Clocks.monotonic()
@@ -218,7 +218,7 @@ final class Committer: @unchecked Sendable {
         let ended = Clocks.monotonic()
         gathering.appended(from: started, to: ended)
         let seconds = Double(ended - started) / 1e9
-        engine.lock.withLock {
+        engine.lock.withLock(.commit) {
             logHead = last
             let grown = rows.reduce(0) { $0 + $1.data.count }
             held += RowBytes(rows)
@@ -242,7 +242,7 @@ final class Committer: @unchecked Sendable {
     /// - Returns: false when the service stops meanwhile. Nothing may be appended then: what was recorded since rests
     ///   on rows that may be missing.
     private func recover(_ outcome: AppendOutcome, _ rows: [LogRow]) -> Bool {
-        engine.lock.withLock { engine.storageFails = true }
+        engine.lock.withLock(.commit) { engine.storageFails = true }
         report(.appendFailed(outcome))
         var isKnown = false
         if case .absent = outcome { isKnown = true } else { showDurablePart(rows) }
@@ -265,7 +265,7 @@ final class Committer: @unchecked Sendable {
         do throws(StoreError) { try Self.fold(&fold, store, through: logHead) } catch {
             return report(.storageStillFailing(error))
         }
-        engine.lock.lock()
+        engine.lock.lock(.restart)
         engine.restart(fold, keeping: rows.last?.last ?? logHead)
         engine.lock.unlock()
         hub.notify()
@@ -274,11 +274,11 @@ final class Committer: @unchecked Sendable {
     private func emptyFold() -> LogFold {
         LogFold(
             secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones,
-            goingThrough: engine.lock.withLock { deleteThrough })
+            goingThrough: engine.lock.withLock(.commit) { deleteThrough })
     }
 
     private func pauseUnlessStopping() -> Bool {
-        engine.lock.withLock {
+        engine.lock.withLock(.commit) {
             if !stopping { _ = engine.lock.wait(nanoseconds: retryPause) }
             return !stopping
         }
@@ -288,7 +288,7 @@ final class Committer: @unchecked Sendable {
         do {
             if reopening {
                 let head = try store.open()
-                engine.lock.withLock { epoch = head.epoch }
+                engine.lock.withLock(.commit) { epoch = head.epoch }
             }
             var fold = emptyFold()
             try Self.fold(&fold, store)
@@ -298,7 +298,7 @@ final class Committer: @unchecked Sendable {
             if hasLanded { hub.publish(rows) }
             // Rows of another writer are read from the store.
             hub.reset(head: head)
-            engine.lock.lock()
+            engine.lock.lock(.restart)
             let kept = hasLanded ? rows.last?.last ?? logHead : logHead
             logHead = head
             held = fold.bytes
@@ -319,7 +319,7 @@ final class Committer: @unchecked Sendable {
 
     /// Writes a record that says nothing new; when it lands, changes are taken again.
     private func probe() -> Bool {
-        let rows = engine.lock.withLock {
+        let rows = engine.lock.withLock(.commit) {
             let base = engine.timeBase()
             let head = engine.head
             engine.recordVersionFloor()
@@ -334,7 +334,7 @@ final class Committer: @unchecked Sendable {
         switch store.append(rows, expecting: logHead, epoch: epoch) {
         case .durable:
             hub.publish(rows)
-            engine.lock.withLock {
+            engine.lock.withLock(.commit) {
                 logHead = last
                 held += RowBytes(rows)
                 engine.head = last
@@ -357,11 +357,11 @@ final class Committer: @unchecked Sendable {
     private func deleteRows(_ through: Int64) -> Bool {
         do {
             let isOver = try store.delete(upTo: through) == 0
-            engine.lock.withLock { if isOver { deletedThrough = max(deletedThrough, through) } }
+            engine.lock.withLock(.commit) { if isOver { deletedThrough = max(deletedThrough, through) } }
             return true
         } catch {
             report(.storageStillFailing(error))
-            engine.lock.withLock { deletionFailed = true }
+            engine.lock.withLock(.commit) { deletionFailed = true }
             return reopen() || recover(.unknown(error), [])
         }
     }
@@ -369,10 +369,10 @@ final class Committer: @unchecked Sendable {
     /// Puts rows in the place of others. Returns false when the service stops before storage works again.
     private func replaceRows(_ replacements: [RowReplacement]) -> Bool {
         if replacements.isEmpty { return true }
-        defer { engine.lock.withLock { replaces = false } }
+        defer { engine.lock.withLock(.commit) { replaces = false } }
         do {
             try store.replace(with: replacements.map(\.row))
-            engine.lock.withLock {
+            engine.lock.withLock(.commit) {
                 for replacement in replacements {
                     held -= replacement.replaced
                     held.add(replacement.row)

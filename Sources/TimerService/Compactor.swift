@@ -92,7 +92,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     /// One round: moves the boundary, compacts a bounded number of rows. Returns whether more is to do at once.
     func round(_ reader: any LogReader) throws(StoreError) -> Bool {
         let moved = try moveBoundary(reader)
-        let live = engine.lock.withLock {
+        let live = engine.lock.withLock(.compaction) {
             engine.scheduler.definitionBytes + engine.idempotency.answerBytes
                 + (engine.scheduler.count + engine.idempotency.count) * Self.recordOverhead
                 + max(engine.deliveryBytes, carried.bytes(engine.carriedDeliveryBytes))
@@ -104,7 +104,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
 
     private func moveBoundary(_ reader: any LogReader) throws(StoreError) -> Bool {
         let kept = engine.configuration
-        let oldestKept = engine.lock.withLock { engine.instant().wall } - kept.retainMilliseconds
+        let oldestKept = engine.lock.withLock(.compaction) { engine.instant().wall } - kept.retainMilliseconds
         var inside = committer.bytes.events - outsideBytes
         var rows = 0
         let head = engine.durableHead
@@ -126,7 +126,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
 
     /// Compacts the oldest rows outside. Returns whether it did any.
     private func compact(_ reader: any LogReader) throws(StoreError) -> Bool {
-        let restarts = engine.lock.withLock { engine.restarts }
+        let restarts = engine.lock.withLock(.compaction) { engine.restarts }
         var rows: [LogRow] = []
         var bytes = 0
         try reader.read(from: compactedThrough + 1) { row in
@@ -143,7 +143,8 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
         }
         guard engine.carryVersionFloor(), waitUntilDurable(restarts) else { return false }
         compactedThrough = last
-        carried.note(through: last, head: engine.durableHead, engine.lock.withLock { engine.carriedDeliveryBytes })
+        carried.note(
+            through: last, head: engine.durableHead, engine.lock.withLock(.compaction) { engine.carriedDeliveryBytes })
         pass.through = max(pass.through, last)
         let going = RowBytes(rows)
         outsideBytes -= going.events
@@ -220,7 +221,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             pass.end = engine.durableHead
         }
         guard let end = pass.end else { return false }
-        let restarts = engine.lock.withLock { engine.restarts }
+        let restarts = engine.lock.withLock(.compaction) { engine.restarts }
         var runs: [[LogRow]] = []
         var last = pass.through
         var isOver = true
@@ -281,7 +282,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
 
     /// Waits for what was carried and what it rests on.
     private func waitUntilDurable(_ restarts: Int) -> Bool {
-        let head = engine.lock.withLock { engine.head }
+        let head = engine.lock.withLock(.compaction) { engine.head }
         return wait(restarts) { engine.durableHead >= head }
     }
 
@@ -290,7 +291,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     private func wait(_ restarts: Int, until isSo: () -> Bool) -> Bool {
         while !isStopping() {
             let isDone = isSo()
-            if engine.lock.withLock({ engine.restarts != restarts }) { return false }
+            if engine.lock.withLock(.compaction, { engine.restarts != restarts }) { return false }
             if isDone { return true }
             onWait()
             lock.withLock { if !stopping { _ = lock.wait(nanoseconds: Self.durabilityPause) } }

@@ -49,7 +49,7 @@ extension Engine {
     ///
     /// - Returns: how many entries are done; nil when storage takes no writes now.
     func carry(_ carried: Carried, from start: Int) -> Int? {
-        lock.withLock {
+        lock.withLock(.compaction) {
             guard availability == .open else { return nil }
             let end = min(carried.count, start + EngineConfiguration.stepLimit)
             for index in start..<end { carry(carried, at: index) }
@@ -105,7 +105,7 @@ extension Engine {
 
     /// Writes anew what deletions in old rows say. Returns false when storage takes no writes now.
     func carryVersionFloor() -> Bool {
-        lock.withLock {
+        lock.withLock(.compaction) {
             guard availability == .open else { return false }
             recordVersionFloor()
             afterChanges(instant())

@@ -85,7 +85,7 @@ extension Engine {
     ///
     /// - Parameter isLast: whether there are no more.
     func takeReady(limit: Int, isLast: inout Bool) -> [ReadyDelivery] {
-        lock.withLock {
+        lock.withLock(.delivery) {
             isLast = true
             // What is taken must be begun or come again, and while storage fails nothing begins.
             guard !storageFails else { return [] }
@@ -108,7 +108,7 @@ extension Engine {
 
     /// Begins attempts at the deliveries `ids`, but for those whose turn has passed.
     func begin(_ ids: [Int64]) -> [Attempt] {
-        lock.withLock {
+        lock.withLock(.delivery) {
             guard !storageFails else { return [] }
             return ids.compactMap { id in
                 guard let delivery = scheduler.beginDelivery(id, clockNow) else { return nil }
@@ -125,7 +125,7 @@ extension Engine {
 
     /// Takes the beginning of an attempt back whose event can't be read now; it comes up again after `milliseconds`.
     func postpone(_ id: Int64, milliseconds: Int64) {
-        lock.withLock {
+        lock.withLock(.delivery) {
             scheduler.postponeDelivery(id, by: milliseconds, instant())
             afterChanges(clockNow)
         }
@@ -137,7 +137,7 @@ extension Engine {
     func settle(
         _ ends: ArraySlice<AttemptEnd>
     ) -> (taken: Int, refused: [(timer: [UInt8], command: ReceiverCommand)]) {
-        lock.withLock {
+        lock.withLock(.delivery) {
             guard availability == .open, waitingBytes <= EngineConfiguration.maximumBatchBytes else { return (0, []) }
             let now = instant()
             var refused: [(timer: [UInt8], command: ReceiverCommand)] = []

@@ -15,7 +15,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         case open, storageUnavailable, stopping
     }
 
-    let lock = Lock()
+    let lock: MeteredLock
     let configuration: EngineConfiguration
     let alarm: any Alarm
     private let timeSource: any TimeSource
@@ -56,8 +56,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private var isAdvancing = false
     /// Elapsed nanoseconds of the fire loop's last sign of life.
     var lastBeat: Int64 = 0
-    /// Elapsed nanoseconds up to which the fire loop holds back after it stood still.
-    private var heldUntil: Int64 = 0
+    /// The loops that read sockets.
+    private var sockets = SocketReaders()
     /// Elapsed nanoseconds of the newest batch's time base.
     var lastBase: Int64 = 0
     /// Bytes of deliveries' events that were written anew so far.
@@ -75,9 +75,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// From this second on (in the year 2106) ranges follow the log alone, so that no calendar exhausts the positions.
     private static let lastSecond: Int64 = 1 << 32
     private static let lostRangesKept = 64
-    /// After a stand-still kicks that wait in sockets get so long to be taken before any watchdog is judged, in
-    /// nanoseconds.
-    private static let grace: Int64 = 20_000_000
     /// A new time base is written, at the loop's next waking within a second, once the newest is so old while a timer counts the time the server is up, in nanoseconds.
     private static let tickInterval: Int64 = 8_000_000_000
 
@@ -86,6 +83,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         _ fold: consuming LogFold, configuration: EngineConfiguration, alarm: any Alarm, timeSource: any TimeSource
     ) {
         self.configuration = configuration
+        lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
         self.alarm = alarm
         self.timeSource = timeSource
         idempotency = IdempotencyTable(maximum: configuration.maximumIdempotencyKeys)
@@ -148,7 +146,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Tells the dispatcher where the turn of deliveries has come by what is on disk now.
     func ringDeliveries() {
-        lock.withLock { if scheduler.hasReadyDeliveries(durable: durableHead) { onReadyDeliveries() } }
+        lock.withLock(.delivery) { if scheduler.hasReadyDeliveries(durable: durableHead) { onReadyDeliveries() } }
     }
 
     /// What became of the record at `position`, for an answer that rests on it.
@@ -180,7 +178,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
     public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {
-        lock.lock()
+        lock.lock(.turn)
         defer { lock.unlock() }
         let now = instant()
         let result = body(Turn(engine: self, now: now))
@@ -190,10 +188,27 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// The current instant; a step of the calendar is followed at once.
     func instant() -> Now {
-        let offset = clock.lastOffset
+        let last = clock.lastReading
         let now = clock.now(isUp: !storageFails)
-        if now.wallOffset != offset { followStep(from: offset, now) }
+        sockets.note(silence: now.elapsed - last.elapsed)
+        if now.wallOffset != last.wallOffset { followStep(from: last.wallOffset, now) }
         return now
+    }
+
+    /// Adds a loop that reads sockets, where kicks may wait.
+    ///
+    /// - Parameter ask: has the loop tell once it has read them; called under the lock.
+    public func addReader(ask: @escaping @Sendable () -> Void) -> SocketReader {
+        let reader = SocketReader(ask: ask) { [alarm] in alarm.ring() }
+        lock.withLock { sockets.add(reader) }
+        return reader
+    }
+
+    /// Whether what is due may be judged: not while a kick may wait in a socket since the process stood still.
+    private func mayJudge(_ now: Now) -> Bool {
+        if sockets.areRead || !scheduler.mayHoldWatchdogs { return true }
+        guard let next = scheduler.nextWake(now), next <= now.elapsed else { return true }
+        return sockets.read(at: now.elapsed)
     }
 
     private func followStep(from offset: Int64, _ now: Now) {
@@ -305,18 +320,17 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Fires what is due, one bounded step.
     public func advance() -> Advance {
-        lock.lock()
+        lock.lock(.fire)
         defer { lock.unlock() }
         let planned = max(armedFor, lastBeat)
         let now = instant()
         guard availability == .open else { return .done }
         if planned != .max && now.elapsed - planned > Self.stallThreshold {
             scheduler.noteStall(until: now)
-            if scheduler.countsUptime { heldUntil = now.elapsed + Self.grace }
         }
         // Also when held: overload makes fires late, not missed.
         lastBeat = now.elapsed
-        guard waitingBytes <= EngineConfiguration.maximumBatchBytes, now.elapsed >= heldUntil else { return .held }
+        guard waitingBytes <= EngineConfiguration.maximumBatchBytes, mayJudge(now) else { return .held }
         if scheduler.countsUptime && now.elapsed - lastBase >= Self.tickInterval { tick() }
         let done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
         if !effects.isEmpty && !isAdvancing { counters.wakeups += 1 }
@@ -336,6 +350,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             counters.idempotencyKeys = idempotency.count
             counters.pendingDeliveries = scheduler.pendingDeliveries
             counters.deadDeliveries = scheduler.deadDeliveries
+            counters.holdSeconds = lock.meter.seconds
+            counters.longestHolds = lock.meter.longest
+            counters.overdueMilliseconds = scheduler.overdue(instant())
             return counters
         }
     }

@@ -25,6 +25,9 @@ public struct EngineConfiguration: Sendable {
     /// The time zones of cron schedules.
     public var zones: any ZoneSource = UTCOnly()
 
+    /// Whether each hold of the engine's lock is measured, not one in 64: what takes the longest is then named.
+    public var measuresEveryHold = false
+
     /// Every default.
     public init() {}
 

@@ -28,6 +28,12 @@ public struct EngineCounters: Sendable {
     public var timers = [Int](repeating: 0, count: TimerState.allCases.count)
     /// Idempotency keys held.
     public var idempotencyKeys = 0
+    /// How long the engine's lock was held, in seconds of processor time: see `HoldMeter`.
+    public var holdSeconds = Histogram(bounds: [])
+    /// The longest hold of each `HoldCause`; empty unless every hold is measured.
+    public var longestHolds: [LongestHold] = []
+    /// Age of the oldest due instant that has not fired, in milliseconds; 0 where there is none.
+    public var overdueMilliseconds: Int64 = 0
     /// Bytes on the device.
     public var logBytes = 0
 

@@ -86,7 +86,7 @@ struct ServiceClock {
 
     /// A time in which nobody read the clock, and all stood still, is downtime from this length on, in nanoseconds. The
     /// fire loop reads it once a second.
-    private static let longestSilence: Int64 = 1_500_000_000
+    private static let longestSilence: Int64 = 1_100_000_000
 
     /// Rounded up, so that the suspending clock is never ahead; by less than a millisecond it may be behind.
     private static func wholeMilliseconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds + 999_999) / 1_000_000 }
@@ -121,9 +121,6 @@ struct ServiceClock {
             break
         }
     }
-
-    /// The offset of the calendar as last read, milliseconds.
-    var lastOffset: Int64 { last.wallOffset }
 
     /// The last reading.
     var lastReading: Now { last }

@@ -2,6 +2,9 @@ import Glibc
 
 /// The environment, read once at start. Nothing but this program reads it; its modules are told.
 struct Environment {
+    /// A switch for those who work on the server: set, every hold of the engine's lock is measured.
+    static let measureHolds = Setting.prefix + "MEASURE_HOLDS"
+
     private let variables: [String: String]
 
     /// The process's own.
@@ -23,7 +26,7 @@ struct Environment {
 
     /// Variables that look like ours and are not, sorted: probably misspelt.
     var unknown: [String] {
-        let known = Set(Setting.all.map(\.variable))
+        let known = Set(Setting.all.map(\.variable) + [Self.measureHolds])
         return variables.keys.filter { $0.hasPrefix(Setting.prefix) && !known.contains($0) }.sorted()
     }
 }

@@ -43,6 +43,7 @@ struct ServeConfiguration: Sendable {
         (engine.retainMilliseconds, engine.retainBytes) = try Self.retention(settings.one(.retainEvents))
         engine.deliveries = try DeliveryConfiguration(settings)
         engine.zones = HostZones.source()
+        engine.measuresEveryHold = settings.environment[Environment.measureHolds] != nil
         self.engine = engine
         maximumStreams = try settings.one(.maxStreams).integer(1...10_000_000)
         heartbeatMilliseconds = try settings.one(.heartbeat).duration(10...3_600_000)

@@ -3,6 +3,7 @@
 import json
 import math
 import socket
+import time
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -10,8 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from timers import STATES, poll, timer_in, types
 
 COUNTERS = ["timerd_fires_total", "timerd_http_requests_total", "timerd_events_total", "timerd_wakeups_total", "process_cpu_seconds_total"]
-GAUGES = ["timerd_timers", "timerd_streams", "timerd_log_bytes", "process_resident_memory_bytes", "process_open_fds"]
-HISTOGRAMS = ["timerd_fire_lateness_seconds", "timerd_commit_seconds", "timerd_commit_records", "timerd_http_request_seconds"]
+GAUGES = ["timerd_timers", "timerd_streams", "timerd_log_bytes", "process_resident_memory_bytes", "process_open_fds", "timerd_build_info", "timerd_ready",
+          "timerd_overdue_seconds", "process_start_time_seconds"]
+HISTOGRAMS = ["timerd_fire_lateness_seconds", "timerd_commit_seconds", "timerd_commit_records", "timerd_http_request_seconds", "timerd_lock_hold_seconds"]
 
 
 def samples(api):
@@ -46,6 +48,31 @@ def test_the_required_metrics_are_there(api):
     assert any(name.startswith("timerd_loop_stall_seconds") for name in found)
     assert {labels["state"] for labels, _ in found["timerd_timers"]} == set(STATES)
     assert {"route", "method", "code"} <= set(found["timerd_http_requests_total"][0][0])
+
+
+def test_metrics_tell_what_runs_and_since_when(new_server):
+    before = time.time()
+    server = new_server()
+    found = samples(server.client)
+    assert found["timerd_build_info"] == [({"version": server.client.get("/v1/stats").json["version"]}, 1)]
+    (_, started), = found["process_start_time_seconds"]
+    assert before - 2 <= started <= time.time() + 2
+    assert found["timerd_ready"] == [({}, 1)]
+    assert found["timerd_overdue_seconds"] == [({}, 0)]
+    assert "timerd_lock_hold_longest_seconds" not in found
+
+
+def test_every_hold_of_the_lock_is_measured_where_that_is_asked_for(new_server):
+    server = new_server(env={"TIMERD_MEASURE_HOLDS": "1"})
+    api = server.client
+    for _ in range(3):
+        api.create(after="1h")
+    found = samples(api)
+    assert value(found, "timerd_lock_hold_seconds_count") > 3
+    longest = {(labels["cause"], labels["time"]): seconds for labels, seconds in found["timerd_lock_hold_longest_seconds"]}
+    assert {cause for cause, _ in longest} >= {"turn", "fire", "commit"}
+    assert longest["turn", "cpu"] > 0 and longest["turn", "wall"] > 0
+    assert "variable looks like a setting" not in server.log_text()
 
 
 def test_histograms_are_well_formed(api):

@@ -8,6 +8,8 @@ import os
 import signal
 import time
 
+import pytest
+
 from timers import instant, poll
 
 STOPPED = float(os.environ.get("STOPPED", "3"))  # a gap counts as misfires from 1 s on
@@ -17,11 +19,11 @@ POLICIES = ("once", "all", "skip")
 DOGS = 20
 
 
-def stand_still(server, meanwhile):
+def stand_still(server, meanwhile, seconds=STOPPED):
     os.kill(server.pid, signal.SIGSTOP)
     try:
         meanwhile()
-        time.sleep(STOPPED)
+        time.sleep(seconds)
     finally:
         os.kill(server.pid, signal.SIGCONT)
 
@@ -89,3 +91,36 @@ def test_a_stand_still_loses_nothing(new_server, receiver):
     assert api.timer(mark["id"])["fireCount"] == 1
     receiver.wait_for(10)
     assert sorted(request.path for request in receiver.on()) == sorted(f"/{number}" for number in range(10))
+
+
+SHORT = [(1.2, "1s"), (0.6, "500ms"), (0.3, "250ms")]
+
+
+@pytest.mark.parametrize("clock", ["suspending", "continuous"])
+@pytest.mark.parametrize("stopped, period", SHORT)
+def test_kicks_that_wait_in_sockets_come_before_their_watchdogs_are_judged(new_server, stopped, period, clock):
+    """However short the stand-still: by connections that were open before, and by some that wait to be accepted."""
+    server = new_server()
+    api = server.client
+    for number in range(DOGS):
+        api.create(id=f"dog-{number}", watchdog=period, clock=clock, start="manual")
+    kept = [api.socket(timeout=30) for _ in range(DOGS // 2)]
+    # A request each, so that the server has accepted them.
+    for sock in kept:
+        sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert sock.recv(65536).startswith(b"HTTP/1.1 200")
+    sockets = []
+
+    def kick_all():
+        sockets.extend(kept + [api.socket(timeout=30) for _ in range(DOGS - len(kept))])
+        for number, sock in enumerate(sockets):
+            kick(sock, f"dog-{number}")
+
+    api.batch([{"command": "activate", "id": f"dog-{number}"} for number in range(DOGS)]).expect(200)
+    stand_still(server, kick_all, seconds=stopped)
+    for number, sock in enumerate(sockets):
+        with sock:
+            status, dog = answer(sock)
+        assert (status, dog["health"], dog["kickCount"], dog["fireCount"]) == (200, "ok", 1, 0), dog
+    # And who is silent then is told of.
+    poll(lambda: api.timer("dog-0")["health"] == "stalled")

@@ -6,7 +6,7 @@ extension Simulation {
     private static let millisecond: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
     /// Above this a silence of the fire loop is one in which the server was not up.
-    private static let longestSilence: Int64 = 1_500_000_000
+    private static let longestSilence: Int64 = 1_100_000_000
     /// No history goes on into years that nanoseconds in 64 bits do not reach.
     private static let lastCalendar: Int64 = 5_700_000_000 * second
 

@@ -63,6 +63,7 @@ enum WordRules {
             "Sources/TimerAPI/APIContext.swift": "its lists are guarded by a lock",
             "Sources/TimerAPI/HTTPMetrics.swift": "its counts are guarded by a lock",
             "Sources/TimerAPI/LoopInbox.swift": "its messages are guarded by a lock",
+            "Sources/TimerService/MeteredLock.swift": "its meter is guarded by the lock itself",
             "Sources/TimerLog/Checkpointer.swift": "its state is guarded by a lock",
             "Sources/TimerLog/MemoryLogStore.swift": "its rows are guarded by a lock",
             "Sources/TimerLog/ReadAhead.swift": "its queue is guarded by a lock",

@@ -40,7 +40,7 @@ struct ServiceClockTests {
         let after = clock.now()
         #expect(after.elapsed == before.elapsed)
         #expect(after.wall == before.wall + milliseconds)
-        #expect(clock.lastOffset == milliseconds)
+        #expect(clock.lastReading.wallOffset == milliseconds)
         time.pass(milliseconds: 10)
         #expect(clock.now() == Now(elapsed: before.elapsed + 10_000_000, wallOffset: milliseconds))
     }

@@ -23,7 +23,7 @@ struct SuspendingClockTests {
         #expect(reading(&clock) - start == 100_000_000_000)
     }
 
-    @Test(arguments: [1501, 30_000, 86_400_000] as [Int64])
+    @Test(arguments: [1101, 1499, 30_000, 86_400_000] as [Int64])
     func `a time in which nobody looked does not count`(milliseconds: Int64) {
         var clock = ServiceClock(time, after: nil)
         let start = reading(&clock)
@@ -106,20 +106,72 @@ struct OutageTests {
         rig.stop()
     }
 
-    @Test func `after a stand-still waiting kicks come first`() throws {
-        let rig = try rig()
-        run(rig, seconds: 9)
-        rig.time.pass(milliseconds: 999)
+    @Test(arguments: [101, 600, 1050, 1200, 60_000] as [Int64], [TimerClock.suspending, .continuous])
+    func `after a stand-still of any length waiting kicks come first`(milliseconds: Int64, clock: TimerClock) throws {
+        let rig = try Rig()
+        let asked = Shared(0)
+        let reader = rig.engine.addReader { asked.change { $0 += 1 } }
         rig.fire()
-        // All but a millisecond has passed when the process is stopped for a minute.
-        rig.time.pass(milliseconds: 60_000)
+        var rules = TimerRules(.watchdog(Self.period))
+        rules.clock = clock
+        try rig.create("dog", rules)
+        // A process begins as after a silence.
+        try rig.create("shot", TimerRules(.after(1)))
+        rig.time.pass(milliseconds: 1)
+        #expect(rig.engine.advance() == .held)
+        reader.tellRead(round: 1)
+        rig.fire()
+        for _ in 0..<99 {
+            rig.time.pass(milliseconds: 100)
+            rig.fire()
+        }
+        rig.time.pass(milliseconds: 98)
+        rig.fire()
+        #expect(asked.value == 1)
+        // All but a millisecond has passed when the process is stopped.
+        rig.time.pass(milliseconds: milliseconds)
+        if clock == .suspending && milliseconds > 1100 {
+            // That time does not count: a millisecond is left.
+            rig.fire()
+            rig.time.pass(milliseconds: 1)
+        }
         #expect(rig.engine.advance() == .held)
         rig.time.pass(milliseconds: 5)
         #expect(rig.engine.advance() == .held)
+        #expect(asked.value == 2)
         try rig.tell("dog", .kick)
-        rig.time.pass(milliseconds: 15)
+        reader.tellRead(round: 2)
         rig.fire()
-        #expect(try fires(rig) == 0)
+        // The shot's.
+        #expect(try fires(rig) == 1)
+        rig.stop()
+    }
+
+    @Test func `a loop that reads no sockets any more holds a watchdog up for a second`() throws {
+        let rig = try Rig()
+        _ = rig.engine.addReader {}
+        try rig.create("dog", TimerRules(.watchdog(300)))
+        rig.time.pass(milliseconds: 400)
+        #expect(rig.engine.advance() == .held)
+        for _ in 0..<10 {
+            rig.time.pass(milliseconds: 100)
+            #expect(rig.engine.advance() == .held)
+        }
+        rig.time.pass(milliseconds: 1)
+        rig.fire()
+        #expect(try fires(rig) == 1)
+        rig.stop()
+    }
+
+    @Test func `where there is no watchdog nobody is asked`() throws {
+        let rig = try Rig()
+        let asked = Shared(0)
+        _ = rig.engine.addReader { asked.change { $0 += 1 } }
+        try rig.create("shot", TimerRules(.after(300)))
+        rig.time.pass(milliseconds: 60_000)
+        rig.fire()
+        #expect(try fires(rig) == 1)
+        #expect(asked.value == 0)
         rig.stop()
     }
 
