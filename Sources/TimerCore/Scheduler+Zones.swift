@@ -6,7 +6,7 @@ extension Scheduler {
     }
 
     /// A time zone that one of `timers` names and that there is none of; nil when all are known.
-    public func missingZone(of timers: [SlotIndex]) -> [UInt8]? {
+    public func missingZone(of timers: ArraySlice<SlotIndex>) -> [UInt8]? {
         for slot in timers {
             guard case .cron(let cron) = rules(slot).schedule else { continue }
             if zones.zone(named: cron.zone) == nil { return cron.zone }
@@ -31,7 +31,8 @@ extension Scheduler {
     }
 
     /// The due instant of a waiting cron timer by the zone's data as they are: the first after all that is known of its
-    /// past. Nil where the recorded one stands: it had come already, or a client had moved it.
+    /// past. Nil where the recorded one stands: it is an instant of the schedule by these data too, or it had come
+    /// already, or a client had moved it.
     private func cronDue(_ slot: SlotIndex) -> Int64? {
         let progress = table.progress(slot)
         let known = max(progress.updatedAt, progress.lastFiredAt)
@@ -40,6 +41,8 @@ extension Scheduler {
         else { return nil }
         let grid = Grid(rules(slot), zones: zones)
         guard case .cron(let cron) = grid.rules.schedule, let zone = grid.zone else { return nil }
+        // What is known of the past may lie before instants that were passed already: the calendar may have been set back.
+        if cron.next(after: progress.due - 1, in: zone) == progress.due { return nil }
         return cron.next(after: known, in: zone)
     }
 }

@@ -322,7 +322,7 @@ final class Committer: @unchecked Sendable {
         let rows = engine.lock.withLock(.commit) {
             let base = engine.timeBase()
             let head = engine.head
-            engine.recordVersionFloor()
+            engine.recordProbe()
             // Nobody is to wait for this record: reads go on meanwhile.
             engine.head = head
             var records: [UInt8] = []

@@ -71,24 +71,36 @@ extension Engine {
         carryDelivery(carried.deliveries[index - carried.kicks.count])
     }
 
-    /// Plans cron timers anew whose zones' data have changed, by bounded steps, before anything fires. Returns how many.
-    func replanCron(_ timers: [SlotIndex]) -> Int {
-        var next = timers.startIndex
+    /// Plans cron timers anew whose zones' data have changed since the log was written, by bounded steps. While storage
+    /// fails none is: the fire loop goes on with them once the log was folded anew. Returns how many were planned anew.
+    func replanCron() -> Int {
         var replanned = 0
-        while next < timers.endIndex {
-            let end = min(timers.endIndex, next + EngineConfiguration.stepLimit)
+        var isDone = false
+        while !isDone {
             lock.withLock {
                 while waitingBytes > EngineConfiguration.maximumBatchBytes && availability == .open {
                     _ = lock.wait(nanoseconds: Self.roomPause)
                 }
+                guard availability == .open else { return isDone = true }
                 let now = instant()
-                replanned += scheduler.replanCron(timers[next..<end], now, &effects)
-                record()
+                let step = replanStep(now)
+                replanned += step.replanned
+                isDone = step.isDone
                 afterChanges(now)
             }
-            next = end
         }
         return replanned
+    }
+
+    /// One bounded step of `replanCron`: how many were planned anew, and whether every plan has been checked.
+    func replanStep(_ now: Now) -> (replanned: Int, isDone: Bool) {
+        if unchecked.isEmpty { return (0, true) }
+        let step = unchecked.prefix(EngineConfiguration.stepLimit)
+        unchecked = unchecked.dropFirst(step.count)
+        if unchecked.isEmpty { unchecked = [] }
+        let replanned = scheduler.replanCron(step, now, &effects)
+        record()
+        return (replanned, unchecked.isEmpty)
     }
 
     /// Pause between looks whether there is room for more records, in nanoseconds.
@@ -172,6 +184,16 @@ extension Engine {
     /// Writes the floor of versions, which deleted timers' records no longer tell once they are gone.
     func recordVersionFloor() {
         _ = takePosition()
+        appendVersionFloor()
+    }
+
+    /// Writes the record by which storage is tried, which says nothing new.
+    func recordProbe() {
+        _ = givePosition()
+        appendVersionFloor()
+    }
+
+    private func appendVersionFloor() {
         RecordCodec.appendVersionFloor(scheduler.versionFloor, at: instant().wall, to: &batch)
     }
 }

@@ -60,6 +60,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private var sockets = SocketReaders()
     /// Elapsed nanoseconds of the newest batch's time base.
     var lastBase: Int64 = 0
+    /// Cron timers that the log was folded with and whose plans are still to be held against the data of their zones:
+    /// nothing fires before that is done.
+    var unchecked: ArraySlice<SlotIndex> = []
     /// Bytes of deliveries' events that were written anew so far.
     var carriedDeliveryBytes = 0
     /// Called under the lock when the turn of deliveries has come. Set before anything changes.
@@ -70,10 +73,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// A stand-still of the fire loop over this, in nanoseconds, makes misfires of what came due in it.
     private static let stallThreshold: Int64 = 1_000_000_000
-    /// Positions of one second of wall time: each open of the log begins a new range.
-    private static let positionsPerSecond: Int64 = 1 << 30
-    /// From this second on (in the year 2106) ranges follow the log alone, so that no calendar exhausts the positions.
-    private static let lastSecond: Int64 = 1 << 32
     private static let lostRangesKept = 64
     /// A new time base is written, at the loop's next waking within a second, once the newest is so old while a timer counts the time the server is up, in nanoseconds.
     private static let tickInterval: Int64 = 8_000_000_000
@@ -128,8 +127,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         scheduler.armAll(now)
         scheduler.boundDeliveries(
             backlog: configuration.deliveries.backlog, deadLetters: configuration.deliveries.deadLetters)
-        let second = min(max(0, now.wall / 1000), Self.lastSecond)
-        nextPosition = max(nextPosition, head + 1, second * Self.positionsPerSecond)
+        unchecked = scheduler.cronTimers()[...]
+        nextPosition = max(nextPosition, head + 1, PositionClock.position(at: now))
         batchFirst = nextPosition
         self.head = head
         durable.store(head, ordering: .releasing)
@@ -299,8 +298,19 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Bytes of records that wait for the disk.
     var waitingBytes: Int { batch.count + kicks.count }
 
+    /// Gives the next record its position. The first of a batch moves on to the clock's, so that no later process gives
+    /// a position again; those that follow it are consecutive.
     func takePosition() -> Int64 {
-        if batch.isEmpty { batchFirst = nextPosition }
+        precondition(!storageFails, "nothing is recorded while storage fails: the fold of the log would not know of it")
+        return givePosition()
+    }
+
+    /// As `takePosition`, for the record by which storage is tried while it fails.
+    func givePosition() -> Int64 {
+        if batch.isEmpty {
+            nextPosition = max(nextPosition, PositionClock.position(at: clockNow))
+            batchFirst = nextPosition
+        }
         isTickOnly = false
         head = nextPosition
         givenOut = nextPosition
@@ -332,6 +342,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         lastBeat = now.elapsed
         guard waitingBytes <= EngineConfiguration.maximumBatchBytes, mayJudge(now) else { return .held }
         if scheduler.countsUptime && now.elapsed - lastBase >= Self.tickInterval { tick() }
+        guard replanStep(now).isDone else {
+            armedFor = now.elapsed
+            afterChanges(now)
+            return .more
+        }
         let done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
         if !effects.isEmpty && !isAdvancing { counters.wakeups += 1 }
         isAdvancing = !done

@@ -21,7 +21,6 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
     private let fireLoop: FireLoop
     private let dispatcher: Dispatcher?
     private let report: @Sendable (ServiceEvent) -> Void
-    private let cronTimers: [SlotIndex]
     private var threads: [Thread] = []
     private var committerThread: Thread?
     private var dispatcherThread: Thread?
@@ -69,10 +68,8 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         let hub = hub
         dispatcher = sending.map { Dispatcher(engine, hub, store, $0, report: report) }
         let timers = engine.lock.withLock { engine.scheduler.count }
-        let cronTimers = engine.lock.withLock { engine.scheduler.cronTimers() }
-        let missing = engine.lock.withLock { engine.scheduler.missingZone(of: cronTimers) }
+        let missing = engine.lock.withLock { engine.scheduler.missingZone(of: engine.unchecked) }
         self.report = report
-        self.cronTimers = cronTimers
         if let missing {
             let name = String(decoding: missing, as: UTF8.self)
             throw StoreError(.unusable, "a timer is in the time zone `\(name)`, which this system's data do not have")
@@ -88,7 +85,7 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
             dispatcherThread = Thread(name: "deliver") { dispatcher.run() }
         }
         committerThread = Thread(name: "commit") { [committer] in committer.run() }
-        let replanned = engine.replanCron(cronTimers)
+        let replanned = engine.replanCron()
         if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
         threads = [
             Thread(name: "fire") { [fireLoop] in fireLoop.run() },

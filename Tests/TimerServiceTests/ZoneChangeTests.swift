@@ -28,7 +28,7 @@ struct ZoneChangeTests {
     }
 
     private func replan(_ rig: Rig) throws -> Int {
-        let replanned = rig.engine.replanCron(rig.locked { $0.scheduler.cronTimers() })
+        let replanned = rig.engine.replanCron()
         try rig.settle()
         return replanned
     }
@@ -84,6 +84,48 @@ struct ZoneChangeTests {
         rig = try self.rig(["Test/Zone": 60])
         _ = try replan(rig)
         #expect(rig.progress("often")?.due == due)
+        rig.stop()
+    }
+
+    @Test func `a plan that the data still give stays, whatever became of the calendar`() throws {
+        var rig = try rig(["Test/Zone": 0])
+        let rules = try cron("0 * * * *")
+        try rig.create("hourly", rules)
+        let due = try #require(rig.progress("hourly")?.due)
+        rig.time.step(milliseconds: -7_200_000)
+        try rig.change { turn throws(ServiceError) in
+            var amended = definition("hourly", rules, payload: Array("1".utf8))
+            _ = try turn.amend(rig.key("hourly"), basis: 1, definition: &amended, if: .none)
+        }
+        #expect(rig.progress("hourly")?.version == 2)
+        try rig.settle()
+        rig.stop()
+        rig = try self.rig(["Test/Zone": 0])
+        #expect(try replan(rig) == 0)
+        #expect(rig.progress("hourly")?.due == due)
+        rig.stop()
+    }
+
+    @Test func `while storage fails nothing is planned anew, afterwards all is, and no timer is lost`() throws {
+        let store = FaultyLogStore()
+        var configuration = EngineConfiguration()
+        configuration.zones = ChangedZones(offsets: ["Test/Zone": 0])
+        var rig = try Rig(store, configuration, time: time)
+        for number in 0..<3 { try rig.create("noon\(number)", try cron("0 12 * * *")) }
+        try rig.settle()
+        let due = try #require(rig.progress("noon0")?.due)
+        rig.stop()
+        configuration.zones = ChangedZones(offsets: ["Test/Zone": 3600])
+        rig = try Rig(store, configuration, time: time)
+        store.plan(.absent, .absent, .absent, .absent)
+        try rig.create("other")
+        try eventually("storage fails") { rig.locked { $0.storageFails } }
+        #expect(rig.engine.replanCron() == 0)
+        try eventually("storage works again") { rig.locked { !$0.storageFails } }
+        rig.fire()
+        try rig.settle()
+        for number in 0..<3 { #expect(rig.progress("noon\(number)")?.due == due - 3_600_000) }
+        try rig.expectFoldIsLive()
         rig.stop()
     }
 
