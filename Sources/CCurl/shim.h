@@ -36,6 +36,18 @@ static inline CURLcode ccurl_set_headers(CURL *handle, struct curl_slist *lines)
   return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, lines);
 }
 
+/// Tells where hosts' addresses are, lines of CURLOPT_RESOLVE; the list is borrowed until the transfer has begun.
+static inline CURLcode ccurl_set_resolutions(CURL *handle, struct curl_slist *lines) {
+  return curl_easy_setopt(handle, CURLOPT_RESOLVE, lines);
+}
+
+/// How many connections were made for the last transfer; 0 where a kept one was used.
+static inline long ccurl_connections_made(CURL *handle) {
+  long count = 0;
+  curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, &count);
+  return count;
+}
+
 /// Sets who hears of header lines, of the body and of time; all get `context` last or first, as libcurl has it.
 static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink head, ccurl_sink body, ccurl_pulse pulse,
                                        void *context) {

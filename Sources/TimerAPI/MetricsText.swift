@@ -112,7 +112,13 @@ struct MetricsText {
             EngineCounters.AttemptKind.allCases.map { ("\($0.name)", counters.attempts[$0.rawValue]) })
         labelled(
             "timerd_webhook_commands_total", "counter", "Commands in receivers' answers.", "outcome",
-            [("applied", counters.commandsApplied), ("illegal", counters.commandsRefused)])
+            [
+                ("applied", counters.commandsApplied), ("illegal", counters.commandsRefused),
+                ("ignored", counters.commandsIgnored),
+            ])
+        histogram(
+            "timerd_webhook_delivery_seconds", "From a fire to the 2xx of its webhook.",
+            [("", counters.deliverySeconds)])
         single(
             "timerd_webhook_pending", "gauge", "Webhook deliveries that are not done.",
             Double(counters.pendingDeliveries))

@@ -20,6 +20,8 @@ public enum DeliveryEvent: Int, Sendable, CaseIterable {
     case redriven
     /// A client dropped it, or its timer.
     case dropped
+    /// An attempt has ended that the log, folded anew meanwhile, knows nothing of.
+    case rejoined
 }
 
 /// Which event is possible in which state of a delivery, and where it leads: the one table.
@@ -42,6 +44,7 @@ public enum DeliveryMachine {
         [.dead, nil, .dead, nil, nil, nil],  // overflowed
         [nil, nil, nil, nil, .pending, nil],  // redriven
         [.stopped, .stopped, .stopped, nil, .stopped, nil],  // dropped
+        [.inFlight, nil, .inFlight, nil, nil, nil],  // rejoined
     ]
 }
 

@@ -27,6 +27,9 @@ struct DeliveryTable: ~Copyable {
     private(set) var detachedCount = 0
     /// Where the events of carried ones stand now, by id.
     private var bodies = [[Int64: Int64]](repeating: [:], count: Int(DeliveryTable.bodyShards))
+    /// Timers with pending deliveries whose definition was changed, each with the position of the record that says so:
+    /// an attempt goes by the new one, so none begins before that is durable.
+    var redefinedAt: [SlotIndex: Int64] = [:]
     /// Those whose turn has come.
     var ready = FIFO<Turn>()
     /// Pending ones above this id have still to be looked at after a fold; nil when all are.
@@ -183,6 +186,13 @@ struct DeliveryTable: ~Copyable {
         slots[place].setDue(due)
         guard isArming else { return }
         wheel.insert(TimerWheel.Entry(due: due, slot: place, generation: DeliverySlots.generation(slots[place].id)))
+    }
+
+    /// Notes that an attempt at a pending or waiting delivery is under way.
+    mutating func rejoin(_ place: UInt32) {
+        guard let next = DeliveryMachine.next(.rejoined, in: slots[place].state) else { return }
+        disarm(place)
+        slots[place].state = next
     }
 
     private mutating func disarm(_ place: UInt32) {

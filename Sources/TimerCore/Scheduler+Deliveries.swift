@@ -35,7 +35,7 @@ extension Scheduler {
         if isOldest { deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: id)) }
     }
 
-    private mutating func append(_ id: Int64, _ slot: SlotIndex) {
+    mutating func append(_ id: Int64, _ slot: SlotIndex) {
         var tail = table[slot].deliveries
         deliveries.append(id, owner: slot, tail: &tail)
         table.setDeliveries(slot, tail)
@@ -105,14 +105,35 @@ extension Scheduler {
         return slot.isDetached || deliveries.slots[table[slot.owner].deliveries].next == place
     }
 
-    /// Begins an attempt at a delivery whose turn it is; nil where that has passed.
-    public mutating func beginDelivery(_ id: Int64, _ now: Now) -> DeliveryStanding? {
+    /// Begins an attempt at a delivery whose turn it is; nil where that has passed, or where the definition that it goes
+    /// by is not durable yet: it comes up again once that is.
+    ///
+    /// - Parameter durable: position up to which everything is on disk.
+    public mutating func beginDelivery(_ id: Int64, _ now: Now, durable: Int64) -> DeliveryStanding? {
         guard let place = deliveries.pending.find(id, deliveries.slots),
             let next = DeliveryMachine.next(.started, in: deliveries.slots[place].state), isOldest(place)
         else { return nil }
+        let slot = deliveries.slots[place]
+        if !slot.isDetached, let position = deliveries.redefinedAt[slot.owner] {
+            guard position <= durable else {
+                deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: position))
+                return nil
+            }
+            deliveries.redefinedAt[slot.owner] = nil
+        }
         deliveries.slots[place].state = next
         deliveries.slots[place].attempts += 1
         return standing(place, now)
+    }
+
+    /// Notes that an attempt is under way that a fold of the log knows nothing of.
+    public mutating func rejoinDelivery(_ id: Int64) {
+        if let place = deliveries.pending.find(id, deliveries.slots) { deliveries.rejoin(place) }
+    }
+
+    /// Notes that the record at `position` changed the definition of the timer at `slot`.
+    public mutating func noteRedefined(_ slot: SlotIndex, at position: Int64) {
+        if table[slot].deliveries != 0 { deliveries.redefinedAt[slot] = position }
     }
 
     /// A delivery that is pending or dead.
@@ -203,7 +224,7 @@ extension Scheduler {
         if let owner { setRing(owner, tail, restsOn: position) }
     }
 
-    private mutating func stopWebhook(_ slot: SlotIndex) {
+    mutating func stopWebhook(_ slot: SlotIndex) {
         var progress = table.progress(slot)
         progress.flags.insert(.webhookStopped)
         table.setProgress(slot, progress)
@@ -212,6 +233,7 @@ extension Scheduler {
     /// Notes a timer's ring after one left it: the oldest that is left may go, or an ended timer be forgotten.
     private mutating func setRing(_ slot: SlotIndex, _ tail: UInt32, restsOn position: Int64) {
         table.setDeliveries(slot, tail)
+        if tail == 0 && !deliveries.redefinedAt.isEmpty { deliveries.redefinedAt[slot] = nil }
         guard deliveries.isArming else { return }
         if tail != 0 {
             let oldest = deliveries.slots[deliveries.slots[tail].next]
@@ -232,7 +254,7 @@ extension Scheduler {
         return true
     }
 
-    private mutating func revive(_ place: UInt32, _ key: borrowing TimerKey, restsOn position: Int64) {
+    mutating func revive(_ place: UInt32, _ key: borrowing TimerKey, restsOn position: Int64) {
         let slot = table.find(key)
         var tail = slot.map { table[$0].deliveries } ?? 0
         deliveries.revive(place, owner: slot, tail: &tail)
@@ -260,6 +282,7 @@ extension Scheduler {
     mutating func dropDeliveries(_ slot: SlotIndex) {
         var tail = table[slot].deliveries
         deliveries.removeAll(tail: &tail)
+        deliveries.redefinedAt[slot] = nil
         table.setDeliveries(slot, 0)
     }
 
@@ -310,87 +333,5 @@ extension Scheduler {
             }
         }
         return done && !(deliveries.wheel.nextWake.map { $0 <= now.milliseconds(on: .continuous) } ?? false)
-    }
-}
-
-/// Deliveries as the log tells them.
-extension Scheduler {
-    /// Takes over that the event at position `id`, about the timer of `definition`, is to be delivered.
-    public mutating func foldOwed(_ id: Int64, definition: Span<UInt8>) {
-        // Mostly the timer of the record itself.
-        if let last = lastFolded, table.isNamed(last, by: definition) { return append(id, last) }
-        indexFolded()
-        let key = TimerKey(definition: definition, siphash: table.siphash)
-        guard let slot = table.find(key) else {
-            return deliveries.appendDetached(id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
-        }
-        append(id, slot)
-    }
-
-    /// Takes an outcome over, recorded at `position`.
-    ///
-    /// - Parameter definition: of the timer, or the prefix of it.
-    public mutating func fold(_ outcome: DeliveryOutcome, definition: Span<UInt8>, at: Int64, position: Int64) {
-        indexFolded()
-        settle(outcome, at: at, position: position, wallOffset: 0)
-        guard !definition.isEmpty,
-            let slot = table.find(TimerKey(definition: definition, siphash: table.siphash))
-        else { return }
-        table.setLastEvent(slot, position)
-        // The delivery itself may have gone with older rows, others that ended with it not yet.
-        if outcome.reason == .gone && !outcome.isDetached {
-            dropDeliveries(slot)
-            stopWebhook(slot)
-        }
-    }
-
-    /// Takes a delivery over as the record at `position` tells it.
-    ///
-    /// - Parameters:
-    ///   - standing: with its due instant on the wall clock; its slot says only whether it belongs to a timer.
-    ///   - definition: of its timer; the prefix of it where it belongs to none.
-    ///   - progress: of its timer at the event; nil where the record does not hold the event.
-    public mutating func foldDelivery(
-        _ standing: DeliveryStanding, definition: Span<UInt8>, progress: (TimerProgress, KickProgress?)?,
-        position: Int64
-    ) {
-        indexFolded()
-        let key = TimerKey(definition: definition, siphash: table.siphash)
-        if standing.slot != nil, table.find(key) == nil {
-            // The timer's own record was written anew since, and follows.
-            let (progress, kicks) = progress ?? (TimerProgress(), nil)
-            _ = fold(
-                definition: definition, isWhole: true, progress: progress, kicks: kicks, position: standing.id,
-                lastEvent: standing.id)
-        }
-        let isCarried = progress != nil
-        if deliveries.find(standing.id) == nil {
-            guard isCarried else { return }
-            if standing.slot == nil {
-                deliveries.appendDetached(standing.id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
-            } else {
-                foldOwed(standing.id, definition: definition)
-            }
-        }
-        guard let place = deliveries.find(standing.id) else { return }
-        if isCarried { deliveries.setBody(place, position) }
-        switch standing.state {
-        case .dead:
-            guard deliveries.slots[place].state != .dead else { return }
-            var outcome = DeliveryOutcome(.deliveryDead, delivery: standing.id, attempt: standing.attempts)
-            outcome.reason = standing.reason
-            outcome.status = standing.status
-            settle(outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: 0)
-        case .pending, .inFlight:
-            if deliveries.slots[place].state == .dead { return revive(place, key, restsOn: position) }
-            deliveries.slots[place].state = .pending
-            deliveries.slots[place].attempts = standing.attempts
-        case .waiting:
-            deliveries.slots[place].state = .waiting
-            deliveries.slots[place].attempts = standing.attempts
-            deliveries.arm(place, due: standing.due)
-        case .delivered, .stopped:
-            _ = dropDelivery(standing.id, position: position)
-        }
     }
 }

@@ -200,12 +200,7 @@ final class Committer: @unchecked Sendable {
     /// Lets changes gather; ends early when there are too many.
     private func pause(_ nanoseconds: Int64) {
         engine.lock.withLock(.commit) {
-            let end = Clocks.monotonic() + nanoseconds
-            while !stopping && engine.waitingBytes <= EngineConfiguration.maximumBatchBytes {
-                let left = end - Clocks.monotonic()
-                if left <= 0 { return }
-                _ = engine.lock.wait(nanoseconds: left)
-            }
+            engine.lock.wait(nanoseconds) { !stopping && engine.waitingBytes <= EngineConfiguration.maximumBatchBytes }
         }
     }
 
@@ -279,7 +274,8 @@ final class Committer: @unchecked Sendable {
 
     private func pauseUnlessStopping() -> Bool {
         engine.lock.withLock(.commit) {
-            if !stopping { _ = engine.lock.wait(nanoseconds: retryPause) }
+            // Every reader signals while the batch is not empty.
+            engine.lock.wait(retryPause) { !stopping }
             return !stopping
         }
     }

@@ -41,6 +41,7 @@ final class Dispatcher: @unchecked Sendable {
         /// Of a timer that is gone: see `Engine.AttemptEnd`.
         var definition: [UInt8] = []
         var version: Int64 = 0
+        var firedAt: Int64?
     }
 
     /// Deliveries taken over from the engine, begun or recorded in one hold of its lock.
@@ -187,7 +188,8 @@ final class Dispatcher: @unchecked Sendable {
         end.outcome.status = result.status
         end.definition = attempt.definition
         end.version = attempt.version
-        if end.outcome.type == .delivered { end.command = result.timerCommand.map { Engine.ReceiverCommand($0) } }
+        end.firedAt = attempt.firedAt
+        end.command = result.timerCommand.map { Engine.ReceiverCommand($0) }
         ends.append(end)
     }
 
@@ -224,15 +226,17 @@ final class Dispatcher: @unchecked Sendable {
 
     /// Takes deliveries whose turn has come over into the queues of their hosts.
     private func queue() {
-        let restarts = engine.restartCount
-        if restarts != self.restarts {
-            self.restarts = restarts
-            // Positions may have been given out again.
-            bodies = EventBodies(rows.row)
-        }
         var isLast = false
         while !isLast {
-            for ready in engine.takeReady(limit: Self.step, isLast: &isLast) {
+            var restarts = 0
+            let taken = engine.takeReady(limit: Self.step, isLast: &isLast, restarts: &restarts)
+            if restarts != self.restarts {
+                self.restarts = restarts
+                // Positions may have been given out again, and what waits here comes again.
+                bodies = EventBodies(rows.row)
+                queues.removeWaiting()
+            }
+            for ready in taken {
                 queues.append(ready.id, host: ready.origin ?? originOfEvent(ready))
             }
         }
@@ -283,6 +287,7 @@ final class Dispatcher: @unchecked Sendable {
                 throw StoreError(.damaged, "the webhook of the delivery \(attempt.id) can't be read")
             }
             underWay.retry = webhook.retry
+            if case .event(.fired, _, _) = event.content { underWay.firedAt = event.at }
             if attempt.webhook == nil {
                 underWay.definition = definition
                 underWay.version = event.progress.version

@@ -38,6 +38,8 @@ extension Engine {
         var definition: [UInt8] = []
         /// Of a timer that is gone: its last version.
         var version: Int64 = 0
+        /// When the event was, where it is a fire; wall milliseconds.
+        var firedAt: Int64?
     }
 
     /// What a receiver answered in `Timer-Command`.
@@ -83,10 +85,14 @@ extension Engine {
 
     /// Deliveries whose turn has come, each with the origin it goes to; nil for a timer that is gone.
     ///
-    /// - Parameter isLast: whether there are no more.
-    func takeReady(limit: Int, isLast: inout Bool) -> [ReadyDelivery] {
+    /// - Parameters:
+    ///   - isLast: whether there are no more.
+    ///   - restarts: how often the log was folded anew when they were taken: after a fold everything that was taken
+    ///     before and not begun comes again.
+    func takeReady(limit: Int, isLast: inout Bool, restarts: inout Int) -> [ReadyDelivery] {
         lock.withLock(.delivery) {
             isLast = true
+            restarts = self.restarts
             // What is taken must be begun or come again, and while storage fails nothing begins.
             guard !storageFails else { return [] }
             let durable = durableHead
@@ -110,8 +116,9 @@ extension Engine {
     func begin(_ ids: [Int64]) -> [Attempt] {
         lock.withLock(.delivery) {
             guard !storageFails else { return [] }
+            let durable = durableHead
             return ids.compactMap { id in
-                guard let delivery = scheduler.beginDelivery(id, clockNow) else { return nil }
+                guard let delivery = scheduler.beginDelivery(id, clockNow, durable: durable) else { return nil }
                 var attempt = Attempt(id: id, body: delivery.body, number: delivery.attempts)
                 if let slot = delivery.slot {
                     attempt.webhook = scheduler.withDefinition(slot) { definition in
@@ -144,14 +151,21 @@ extension Engine {
             for end in ends {
                 // While an attempt was under way the log may have been folded anew, which knows nothing of it.
                 let id = end.outcome.delivery
-                _ = scheduler.beginDelivery(id, now)
+                scheduler.rejoinDelivery(id)
                 guard let delivery = scheduler.delivery(id, now),
                     DeliveryMachine.next(end.outcome.event, in: delivery.state) != nil
-                else { continue }
-                counters.count(end.outcome)
+                else {
+                    if end.command != nil { counters.commandsIgnored += 1 }
+                    continue
+                }
+                counters.count(end, at: now.wall)
                 record(end, now)
                 guard let command = end.command else { continue }
-                if let timer = obey(command, delivery.slot, now) { refused.append((timer, command)) }
+                guard end.outcome.type == .delivered else {
+                    counters.commandsIgnored += 1
+                    continue
+                }
+                if let timer = obey(command, delivery.slot, end.definition, now) { refused.append((timer, command)) }
             }
             afterChanges(now)
             return (ends.count, refused)
@@ -159,10 +173,17 @@ extension Engine {
     }
 
     /// Applies a receiver's command to the timer at `slot`. Returns the timer's id where that is not legal.
-    private func obey(_ command: ReceiverCommand, _ slot: SlotIndex?, _ now: Now) -> [UInt8]? {
+    ///
+    /// - Parameter definition: of a timer that is gone.
+    private func obey(
+        _ command: ReceiverCommand, _ slot: SlotIndex?, _ definition: [UInt8], _ now: Now
+    ) -> [UInt8]? {
         var id: [UInt8] = []
         do throws(TimerRefusal) {
-            guard let slot else { throw .notFound }
+            guard let slot else {
+                if !definition.isEmpty { Definition.appendID(definition.span, to: &id) }
+                throw .notFound
+            }
             scheduler.withDefinition(slot) { Definition.appendID($0, to: &id) }
             switch command.header {
             case nil: throw .notFound

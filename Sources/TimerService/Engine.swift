@@ -172,9 +172,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// The clocks as they were read last.
     var clockNow: Now { clock.lastReading }
 
-    /// How often the log was folded anew.
-    var restartCount: Int { lock.withLock { restarts } }
-
     /// Runs `body` holding the lock, at one instant; then the committer and the alarm learn what changed.
     public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {
         lock.lock(.turn)
@@ -258,6 +255,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
                     effect, type, distance: previous == 0 ? 0 : position - previous, definition: definition,
                     to: &batch)
             }
+            if type == .updated || type == .rescheduled { scheduler.noteRedefined(effect.slot, at: position) }
             if effect.owesDelivery { owe(position, effect) }
         }
         effects.removeAll(keepingCapacity: true)

@@ -18,6 +18,10 @@ public struct EngineCounters: Sendable {
     public var commandsApplied = 0
     /// Commands of receivers that were not legal.
     public var commandsRefused = 0
+    /// Commands in answers that were no 2xx, or of deliveries that were dropped meanwhile.
+    public var commandsIgnored = 0
+    /// From a fire to the 2xx of its webhook, in seconds.
+    public var deliverySeconds = Histogram(bounds: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 60, 600, 3600])
     /// Deliveries that are pending.
     public var pendingDeliveries = 0
     /// Dead letters.
@@ -52,7 +56,12 @@ public struct EngineCounters: Sendable {
         }
     }
 
-    mutating func count(_ outcome: DeliveryOutcome) {
+    mutating func count(_ end: Engine.AttemptEnd, at wall: Int64) {
+        let outcome = end.outcome
+        if outcome.type == .delivered, let firedAt = end.firedAt {
+            // The calendar may have been set back since.
+            deliverySeconds.observe(Double(max(0, wall - firedAt)) / 1000)
+        }
         let kind: AttemptKind =
             switch outcome.type {
             case .delivered: .delivered

@@ -45,6 +45,16 @@ final class MeteredLock: @unchecked Sendable {  // unchecked: `meter` is guarded
         return inner.wait(nanoseconds: nanoseconds)
     }
 
+    /// Waits for so long while `condition` holds, whoever signals.
+    func wait(_ nanoseconds: Int64, while condition: () -> Bool) {
+        let end = Clocks.monotonic() + nanoseconds
+        while condition() {
+            let left = end - Clocks.monotonic()
+            if left <= 0 { return }
+            _ = wait(nanoseconds: left)
+        }
+    }
+
     /// As `Lock.signal`.
     func signal() { inner.signal() }
 

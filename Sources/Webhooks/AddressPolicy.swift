@@ -35,9 +35,15 @@ public struct AddressPolicy: Sendable {
         }
     }
 
-    /// Cloud metadata services outside the link-local range: Alibaba, Azure, and AWS over IPv6.
+    /// Cloud metadata services outside the link-local range.
     private static let metadata: Set<IPAddress> = [
-        .v4(0x6464_64C8), .v4(0xA83F_8110), .v6(high: 0xFD00_0EC2_0000_0000, low: 0x254),
+        .v4(0x6464_64C8),  // 100.100.100.200, Alibaba
+        .v4(0xA83F_8110),  // 168.63.129.16, Azure
+        .v4(0xC000_00C0),  // 192.0.0.192, Oracle
+        .v6(high: 0xFD00_0EC2_0000_0000, low: 0x254),  // fd00:ec2::254, AWS
+        .v6(high: 0xFD00_0EC2_0000_0000, low: 0x23),  // fd00:ec2::23, AWS's credentials of pods
+        .v6(high: 0xFD20_00CE_0000_0000, low: 0x254),  // fd20:ce::254, Google
+        .v6(high: 0xFD00_0042_0000_0000, low: 0x42),  // fd00:42::42, Scaleway
     ]
 
     private let allow: [AddressRule]

@@ -2,7 +2,7 @@
 struct AnswerHead {
     /// Bytes of header lines that are read, interim answers and trailers included.
     static let limit = 64 * 1024
-    /// Bytes of a value that is kept.
+    /// Bytes of a value that are kept: more make no sense, and are told by their length.
     static let valueLimit = 256
 
     /// The status once the head is complete; 0 before.
@@ -16,6 +16,8 @@ struct AnswerHead {
     /// The status of the head under way.
     private var announced = 0
     private var count = 0
+    /// Whether anything came.
+    var hasBegun: Bool { count > 0 }
 
     /// Takes a line with its end; false gives the answer up.
     mutating func take(_ line: Span<UInt8>) -> Bool {
@@ -55,16 +57,15 @@ struct AnswerHead {
         return number
     }
 
-    /// What stands behind the colon, without white space around it; nil where it is too long.
-    private static func value(_ line: Span<UInt8>) -> [UInt8]? {
+    /// What stands behind the colon, without white space around it.
+    private static func value(_ line: Span<UInt8>) -> [UInt8] {
         var start = 0
         while line[start] != UInt8(ascii: ":") { start += 1 }
         start += 1
         var end = line.count
         while start < end, line[start] <= 0x20 { start += 1 }
         while start < end, line[end - 1] <= 0x20 { end -= 1 }
-        guard end - start <= valueLimit else { return nil }
-        return (start..<end).map { line[$0] }
+        return (start..<min(end, start + valueLimit)).map { line[$0] }
     }
 }
 

@@ -1,10 +1,11 @@
-import Platform
+public import Platform
 import Synchronization
 
 /// Makes HTTP exchanges, many at once, on one thread of its own.
 ///
 /// It begins whatever it is given at once; whose turn it is, `HostQueues` tells its caller. Connections are kept and used again. Certificates are verified against the system's authorities. There are no
-/// redirects, no cookies, and no proxy but the one that is given. An answer's body is read and thrown away.
+/// redirects, no cookies, and no proxy but the one that is given. An answer's body is read and thrown away. Names are
+/// looked up on threads of the courier's own, so many at most: see `Resolver`.
 public final class Courier: Sendable {
     private let mail = CourierMail()
     private let loop: CourierLoop
@@ -16,15 +17,18 @@ public final class Courier: Sendable {
     ///   - limits: its bounds.
     ///   - judge: asked before each connection, after DNS, on the courier's thread: the URL's host in lower case (an
     ///     IPv6 address in brackets) and the address. Returns why it must not be made, in one line; nil: it may. Where
-    ///     a name has several addresses, libcurl goes on to the next. A connection that is kept is not judged again,
-    ///     and with a proxy nothing is: only the proxy knows the address.
+    ///     a name has several addresses, libcurl goes on to the next. A connection that is kept is not judged again.
+    ///     With a proxy only an address that stands in the URL is judged: the proxy alone knows where a name leads.
+    ///   - lookUp: finds the addresses of a host's name, 4 or 16 bytes each; empty where there are none. It may block.
     ///   - finished: takes the results as they come, on the courier's thread: be quick. Each request has exactly one.
     public init(
         limits: CourierLimits = CourierLimits(),
         judge: @escaping @Sendable (_ host: String, _ address: CourierAddress) -> String?,
+        lookUp: @escaping @Sendable (_ name: String) -> [[UInt8]] = NameLookup.addresses,
         finished: @escaping @Sendable ([CourierResult]) -> Void
     ) {
-        loop = CourierLoop(mail, ExchangeHandle.Settings(limits: limits, judge: judge), finished: finished)
+        loop = CourierLoop(
+            mail, ExchangeHandle.Settings(limits: limits, judge: judge), lookUp: lookUp, finished: finished)
     }
 
     /// Begins exchanges; never blocks on the network. Any thread.

@@ -6,6 +6,8 @@ public struct CourierLimits: Sendable {
     public var bodyLimit = 64 * 1024
     /// Milliseconds for a connection to be made, where the request does not allow less.
     public var connectTimeoutMs = 10_000
+    /// Threads that look names up. Each is kept by a silent name server until the system gives up, half a minute mostly.
+    public var lookups = 32
     /// The proxy for every request, as a URL; nil: none. The environment has no say.
     public var proxy: String?
 

@@ -15,20 +15,31 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
     private let settings: ExchangeHandle.Settings
     private let finished: @Sendable ([CourierResult]) -> Void
     private let multi: MultiHandle
+    private let resolver: Resolver
+    private let way: CourierWay
+    private var book = AddressBook()
+    private var awaited = AwaitedNames()
     private var underWay: [ExchangeHandle] = []
     private var idle: [ExchangeHandle] = []
     private var arrived: [CourierRequest] = []
+    private var lookedUp: [CourierMail.LookedUp] = []
     private var results: [CourierResult] = []
 
     init(
-        _ mail: CourierMail, _ settings: ExchangeHandle.Settings,
+        _ mail: CourierMail, _ settings: ExchangeHandle.Settings, lookUp: @escaping Resolver.Lookup,
         finished: @escaping @Sendable ([CourierResult]) -> Void
     ) {
         self.mail = mail
         self.settings = settings
         self.finished = finished
         limits = settings.limits
-        multi = MultiHandle(connections: max(1, limits.exchanges))
+        way = CourierWay(proxy: settings.limits.proxy, judge: settings.judge)
+        let multi = MultiHandle(connections: max(1, limits.exchanges))
+        self.multi = multi
+        resolver = Resolver(threads: limits.lookups, lookUp: lookUp) { name, addresses in
+            mail.leave(CourierMail.LookedUp(name: name, addresses: addresses))
+            multi.wake()
+        }
     }
 
     /// Has `run` look at the mail. Any thread.
@@ -37,7 +48,8 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
     /// Works until the mail is closed and every request has its result.
     func run() {
         while true {
-            let deadline = mail.take(into: &arrived)
+            let deadline = mail.take(into: &arrived, lookedUp: &lookedUp)
+            goOn()
             begin(isStopping: deadline != nil)
             if let deadline, stopped(by: deadline) { break }
             multi.perform()
@@ -45,12 +57,14 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
             report()
             multi.wait(milliseconds: waitMs(deadline))
         }
+        resolver.stop()
         idle = []
     }
 
     private func waitMs(_ deadline: Int64?) -> Int32 {
-        guard let deadline else { return Int32(Self.longestWaitMs) }
-        let left = (deadline - Clocks.monotonic()) / 1_000_000 + 1
+        let next = min(deadline ?? .max, awaited.nextDeadline)
+        guard next != .max else { return Int32(Self.longestWaitMs) }
+        let left = (next - Clocks.monotonic()) / 1_000_000 + 1
         return Int32(max(0, min(Self.longestWaitMs, left)))
     }
 
@@ -59,33 +73,77 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         guard !arrived.isEmpty else { return }
         let now = Clocks.monotonic()
         for request in arrived {
-            guard let (failure, reason) = isStopping ? (.interrupted, "stopping") : begin(request, now: now) else {
-                continue
+            let request = TimedRequest(request, now: now)
+            if isStopping {
+                end(request, .interrupted, "not sent: stopping", now)
+            } else if let fault = request.request.fault {
+                end(request, .malformed, "not sent: \(fault)", now)
+            } else if underWay.count + awaited.count >= limits.exchanges {
+                end(request, .interrupted, "not sent: \(limits.exchanges) exchanges are under way already", now)
+            } else {
+                begin(request, now: now)
             }
-            results.append(
-                CourierResult(
-                    serial: request.serial, failure: failure, error: "not sent: \(reason)", startedAt: now,
-                    endedAt: now))
         }
         arrived.removeAll(keepingCapacity: arrived.capacity <= 4096)
-        mail.inFlight.store(underWay.count, ordering: .relaxed)
+        noteInFlight()
     }
 
-    /// Begins an exchange. Returns why it could not, and the same in one line.
-    private func begin(_ request: CourierRequest, now: Int64) -> (DeliveryFailure, String)? {
-        if let fault = request.fault { return (.malformed, fault) }
-        guard underWay.count < limits.exchanges else {
-            return (.interrupted, "\(underWay.count) exchanges are under way already")
+    private func noteInFlight() { mail.inFlight.store(underWay.count + awaited.count, ordering: .relaxed) }
+
+    /// Goes on with requests whose addresses were looked up, or whose time was over before.
+    private func goOn() {
+        let now = Clocks.monotonic()
+        for (name, addresses) in lookedUp.map({ ($0.name, $0.addresses) }) {
+            book.note(name, addresses, now: now)
+            for request in awaited.take(name) {
+                if now >= request.deadline {
+                    end(request, .timedOut, "timed out while the host was looked up", now)
+                } else if addresses.isEmpty {
+                    end(request, .unresolved, "the host has no address: \(name)", now)
+                } else {
+                    begin(request, now: now)
+                }
+            }
+        }
+        lookedUp.removeAll(keepingCapacity: true)
+        for request in awaited.takeExpired(now: now, resolver) {
+            end(request, .timedOut, "timed out before the host was looked up", now)
+        }
+    }
+
+    /// Begins an exchange, once the addresses that it needs are known.
+    private func begin(_ request: TimedRequest, now: Int64) {
+        let (hosts, refusal) = way.hosts(of: request.request.url)
+        if let refusal { return end(request, .refused, "refused: \(refusal)", now) }
+        var resolutions: [String] = []
+        for host in hosts where host.isLookedUp {
+            guard let addresses = book.addresses(of: host.host, now: now) else {
+                if awaited.add(request, for: host.host) {
+                    resolver.ask(host.host, isKnown: book.knows(host.host))
+                }
+                return
+            }
+            resolutions.append(host.resolution(addresses))
         }
         guard let exchange = idle.popLast() ?? ExchangeHandle(settings, multi.sockets) else {
-            return (.interrupted, "out of memory")
+            return end(request, .interrupted, "not sent: out of memory", now)
         }
-        let code = exchange.prepare(request, now: now)
-        guard code == CURLE_OK else { return exchange.failure(code) }
-        guard multi.add(exchange) else { return (.interrupted, "out of memory") }
+        let code = exchange.prepare(request, resolutions, now: now)
+        guard code == CURLE_OK else {
+            let (failure, reason) = exchange.failure(code)
+            return end(request, failure, "not sent: \(reason)", now)
+        }
+        guard multi.add(exchange) else { return end(request, .interrupted, "not sent: out of memory", now) }
         exchange.index = underWay.count
         underWay.append(exchange)
-        return nil
+    }
+
+    /// Ends a request that was not sent.
+    private func end(_ request: TimedRequest, _ failure: DeliveryFailure, _ error: String, _ now: Int64) {
+        results.append(
+            CourierResult(
+                serial: request.request.serial, failure: failure, error: error, startedAt: request.startedAt,
+                endedAt: now))
     }
 
     /// Takes the results of what has ended.
@@ -93,6 +151,10 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         var now: Int64 = 0
         while let (exchange, code) = multi.nextEnded() {
             if now == 0 { now = Clocks.monotonic() }
+            if exchange.repeats(code, now: now) {
+                multi.remove(exchange)
+                if exchange.prepareAgain(now: now) == CURLE_OK && multi.add(exchange) { continue }
+            }
             results.append(exchange.result(code, now: now))
             remove(exchange)
             if idle.count < Self.idleLimit {
@@ -111,7 +173,7 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
     }
 
     private func report() {
-        mail.inFlight.store(underWay.count, ordering: .relaxed)
+        noteInFlight()
         guard !results.isEmpty else { return }
         finished(results)
         results.removeAll(keepingCapacity: true)
@@ -122,13 +184,14 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         let now = Clocks.monotonic()
         if now >= deadline {
             while let exchange = underWay.last {
-                var result = exchange.result(CURLE_OK, now: now)
+                var result = exchange.result(CURLE_ABORTED_BY_CALLBACK, now: now)
                 if result.status == 0 { (result.failure, result.error) = (.interrupted, "given up: stopping") }
                 results.append(result)
                 remove(exchange)
             }
+            for request in awaited.takeAll() { end(request, .interrupted, "given up: stopping", now) }
         }
         report()
-        return underWay.isEmpty
+        return underWay.isEmpty && awaited.count == 0
     }
 }

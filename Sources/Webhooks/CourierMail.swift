@@ -2,11 +2,19 @@ import Platform
 import Synchronization
 
 /// What other threads leave for the courier's thread, and what they see of it.
-final class CourierMail: @unchecked Sendable {  // unchecked: requests and deadline are guarded by `lock`
+final class CourierMail: @unchecked Sendable {  // unchecked: what others leave is guarded by `lock`
+    /// What a lookup came to.
+    struct LookedUp {
+        var name: String
+        /// 4 or 16 bytes each; empty where there are none.
+        var addresses: [[UInt8]]
+    }
+
     /// Exchanges under way.
     let inFlight = Atomic(0)
     private let lock = Lock()
     private var requests: [CourierRequest] = []
+    private var lookedUp: [LookedUp] = []
     private var deadline: Int64?
 
     /// Leaves requests. Returns whether the thread is to be woken: it has had none since it looked last.
@@ -20,15 +28,19 @@ final class CourierMail: @unchecked Sendable {  // unchecked: requests and deadl
         }
     }
 
+    /// Leaves what a lookup came to.
+    func leave(_ found: LookedUp) { lock.withLock { lookedUp.append(found) } }
+
     /// Takes no more, and has the thread end by `deadline` (monotonic). The first call counts.
     func close(deadline: Int64) {
         lock.withLock { if self.deadline == nil { self.deadline = deadline } }
     }
 
-    /// Moves what was left into `requests`, which is empty. Returns the deadline once closed.
-    func take(into requests: inout [CourierRequest]) -> Int64? {
+    /// Moves what was left into `requests` and `lookedUp`, which are empty. Returns the deadline once closed.
+    func take(into requests: inout [CourierRequest], lookedUp: inout [LookedUp]) -> Int64? {
         lock.withLock {
             swap(&self.requests, &requests)
+            swap(&self.lookedUp, &lookedUp)
             return deadline
         }
     }

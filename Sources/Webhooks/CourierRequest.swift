@@ -54,10 +54,10 @@ public struct CourierResult: Sendable, Equatable {
     public var serial: UInt64
     /// The answer's status code; 0 where there was none.
     ///
-    /// It counts from the answer's head on: whatever becomes of the body then (too long, cut off, too slow), the
-    /// receiver has said its word.
+    /// A 2xx counts once the whole answer came, but for what is beyond `CourierLimits.bodyLimit`, which is cut off; any
+    /// other from its head on.
     public var status: Int
-    /// The value of the answer's first `Retry-After`; nil without one, and for one of over 256 bytes.
+    /// The value of the answer's first `Retry-After`; at most its first 256 bytes.
     public var retryAfter: [UInt8]?
     /// The value of the answer's first `Timer-Command`; as above.
     public var timerCommand: [UInt8]?

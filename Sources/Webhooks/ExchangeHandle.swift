@@ -12,9 +12,10 @@ import TimerCore
 
     let handle: UnsafeMutableRawPointer
     /// The number of the request under way.
-    private(set) var serial: UInt64 = 0
-    /// When it began, on the monotonic clock.
-    private(set) var startedAt: Int64 = 0
+    private var serial: UInt64 = 0
+    /// When it began and when its time is over, on the monotonic clock.
+    private var startedAt: Int64 = 0
+    private var deadline: Int64 = 0
     /// Where the courier keeps it among those under way.
     var index = 0
 
@@ -23,6 +24,10 @@ import TimerCore
     private let settings: Settings
     private let sockets: SocketWatch
     private var url = ""
+    /// Where the addresses of hosts are told: see `HostPort.resolution`.
+    private var resolutions: UnsafeMutablePointer<curl_slist>?
+    /// Whether the exchange is made once more, over a new connection.
+    private var isRepeated = false
     private var answer = AnswerHead()
     private var bodyBytes = 0
     private var refusal: String?
@@ -44,6 +49,7 @@ import TimerCore
 
     deinit {
         unsafe curl_easy_cleanup(handle)
+        unsafe curl_slist_free_all(resolutions)
         unsafe errorText.deallocate()
     }
 
@@ -75,8 +81,6 @@ import TimerCore
         set(CURLOPT_TCP_NODELAY, 1)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        // A lookup that outlives its exchange ends by itself; waiting for it would stop all the others.
-        set(CURLOPT_QUICK_EXIT, 1)
         // Answers are short and thrown away.
         set(CURLOPT_BUFFERSIZE, 4096)
         return code
@@ -86,36 +90,69 @@ import TimerCore
     ///
     /// - Parameters:
     ///   - request: without a fault.
-    ///   - now: the monotonic clock, for the result.
-    func prepare(_ request: CourierRequest, now: Int64) -> CURLcode {
+    ///   - resolutions: where the addresses of its hosts are: libcurl looks up none itself.
+    ///   - now: the monotonic clock.
+    func prepare(_ timed: TimedRequest, _ resolutions: [String], now: Int64) -> CURLcode {
+        let request = timed.request
         serial = request.serial
-        startedAt = now
+        startedAt = timed.startedAt
+        deadline = timed.deadline
         url = request.url
-        answer = AnswerHead()
-        bodyBytes = 0
-        refusal = nil
-        unsafe errorText[0] = 0
+        isRepeated = false
+        unsafe curl_slist_free_all(self.resolutions)
+        unsafe self.resolutions = nil
+        for line in resolutions { unsafe self.resolutions = curl_slist_append(self.resolutions, line) }
         lines.fill(request.headers)
         var code = unsafe ccurl_set_headers(handle, lines.first)
         func set(_ option: CURLoption, _ text: String) {
             if code == CURLE_OK { code = unsafe ccurl_set_text(handle, option, text) }
         }
+        set(CURLOPT_URL, request.url)
+        if request.body != nil || request.method != "GET" {
+            if code == CURLE_OK { code = unsafe ccurl_set_number(handle, CURLOPT_POST, 1) }
+            setBody(request.body ?? [], &code)
+        } else if code == CURLE_OK {
+            code = unsafe ccurl_set_number(handle, CURLOPT_HTTPGET, 1)
+        }
+        set(CURLOPT_CUSTOMREQUEST, request.method)
+        return code == CURLE_OK ? start(now: now) : code
+    }
+
+    /// Sets up the same exchange once more, over a new connection.
+    func prepareAgain(now: Int64) -> CURLcode {
+        isRepeated = true
+        return start(now: now)
+    }
+
+    private func start(now: Int64) -> CURLcode {
+        answer = AnswerHead()
+        bodyBytes = 0
+        refusal = nil
+        unsafe errorText[0] = 0
+        var code = unsafe ccurl_set_resolutions(handle, resolutions)
         func set(_ option: CURLoption, _ number: Int) {
             if code == CURLE_OK { code = unsafe ccurl_set_number(handle, option, number) }
         }
         // 0 would be "for ever".
-        let timeout = max(1, request.timeoutMs)
+        let timeout = max(1, Int((deadline - now) / 1_000_000))
         set(CURLOPT_TIMEOUT_MS, timeout)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, min(settings.limits.connectTimeoutMs, timeout)))
-        set(CURLOPT_URL, request.url)
-        if request.body != nil || request.method != "GET" {
-            set(CURLOPT_POST, 1)
-            setBody(request.body ?? [], &code)
-        } else {
-            set(CURLOPT_HTTPGET, 1)
-        }
-        set(CURLOPT_CUSTOMREQUEST, request.method)
+        set(CURLOPT_FRESH_CONNECT, isRepeated ? 1 : 0)
         return code
+    }
+
+    /// How many connections the exchange made; 0 where it used a kept one.
+    private var connectionsMade: Int { unsafe ccurl_connections_made(handle) }
+
+    /// Whether an exchange that ended with `code` is no attempt: the receiver had closed the kept connection, or closed it
+    /// before any byte of an answer. libcurl repeats by itself what fails as it is received, not what fails as it is sent.
+    func repeats(_ code: CURLcode, now: Int64) -> Bool {
+        switch code {
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            !isRepeated && !answer.hasBegun && now < deadline
+                && connectionsMade == 0
+        default: false
+        }
     }
 
     private func setBody(_ body: [UInt8], _ code: inout CURLcode) {
@@ -126,9 +163,13 @@ import TimerCore
     }
 
     /// What has come of the exchange, now that it ended with `code`.
+    ///
+    /// A 2xx counts once the whole answer is there; what goes beyond the bytes that are read is cut off, and not missed.
+    /// Of other answers the head is enough.
     func result(_ code: CURLcode, now: Int64) -> CourierResult {
         var result = CourierResult(serial: serial, startedAt: startedAt, endedAt: now)
-        if answer.status > 0 {
+        let isWhole = code == CURLE_OK || bodyBytes > settings.limits.bodyLimit
+        if answer.status > 0, isWhole || !(200...299).contains(answer.status) {
             result.status = answer.status
             result.retryAfter = answer.retryAfter
             result.timerCommand = answer.timerCommand
@@ -170,22 +211,10 @@ import TimerCore
             refusal = "an address that is neither IPv4 nor IPv6"
             return false
         }
-        guard let reason = settings.judge(Self.host(of: url), address) else { return true }
+        guard let reason = settings.judge(HostPort(url)?.host ?? "", address) else { return true }
         // Of several addresses one that is refused tells more than one where nobody listens.
         refusal = reason
         return false
-    }
-
-    /// The host as libcurl's own reader finds it, so that nobody is judged by another name than is connected to.
-    private static func host(of url: String) -> String {
-        guard let parts = unsafe curl_url() else { return "" }
-        defer { unsafe curl_url_cleanup(parts) }
-        var text: UnsafeMutablePointer<CChar>?
-        guard unsafe curl_url_set(parts, CURLUPART_URL, url, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK,
-            unsafe curl_url_get(parts, CURLUPART_HOST, &text, 0) == CURLUE_OK, let found = unsafe text
-        else { return "" }
-        defer { unsafe curl_free(found) }
-        return unsafe String(cString: found).lowercased()
     }
 }
 

@@ -99,6 +99,17 @@ public struct HostQueues<Element: Sendable>: Sendable {
         }
     }
 
+    /// Forgets what waits; what is under way stays so.
+    public mutating func removeWaiting() {
+        levels = Array(repeating: Level(), count: perHost + 1)
+        waiting = 0
+        for place in Array(places.values) {
+            hosts[place].waiting = FIFO()
+            (hosts[place].previous, hosts[place].next) = (-1, -1)
+            forget(place)
+        }
+    }
+
     /// Gives the place of a host back that has nothing left to do.
     private mutating func forget(_ place: Place) {
         guard hosts[place].underWay == 0, places[hosts[place].name] == place else { return }

@@ -55,13 +55,16 @@ public struct RetryPolicy: Sendable, Equatable {
 
     /// Milliseconds to wait where the receiver asked for `askedMs` in `Retry-After`.
     ///
-    /// The receiver's word stands in place of the backoff, but no shorter than `initial` (a receiver may not make the
-    /// server spin) and no longer than `max` (nor put it off for years). Jitter only lengthens it, by up to `jitter` of
-    /// itself: nobody comes before the time, and not all come at once.
+    /// The receiver's word stands in place of the backoff, whatever `max` is, but no shorter than `initial` (a receiver
+    /// may not make the server spin) and no longer than 24 hours (nor put it off for years). Jitter only lengthens it, by up
+    /// to `jitter` of itself within these 24 hours: nobody comes before the time, and not all come at once.
     public func retryAfterMs(_ askedMs: Int64, draw: UInt64) -> Int64 {
-        let bounded = min(max(askedMs, initialMs), maxMs)
-        return Self.milliseconds(Double(bounded) * (1 + jitter * Self.unit(draw)))
+        let bounded = min(max(askedMs, initialMs), Self.longestAskedMs)
+        return min(Self.milliseconds(Double(bounded) * (1 + jitter * Self.unit(draw))), Self.longestAskedMs)
     }
+
+    /// The longest wait that a receiver may ask for, in milliseconds: 24 hours.
+    private static let longestAskedMs: Int64 = 86_400_000
 
     /// 0 up to but not including 1.
     private static func unit(_ draw: UInt64) -> Double { Double(draw >> 11) * 0x1p-53 }

@@ -88,6 +88,13 @@ def reset_in_body(visit):
     return False
 
 
+def half_body(visit):
+    """The body of an answer of 200, which wants the timer cancelled, does not go on."""
+    visit.send(b"HTTP/1.1 200 OK\r\nTimer-Command: cancel\r\nContent-Length: 1000\r\n\r\nhalf")
+    visit.until_closed()
+    return False
+
+
 def malformed(visit):
     visit.send(b"this is no HTTP at all\r\n\r\n")
     return False

@@ -145,10 +145,14 @@ def test_other_words_of_retry_after_say_nothing(api, receiver, name, status, val
     assert outcomes(attempts(api, id, 2)) == [("deliveryFailed", 1, status), ("delivered", 2, 200)]
 
 
-def test_retry_after_is_no_longer_than_the_longest_wait(api, receiver, name):
-    id = hooked(api, receiver.script("/", Answer(429, {"Retry-After": "999999999999"}), 200), name)
+@pytest.mark.parametrize("asked, hours", [("7200", 2), ("86400", 24), ("999999999999", 24)])
+def test_retry_after_counts_up_to_a_day_whatever_the_longest_wait_is(api, receiver, name, asked, hours):
+    id = hooked(api, receiver.script("/", Answer(429, {"Retry-After": asked})), name, retry=FAST)
     fire(api, id)
-    assert attempts(api, id, 2)[1]["type"] == "delivered"
+    failed = attempts(api, id, 1)[0]
+    wait = instant(failed["nextAttemptAt"]) - instant(failed["at"])
+    assert hours * 3_600_000 <= wait <= min(hours * 1.2, 24) * 3_600_000 + 1
+    api.delete(f"/v1/timers/{id}").expect(204)
 
 
 @pytest.mark.parametrize("answer, error", [
@@ -162,9 +166,17 @@ def test_answers_that_are_none_are_tried_again(api, receiver, name, answer, erro
     assert receiver.ids() == fired(api, id) * 2
 
 
-@pytest.mark.parametrize("answer", [told.endless_body, told.reset_in_body, told.drip(pause=0.001), Answer(200, body=b"x" * 70_000)],
-                         ids=["endless body", "reset in the body", "slow but in time", "large body"])
-def test_a_whole_head_of_2xx_delivers(api, receiver, name, answer):
+@pytest.mark.parametrize("answer, error", [(told.reset_in_body, "interrupted"), (told.half_body, "timedOut")])
+def test_a_2xx_that_breaks_off_is_none(api, receiver, name, answer, error):
+    id = hooked(api, receiver.script("/", answer, 200), name, timeout="1s")
+    fire(api, id)
+    assert outcomes(attempts(api, id, 2)) == [("deliveryFailed", 1, error), ("delivered", 2, 200)]
+    assert api.timer(id)["state"] == "running", "its command does not count either"
+
+
+@pytest.mark.parametrize("answer", [told.endless_body, told.drip(pause=0.001), Answer(200, body=b"x" * 65_536), Answer(200, body=b"x" * 70_000)],
+                         ids=["endless body", "slow but in time", "just read", "large body"])
+def test_a_2xx_that_is_whole_or_as_long_as_is_read_delivers(api, receiver, name, answer):
     id = hooked(api, receiver.script("/", answer), name, timeout="5s")
     fire(api, id)
     assert outcomes(attempts(api, id, 1)) == [("delivered", 1, 200)]

@@ -14,6 +14,7 @@ private let contract: [(event: DeliveryEvent, cells: [String])] = [
     (.overflowed, ["dead", "-", "dead", "-", "-", "-"]),
     (.redriven, ["-", "-", "-", "-", "pending", "-"]),
     (.dropped, ["stopped", "stopped", "stopped", "-", "stopped", "-"]),
+    (.rejoined, ["inFlight", "-", "inFlight", "-", "-", "-"]),
 ]
 
 struct DeliveryCell: Sendable, CustomTestStringConvertible {

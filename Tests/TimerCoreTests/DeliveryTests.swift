@@ -38,7 +38,7 @@ private final class Deliveries {
 
     /// Begins an attempt. Returns its number, nil where it is not the delivery's turn.
     @discardableResult
-    func begin(_ id: Int64) -> Int? { bench.scheduler.beginDelivery(id, bench.now)?.attempts }
+    func begin(_ id: Int64) -> Int? { bench.scheduler.beginDelivery(id, bench.now, durable: .max)?.attempts }
 
     /// An attempt ends. Returns the position of the record.
     @discardableResult

@@ -188,7 +188,7 @@ struct CompactionTests {
             rig.time.pass(milliseconds: 10)
             while try compactor.round(try rig.store.makeReader()) {}
             try waitForDeletion(rig)
-            #expect(rig.store.bytesOnDisk() <= 5 * liveBytes(rig) / 2 + tuning.slackBytes + 24_000)
+            #expect(rig.store.bytesOnDisk() <= 5 * liveBytes(rig) / 2 + tuning.slackBytes + 28_000)
         }
         rig.stop()
     }

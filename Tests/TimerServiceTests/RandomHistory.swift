@@ -39,7 +39,8 @@ struct RandomHistory {
                 // Whose turn it is follows from what is on disk: the same in every run.
                 if rig.locked({ !$0.storageFails }) { try? rig.settle() }
                 var isLast = true
-                let turns = rig.engine.takeReady(limit: 100, isLast: &isLast)
+                var restarts = 0
+                let turns = rig.engine.takeReady(limit: 100, isLast: &isLast, restarts: &restarts)
                 _ = rig.engine.begin(turns.map(\.id))
             case 22..<25: settle(rig)
             case 25: try changeDeadLetter(rig)

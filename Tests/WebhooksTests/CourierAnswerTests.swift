@@ -58,13 +58,13 @@ struct CourierAnswerTests {
         #expect(result.retryAfter == nil)
     }
 
-    @Test func `a value that nobody needs so long is left out`() {
+    @Test func `a value that nobody needs so long is cut`() {
         let result = post { visit in
             visit.answer(200, ["Timer-Command: " + String(repeating: "x", count: 300)])
             return .keep
         }
         #expect(result.status == 200)
-        #expect(result.timerCommand == nil)
+        #expect(result.timerCommand?.count == 256)
     }
 
     @Test func `an answer that does not come is given up`() {
@@ -99,14 +99,39 @@ struct CourierAnswerTests {
         #expect(result.error == "the answer's head is over 65536 bytes")
     }
 
-    @Test func `a body that hangs takes nothing from the status`() {
+    @Test(arguments: ["slow", ""])
+    func `a 2xx whose body hangs is none`(start: String) {
         let result = post(timeoutMs: 100) { visit in
-            visit.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nslow")
+            visit.send("HTTP/1.1 200 OK\r\nTimer-Command: cancel\r\nContent-Length: 10\r\n\r\n\(start)")
             visit.waitForEnd()
             return .close
         }
-        #expect(result.status == 200)
+        #expect(result.status == 0)
+        #expect(result.timerCommand == nil)
+        #expect(result.failure == .timedOut)
+    }
+
+    @Test(arguments: [410, 500])
+    func `of another answer the head is enough`(status: Int) {
+        let result = post(timeoutMs: 100) { visit in
+            visit.send("HTTP/1.1 \(status) Word\r\nContent-Length: 10\r\n\r\nslow")
+            visit.waitForEnd()
+            return .close
+        }
+        #expect(result.status == status)
         #expect(result.error == nil)
+    }
+
+    @Test func `an answer that breaks off anywhere is none, and a whole one is one`() {
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        for count in 0...whole.utf8.count {
+            let result = post { visit in
+                visit.send(String(decoding: Array(whole.utf8).prefix(count), as: UTF8.self))
+                return .close
+            }
+            #expect((result.status == 200) == (count == whole.utf8.count), "\(count)")
+            #expect((result.failure == nil) == (count == whole.utf8.count), "\(count)")
+        }
     }
 
     @Test func `a body without an end is cut off and takes nothing from the status`() {
@@ -138,15 +163,15 @@ struct CourierAnswerTests {
         #expect(result.failure == .interrupted && result.error != nil)
     }
 
-    @Test func `a reset in the middle of the body takes nothing from the status`() {
+    @Test func `a 2xx whose body breaks off is none`() {
         let receiver = Receiver { visit in
             visit.send("HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\nhalf")
             return .close
         }
         let result = CourierHarness().exchange([receiver.base + "/"])[0]
         receiver.stop()
-        #expect(result.status == 201)
-        #expect(result.error == nil)
+        #expect(result.status == 0)
+        #expect(result.failure == .interrupted && result.error != nil)
     }
 
     @Test func `an end without an answer is an error`() {

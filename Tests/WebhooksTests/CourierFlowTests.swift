@@ -18,6 +18,18 @@ struct CourierFlowTests {
         func wait(_ count: Int) { lock.withLock { while now < count { lock.wait() } } }
     }
 
+    /// Counts from 0.
+    private final class Count: @unchecked Sendable {  // unchecked: guarded by `lock`
+        private let lock = Lock()
+        private var count = -1
+        func next() -> Int {
+            lock.withLock {
+                count += 1
+                return count
+            }
+        }
+    }
+
     /// A receiver whose visitors never get an answer.
     private func hanging(_ crowd: Crowd) -> Receiver {
         Receiver { visit in
@@ -50,6 +62,35 @@ struct CourierFlowTests {
         let results = CourierHarness().exchangeInTurn(Array(repeating: receiver.base + "/", count: 5))
         receiver.stop()
         #expect(results.map(\.status) == Array(repeating: 200, count: 5))
+    }
+
+    @Test func `a kept connection that ends without a word is no attempt, however often`() {
+        let visits = Count()
+        let receiver = Receiver { visit in
+            // Each connection answers once, and is closed on its second request.
+            guard visits.next().isMultiple(of: 2) else { return .close }
+            visit.answer(200)
+            return .keep
+        }
+        let results = CourierHarness().exchangeInTurn(Array(repeating: receiver.base + "/", count: 30))
+        receiver.stop()
+        #expect(results.map(\.status) == Array(repeating: 200, count: 30))
+    }
+
+    @Test func `a kept connection that ends within an answer is an attempt`() {
+        let visits = Count()
+        let receiver = Receiver { visit in
+            guard visits.next().isMultiple(of: 2) else {
+                visit.send("HTTP/1.1 200 OK\r\n")
+                return .close
+            }
+            visit.answer(200)
+            return .keep
+        }
+        let results = CourierHarness().exchangeInTurn(Array(repeating: receiver.base + "/", count: 3))
+        receiver.stop()
+        #expect(results.map(\.status) == [200, 0, 200])
+        #expect(results[1].failure != nil)
     }
 
     @Test func `whatever is submitted begins at once`() {

@@ -31,10 +31,11 @@ final class CourierHarness: Sendable {
 
     init(
         _ limits: CourierLimits = CourierLimits(), isStarted: Bool = true,
-        judge: @escaping @Sendable (String, CourierAddress) -> String? = { _, _ in nil }
+        judge: @escaping @Sendable (String, CourierAddress) -> String? = { _, _ in nil },
+        lookUp: @escaping @Sendable (String) -> [[UInt8]] = NameLookup.addresses
     ) {
         let results = results
-        courier = Courier(limits: limits, judge: judge) { results.append($0) }
+        courier = Courier(limits: limits, judge: judge, lookUp: lookUp) { results.append($0) }
         if isStarted { courier.start() }
     }
 

@@ -84,10 +84,30 @@ struct CourierJudgeTests {
         let proxy = receiver()
         var limits = CourierLimits()
         limits.proxy = proxy.base
-        let result = CourierHarness(limits, judge: { _, _ in "not asked" }).exchange(["http://example.invalid/a"])[0]
+        let harness = CourierHarness(limits, judge: { _, _ in "not asked" }, lookUp: { _ in [] })
+        let result = harness.exchange(["http://example.invalid/a"])[0]
         proxy.stop()
         #expect(result.status == 200)
         #expect(try #require(proxy.requests.first).hasPrefix("POST http://example.invalid/a HTTP/1.1\r\n"))
+    }
+
+    @Test(arguments: ["169.254.169.254", "2852039166", "0xa9.254.43518", "[::ffff:169.254.169.254]"])
+    func `an address in the URL is judged before the proxy is asked`(host: String) {
+        let proxy = receiver()
+        let questions = Questions()
+        var limits = CourierLimits()
+        limits.proxy = proxy.base
+        let harness = CourierHarness(
+            limits,
+            judge: { host, address in
+                questions.note("", address)
+                return "link-local"
+            })
+        let result = harness.exchange(["http://\(host)/latest"])[0]
+        proxy.stop()
+        #expect(result.failure == .refused && result.error == "refused: link-local")
+        #expect(questions.asked.count == 1 && questions.asked[0].hasSuffix("169.254.169.254 80"))
+        #expect(proxy.connections == 0)
     }
 
     @Test func `a proxy of the environment is not used`() async {

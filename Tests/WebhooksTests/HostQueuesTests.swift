@@ -69,6 +69,21 @@ struct HostQueuesTests {
         #expect(drain(&queues) == ["e"])
     }
 
+    @Test func `what waits can be forgotten, what is under way goes on`() {
+        var queues = HostQueues<Int64>(perHost: 2, concurrency: 100)
+        for element in 0..<10 as Range<Int64> { queues.append(element, host: element < 5 ? "a" : "b") }
+        let first = queues.take()
+        queues.removeWaiting()
+        #expect(queues.waiting == 0 && queues.underWay == 1)
+        #expect(queues.take() == nil)
+        queues.append(20, host: "a")
+        queues.append(21, host: "a")
+        #expect(queues.take()?.element == 20)
+        #expect(queues.take() == nil)
+        if let first { queues.finished(first.place) }
+        #expect(queues.take()?.element == 21)
+    }
+
     @Test(arguments: [1, 7, 1234])
     func `counts and order hold over a long history`(seed: UInt64) {
         var random = seed

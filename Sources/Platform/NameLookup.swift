@@ -1,0 +1,39 @@
+import Glibc
+
+/// The system's lookup of host names: `/etc/hosts`, DNS, or whatever `nsswitch.conf` says.
+public enum NameLookup {
+    /// No name is given more addresses than these.
+    private static let mostAddresses = 16
+
+    /// The addresses of `name`, 4 or 16 bytes each in network order, the one to try first in front; empty where there
+    /// are none. Blocks until the last name server was waited for.
+    public static func addresses(of name: String) -> [[UInt8]] {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_family = AF_UNSPEC
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
+        defer { unsafe freeaddrinfo(list) }
+        var found: [[UInt8]] = []
+        var next = unsafe list
+        while let entry = unsafe next, found.count < mostAddresses {
+            if let bytes = unsafe bytes(entry.pointee), !found.contains(bytes) { found.append(bytes) }
+            unsafe next = entry.pointee.ai_next
+        }
+        return found
+    }
+
+    private static func bytes(_ entry: addrinfo) -> [UInt8]? {
+        switch unsafe entry.ai_family {
+        case AF_INET:
+            unsafe entry.ai_addr.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { name in
+                unsafe withUnsafeBytes(of: &name.pointee.sin_addr) { unsafe Array($0) }
+            }
+        case AF_INET6:
+            unsafe entry.ai_addr.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { name in
+                unsafe withUnsafeBytes(of: &name.pointee.sin6_addr) { unsafe Array($0) }
+            }
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/// Deliveries as the log tells them.
+extension Scheduler {
+    /// Takes over that the event at position `id`, about the timer of `definition`, is to be delivered.
+    public mutating func foldOwed(_ id: Int64, definition: Span<UInt8>) {
+        // Mostly the timer of the record itself.
+        if let last = lastFolded, table.isNamed(last, by: definition) { return append(id, last) }
+        indexFolded()
+        let key = TimerKey(definition: definition, siphash: table.siphash)
+        guard let slot = table.find(key) else {
+            return deliveries.appendDetached(id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
+        }
+        append(id, slot)
+    }
+
+    /// Takes an outcome over, recorded at `position`.
+    ///
+    /// - Parameter definition: of the timer, or the prefix of it.
+    public mutating func fold(_ outcome: DeliveryOutcome, definition: Span<UInt8>, at: Int64, position: Int64) {
+        indexFolded()
+        settle(outcome, at: at, position: position, wallOffset: 0)
+        guard !definition.isEmpty,
+            let slot = table.find(TimerKey(definition: definition, siphash: table.siphash))
+        else { return }
+        table.setLastEvent(slot, position)
+        // The delivery itself may have gone with older rows, others that ended with it not yet.
+        if outcome.reason == .gone && !outcome.isDetached {
+            dropDeliveries(slot)
+            stopWebhook(slot)
+        }
+    }
+
+    /// Takes a delivery over as the record at `position` tells it.
+    ///
+    /// - Parameters:
+    ///   - standing: with its due instant on the wall clock; its slot says only whether it belongs to a timer.
+    ///   - definition: of its timer; the prefix of it where it belongs to none.
+    ///   - progress: of its timer at the event; nil where the record does not hold the event.
+    public mutating func foldDelivery(
+        _ standing: DeliveryStanding, definition: Span<UInt8>, progress: (TimerProgress, KickProgress?)?,
+        position: Int64
+    ) {
+        indexFolded()
+        let key = TimerKey(definition: definition, siphash: table.siphash)
+        if standing.slot != nil, table.find(key) == nil {
+            // The timer's own record was written anew since, and follows.
+            let (progress, kicks) = progress ?? (TimerProgress(), nil)
+            _ = fold(
+                definition: definition, isWhole: true, progress: progress, kicks: kicks, position: standing.id,
+                lastEvent: standing.id)
+        }
+        let isCarried = progress != nil
+        if deliveries.find(standing.id) == nil {
+            guard isCarried else { return }
+            if standing.slot == nil {
+                deliveries.appendDetached(standing.id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
+            } else {
+                foldOwed(standing.id, definition: definition)
+            }
+        }
+        guard let place = deliveries.find(standing.id) else { return }
+        if isCarried { deliveries.setBody(place, position) }
+        switch standing.state {
+        case .dead:
+            guard deliveries.slots[place].state != .dead else { return }
+            var outcome = DeliveryOutcome(.deliveryDead, delivery: standing.id, attempt: standing.attempts)
+            outcome.reason = standing.reason
+            outcome.status = standing.status
+            settle(outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: 0)
+        case .pending, .inFlight:
+            if deliveries.slots[place].state == .dead { return revive(place, key, restsOn: position) }
+            deliveries.slots[place].state = .pending
+            deliveries.slots[place].attempts = standing.attempts
+        case .waiting:
+            deliveries.slots[place].state = .waiting
+            deliveries.slots[place].attempts = standing.attempts
+            deliveries.arm(place, due: standing.due)
+        case .delivered, .stopped:
+            _ = dropDelivery(standing.id, position: position)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// A request with the time it has.
+struct TimedRequest {
+    var request: CourierRequest
+    /// When it was begun, on the monotonic clock.
+    var startedAt: Int64
+    /// When its time is over.
+    var deadline: Int64
+
+    init(_ request: CourierRequest, now: Int64) {
+        self.request = request
+        startedAt = now
+        // 0 would be "for ever" to libcurl.
+        deadline = now + Int64(max(1, request.timeoutMs)) * 1_000_000
+    }
+}
+
+/// Requests that wait for the addresses of a host.
+struct AwaitedNames {
+    private var requests: [String: [TimedRequest]] = [:]
+    /// How many wait.
+    private(set) var count = 0
+    /// When the first may have to be given up, on the monotonic clock.
+    private(set) var nextDeadline = Int64.max
+
+    /// Adds a request. Returns whether it is the first that waits for `name`.
+    mutating func add(_ request: TimedRequest, for name: String) -> Bool {
+        count += 1
+        nextDeadline = min(nextDeadline, request.deadline)
+        requests[name, default: []].append(request)
+        return requests[name]?.count == 1
+    }
+
+    /// Takes out what waits for `name`.
+    mutating func take(_ name: String) -> [TimedRequest] {
+        let taken = requests.removeValue(forKey: name) ?? []
+        count -= taken.count
+        return taken
+    }
+
+    /// Takes out what waits for anything.
+    mutating func takeAll() -> [TimedRequest] { requests.keys.sorted().flatMap { take($0) } }
+
+    /// Takes out the requests whose time is over, but for those of names whose lookup has begun: they keep their places
+    /// until it has ended, or lookups that nobody waits for would occupy every thread.
+    ///
+    /// - Parameter lookups: those nobody waits for any more are withdrawn.
+    mutating func takeExpired(now: Int64, _ lookups: Resolver) -> [TimedRequest] {
+        guard now >= nextDeadline else { return [] }
+        nextDeadline = .max
+        var taken: [TimedRequest] = []
+        for (name, waiting) in requests {
+            var left = waiting
+            if waiting.contains(where: { $0.deadline <= now }) {
+                guard !lookups.isRunning(name) else { continue }
+                taken += waiting.filter { $0.deadline <= now }
+                left = waiting.filter { $0.deadline > now }
+                requests[name] = left.isEmpty ? nil : left
+                if left.isEmpty { lookups.withdraw(name) }
+            }
+            nextDeadline = left.reduce(nextDeadline) { min($0, $1.deadline) }
+        }
+        count -= taken.count
+        return taken
+    }
+}

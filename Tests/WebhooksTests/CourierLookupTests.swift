@@ -1,0 +1,117 @@
+import Platform
+import Testing
+import TimerCore
+import Webhooks
+
+/// How names are looked up.
+struct CourierLookupTests {
+    /// Name servers that answer for names that begin with `well`, and for others once they are told to.
+    private final class Names: @unchecked Sendable {  // unchecked: guarded by `lock`
+        private let lock = Lock()
+        private var isSilent = true
+        private var asked: [String] = []
+        private var underWay = 0
+        private var most = 0
+
+        func lookUp(_ name: String) -> [[UInt8]] {
+            lock.withLock {
+                asked.append(name)
+                underWay += 1
+                most = max(most, underWay)
+                lock.signal()
+                if !name.hasPrefix("well") { while isSilent { lock.wait() } }
+                underWay -= 1
+            }
+            return name.hasPrefix("none") ? [] : [[127, 0, 0, 1]]
+        }
+
+        func speak() {
+            lock.withLock {
+                isSilent = false
+                lock.signal()
+            }
+        }
+
+        func waitForLookups(_ count: Int) { lock.withLock { while underWay < count { lock.wait() } } }
+        var all: [String] { lock.withLock { asked } }
+        var mostAtOnce: Int { lock.withLock { most } }
+    }
+
+    private func taking() -> Receiver {
+        Receiver { visit in
+            visit.answer(200)
+            return .keep
+        }
+    }
+
+    private func harness(_ names: Names, lookups: Int) -> CourierHarness {
+        var limits = CourierLimits()
+        limits.lookups = lookups
+        return CourierHarness(limits, lookUp: names.lookUp)
+    }
+
+    @Test(arguments: ["well.test", "WELL.test", "well.test.", "well-1.test"])
+    func `a name leads to the address that was found`(name: String) {
+        let receiver = taking()
+        let names = Names()
+        let harness = harness(names, lookups: 1)
+        let results = harness.exchangeInTurn(Array(repeating: "http://\(name):\(receiver.port)/", count: 3))
+        receiver.stop()
+        #expect(results.map(\.status) == [200, 200, 200])
+        #expect(names.all == [name.lowercased()])
+        #expect(receiver.requests.allSatisfy { $0.contains("Host: \(name):\(receiver.port)\r\n") })
+    }
+
+    @Test func `of several addresses the next is tried where nobody listens`() {
+        let receiver = taking()
+        let harness = CourierHarness(lookUp: { _ in [[127, 0, 0, 77], [127, 0, 0, 1]] })
+        #expect(harness.exchange(["http://two.test:\(receiver.port)/"])[0].status == 200)
+        receiver.stop()
+    }
+
+    @Test func `addresses that were found are judged`() {
+        let harness = CourierHarness(
+            judge: { _, address in address.bytes == [169, 254, 169, 254] ? "link-local" : nil },
+            lookUp: { _ in [[169, 254, 169, 254]] })
+        #expect(harness.exchange(["http://sly.test/"])[0].error == "refused: link-local")
+    }
+
+    @Test func `a name without addresses is unresolved`() {
+        let harness = CourierHarness(lookUp: { _ in [] })
+        let result = harness.exchange(["http://none.test/"])[0]
+        #expect(result.failure == .unresolved && result.error == "the host has no address: none.test")
+    }
+
+    @Test func `silent name servers keep a bounded number of threads, and known names are found beside them`() {
+        let receiver = taking()
+        let names = Names()
+        let harness = harness(names, lookups: 4)
+        // Each was found once, so one thread of four stays free for what is known.
+        #expect(harness.exchange(["http://well.test:\(receiver.port)/"])[0].status == 200)
+        let silent = (0..<40).map { "http://silent-\($0).test/" }
+        harness.courier.submit(CourierHarness.posts(silent, from: 100, timeoutMs: 100))
+        names.waitForLookups(3)
+        // What waits for a thread in vain is given up; what is being looked up keeps its place.
+        #expect(harness.results.wait(38).dropFirst().allSatisfy { $0.failure == .timedOut })
+        harness.courier.submit(CourierHarness.posts(["http://well.test:\(receiver.port)/"], from: 2))
+        #expect(harness.results.wait(39)[1].status == 200)
+        #expect(harness.courier.inFlight == 3)
+        #expect(names.mostAtOnce == 3)
+        names.speak()
+        #expect(harness.results.wait(42).dropFirst(2).allSatisfy { $0.failure == .timedOut })
+        #expect(harness.courier.inFlight == 0)
+        harness.courier.stop(deadlineSeconds: 0)
+        receiver.stop()
+    }
+
+    @Test func `many requests to one name need one lookup, and a stop does not wait for it`() {
+        let names = Names()
+        let harness = harness(names, lookups: 4)
+        harness.courier.submit(CourierHarness.posts(Array(repeating: "http://silent.test/", count: 50)))
+        names.waitForLookups(1)
+        harness.courier.stop(deadlineSeconds: 0)
+        #expect(harness.results.wait(50).allSatisfy { $0.failure == .interrupted && $0.error == "given up: stopping" })
+        #expect(names.all == ["silent.test"])
+        names.speak()
+    }
+}
