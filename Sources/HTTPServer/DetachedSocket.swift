@@ -51,10 +51,8 @@ final class DetachedSocket {
     /// True until its owner is done with it.
     var isOpen: Bool { phase == .open }
 
-    /// Begins to watch, or is closed where that is impossible.
-    func watch() {
-        if loop.epoll.add(descriptor, watched, tag: tag) != 0 { close() }
-    }
+    /// Begins to watch. Returns false where that is impossible; the socket is of no use then.
+    func watch() -> Bool { loop.epoll.add(descriptor, watched, tag: tag) == 0 }
 
     /// Counts it as a stream from now on. The kernel then looks now and then whether a silent peer is still there, and
     /// takes no more than a little ahead of what it can send.

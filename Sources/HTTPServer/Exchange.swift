@@ -54,8 +54,9 @@ public final class Exchange {
     /// Changes whenever a request ends, so that an answer to an earlier one is told apart.
     private(set) var serial: UInt64 = 0
     var bodyLimit = 0
-    /// Bytes of the body that are counted in the server's quota.
+    /// Bytes of the body, and of the answer, that are counted in the server's budgets.
     var bodyCounted = 0
+    private var answerCounted = 0
     var discarded = 0
     /// Whether a request came on this connection.
     var hasRequested = false
@@ -108,13 +109,39 @@ public final class Exchange {
         enter(.idle)
         dropBody()
         reply.release()
+        countAnswer(0)
     }
 
     /// Forgets the body, and gives its memory back where it is large.
     func dropBody() {
         body.removeAll(keepingCapacity: body.capacity <= Response.keptBytes)
-        if bodyCounted > 0 { loop.quota.giveBackBody(bodyCounted) }
+        if bodyCounted > 0 { loop.quota.bodies.change(by: -bodyCounted, for: peer?.owner) }
         bodyCounted = 0
+    }
+
+    // MARK: What the answer holds
+
+    /// Counts the answer with at least `bytes` from now on, before they are there. Returns false where the answers under
+    /// way hold as much as they may; then nothing is changed.
+    public func reserveAnswer(_ bytes: Int) -> Bool {
+        let more = bytes - answerCounted
+        guard bytes > loop.limits.smallAnswerBytes, more > 0 else { return true }
+        guard loop.quota.answers.take(more, for: peer?.owner) else { return false }
+        answerCounted = bytes
+        return true
+    }
+
+    /// Gives back what was reserved beyond `bytes`.
+    public func trimAnswer(to bytes: Int) {
+        if bytes < answerCounted { countAnswer(bytes) }
+    }
+
+    /// Counts the answer with `bytes` from now on, whether or not that may be.
+    func countAnswer(_ bytes: Int) {
+        let counted = bytes > loop.limits.smallAnswerBytes ? bytes : 0
+        guard counted != answerCounted else { return }
+        loop.quota.answers.change(by: counted - answerCounted, for: peer?.owner)
+        answerCounted = counted
     }
 
     /// True when the answer that began with `serial` is still to be given.

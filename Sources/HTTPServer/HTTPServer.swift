@@ -78,7 +78,10 @@ public final class HTTPServer: Sendable {
     public var streamCount: Int { quota.streams }
 
     /// Bytes that the larger bodies under way hold.
-    public var bodyBytes: Int { quota.bodyBytes }
+    public var bodyBytes: Int { quota.bodies.total }
+
+    /// Bytes that the larger answers under way hold, or may come to hold.
+    public var answerBytes: Int { quota.answers.total }
 
     /// Answers that the handler dropped without sending, since the start. Each is a mistake in the handler.
     public var forgottenAnswers: Int { quota.forgottenAnswers }

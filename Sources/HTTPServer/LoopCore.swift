@@ -251,10 +251,11 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
 
     // MARK: Detached sockets
 
-    func adopt(_ descriptor: Int32, peer: SocketAddress?) -> DetachedSocket {
+    /// Takes the socket over, which is counted already; nil where it can't be watched, and then it is left as it is.
+    func adopt(_ descriptor: Int32, peer: SocketAddress?) -> DetachedSocket? {
         let socket = DetachedSocket(descriptor, loop: self, tag: sockets.nextTag, peer: peer)
+        guard socket.watch() else { return nil }
         sockets.insert(socket)
-        socket.watch()
         return socket
     }
 

@@ -5,7 +5,7 @@ public struct ServerLimits: Sendable {
     /// Bytes of a request's head, request line included; above: 431.
     public var headerBytes = 8192
     /// Header lines of a request; above: 431.
-    public var headerCount = 64
+    public var headerCount = 100
     /// Bytes of a request target; above: 414.
     public var targetBytes = 4096
     /// Connections under HTTP in all loops; further ones are closed when they come. Streams have their own bound.
@@ -15,9 +15,14 @@ public struct ServerLimits: Sendable {
     public var connectionsPerAddress = 4096
     /// Bytes that the larger bodies under way, each above `smallBodyBytes`, may hold together; one that would exceed it
     /// is refused with 503.
-    public var bodyBytes = 256 << 20
+    public var bodyBytes = 96 << 20
     /// A body of at most so many bytes is not counted.
-    public var smallBodyBytes = 64 * 1024
+    public var smallBodyBytes = 16 * 1024
+    /// Bytes that the larger answers under way, each above `smallAnswerBytes`, may hold together: see
+    /// `Exchange.reserveAnswer`.
+    public var answerBytes = 256 << 20
+    /// An answer of at most so many bytes is not counted.
+    public var smallAnswerBytes = 16 * 1024
     /// Seconds that a connection may stay without a request; then it is closed.
     public var idleSeconds = 60
     /// Seconds from the connection, or from the request line of a later request, to the request's last byte; then it

@@ -6,8 +6,6 @@ final class SocketQuota: Sendable {
         var connections = 0
         var streams = 0
         var forgottenAnswers = 0
-        /// Bytes of the larger bodies under way.
-        var bodyBytes = 0
         /// Most sockets at once since a crowd had last gone.
         var crowd = 0
         var byOwner: [UInt64: Int] = [:]
@@ -17,6 +15,10 @@ final class SocketQuota: Sendable {
     /// Sockets that the process's descriptors allow.
     private let sockets: Int
     private let guarded: Guarded
+    /// Of the larger bodies under way.
+    let bodies: ByteBudget
+    /// Of the larger answers under way.
+    let answers: ByteBudget
 
     /// The counts, which only the holder of the lock touches.
     private final class Guarded: @unchecked Sendable {  // unchecked: every access is inside `lock`
@@ -33,11 +35,12 @@ final class SocketQuota: Sendable {
         self.limits = limits
         sockets = max(1, descriptors - min(limits.reservedDescriptors, descriptors / 2))
         guarded = Guarded()
+        bodies = ByteBudget(limits.bodyBytes)
+        answers = ByteBudget(limits.answerBytes)
     }
 
     var connections: Int { guarded.use { $0.connections } }
     var streams: Int { guarded.use { $0.streams } }
-    var bodyBytes: Int { guarded.use { $0.bodyBytes } }
     var forgottenAnswers: Int { guarded.use { $0.forgottenAnswers } }
 
     /// Whether one more connection may come from there.
@@ -83,19 +86,6 @@ final class SocketQuota: Sendable {
             guard let peer, let count = counts.byOwner[peer.owner] else { return }
             counts.byOwner[peer.owner] = count > 1 ? count - 1 : nil
         }
-    }
-
-    /// So many more bytes of a body, if that may be.
-    func takeBody(_ bytes: Int) -> Bool {
-        guarded.use { counts in
-            guard counts.bodyBytes + bytes <= limits.bodyBytes else { return false }
-            counts.bodyBytes += bytes
-            return true
-        }
-    }
-
-    func giveBackBody(_ bytes: Int) {
-        guarded.use { $0.bodyBytes -= bytes }
     }
 
     /// Whether there were at least `size` sockets at once, of which no more than half are left. True once for each crowd.

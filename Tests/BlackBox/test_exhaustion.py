@@ -5,11 +5,12 @@ import json
 import resource
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
+from client import Client
 from test_http import head, one_answer, status
-from test_operations import samples
 from test_resets import open_files, resident
 from timers import poll
 
@@ -198,29 +199,76 @@ def test_thousands_of_pipelined_requests_are_answered_in_order_beside_the_others
         assert answers == [f"none-{number}" for number in range(count)]
 
 
-def test_a_limit_of_memory_that_suffices_is_never_reached(new_server):
-    """Swift ends the process where it gets no memory, so what is under way must stay within bounds."""
-    server = new_server(limits=[f"--as={1 << 30}"])
-    line = json.dumps({"after": "1h", "payload": "x" * 50_000}) + "\n"
-    with Honest(server) as honest:
-        streams = [server.client.stream("/v1/events?since=0") for _ in range(50)]
-        posts = [threading.Thread(target=server.client.post, args=("/v1/timers/batch?results=brief",), daemon=True,
-                                  kwargs={"body": line * 300, "content_type": "application/x-ndjson", "timeout": 40})
-                 for _ in range(6)]
-        for post in posts:
-            post.start()
-        while any(post.is_alive() for post in posts):
-            honest.are_served()
-        for stream in streams:
-            stream.close()
-        assert len(server.client.get("/v1/timers?limit=1").expect(200).json["timers"]) == 1
-        count = sum(value for _, value in samples(server.client)["timerd_timers"])
-        assert count == 6 * 300 + honest.number
+def most_resident(server):
+    """The most bytes of memory that the server ever had in use."""
+    line = next(line for line in Path(f"/proc/{server.pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) << 10
+
+
+def heavy_server(new_server, count=1000):
+    """A server with timers of 64 KiB each; one of them is a watchdog."""
+    server = new_server()
+    payload = "x" * 65_534
+    for start in range(0, count, 100):
+        server.client.batch([{"id": f"heavy-{start + number}", "after": "1h", "payload": payload} for number in range(100)],
+                            "?results=brief").expect(200)
+    server.client.create(id="w", watchdog="1h", payload=payload)
+    return server
+
+
+def ask_and_never_read(server, target, source="127.0.0.1"):
+    """A connection with a request whose answer nobody will read."""
+    sock = socket.socket()
+    sock.settimeout(10)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.bind((source, 0))
+    sock.connect(("127.0.0.1", server.port))
+    sock.sendall(head("GET", target))
+    return sock
+
+
+def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
+    """Forty readers that never read, each of a page of as much as there is, and batches whose results show timers in whole."""
+    server = heavy_server(new_server)
+    replies = []
+
+    def kick():
+        replies.append(server.client.batch([{"command": "kick", "id": "w"}] * 10_000, timeout=60))
+
+    deaf = [ask_and_never_read(server, "/v1/timers?limit=1000") for _ in range(40)]
+    clients = [threading.Thread(target=kick, daemon=True) for _ in range(8)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join(60)
+    assert most_resident(server) < 512 << 20
+    for reply in replies:
+        assert len(reply.expect(200).lines) == 10_000 and "timer" in reply.lines[0] and "timer" not in reply.lines[-1]
+    assert len(replies) == 8
+    assert [status(sock.recv(64)) for sock in deaf] == [200] * 40
+    close(deaf)
     server.stop()
 
 
+def test_one_address_that_lets_answers_pile_up_leaves_room_for_another(new_server):
+    """A hundred pages of four MiB, of which the server takes what it may hold."""
+    server = heavy_server(new_server)
+    other = Client(server.port, source="127.0.0.2")
+    page = "/v1/timers?limit=1000"
+    deaf = [ask_and_never_read(server, page) for _ in range(100)]
+    for _ in range(10):
+        assert len(other.get(page).expect(200).json["timers"]) > 60
+        server.client.create()  # what is small has no need of it
+    server.client.get(page).problem(503, "overloaded")
+    answered = [status(sock.recv(64)) for sock in deaf]
+    assert answered.count(200) + answered.count(503) == 100 and 40 <= answered.count(200) < 64
+    assert most_resident(server) < 512 << 20
+    close(deaf)
+    poll(lambda: server.client.get(page).status == 200)
+
+
 def test_large_bodies_that_never_end_hold_a_bounded_part_of_memory(new_server):
-    """Thirty batches, each but for its last byte: together more than the 256 MiB that bodies may hold."""
+    """Thirty batches, each but for its last byte: together more than the 96 MiB that bodies may hold."""
     server = new_server()
     body = b" " * (15 << 20)
     request = head("POST", "/v1/timers/batch", "Content-Type: application/x-ndjson", f"Content-Length: {len(body) + 1}")
@@ -230,7 +278,7 @@ def test_large_bodies_that_never_end_hold_a_bounded_part_of_memory(new_server):
             with contextlib.suppress(OSError):
                 sock.sendall(request + body)
             honest.are_served()
-        assert resident(server) - before < 400 << 20
+        assert resident(server) - before < 128 << 20
         assert one_answer(uploads[-1])[0] == 503
         close(uploads)
         poll(lambda: server.client.batch([{"after": "1h"}] * 2000).status == 200)

@@ -21,8 +21,17 @@ struct LimitTests {
 
     @Test func `more header lines than the limit are 431`() throws {
         let server = try TestServer()
-        #expect(server.client().get("/", headers: String(repeating: "A: b\r\n", count: 63))?.status == 200)
-        #expect(server.client().get("/", headers: String(repeating: "A: b\r\n", count: 64))?.status == 431)
+        #expect(server.client().get("/", headers: String(repeating: "A: b\r\n", count: 99))?.status == 200)
+        #expect(server.client().get("/", headers: String(repeating: "A: b\r\n", count: 100))?.status == 431)
+    }
+
+    @Test func `as many header lines as may be, in a head of as many bytes as may be, are served`() throws {
+        let server = try TestServer()
+        let lines = String(repeating: "Name: \(String(repeating: "v", count: 72))\r\n", count: 99)
+        let fixed = "GET / HTTP/1.1\r\nHost: test\r\n\r\n".utf8.count + lines.utf8.count
+        let target = "/" + String(repeating: "t", count: 8192 - fixed)
+        #expect(server.client().get(target, headers: lines)?.status == 200)
+        #expect(server.client().get(target + "t", headers: lines)?.status == 431)
     }
 
     @Test func `a target over the limit is 414`() throws {
@@ -116,6 +125,19 @@ struct LimitTests {
         small.send(post + "200000\r\n\r\n" + large)
         #expect(small.answer()?.text.utf8.count == 200_000)
         #expect(server.settles(bodyBytes: 0))
+    }
+
+    @Test func `a larger answer is counted until it is read or its reader has gone`() throws {
+        let server = try TestServer()
+        let client = server.client()
+        client.send("GET /huge HTTP/1.1\r\nHost: test\r\n\r\n")
+        #expect(server.settles(answerBytes: 40_000_000))
+        let reader = server.client()
+        #expect(reader.get("/large")?.body.count == 3_000_000)
+        #expect(server.settles(answerBytes: 40_000_000))
+        client.reset()
+        #expect(server.settles(answerBytes: 0))
+        #expect(reader.get("/")?.status == 200)
     }
 
     @Test func `a chunked body over the limit is 413`() throws {

@@ -252,6 +252,11 @@ final class TestServer {
         settles { server.bodyBytes == bodyBytes }
     }
 
+    /// The same for the bytes of larger answers under way.
+    func settles(answerBytes: Int) -> Bool {
+        settles { server.answerBytes == answerBytes }
+    }
+
     private func settles(_ isSo: () -> Bool) -> Bool {
         let end = Clocks.monotonic() + 10_000_000_000
         while !isSo() {
