@@ -62,19 +62,25 @@ public final class Exchange {
     var hasRequested = false
     /// Whether the client's end may have come with the last bytes that were read.
     var mayHaveEnded = true
-    /// Whether the connection is counted in the server's quota; else its detached socket is.
-    var hasSlot = true
+    /// What the connection counts as; nil: its detached socket counts.
+    var claim: SocketClaim?
+    /// Whether it came beyond the ordinary number of connections: only health checks are to be answered.
+    public let isFromReserve: Bool
+    /// Whether a byte is known to have come.
+    private(set) var hasBegun = false
     let acceptedAt: Int64
     var absoluteAuthority: [UInt8] = []
     var targetStart: UInt = 0
     var reply = ReplyBuffer()
 
-    init(loop: LoopCore, daemon: LibraryDaemon, connection: LibraryConnection) {
+    init(loop: LoopCore, daemon: LibraryDaemon, connection: LibraryConnection, _ kind: SocketClaim.Kind) {
         self.loop = loop
         self.connection = connection
         listenerIndex = daemon.listenerIndex
         listenerIsLoopback = daemon.isLoopback
         peer = connection.peer
+        claim = SocketClaim(owner: peer?.owner, kind: kind)
+        isFromReserve = kind == .reserved
         acceptedAt = loop.now
         since = loop.now
     }
@@ -101,6 +107,20 @@ public final class Exchange {
         loop.noteStage(from: self.stage, to: stage)
         self.stage = stage
         since = loop.now
+    }
+
+    /// Whether a new connection that is late with its first request has sent some of it at least: it has more time then.
+    func beginsLate() -> Bool {
+        guard stage == .idle, !hasRequested, !hasBegun else { return false }
+        hasBegun = connection?.hasReceived ?? false
+        return hasBegun
+    }
+
+    /// See `SocketQuota.giveUp`.
+    func giveUp() -> Bool {
+        guard var claim, loop.quota.giveUp(&claim) else { return false }
+        self.claim = claim
+        return true
     }
 
     /// Readies it for the connection's next request.

@@ -120,7 +120,7 @@ extension Exchange {
         guard stage == .owed, let connection else { return }
         enter(.sending)
         countAnswer(response.body.count)
-        let closes = response.closesConnection || loop.isDraining
+        let closes = response.closesConnection || loop.isDraining || isFromReserve
         let bytes = unsafe reply.load(&response.body)
         if unsafe !connection.queue(response, body: bytes, closes: closes) { enter(.broken) }
         loop.noteWork()
@@ -141,22 +141,22 @@ extension Exchange {
     /// The connection's socket, out of the library's hands; nil when no descriptor is left, or the kernel can't watch one
     /// more. Then the library still has it.
     func takeSocket() -> DetachedSocket? {
-        guard let connection else { return nil }
+        guard let connection, let claim else { return nil }
         let descriptor = connection.duplicateSocket()
         guard descriptor >= 0 else { return nil }
-        guard let socket = loop.adopt(descriptor, peer: peer) else {
+        guard let socket = loop.adopt(descriptor, peer: peer, claim) else {
             close(descriptor)
             return nil
         }
         enter(.left)
         loop.noteWork()
-        hasSlot = false
+        self.claim = nil
         return socket
     }
 
     /// As above, counted as a stream; nil also where there are too many of these.
     func takeSocketForStream() -> DetachedSocket? {
-        guard loop.quota.takeStream() else { return nil }
+        guard !isFromReserve, loop.quota.takeStream() else { return nil }
         guard let socket = takeSocket() else {
             loop.quota.giveBackStream()
             return nil

@@ -22,12 +22,16 @@ public final class HTTPServer: Sendable {
     ) throws(ListenError) {
         guard !configuration.listeners.isEmpty else { throw ListenError("no address to listen at") }
         signal(SIGPIPE, SIG_IGN)
-        let quota = SocketQuota(configuration.limits, descriptors: Self.raiseDescriptorLimit())
+        let quota = SocketQuota(
+            configuration.limits, descriptors: Self.raiseDescriptorLimit(), loops: configuration.loops)
         let phase = phase
         let loops = (0..<max(1, configuration.loops)).map { index in
             let loop = Loop(index: index)
             return LoopCore(
                 loop, limits: configuration.limits, quota: quota, phase: phase, handler: makeHandler(loop))
+        }
+        for (index, loop) in loops.enumerated() {
+            loop.ask(loops[(index + 1) % loops.count].evictions, of: loops.count - 1)
         }
         self.quota = quota
         self.loops = loops

@@ -292,6 +292,15 @@ extension Problem {
         return problem
     }
 
+    /// All places for connections are taken.
+    static var tooManyConnections: Problem {
+        var problem = Problem(
+            .overloaded, "as many connections as may be are open: only health checks are answered; nothing was changed")
+        problem.outcome = "none"
+        problem.retryAfter = 1
+        return problem
+    }
+
     /// There is no delivery to do it to.
     static var noDelivery: Problem { Problem(.notFound, "there is no delivery with this id") }
 

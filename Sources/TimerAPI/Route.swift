@@ -61,6 +61,9 @@ enum Route: Int, CaseIterable {
         }
     }
 
+    /// Whether it tells how the server is.
+    var isHealth: Bool { self == .healthz || self == .readyz }
+
     /// Whether it needs no token.
     var isOpen: Bool { self == .healthz || self == .readyz }
 

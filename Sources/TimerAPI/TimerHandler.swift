@@ -67,6 +67,7 @@ final class TimerHandler: LoopHandler {
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try route(ticket)
+            if exchange.isFromReserve && !ticket.route.isHealth { throw .tooManyConnections }
             return .accept(bodyLimit: ticket.route.bodyLimit)
         } catch {
             refuse(error, ticket)

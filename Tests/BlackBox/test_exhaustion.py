@@ -16,7 +16,7 @@ from timers import poll
 
 CREATE = b'{"after":"1h"}'
 SLOW = 1000
-HALF_OPEN = 10_000
+HALF_OPEN = 10_050
 # What the allocator keeps of a peak, in bytes; the peaks here are larger, or it is said how many bytes a client may leave.
 KEPT = 24 << 20
 
@@ -24,10 +24,11 @@ KEPT = 24 << 20
 class Honest:
     """Clients that were there before, and do what they always do."""
 
-    def __init__(self, server):
-        self.server, self.number = server, 0
-        self.kept = server.client.socket()
-        self.stream = server.client.stream("/v1/events?types=created").expect(200)
+    def __init__(self, server, client=None):
+        self.number = 0
+        client = client or server.client
+        self.kept = client.socket()
+        self.stream = client.stream("/v1/events?types=created").expect(200)
 
     def __enter__(self):
         self.are_served()  # what the server opens when it is first needed is open from here on
@@ -69,11 +70,11 @@ def allow_files(count):
         resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
 
 
-def connect(server, number=0):
-    """A connection that comes from one of several addresses of this machine, without waiting for it."""
+def connect(server, address):
+    """A connection that comes from `address`, one of this machine's, without waiting for it."""
     sock = socket.socket()
     sock.setblocking(False)
-    sock.bind((f"127.0.0.{1 + number % 8}", 0))
+    sock.bind((address, 0))
     with contextlib.suppress(BlockingIOError):
         sock.connect(("127.0.0.1", server.port))
     return sock
@@ -134,19 +135,73 @@ def test_a_thousand_clients_that_send_a_byte_at_a_time_are_served_like_the_other
         close(slow)
 
 
-def test_ten_thousand_connections_that_send_nothing_keep_nobody_out(new_server):
+def refused_or_closed(sock):
+    """Whether a request on this connection is refused for lack of places."""
+    try:
+        sock.sendall(head("GET", "/v1/timers"))
+        return one_answer(sock)[0] == 503
+    except (OSError, AssertionError):
+        return True
+
+
+def test_one_address_with_all_the_connections_there_are_keeps_nobody_out(new_server, tmp_path):
+    """More than ten thousand, each with one byte of a request so that it stays: others come in all the while."""
     allow_files(HALF_OPEN + 500)
-    server = new_server()
-    with Honest(server) as honest:
-        with unchanged(server):
-            opened = []
+    server = new_server("--max-connections", "10000", listen=["127.0.0.1:0", f"unix:{tmp_path}/socket"])
+    other, local = Client(server.port, source="127.0.0.2"), Client(unix=f"{tmp_path}/socket")
+    with Honest(server, other) as honest:
+        with unchanged(server, bytes=64 << 20):
+            opened, others = [], []
             for number in range(HALF_OPEN):
-                opened.append(connect(server, number))
+                opened.append(connect(server, address="127.0.0.1"))
                 if number % 500 == 0:
                     honest.are_served()
-            honest.are_served()
-            poll(lambda: open_files(server) > 9000)
+            poll(lambda: open_files(server) > 9900)
+            for sock in opened:
+                with contextlib.suppress(OSError):
+                    sock.send(b"G")
+            for number in range(100):
+                honest.are_served()
+                others.append(other.socket())  # these stay
+                others[-1].sendall(head("GET", "/readyz"))
+                assert one_answer(others[-1])[0] == 200
+                other.create(id=f"other-{number}")
+                local.create(id=f"local-{number}")
+                for path in ("/healthz", "/readyz"):
+                    server.client.get(path).expect(200)  # from the address that has all the places
+            with server.client.socket() as sock:
+                assert refused_or_closed(sock)
+            assert open_files(server) < 10_000 + 4 * 64 + 100
+            close(opened + others)
+
+
+def test_ever_new_addresses_with_a_connection_each_keep_nobody_out(new_server):
+    server = new_server("--max-connections", "1000")
+    allow_files(4000)
+    with Honest(server, Client(server.port, source="127.1.0.1")) as honest:
+        with unchanged(server):
+            opened = []
+            for number in range(3000):
+                opened.append(connect(server, address=f"127.2.{number // 250}.{1 + number % 250}"))
+                if number % 100 == 0:
+                    honest.are_served()
+                    newcomer = Client(server.port, source=f"127.3.0.{1 + number // 100}")
+                    newcomer.create(id=f"newcomer-{number}")
+                    newcomer.get("/healthz").expect(200)
+            assert open_files(server) < 1000 + 4 * 64 + 100
             close(opened)
+
+
+def test_an_address_may_be_held_to_a_number(new_server):
+    server = new_server("--max-connections-per-address", "3")
+    held = [server.client.socket() for _ in range(3)]
+    for sock in held:
+        sock.sendall(head("GET", "/healthz"))
+        assert one_answer(sock)[0] == 200
+    with server.client.socket() as sock:
+        assert refused_or_closed(sock)
+    Client(server.port, source="127.0.0.2").get("/healthz").expect(200)
+    close(held)
 
 
 @pytest.mark.parametrize("target, clients", [("/v1/timers?limit=1000", 10), ("/v1/events?since=0", 100)])

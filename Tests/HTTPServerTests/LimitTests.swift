@@ -201,11 +201,18 @@ struct LimitTests {
         #expect(server.client().get("/")?.status == 200)
     }
 
-    @Test func `the server has so many connections`() throws {
-        let server = try TestServer { $0.connections = 2 }
-        let clients = [server.client(), server.client()]
-        for client in clients { #expect(client.get("/")?.status == 200) }
-        #expect(server.client().get("/") == nil)
-        #expect(clients[0].get("/")?.status == 200)
+    @Test func `a new connection without a byte is closed before one that has sent some of its request`() throws {
+        let server = try TestServer {
+            $0.firstByteSeconds = 1
+            $0.requestSeconds = 600
+        }
+        let silent = server.client()
+        let slow = server.client()
+        slow.send("G")
+        #expect(silent.isClosedByPeer())
+        #expect(server.settles(connections: 1, streams: 0))
+        #expect(server.probe.wait("tick", count: server.probe.count("tick") + 2))
+        slow.send("ET / HTTP/1.1\r\nHost: test\r\n\r\n")
+        #expect(slow.answer()?.status == 200)
     }
 }

@@ -115,6 +115,7 @@ final class TestHandler: LoopHandler {
             exchange.response.add("X-Target", exchange.target)
             exchange.response.add("X-Authority", exchange.authority?.text ?? "")
             exchange.response.add("X-Draining", "\(exchange.serverIsDraining)")
+            exchange.response.add("X-From-Reserve", "\(exchange.isFromReserve)")
             exchange.response.add("X-Method", "\(exchange.method)")
             exchange.response.add("X-Bytes", Array("a\r\nInjected: b".utf8))
             exchange.response.body = exchange.body.isEmpty ? Array("hello".utf8) : exchange.body
