@@ -108,7 +108,8 @@ extension Setting {
 
     /// Every one there is.
     static let all = [
-        listen, data, store, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress, maxIdempotencyKeys, retainEvents, heartbeat, drain,
+        listen, data, store, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
+        maxIdempotencyKeys, retainEvents, heartbeat, drain,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy, server, token,
     ]

@@ -14,7 +14,7 @@ struct CrowdTests {
         for client in clients { #expect(client.get("/")?.status == 200) }
     }
 
-    @Test func `a newcomer that holds fewer gets the place of the longest idle connection of one that holds most`() throws {
+    @Test func `a newcomer gets the place of the longest idle connection of one that holds most`() throws {
         let server = try TestServer { $0.connections = 3 }
         let crowd = (0..<3).map { _ in server.client() }
         for client in [crowd[1], crowd[0], crowd[2]] { #expect(client.get("/")?.status == 200) }
@@ -26,7 +26,8 @@ struct CrowdTests {
         #expect(server.settles(connections: 3, streams: 0))
     }
 
-    @Test func `a connection with a request under way goes after the idle ones, and after the youngest stream`() throws {
+    @Test func `a connection with a request under way goes after the idle ones, and after the youngest stream`() throws
+    {
         let server = try TestServer { $0.connections = 4 }
         let streams = (0..<2).map { _ in server.client() }
         for (count, client) in streams.enumerated() {
@@ -49,7 +50,7 @@ struct CrowdTests {
         #expect(slow.answer()?.text == "ab")
     }
 
-    @Test func `an address that holds as many as any other gets no place of another's, but is answered health checks`() throws {
+    @Test func `an address that holds as many as any gets no other's place, only health checks`() throws {
         let server = try TestServer { $0.connections = 2 }
         let first = server.client()
         let second = Self.client(server, from: 2)
