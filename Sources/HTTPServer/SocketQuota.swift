@@ -102,9 +102,10 @@ final class SocketQuota: Sendable {
         guarded.use { counts in
             let held = counts.owners.count(owner)
             if owner != nil, held >= limits.connectionsPerAddress { return .refused }
-            if counts.ordinary < ordinary { return .free }
-            if held < counts.owners.most, counts.ordinary < ordinary + reserve { return .instead }
-            if owner == nil, counts.ordinary < ordinary + 2 * reserve { return .free }
+            if owner == nil, held < reserve { return .free }
+            let taken = counts.ordinary - min(counts.owners.count(nil), reserve)
+            if taken < ordinary { return .free }
+            if held < counts.owners.most, taken < ordinary + reserve { return .instead }
             return counts.reserved < 2 * reserve ? .reserve : .refused
         }
     }

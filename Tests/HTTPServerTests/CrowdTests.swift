@@ -112,9 +112,11 @@ struct CrowdTests {
         let streams = [server.client(), Self.client(server, from: 2)]
         for client in streams {
             client.send("GET /stream HTTP/1.1\r\nHost: test\r\n\r\n")
-            #expect(client.head()?.status == 200)
+            #expect(server.probe.wait("streaming", count: client === streams[0] ? 1 : 2))
         }
         let local = (0..<3).map { _ in RawClient(path: path) }
         for client in local { #expect(client.get("/")?.header("x-from-reserve") == "false") }
+        server.probe.open("finish")
+        for client in streams { #expect(client.answer()?.text == "first") }
     }
 }
