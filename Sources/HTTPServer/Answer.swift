@@ -42,6 +42,21 @@ public struct Answer: ~Copyable {
         return .stream(stream)
     }
 
+    /// Sends the head that a stream or a parked answer would begin with, and nothing else: what HEAD asks for. It names no
+    /// length, as that is not known beforehand.
+    ///
+    /// - Parameter isStream: whether it is a stream's.
+    public consuming func sendHead(isStream: Bool) {
+        guard exchange.owes(serial) else { return }
+        guard let socket = exchange.takeSocket() else {
+            // No descriptor is left for it: the library's answer says at least what the others do.
+            return exchange.sendResponse()
+        }
+        let framing: ResponseHead.Framing = isStream && exchange.isHTTP11 ? .chunked : .untilClose
+        socket.write(ResponseHead(exchange.response, framing: framing, date: exchange.loop.date()).bytes)
+        socket.finish()
+    }
+
     /// Puts the answer off for as long as it takes, at the price of the connection, which closes with it.
     public consuming func park() -> ParkResult {
         guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }

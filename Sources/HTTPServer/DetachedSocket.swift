@@ -25,7 +25,10 @@ final class DetachedSocket {
     let tag: UInt64
     let peer: SocketAddress?
     var owner = Owner.none
-    private(set) var isStream = false
+    /// What it counts as.
+    private(set) var claim: SocketClaim
+    /// The monotonic clock when the library let go of it.
+    let adoptedAt: Int64
     private let descriptor: Int32
     private var phase = Phase.open
     private var buffer: [UInt8] = []
@@ -35,7 +38,9 @@ final class DetachedSocket {
     /// When it is closed whatever the peer does; only once its owner is done.
     private var deadline = Int64.max
 
-    init(_ descriptor: Int32, loop: LoopCore, tag: UInt64, peer: SocketAddress?) {
+    init(_ descriptor: Int32, loop: LoopCore, tag: UInt64, peer: SocketAddress?, _ claim: SocketClaim) {
+        self.claim = claim
+        adoptedAt = loop.now
         self.descriptor = descriptor
         self.loop = loop
         self.tag = tag
@@ -48,18 +53,21 @@ final class DetachedSocket {
 
     var isClosed: Bool { phase == .closed }
 
+    var isStream: Bool { claim.kind == .stream }
+
+    /// See `SocketQuota.giveUp`.
+    func giveUp() -> Bool { loop.quota.giveUp(&claim) }
+
     /// True until its owner is done with it.
     var isOpen: Bool { phase == .open }
 
-    /// Begins to watch, or is closed where that is impossible.
-    func watch() {
-        if loop.epoll.add(descriptor, watched, tag: tag) != 0 { close() }
-    }
+    /// Begins to watch. Returns false where that is impossible; the socket is of no use then.
+    func watch() -> Bool { loop.epoll.add(descriptor, watched, tag: tag) == 0 }
 
     /// Counts it as a stream from now on. The kernel then looks now and then whether a silent peer is still there, and
     /// takes no more than a little ahead of what it can send.
     func becomeStream() {
-        isStream = true
+        claim.kind = .stream
         loop.quota.connectionBecameStream()
         let seconds = Int32(clamping: max(1, loop.limits.streamKeepAliveSeconds))
         set(SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -164,7 +172,8 @@ final class DetachedSocket {
     private func linger() {
         phase = .lingering
         deadline = loop.now + Int64(loop.limits.lingerSeconds) * 1_000_000_000
-        guard shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
+        // Places for health checks are too few to be lingered on.
+        guard claim.kind != .reserved, shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
         watch(for: [.readable, .peerClosed])
     }
 

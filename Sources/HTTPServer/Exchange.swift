@@ -54,26 +54,33 @@ public final class Exchange {
     /// Changes whenever a request ends, so that an answer to an earlier one is told apart.
     private(set) var serial: UInt64 = 0
     var bodyLimit = 0
-    /// Bytes of the body that are counted in the server's quota.
+    /// Bytes of the body, and of the answer, that are counted in the server's budgets.
     var bodyCounted = 0
+    private var answerCounted = 0
     var discarded = 0
     /// Whether a request came on this connection.
     var hasRequested = false
     /// Whether the client's end may have come with the last bytes that were read.
     var mayHaveEnded = true
-    /// Whether the connection is counted in the server's quota; else its detached socket is.
-    var hasSlot = true
+    /// What the connection counts as; nil: its detached socket counts.
+    var claim: SocketClaim?
+    /// Whether it came beyond the ordinary number of connections: only health checks are to be answered.
+    public let isFromReserve: Bool
+    /// Whether a byte is known to have come.
+    private(set) var hasBegun = false
     let acceptedAt: Int64
     var absoluteAuthority: [UInt8] = []
     var targetStart: UInt = 0
     var reply = ReplyBuffer()
 
-    init(loop: LoopCore, daemon: LibraryDaemon, connection: LibraryConnection) {
+    init(loop: LoopCore, daemon: LibraryDaemon, connection: LibraryConnection, _ kind: SocketClaim.Kind) {
         self.loop = loop
         self.connection = connection
         listenerIndex = daemon.listenerIndex
         listenerIsLoopback = daemon.isLoopback
         peer = connection.peer
+        claim = SocketClaim(owner: peer?.owner, kind: kind)
+        isFromReserve = kind == .reserved
         acceptedAt = loop.now
         since = loop.now
     }
@@ -102,19 +109,59 @@ public final class Exchange {
         since = loop.now
     }
 
+    /// Whether a new connection that is late with its first request has sent some of it at least: it has more time then.
+    func beginsLate() -> Bool {
+        guard stage == .idle, !hasRequested, !hasBegun else { return false }
+        hasBegun = connection?.hasReceived ?? false
+        return hasBegun
+    }
+
+    /// See `SocketQuota.giveUp`.
+    func giveUp() -> Bool {
+        guard var claim, loop.quota.giveUp(&claim) else { return false }
+        self.claim = claim
+        return true
+    }
+
     /// Readies it for the connection's next request.
     func reset() {
         serial += 1
         enter(.idle)
         dropBody()
         reply.release()
+        countAnswer(0)
     }
 
     /// Forgets the body, and gives its memory back where it is large.
     func dropBody() {
         body.removeAll(keepingCapacity: body.capacity <= Response.keptBytes)
-        if bodyCounted > 0 { loop.quota.giveBackBody(bodyCounted) }
+        if bodyCounted > 0 { loop.quota.bodies.change(by: -bodyCounted, for: peer?.owner) }
         bodyCounted = 0
+    }
+
+    // MARK: What the answer holds
+
+    /// Counts the answer with at least `bytes` from now on, before they are there. Returns false where the answers under
+    /// way hold as much as they may; then nothing is changed.
+    public func reserveAnswer(_ bytes: Int) -> Bool {
+        let more = bytes - answerCounted
+        guard bytes > loop.limits.smallAnswerBytes, more > 0 else { return true }
+        guard loop.quota.answers.take(more, for: peer?.owner) else { return false }
+        answerCounted = bytes
+        return true
+    }
+
+    /// Gives back what was reserved beyond `bytes`.
+    public func trimAnswer(to bytes: Int) {
+        if bytes < answerCounted { countAnswer(bytes) }
+    }
+
+    /// Counts the answer with `bytes` from now on, whether or not that may be.
+    func countAnswer(_ bytes: Int) {
+        let counted = bytes > loop.limits.smallAnswerBytes ? bytes : 0
+        guard counted != answerCounted else { return }
+        loop.quota.answers.change(by: counted - answerCounted, for: peer?.owner)
+        answerCounted = counted
     }
 
     /// True when the answer that began with `serial` is still to be given.

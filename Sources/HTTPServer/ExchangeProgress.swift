@@ -36,6 +36,7 @@ extension Exchange {
             }
             guard target.count <= loop.limits.targetBytes else { throw .targetTooLong }
             guard reader.isWellFormed else { throw .badRequest("the request's head is malformed") }
+            guard methodText.allSatisfy(ASCII.isToken) else { throw .badRequest("the method is no word") }
             let (authority, origin) = try RequestCheck.target(target, method: method)
             let facts = try RequestCheck.headers(headers, isHTTP11: isHTTP11)
             if origin > 0 { reduceTarget(authority: authority, origin: origin) }
@@ -66,7 +67,7 @@ extension Exchange {
     /// Whether the body may grow to `size` bytes beside all others.
     private func mayHold(_ size: Int) -> Bool {
         guard size > loop.limits.smallBodyBytes else { return true }
-        guard loop.quota.takeBody(size - bodyCounted) else { return false }
+        guard loop.quota.bodies.take(size - bodyCounted, for: peer?.owner) else { return false }
         bodyCounted = size
         return true
     }
@@ -118,7 +119,8 @@ extension Exchange {
     func sendResponse() {
         guard stage == .owed, let connection else { return }
         enter(.sending)
-        let closes = response.closesConnection || loop.isDraining
+        countAnswer(response.body.count)
+        let closes = response.closesConnection || loop.isDraining || isFromReserve
         let bytes = unsafe reply.load(&response.body)
         if unsafe !connection.queue(response, body: bytes, closes: closes) { enter(.broken) }
         loop.noteWork()
@@ -136,20 +138,25 @@ extension Exchange {
         return false
     }
 
-    /// The connection's socket, out of the library's hands; nil when no descriptor is left.
+    /// The connection's socket, out of the library's hands; nil when no descriptor is left, or the kernel can't watch one
+    /// more. Then the library still has it.
     func takeSocket() -> DetachedSocket? {
-        guard let connection else { return nil }
+        guard let connection, let claim else { return nil }
         let descriptor = connection.duplicateSocket()
         guard descriptor >= 0 else { return nil }
+        guard let socket = loop.adopt(descriptor, peer: peer, claim) else {
+            close(descriptor)
+            return nil
+        }
         enter(.left)
         loop.noteWork()
-        hasSlot = false
-        return loop.adopt(descriptor, peer: peer)
+        self.claim = nil
+        return socket
     }
 
     /// As above, counted as a stream; nil also where there are too many of these.
     func takeSocketForStream() -> DetachedSocket? {
-        guard loop.quota.takeStream() else { return nil }
+        guard !isFromReserve, loop.quota.takeStream() else { return nil }
         guard let socket = takeSocket() else {
             loop.quota.giveBackStream()
             return nil

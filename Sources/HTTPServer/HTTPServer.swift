@@ -22,12 +22,16 @@ public final class HTTPServer: Sendable {
     ) throws(ListenError) {
         guard !configuration.listeners.isEmpty else { throw ListenError("no address to listen at") }
         signal(SIGPIPE, SIG_IGN)
-        let quota = SocketQuota(configuration.limits, descriptors: Self.raiseDescriptorLimit())
+        let quota = SocketQuota(
+            configuration.limits, descriptors: Self.raiseDescriptorLimit(), loops: configuration.loops)
         let phase = phase
         let loops = (0..<max(1, configuration.loops)).map { index in
             let loop = Loop(index: index)
             return LoopCore(
                 loop, limits: configuration.limits, quota: quota, phase: phase, handler: makeHandler(loop))
+        }
+        for (index, loop) in loops.enumerated() {
+            loop.ask(loops[(index + 1) % loops.count].evictions, of: loops.count - 1)
         }
         self.quota = quota
         self.loops = loops
@@ -78,7 +82,10 @@ public final class HTTPServer: Sendable {
     public var streamCount: Int { quota.streams }
 
     /// Bytes that the larger bodies under way hold.
-    public var bodyBytes: Int { quota.bodyBytes }
+    public var bodyBytes: Int { quota.bodies.total }
+
+    /// Bytes that the larger answers under way hold, or may come to hold.
+    public var answerBytes: Int { quota.answers.total }
 
     /// Answers that the handler dropped without sending, since the start. Each is a mistake in the handler.
     public var forgottenAnswers: Int { quota.forgottenAnswers }

@@ -56,6 +56,21 @@ import Glibc
         return unsafe recv(cmhd_socket(pointer), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
+    /// Whether any byte of the peer's has come. True where the kernel does not tell, as of Unix sockets.
+    var hasReceived: Bool {
+        unsafe withUnsafeTemporaryAllocation(byteCount: Self.infoBytes, alignment: 8) { info in
+            var size = socklen_t(info.count)
+            let result = unsafe getsockopt(
+                cmhd_socket(pointer), Int32(IPPROTO_TCP), TCP_INFO, info.baseAddress, &size)
+            guard result == 0, Int(size) == info.count else { return true }
+            return unsafe info.load(fromByteOffset: Self.bytesReceivedOffset, as: UInt64.self) > 0
+        }
+    }
+
+    /// Where the kernel's `tcp_info` has `tcpi_bytes_received`, which the C library's does not know, and how far it goes.
+    private static let bytesReceivedOffset = 128
+    private static let infoBytes = 136
+
     /// Ends the socket in both directions; the library notices and closes the connection.
     func shutDown() {
         shutdown(unsafe cmhd_socket(pointer), Int32(SHUT_RDWR))

@@ -28,7 +28,7 @@ import Glibc
         unsafe calls.request = handleRequest
         unsafe calls.completed = noteCompleted
         // Our own count refuses first; the library's limit is only its bound.
-        let connections = UInt32(clamping: loop.limits.connections + Self.spareConnections)
+        let connections = UInt32(clamping: loop.quota.most + Self.spareConnections)
         unsafe pointer = cmhd_start(listener.descriptor, connections, Self.memoryBytes, calls)
         guard unsafe pointer != nil else {
             close(listener.descriptor)

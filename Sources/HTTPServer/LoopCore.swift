@@ -14,8 +14,19 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private(set) var handler: any LoopHandler
     private(set) var isDraining = false
     private var daemons: [LibraryDaemon] = []
-    private var connections: [Exchange] = []
-    private var sockets = SocketTable()
+    private(set) var connections: [Exchange] = []
+    /// Those of them that came beyond the ordinary number, oldest first.
+    private(set) var reserved: [Exchange] = []
+    private(set) var sockets = SocketTable()
+    /// What the connection that comes next is.
+    var nextKind = SocketClaim.Kind.connection
+    /// Sockets that may be closed for newcomers, the next one last; listed anew when none is left.
+    var candidates: [EvictionCandidate] = []
+    /// What other loops ask to be closed, and whom this one asks.
+    let evictions: EvictionMail
+    private(set) var nextEvictions: EvictionMail?
+    /// How many other loops there are.
+    private(set) var neighbours = 0
     private var ending: [DetachedSocket] = []
     private var closed: [DetachedSocket] = []
     private var currentDate = HTTPDate()
@@ -39,7 +50,14 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         self.quota = quota
         self.phase = phase
         self.handler = handler
+        evictions = EvictionMail(loop)
         epoll.add(loop.events.descriptor, .readable, tag: Self.wakeTag)
+    }
+
+    /// Names the next of the `count` other loops.
+    func ask(_ next: EvictionMail, of count: Int) {
+        nextEvictions = next
+        neighbours = count
     }
 
     /// Listens there too. Before the thread starts.
@@ -77,7 +95,10 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             now = Clocks.monotonic()
             let isWoken = dispatch(events)
             followPhase()
-            if isWoken { handler.woken() }
+            if isWoken {
+                takeEvictions()
+                handler.woken()
+            }
             let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
             if isDue || libraryHasWork { runLibrary() }
             if round != readRound { answerReading(round, isQuiet: events.allSatisfy { $0.tag == Self.wakeTag }) }
@@ -148,6 +169,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         for index in connections.indices.reversed() { checkDeadline(of: connections[index]) }
         for socket in ending { socket.checkDeadline() }
         ending.removeAll { $0.isClosed }
+        candidates = []
         handler.tick(now: now)
         // The allocator keeps what a crowd of connections took, some 10 KB each.
         if quota.crowdHasGone(of: Self.crowdSize) { ProcessUsage.trimMemory() }
@@ -156,12 +178,15 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private func checkDeadline(of exchange: Exchange) {
         let seconds =
             switch exchange.stage {
-            case .idle: exchange.hasRequested ? limits.idleSeconds : min(limits.idleSeconds, limits.requestSeconds)
+            case .idle where exchange.hasRequested: limits.idleSeconds
+            case .idle where exchange.hasBegun: min(limits.idleSeconds, limits.requestSeconds)
+            case .idle: min(limits.idleSeconds, limits.firstByteSeconds)
             case .head, .body, .discarding: limits.requestSeconds
             case .sending: limits.responseSeconds
             case .owed, .left, .broken: Int.max / 1_000_000_000
             }
         let isLate = now - exchange.since > Int64(seconds) * Self.tickNs
+        if isLate, exchange.beginsLate() { return }
         if isLate || exchange.hasEndUnseen { exchange.connection?.shutDown() }
     }
 
@@ -208,21 +233,19 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
 
     // MARK: From the library's callbacks
 
-    func admits(_ peer: SocketAddress?) -> Bool {
-        quota.admits(peer)
-    }
-
     func connectionStarted(_ connection: LibraryConnection, on daemon: LibraryDaemon) -> Exchange {
         progressed = true
-        let exchange = Exchange(loop: self, daemon: daemon, connection: connection)
-        quota.connectionCame(exchange.peer)
+        let exchange = Exchange(loop: self, daemon: daemon, connection: connection, nextKind)
+        if let claim = exchange.claim { quota.came(claim) }
         exchange.place = connections.count
         connections.append(exchange)
+        if exchange.isFromReserve { reserved.append(exchange) }
         return exchange
     }
 
     func connectionClosed(_ exchange: Exchange) {
-        if exchange.hasSlot { quota.socketWent(exchange.peer, isStream: false) }
+        if let claim = exchange.claim { quota.went(claim) }
+        if exchange.isFromReserve { reserved.removeAll { $0 === exchange } }
         let last = connections.removeLast()
         guard last !== exchange else { return }
         last.place = exchange.place
@@ -251,10 +274,11 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
 
     // MARK: Detached sockets
 
-    func adopt(_ descriptor: Int32, peer: SocketAddress?) -> DetachedSocket {
-        let socket = DetachedSocket(descriptor, loop: self, tag: sockets.nextTag, peer: peer)
+    /// Takes the socket over, which is counted already; nil where it can't be watched, and then it is left as it is.
+    func adopt(_ descriptor: Int32, peer: SocketAddress?, _ claim: SocketClaim) -> DetachedSocket? {
+        let socket = DetachedSocket(descriptor, loop: self, tag: sockets.nextTag, peer: peer, claim)
+        guard socket.watch() else { return nil }
         sockets.insert(socket)
-        socket.watch()
         return socket
     }
 
@@ -264,7 +288,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
 
     func socketClosed(_ socket: DetachedSocket) {
         sockets.remove(socket.tag)
-        quota.socketWent(socket.peer, isStream: socket.isStream)
+        quota.went(socket.claim)
         closed.append(socket)
     }
 

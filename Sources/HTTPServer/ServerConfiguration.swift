@@ -5,19 +5,30 @@ public struct ServerLimits: Sendable {
     /// Bytes of a request's head, request line included; above: 431.
     public var headerBytes = 8192
     /// Header lines of a request; above: 431.
-    public var headerCount = 64
+    public var headerCount = 100
     /// Bytes of a request target; above: 414.
     public var targetBytes = 4096
-    /// Connections under HTTP in all loops; further ones are closed when they come. Streams have their own bound.
-    public var connections = 10_000
+    /// Connections and streams in all loops. Once there are as many, who holds fewer than another gets a place of one who
+    /// holds most; others come in only to be answered health checks.
+    public var connections = 12_048
     /// Connections and streams of one IPv4 address or one IPv6 network of 64 bits; further ones are closed when they
     /// come. Unix sockets are not counted so.
-    public var connectionsPerAddress = 4096
+    public var connectionsPerAddress = Int.max
+    /// Sockets beyond `connections`: so many each for Unix sockets, for health checks, and for newcomers whose places are
+    /// being cleared. Fewer where descriptors are few.
+    public var reservedConnections = 64
     /// Bytes that the larger bodies under way, each above `smallBodyBytes`, may hold together; one that would exceed it
     /// is refused with 503.
-    public var bodyBytes = 256 << 20
+    public var bodyBytes = 96 << 20
     /// A body of at most so many bytes is not counted.
-    public var smallBodyBytes = 64 * 1024
+    public var smallBodyBytes = 16 * 1024
+    /// Bytes that the larger answers under way, each above `smallAnswerBytes`, may hold together: see
+    /// `Exchange.reserveAnswer`.
+    public var answerBytes = 256 << 20
+    /// An answer of at most so many bytes is not counted.
+    public var smallAnswerBytes = 16 * 1024
+    /// Seconds that a new TCP connection may stay without a byte; then it is closed.
+    public var firstByteSeconds = 5
     /// Seconds that a connection may stay without a request; then it is closed.
     public var idleSeconds = 60
     /// Seconds from the connection, or from the request line of a later request, to the request's last byte; then it

@@ -1,22 +1,72 @@
 import Platform
 
-/// How many sockets the server holds, in all loops. Any thread.
+/// How many sockets the server holds, in all loops, and who holds them. Any thread.
+///
+/// An address may hold as many as there are while nobody else comes. Once all places are taken, a newcomer that holds fewer
+/// than another gets a place of one that holds most. So nobody who holds little is kept out by those who hold much.
 final class SocketQuota: Sendable {
+    /// Whether a connection may come in.
+    enum Admission: Equatable {
+        /// There is a place for it.
+        case free
+        /// A socket of one that holds most is to be closed for it.
+        case instead
+        /// Only among those kept for health checks.
+        case reserve
+        /// Its address holds as many as one may, or there is no place of any kind.
+        case refused
+    }
+
     private struct Counts {
         var connections = 0
         var streams = 0
+        var reserved = 0
         var forgottenAnswers = 0
-        /// Bytes of the larger bodies under way.
-        var bodyBytes = 0
         /// Most sockets at once since a crowd had last gone.
         var crowd = 0
-        var byOwner: [UInt64: Int] = [:]
+        var owners = Owners()
+
+        /// All but those kept for health checks.
+        var ordinary: Int { connections + streams }
+    }
+
+    /// How many sockets each owner holds; the most that any holds is known at once.
+    private struct Owners {
+        private(set) var counts: [UInt64?: Int] = [:]
+        /// How many owners hold so many sockets.
+        private var holders: [Int: Int] = [:]
+        private(set) var most = 0
+
+        func count(_ owner: UInt64?) -> Int { counts[owner] ?? 0 }
+
+        /// Whether nobody holds more, or only a sixteenth more: of two that hold nearly the same, neither has to be looked for
+        /// anew each time.
+        func holdsMost(_ owner: UInt64?) -> Bool { count(owner) > 0 && count(owner) >= most - most / 16 }
+
+        mutating func change(_ owner: UInt64?, by difference: Int) {
+            let old = count(owner)
+            let new = old + difference
+            counts[owner] = new > 0 ? new : nil
+            holders[old] = holders[old].flatMap { $0 > 1 ? $0 - 1 : nil }
+            if new > 0 { holders[new, default: 0] += 1 }
+            most = max(most, new)
+            while most > 0, holders[most] == nil { most -= 1 }
+        }
     }
 
     private let limits: ServerLimits
-    /// Sockets that the process's descriptors allow.
-    private let sockets: Int
+    /// Connections and streams, those aside that come in beyond this number.
+    private let ordinary: Int
+    /// So many each may come beyond it: newcomers whose places are being cleared, Unix sockets, health checks, and health
+    /// checks that are over.
+    private let reserve: Int
+    /// Health checks that each loop takes beyond it.
+    let reservePerLoop: Int
     private let guarded: Guarded
+    /// Of the larger bodies under way.
+    let bodies: ByteBudget
+    /// Of the larger answers under way.
+    let answers: ByteBudget
 
     /// The counts, which only the holder of the lock touches.
     private final class Guarded: @unchecked Sendable {  // unchecked: every access is inside `lock`
@@ -29,34 +79,72 @@ final class SocketQuota: Sendable {
     }
 
     /// `descriptors` is how many the process may open; where those are few, half of them are for sockets.
-    init(_ limits: ServerLimits, descriptors: Int) {
+    init(_ limits: ServerLimits, descriptors: Int, loops: Int) {
         self.limits = limits
-        sockets = max(1, descriptors - min(limits.reservedDescriptors, descriptors / 2))
+        let sockets = max(1, descriptors - min(limits.reservedDescriptors, descriptors / 2))
+        reserve = min(limits.reservedConnections, sockets / 8)
+        ordinary = max(1, min(limits.connections, sockets - 4 * reserve))
+        reservePerLoop = max(1, reserve / loops)
         guarded = Guarded()
+        bodies = ByteBudget(limits.bodyBytes)
+        answers = ByteBudget(limits.answerBytes)
     }
 
-    var connections: Int { guarded.use { $0.connections } }
+    /// Most sockets there can be.
+    var most: Int { ordinary + 4 * reserve }
+
+    var connections: Int { guarded.use { $0.connections + $0.reserved } }
     var streams: Int { guarded.use { $0.streams } }
-    var bodyBytes: Int { guarded.use { $0.bodyBytes } }
     var forgottenAnswers: Int { guarded.use { $0.forgottenAnswers } }
 
-    /// Whether one more connection may come from there.
-    func admits(_ peer: SocketAddress?) -> Bool {
+    /// Whether one more connection of `owner` may come.
+    func admission(for owner: UInt64?) -> Admission {
         guarded.use { counts in
-            guard counts.connections < limits.connections, counts.connections + counts.streams < sockets else {
-                return false
-            }
-            guard let peer else { return true }
-            return counts.byOwner[peer.owner, default: 0] < limits.connectionsPerAddress
+            let held = counts.owners.count(owner)
+            if owner != nil, held >= limits.connectionsPerAddress { return .refused }
+            if owner == nil, held < reserve { return .free }
+            let taken = counts.ordinary - min(counts.owners.count(nil), reserve)
+            if taken < ordinary { return .free }
+            if held < counts.owners.most, taken < ordinary + reserve { return .instead }
+            return counts.reserved < 2 * reserve ? .reserve : .refused
         }
     }
 
-    func connectionCame(_ peer: SocketAddress?) {
+    func came(_ claim: SocketClaim) {
         guarded.use { counts in
+            guard claim.kind != .reserved else { return counts.reserved += 1 }
             counts.connections += 1
-            counts.crowd = max(counts.crowd, counts.connections + counts.streams)
-            if let peer { counts.byOwner[peer.owner, default: 0] += 1 }
+            counts.crowd = max(counts.crowd, counts.ordinary)
+            counts.owners.change(claim.owner, by: 1)
         }
+    }
+
+    func went(_ claim: SocketClaim) {
+        guarded.use { counts in
+            switch claim.kind {
+            case .reserved: return counts.reserved -= 1
+            case .connection: counts.connections -= 1
+            case .stream: counts.streams -= 1
+            }
+            if !claim.isGivenUp { counts.owners.change(claim.owner, by: -1) }
+        }
+    }
+
+    /// Has a socket no longer count for its owner, as it is about to be closed for another's. Returns false where others hold
+    /// more by now.
+    func giveUp(_ claim: inout SocketClaim) -> Bool {
+        guard claim.kind != .reserved, !claim.isGivenUp else { return false }
+        claim.isGivenUp = guarded.use { counts in
+            guard counts.owners.holdsMost(claim.owner) else { return false }
+            counts.owners.change(claim.owner, by: -1)
+            return true
+        }
+        return claim.isGivenUp
+    }
+
+    /// Those of `sockets` whose owners hold most.
+    func ofThoseWhoHoldMost<Socket>(_ sockets: [Socket], claim: (Socket) -> SocketClaim?) -> [Socket] {
+        guarded.use { counts in sockets.filter { claim($0).map { counts.owners.holdsMost($0.owner) } ?? false } }
     }
 
     /// One more stream, if that may be.
@@ -77,33 +165,11 @@ final class SocketQuota: Sendable {
         guarded.use { $0.connections -= 1 }
     }
 
-    func socketWent(_ peer: SocketAddress?, isStream: Bool) {
-        guarded.use { counts in
-            if isStream { counts.streams -= 1 } else { counts.connections -= 1 }
-            guard let peer, let count = counts.byOwner[peer.owner] else { return }
-            counts.byOwner[peer.owner] = count > 1 ? count - 1 : nil
-        }
-    }
-
-    /// So many more bytes of a body, if that may be.
-    func takeBody(_ bytes: Int) -> Bool {
-        guarded.use { counts in
-            guard counts.bodyBytes + bytes <= limits.bodyBytes else { return false }
-            counts.bodyBytes += bytes
-            return true
-        }
-    }
-
-    func giveBackBody(_ bytes: Int) {
-        guarded.use { $0.bodyBytes -= bytes }
-    }
-
     /// Whether there were at least `size` sockets at once, of which no more than half are left. True once for each crowd.
     func crowdHasGone(of size: Int) -> Bool {
         guarded.use { counts in
-            let sockets = counts.connections + counts.streams
-            guard counts.crowd >= size, sockets <= counts.crowd / 2 else { return false }
-            counts.crowd = sockets
+            guard counts.crowd >= size, counts.ordinary <= counts.crowd / 2 else { return false }
+            counts.crowd = counts.ordinary
             return true
         }
     }

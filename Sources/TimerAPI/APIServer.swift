@@ -7,6 +7,10 @@ public struct APIConfiguration: Sendable {
     public var listeners: [ListenAddress]
     /// Most streams and long polls at once.
     public var maximumStreams = 10_000
+    /// Most connections and streams at once; nil: room for some connections beside the streams.
+    public var maximumConnections: Int?
+    /// Most of one address; nil: as many as there are.
+    public var maximumConnectionsPerAddress: Int?
     /// Milliseconds between two signs of life on a stream.
     public var heartbeatMilliseconds: Int64 = 15_000
     /// Bearer tokens, any of which opens the API; none: open to all.
@@ -53,12 +57,16 @@ public final class APIServer: Sendable {
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.limits.streams = configuration.maximumStreams
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
-        // A proxy may bring every stream from one address.
-        server.limits.connectionsPerAddress = max(server.limits.connectionsPerAddress, configuration.maximumStreams)
+        server.limits.connections =
+            configuration.maximumConnections ?? configuration.maximumStreams + Self.connectionsBesideStreams
+        server.limits.connectionsPerAddress = configuration.maximumConnectionsPerAddress ?? .max
         self.server = try HTTPServer(server) { loop in TimerHandler(context, loop) }
         self.context = context
         context.setStreamCount { [weak server = self.server] in server?.streamCount ?? 0 }
     }
+
+    /// Connections that there is room for beside as many streams as may be.
+    public static let connectionsBesideStreams = 2048
 
     /// What is listened on, with real ports.
     public var boundAddresses: [BoundAddress] { server.boundAddresses }

@@ -64,6 +64,13 @@ final class BatchRun {
         self.ranges = ranges
     }
 
+    /// Most bytes that the answer comes to, about.
+    var mostAnswerBytes: Int {
+        let brief = ranges.count * APILimits.briefResultBytes
+        if isBrief { return brief }
+        return brief + min(ranges.count * APILimits.timerBytes, APILimits.wholeResultBytes + APILimits.timerBytes)
+    }
+
     /// Whether every line was applied; the last results are still to be written by `prepare`.
     var isApplied: Bool { next == ranges.count && lines.isEmpty }
 

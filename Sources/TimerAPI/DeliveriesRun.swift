@@ -6,7 +6,7 @@ final class DeliveriesRun {
     private let showsPending: Bool
     private let showsDead: Bool
     private let timer: TimerKey?
-    private let limit: Int
+    let limit: Int
     private var after: Int64 = 0
     private var examined = 0
     private var found: [DeliveryStanding] = []

@@ -6,7 +6,8 @@ import TimerService
 final class HTTPMetrics: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
     /// Requests by route, method and status code.
     struct Key: Hashable {
-        var route: Route
+        /// nil: none.
+        var route: Route?
         var method: String
         var code: Int
     }
@@ -15,17 +16,24 @@ final class HTTPMetrics: @unchecked Sendable {  // unchecked: every `var` is gua
     private var requests: [Int: Int] = [:]
     private var seconds = [Histogram](
         repeating: Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]),
-        count: Route.allCases.count)
+        count: Route.allCases.count + 1)
 
     private static let methods: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options, .other]
 
-    /// Counts a request that was answered.
-    func count(_ route: Route, _ method: HTTPMethod, _ code: Int, seconds elapsed: Double) {
+    /// Where the counts of `route` are: those of no route behind all others.
+    static func place(_ route: Route?) -> Int { route?.rawValue ?? Route.allCases.count }
+
+    /// The label of `route`: paths that lead nowhere are as many as clients like, and share one.
+    static func label(_ route: Route?) -> String { route?.path ?? "other" }
+
+    /// Counts a request that was answered; `route` is nil where its path led nowhere.
+    func count(_ route: Route?, _ method: HTTPMethod, _ code: Int, seconds elapsed: Double) {
+        let place = Self.place(route)
         let methodIndex = Self.methods.firstIndex(of: method) ?? 0
-        let key = (route.rawValue * Self.methods.count + methodIndex) * 1000 + code
+        let key = (place * Self.methods.count + methodIndex) * 1000 + code
         lock.withLock {
             requests[key, default: 0] += 1
-            seconds[route.rawValue].observe(elapsed)
+            seconds[place].observe(elapsed)
         }
     }
 
@@ -34,7 +42,7 @@ final class HTTPMetrics: @unchecked Sendable {  // unchecked: every `var` is gua
         lock.withLock {
             var named: [Key: Int] = [:]
             for (key, count) in requests {
-                let route = Route.allCases[key / 1000 / Self.methods.count]
+                let route = Route(rawValue: key / 1000 / Self.methods.count)
                 let method = Self.methods[key / 1000 % Self.methods.count]
                 named[Key(route: route, method: "\(method.name)", code: key % 1000)] = count
             }

@@ -15,7 +15,7 @@ final class ListRun {
     /// The timers of the page so far, each with the place right behind it.
     private(set) var members: [(view: TimerView, behind: Cursor)] = []
     /// About how many bytes of JSON they are.
-    private var bytes = 0
+    private(set) var bytes = 0
     /// Where the next page begins; nil when there is none.
     private(set) var next: Cursor?
     /// Position that everything on the page reflects.

@@ -43,7 +43,7 @@ struct MetricsText {
         single(
             "timerd_wakeups_total", "counter", "Times the fire loop woke for something due.", Double(counters.wakeups))
         single(
-            "timerd_loop_stall_seconds", "gauge", "The longest that any loop stood still.",
+            "timerd_loop_stall_seconds", "gauge", "The longest that any loop stood still within the last minute.",
             service.watchdog.longestStall)
         single("timerd_log_bytes", "gauge", "Bytes of the log on the device.", Double(service.logBytes))
         single(
@@ -131,18 +131,20 @@ struct MetricsText {
         for snapshot in snapshots { requests.merge(snapshot.requests, uniquingKeysWith: +) }
         head("timerd_http_requests_total", "counter", "Requests answered.")
         let ordered = requests.sorted {
-            ($0.key.route.rawValue, $0.key.method, $0.key.code) < ($1.key.route.rawValue, $1.key.method, $1.key.code)
+            (HTTPMetrics.place($0.key.route), $0.key.method, $0.key.code)
+                < (HTTPMetrics.place($1.key.route), $1.key.method, $1.key.code)
         }
         for (key, count) in ordered {
-            text +=
-                "timerd_http_requests_total{route=\"\(key.route.path)\",method=\"\(key.method)\",code=\"\(key.code)\"}"
+            let route = HTTPMetrics.label(key.route)
+            text += "timerd_http_requests_total{route=\"\(route)\",method=\"\(key.method)\",code=\"\(key.code)\"}"
             text += " \(count)\n"
         }
         var series: [(String, Histogram)] = []
-        for route in Route.allCases {
-            guard var sum = snapshots.first?.seconds[route.rawValue] else { continue }
-            for snapshot in snapshots.dropFirst() { sum.add(snapshot.seconds[route.rawValue]) }
-            if sum.counts.contains(where: { $0 > 0 }) { series.append(("route=\"\(route.path)\"", sum)) }
+        for route in Route.allCases.map(Optional.init) + [nil] {
+            let place = HTTPMetrics.place(route)
+            guard var sum = snapshots.first?.seconds[place] else { continue }
+            for snapshot in snapshots.dropFirst() { sum.add(snapshot.seconds[place]) }
+            if sum.counts.contains(where: { $0 > 0 }) { series.append(("route=\"\(HTTPMetrics.label(route))\"", sum)) }
         }
         histogram("timerd_http_request_seconds", "Time from a request's head to its answer.", series)
     }

@@ -28,6 +28,7 @@ enum ProblemKind: String, CaseIterable {
     case storageUnavailable = "storage-unavailable"
     case shuttingDown = "shutting-down"
     case notImplemented = "not-implemented"
+    case internalError = "internal-error"
 
     /// The kind that a path component names.
     init?(slug: [UInt8]) { self.init(rawValue: String(decoding: slug, as: UTF8.self)) }
@@ -48,6 +49,7 @@ enum ProblemKind: String, CaseIterable {
         case .misdirected: 421
         case .idempotencyMismatch: 422
         case .timerLimit: 429
+        case .internalError: 500
         case .notImplemented: 501
         case .streamLimit, .overloaded, .storageUnavailable, .shuttingDown: 503
         }
@@ -79,6 +81,7 @@ enum ProblemKind: String, CaseIterable {
         case .storageUnavailable: "The disk takes no writes now"
         case .shuttingDown: "The server is stopping"
         case .notImplemented: "That is not there yet"
+        case .internalError: "The server made a mistake"
         }
     }
 
@@ -116,6 +119,8 @@ enum ProblemKind: String, CaseIterable {
                 + "with its Idempotency-Key, or look."
         case .shuttingDown: "Repeat the request once the server is back. `outcome` is `none`: nothing stands."
         case .notImplemented: "`detail` names what the server does not do: send the request without it."
+        case .internalError:
+            "Look whether the change stands, and report the mistake: with the request and the server's log around it."
         }
     }
 }
@@ -163,7 +168,7 @@ package struct Problem: Error {
         json.string(kind.title)
         json.member("status", Int64(status ?? kind.status))
         json.key("detail")
-        json.string(detail)
+        json.string(Self.clipped(detail))
         if !instance.isEmpty {
             json.key("instance")
             json.string(instance)
@@ -172,7 +177,7 @@ package struct Problem: Error {
             json.key("requestId")
             json.string(requestID)
         }
-        writeText(&json, "pointer", pointer)
+        writeText(&json, "pointer", pointer.map(Self.clipped))
         writeText(&json, "parameter", parameter)
         if let timer {
             json.key("timer")
@@ -191,6 +196,14 @@ package struct Problem: Error {
         // Of what is refused for now nothing stands, unless the refusal says otherwise.
         writeText(&json, "outcome", outcome ?? ((status ?? kind.status) == 503 ? "none" : nil))
         json.endObject()
+    }
+
+    /// Names and words of the request stand in a detail and in a pointer: whatever is longer ends here.
+    private static let longestText = 512
+
+    private static func clipped(_ text: String) -> String {
+        guard text.utf8.count > longestText else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(longestText))) + "…"
     }
 
     private func writeText(_ json: inout JSONWriter, _ name: StaticString, _ text: String?) {
@@ -271,6 +284,23 @@ extension Problem {
         }
     }
 
+    /// The answers under way hold as much memory as they may.
+    static var tooManyAnswers: Problem {
+        var problem = Problem(.overloaded, "larger answers than may be are under way; nothing was changed")
+        problem.outcome = "none"
+        problem.retryAfter = 1
+        return problem
+    }
+
+    /// All places for connections are taken.
+    static var tooManyConnections: Problem {
+        var problem = Problem(
+            .overloaded, "as many connections as may be are open: only health checks are answered; nothing was changed")
+        problem.outcome = "none"
+        problem.retryAfter = 1
+        return problem
+    }
+
     /// There is no delivery to do it to.
     static var noDelivery: Problem { Problem(.notFound, "there is no delivery with this id") }
 
@@ -310,7 +340,7 @@ extension Problem {
         case .bodyTooLarge(let limit): self.init(.tooLarge, "the body is larger than \(limit) bytes")
         case .notImplemented(let detail): self.init(.notImplemented, detail)
         case .expectationFailed: self.init(.invalidRequest, "the only expectation served is 100-continue")
-        case .internalError: self.init(.invalidRequest, "the server failed to answer; this is a fault of its own")
+        case .internalError: self.init(.internalError, "the server failed to answer; this is a fault of its own")
         }
         status = refusal.status
     }

@@ -61,6 +61,9 @@ enum Route: Int, CaseIterable {
         }
     }
 
+    /// Whether it tells how the server is.
+    var isHealth: Bool { self == .healthz || self == .readyz }
+
     /// Whether it needs no token.
     var isOpen: Bool { self == .healthz || self == .readyz }
 
@@ -185,6 +188,10 @@ enum APILimits {
     static let wholeResultBytes = 8 << 20
     /// Bytes of JSON after which a page ends.
     static let pageBytes = 4 << 20
+    /// What a timer's JSON comes to at most, about.
+    static let timerBytes = 128 * 1024
+    /// What a brief result line comes to, about.
+    static let briefResultBytes = 128
     /// What a timer's JSON holds beside what its client set, in bytes, about.
     static let shownBytes = 700
     /// Nanoseconds an answer waits for the disk before the client is told that the outcome is unknown.

@@ -34,8 +34,7 @@ struct StreamReader {
             // In one order, so that streams which ask for the same share what they are sent.
             plan.filter.labels = try query.labels().sorted { $0.lexicographicallyPrecedes($1) }
             plan.follows = try query.flag("follow", default: true)
-            plan.limit = Int(try query.number("limit", in: 1...Int64(Int32.max), default: Int64(Int32.max)))
-            if plan.limit == Int(Int32.max) { plan.limit = .max }
+            plan.limit = Int(try query.number("limit", in: 1...Int64.max, default: .max))
             plan.format = ticket.exchange.accepts("text/event-stream") ? .sse : .ndjson
             plan.isSubscription = ticket.route == .timerEvents && plan.follows && ticket.exchange.method == .get
         }

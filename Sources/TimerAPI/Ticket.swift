@@ -13,6 +13,8 @@ final class Ticket {
     var answer: Answer?
     var serial: UInt64 = 0
     var route = Route.dashboard
+    /// Whether the path led to `route`; else that is only a stand-in.
+    var isRouted = false
     var target = Target()
     var parameter: [UInt8] = []
     var requestID: [UInt8] = []
@@ -34,6 +36,8 @@ final class Ticket {
     var isUnderWay = false
     /// Whether the response is filled already.
     var isRendered = false
+    /// Whether its answer has room beside those under way, or needs none.
+    var hasRoom = false
     /// How often a change was computed anew because the timer had moved on.
     var attempts = 0
     /// Whether the step just taken was the last.
@@ -47,6 +51,7 @@ final class Ticket {
     /// Readies it for the next request.
     func reset(serial: UInt64) {
         self.serial = serial
+        isRouted = false
         answer = nil
         operation = .none
         outcome = .none
@@ -55,7 +60,14 @@ final class Ticket {
         idempotency = nil
         isUnderWay = false
         isRendered = false
+        hasRoom = false
         attempts = 0
+    }
+
+    /// Whether it can still be refused once its answer is known: it changed nothing.
+    var mayBeRefused: Bool {
+        if case .replay = outcome { return true }
+        return exchange.method == .get || exchange.method == .head
     }
 
     /// Lets go of what led to the answer, which stands in the response: a connection may stay without a request.
@@ -109,6 +121,17 @@ enum Operation {
     case stream(StreamPlan)
     /// The same once nothing speaks against the stream: activates the timer if it still waits for a subscriber.
     case subscribe(StreamPlan)
+
+    /// Most bytes that its answer comes to, and what it holds until then; 0 for an answer that is counted when it is there.
+    var mostAnswerBytes: Int {
+        switch self {
+        case .list(let run): min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
+        case .deliveries(.list(let run)):
+            min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
+        case .batch(let run): run.mostAnswerBytes
+        default: 0
+        }
+    }
 }
 
 /// What came of a request.
@@ -139,6 +162,15 @@ enum Outcome {
     case page(status: Int, type: String, [UInt8])
     /// The answer was given, or its connection was taken over.
     case gone
+
+    /// Bytes that the answer holds from here on, as far as they are known; nil where nothing was reserved.
+    var answerBytes: Int? {
+        switch self {
+        case .list(let run): run.bytes
+        case .batch(let run): run.output.count + run.brief.count
+        default: nil
+        }
+    }
 
     /// Whether the request was carried out.
     var isSuccess: Bool {

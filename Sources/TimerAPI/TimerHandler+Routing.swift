@@ -8,6 +8,7 @@ extension TimerHandler {
         let exchange = ticket.exchange
         ticket.parameter.removeAll(keepingCapacity: true)
         ticket.route = .dashboard
+        ticket.isRouted = false
         if exchange.target == [UInt8(ascii: "*")] {
             try context.gate.authenticate(exchange, nil)
             return
@@ -24,6 +25,7 @@ extension TimerHandler {
         if case .route(let known, let parameter) = match {
             route = known
             ticket.route = known
+            ticket.isRouted = true
             ticket.parameter.append(contentsOf: parameter)
         }
         try context.gate.authenticate(exchange, route)

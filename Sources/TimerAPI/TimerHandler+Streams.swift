@@ -85,7 +85,8 @@ extension TimerHandler {
         if ticket.exchange.method == .head {
             fillStreamHead(plan, ticket)
             note(ticket)
-            return answer.send()
+            ticket.letGo()
+            return answer.sendHead(isStream: plan.timeout == nil)
         }
         if isDraining, let activated = plan.activatedAt {
             // It was activated and must be told so: the stream ends right behind that.

@@ -67,6 +67,7 @@ final class TimerHandler: LoopHandler {
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try route(ticket)
+            if exchange.isFromReserve && !ticket.route.isHealth { throw .tooManyConnections }
             return .accept(bodyLimit: ticket.route.bodyLimit)
         } catch {
             refuse(error, ticket)
@@ -176,6 +177,7 @@ final class TimerHandler: LoopHandler {
     /// Takes one step of each request that is ready, in one hold of the lock.
     private func applyReady() {
         swap(&ready, &applied)
+        applied.removeAll { !hasRoom($0) }
         context.service.engine.turn { turn in
             for ticket in applied { ticket.isDecided = turn.step { executor.step(ticket, turn) } }
         }
@@ -186,14 +188,35 @@ final class TimerHandler: LoopHandler {
         applied.removeAll(keepingCapacity: true)
     }
 
+    /// Whether the answer to a request that is not begun yet has room beside those under way. One without waits a while
+    /// and is refused then.
+    private func hasRoom(_ ticket: Ticket) -> Bool {
+        guard !ticket.hasRoom else { return true }
+        let bytes = ticket.operation.mostAnswerBytes
+        ticket.hasRoom = bytes == 0 || ticket.exchange.reserveAnswer(bytes)
+        if ticket.hasRoom { return true }
+        ticket.outcome = .problem(.tooManyAnswers)
+        if !hold(ticket) { respond(ticket) }
+        return false
+    }
+
+    /// Keeps a request that was refused as overload, to be tried again, unless it has waited long enough.
+    private func hold(_ ticket: Ticket) -> Bool {
+        guard case .problem(let problem) = ticket.outcome, problem.kind == .overloaded, !isDraining,
+            Clocks.monotonic() - ticket.exchange.startedAt < APILimits.longestOverload
+        else { return false }
+        ticket.outcome = .none
+        ticket.attempts = 0
+        held.append(ticket)
+        return true
+    }
+
     /// An outcome is known: the answer leaves, or waits for the disk.
     private func decided(_ ticket: Ticket) {
-        if case .problem(let problem) = ticket.outcome, problem.kind == .overloaded, !isDraining,
-            Clocks.monotonic() - ticket.exchange.startedAt < APILimits.longestOverload
-        {
-            ticket.outcome = .none
-            ticket.attempts = 0
-            return held.append(ticket)
+        if hold(ticket) { return }
+        if let bytes = ticket.outcome.answerBytes {
+            ticket.exchange.trimAnswer(to: bytes)
+            if !held.isEmpty { inbox.wake() }
         }
         switch fate(of: ticket) {
         case .durable: respond(ticket)
@@ -270,6 +293,11 @@ final class TimerHandler: LoopHandler {
 
     func send(_ ticket: Ticket) {
         guard let answer = ticket.answer.take() else { return }
+        if !ticket.exchange.reserveAnswer(ticket.exchange.response.body.count), ticket.mayBeRefused {
+            ticket.exchange.response.reset()
+            ticket.exchange.response.add("Request-Id", ticket.requestID)
+            Renderer.fill(.tooManyAnswers, ticket)
+        }
         ticket.letGo()
         note(ticket)
         answer.send()
@@ -279,12 +307,12 @@ final class TimerHandler: LoopHandler {
     func note(_ ticket: Ticket) {
         let exchange = ticket.exchange
         let seconds = Double(Clocks.monotonic() - exchange.startedAt) / 1e9
-        metrics.count(ticket.route, exchange.method, exchange.response.status, seconds: seconds)
+        metrics.count(ticket.isRouted ? ticket.route : nil, exchange.method, exchange.response.status, seconds: seconds)
         context.configuration.accessLog?(
             AccessRecord(
                 method: exchange.methodText.isEmpty
-                    ? "\(exchange.method.name)" : String(decoding: exchange.methodText, as: UTF8.self),
-                target: String(decoding: exchange.target, as: UTF8.self), status: exchange.response.status,
+                    ? "\(exchange.method.name)" : Target.visible(exchange.methodText),
+                target: Target.visible(exchange.target), status: exchange.response.status,
                 bytes: exchange.response.body.count, seconds: seconds, peer: exchange.peerDescription,
                 requestID: String(decoding: ticket.requestID, as: UTF8.self)))
     }

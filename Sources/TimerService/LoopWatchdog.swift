@@ -24,10 +24,13 @@ public final class Heartbeat: Sendable {
     /// Seconds since the last sign.
     public var silence: Double { Double(Clocks.monotonic() - last.load(ordering: .relaxed)) / 1e9 }
 
-    /// The longest time between two signs, in seconds.
+    /// The longest time between two signs since `takeLongest`, in seconds.
     public var longestSilence: Double {
         max(silence, Double(longest.load(ordering: .relaxed)) / 1e9)
     }
+
+    /// The same but for the silence that goes on, in nanoseconds; begins anew.
+    func takeLongest() -> Int64 { longest.exchange(0, ordering: .relaxed) }
 }
 
 /// Watches the service's own loops as it watches clients: one that stands still is reported and fails `/healthz`.
@@ -40,6 +43,7 @@ public final class LoopWatchdog: @unchecked Sendable {  // unchecked: every `var
     private let lock = Lock()
     private var hearts: [Heartbeat] = []
     private var reported: Set<String> = []
+    private var recent = RecentStalls()
     private var stopping = false
     private let report: @Sendable (ServiceEvent) -> Void
 
@@ -48,8 +52,13 @@ public final class LoopWatchdog: @unchecked Sendable {  // unchecked: every `var
     /// Watches a further loop.
     public func watch(_ heart: Heartbeat) { lock.withLock { hearts.append(heart) } }
 
-    /// The longest silence of any loop so far, in seconds.
-    public var longestStall: Double { lock.withLock { hearts.map(\.longestSilence).max() ?? 0 } }
+    /// The longest silence of any loop within the last minute, in seconds.
+    public var longestStall: Double {
+        lock.withLock {
+            let recent = Double(recent.longest(at: Clocks.monotonic())) / 1e9
+            return hearts.map(\.longestSilence).reduce(recent, max)
+        }
+    }
 
     /// Loops that stand still now.
     public var standing: [String] {
@@ -61,6 +70,7 @@ public final class LoopWatchdog: @unchecked Sendable {  // unchecked: every `var
         lock.withLock {
             while !stopping {
                 for heart in hearts {
+                    recent.note(heart.takeLongest(), at: Clocks.monotonic())
                     if heart.silence < Self.warningSeconds {
                         reported.remove(heart.name)
                     } else if reported.insert(heart.name).inserted {

@@ -27,6 +27,9 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.durability.name, help: Setting.durability.help) var durability: String?
     @Option(name: Setting.maxTimers.name, help: Setting.maxTimers.help) var maxTimers: String?
     @Option(name: Setting.maxStreams.name, help: Setting.maxStreams.help) var maxStreams: String?
+    @Option(name: Setting.maxConnections.name, help: Setting.maxConnections.help) var maxConnections: String?
+    @Option(name: Setting.maxConnectionsPerAddress.name, help: Setting.maxConnectionsPerAddress.help)
+    var maxConnectionsPerAddress: String?
     @Option(name: Setting.maxIdempotencyKeys.name, help: Setting.maxIdempotencyKeys.help)
     var maxIdempotencyKeys: String?
     @Option(name: Setting.retainEvents.name, help: Setting.retainEvents.help) var retainEvents: String?
@@ -44,6 +47,8 @@ struct Serve: ParsableCommand {
             Setting.listen.flag: listen, Setting.data.flag: given(data), Setting.store.flag: given(store),
             Setting.durability.flag: given(durability), Setting.maxTimers.flag: given(maxTimers),
             Setting.maxStreams.flag: given(maxStreams),
+            Setting.maxConnections.flag: given(maxConnections),
+            Setting.maxConnectionsPerAddress.flag: given(maxConnectionsPerAddress),
             Setting.maxIdempotencyKeys.flag: given(maxIdempotencyKeys),
             Setting.retainEvents.flag: given(retainEvents), Setting.heartbeat.flag: given(heartbeat),
             Setting.drain.flag: given(drain), Setting.tokenFile.flag: given(tokenFile),

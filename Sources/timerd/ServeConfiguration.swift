@@ -19,6 +19,10 @@ struct ServeConfiguration: Sendable {
     let store: StoreKind
     let engine: EngineConfiguration
     let maximumStreams: Int
+    /// Nil: the default, by the number of streams.
+    let maximumConnections: Int?
+    /// Nil: no bound.
+    let maximumConnectionsPerAddress: Int?
     let heartbeatMilliseconds: Int64
     /// How long a stop may take.
     let drainSeconds: Double
@@ -46,6 +50,8 @@ struct ServeConfiguration: Sendable {
         engine.measuresEveryHold = settings.environment[Environment.measureHolds] != nil
         self.engine = engine
         maximumStreams = try settings.one(.maxStreams).integer(1...10_000_000)
+        maximumConnections = try settings.all(.maxConnections).first?.integer(1...10_000_000)
+        maximumConnectionsPerAddress = try settings.all(.maxConnectionsPerAddress).first?.integer(1...10_000_000)
         heartbeatMilliseconds = try settings.one(.heartbeat).duration(10...3_600_000)
         drainSeconds = Double(try settings.one(.drain).duration(0...3_600_000)) / 1000
         allowedHosts = try Self.hosts(settings.all(.allowHost))

@@ -68,6 +68,8 @@ struct ServerRun {
     private func bind(_ service: TimerService) throws(Failure) -> APIServer {
         var api = APIConfiguration(listeners: configuration.listeners)
         api.maximumStreams = configuration.maximumStreams
+        api.maximumConnections = configuration.maximumConnections
+        api.maximumConnectionsPerAddress = configuration.maximumConnectionsPerAddress
         api.heartbeatMilliseconds = configuration.heartbeatMilliseconds
         api.tokens = configuration.tokens
         api.allowedHosts = configuration.allowedHosts

@@ -50,6 +50,12 @@ extension Setting {
     static let maxStreams = Setting(
         flag: "max-streams", value: "n", initial: "10000",
         meaning: "Most open streams and waits; above, they get 503 stream-limit")
+    static let maxConnections = Setting(
+        flag: "max-connections", value: "n", initial: nil,
+        meaning: "Most connections, streams among them; above, who holds most makes room. Default --max-streams + 2048")
+    static let maxConnectionsPerAddress = Setting(
+        flag: "max-connections-per-address", value: "n", initial: nil,
+        meaning: "Most connections of one IPv4 address or IPv6 /64; above, they are closed. Default none")
     static let maxIdempotencyKeys = Setting(
         flag: "max-idempotency-keys", value: "n", initial: "1000000",
         meaning: "How many idempotency keys are remembered, each for 24h at most")
@@ -102,7 +108,8 @@ extension Setting {
 
     /// Every one there is.
     static let all = [
-        listen, data, store, durability, maxTimers, maxStreams, maxIdempotencyKeys, retainEvents, heartbeat, drain,
+        listen, data, store, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
+        maxIdempotencyKeys, retainEvents, heartbeat, drain,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy, server, token,
     ]

@@ -66,8 +66,10 @@ class Reply:
 
 
 class Client:
-    def __init__(self, port=None, host="127.0.0.1", unix=None, token=None):
+    def __init__(self, port=None, host="127.0.0.1", unix=None, token=None, source=None):
+        """`source` is the address to come from."""
         self.host, self.port, self.unix, self.token = host, port, unix, token
+        self.source = (source, 0) if source else None
 
     @property
     def url(self):
@@ -76,7 +78,7 @@ class Client:
     def connection(self, timeout=TIMEOUT):
         if self.unix:
             return UnixConnection(self.unix)
-        return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+        return http.client.HTTPConnection(self.host, self.port, timeout=timeout, source_address=self.source)
 
     def headers(self, headers, content_type=None):
         """The given headers; a value of None means: do not send."""
@@ -162,7 +164,7 @@ class Client:
             sock.settimeout(timeout)
             sock.connect(self.unix)
             return sock
-        return socket.create_connection((self.host, self.port), timeout=timeout)
+        return socket.create_connection((self.host, self.port), timeout=timeout, source_address=self.source)
 
     def raw(self, data, half_close=False):
         """Sends bytes as they are and returns all that comes back until the server closes."""

@@ -11,12 +11,12 @@ ANY = DATABASE | WAL | SHM | OTHER
 SOURCE = Path(__file__).with_suffix(".c")
 
 
-def build(directory):
+def build(directory, source=SOURCE):
     """Compiles the library into this directory and returns its path."""
-    library = Path(directory) / "faults.so"
+    library = Path(directory) / source.with_suffix(".so").name
     compiler = shutil.which("gcc") or shutil.which("clang")
-    assert compiler, "neither gcc nor clang is there to compile faults.c"
-    subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC", "-o", library, SOURCE, "-ldl"], check=True)
+    assert compiler, f"neither gcc nor clang is there to compile {source.name}"
+    subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     return library
 
 

@@ -5,17 +5,18 @@ import json
 import resource
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
+from client import Client
 from test_http import head, one_answer, status
-from test_operations import samples
 from test_resets import open_files, resident
 from timers import poll
 
 CREATE = b'{"after":"1h"}'
 SLOW = 1000
-HALF_OPEN = 10_000
+HALF_OPEN = 10_050
 # What the allocator keeps of a peak, in bytes; the peaks here are larger, or it is said how many bytes a client may leave.
 KEPT = 24 << 20
 
@@ -23,10 +24,11 @@ KEPT = 24 << 20
 class Honest:
     """Clients that were there before, and do what they always do."""
 
-    def __init__(self, server):
-        self.server, self.number = server, 0
-        self.kept = server.client.socket()
-        self.stream = server.client.stream("/v1/events?types=created").expect(200)
+    def __init__(self, server, client=None):
+        self.number = 0
+        client = client or server.client
+        self.kept = client.socket()
+        self.stream = client.stream("/v1/events?types=created").expect(200)
 
     def __enter__(self):
         self.are_served()  # what the server opens when it is first needed is open from here on
@@ -68,11 +70,11 @@ def allow_files(count):
         resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
 
 
-def connect(server, number=0):
-    """A connection that comes from one of several addresses of this machine, without waiting for it."""
+def connect(server, address):
+    """A connection that comes from `address`, one of this machine's, without waiting for it."""
     sock = socket.socket()
     sock.setblocking(False)
-    sock.bind((f"127.0.0.{1 + number % 8}", 0))
+    sock.bind((address, 0))
     with contextlib.suppress(BlockingIOError):
         sock.connect(("127.0.0.1", server.port))
     return sock
@@ -133,19 +135,73 @@ def test_a_thousand_clients_that_send_a_byte_at_a_time_are_served_like_the_other
         close(slow)
 
 
-def test_ten_thousand_connections_that_send_nothing_keep_nobody_out(new_server):
+def refused_or_closed(sock):
+    """Whether a request on this connection is refused for lack of places."""
+    try:
+        sock.sendall(head("GET", "/v1/timers"))
+        return one_answer(sock)[0] == 503
+    except (OSError, AssertionError):
+        return True
+
+
+def test_one_address_with_all_the_connections_there_are_keeps_nobody_out(new_server, tmp_path):
+    """More than ten thousand, each with one byte of a request so that it stays: others come in all the while."""
     allow_files(HALF_OPEN + 500)
-    server = new_server()
-    with Honest(server) as honest:
-        with unchanged(server):
-            opened = []
+    server = new_server("--max-connections", "10000", listen=["127.0.0.1:0", f"unix:{tmp_path}/socket"])
+    other, local = Client(server.port, source="127.0.0.2"), Client(unix=f"{tmp_path}/socket")
+    with Honest(server, other) as honest:
+        with unchanged(server, bytes=64 << 20):
+            opened, others = [], []
             for number in range(HALF_OPEN):
-                opened.append(connect(server, number))
+                opened.append(connect(server, address="127.0.0.1"))
                 if number % 500 == 0:
                     honest.are_served()
-            honest.are_served()
-            poll(lambda: open_files(server) > 9000)
+            poll(lambda: open_files(server) > 9900)
+            for sock in opened:
+                with contextlib.suppress(OSError):
+                    sock.send(b"G")
+            for number in range(100):
+                honest.are_served()
+                others.append(other.socket())  # these stay
+                others[-1].sendall(head("GET", "/readyz"))
+                assert one_answer(others[-1])[0] == 200
+                other.create(id=f"other-{number}")
+                local.create(id=f"local-{number}")
+                for path in ("/healthz", "/readyz"):
+                    server.client.get(path).expect(200)  # from the address that has all the places
+            with server.client.socket() as sock:
+                assert refused_or_closed(sock)
+            assert open_files(server) < 10_000 + 4 * 64 + 100
+            close(opened + others)
+
+
+def test_ever_new_addresses_with_a_connection_each_keep_nobody_out(new_server):
+    server = new_server("--max-connections", "1000")
+    allow_files(4000)
+    with Honest(server, Client(server.port, source="127.1.0.1")) as honest:
+        with unchanged(server):
+            opened = []
+            for number in range(3000):
+                opened.append(connect(server, address=f"127.2.{number // 250}.{1 + number % 250}"))
+                if number % 100 == 0:
+                    honest.are_served()
+                    newcomer = Client(server.port, source=f"127.3.0.{1 + number // 100}")
+                    newcomer.create(id=f"newcomer-{number}")
+                    newcomer.get("/healthz").expect(200)
+            assert open_files(server) < 1000 + 4 * 64 + 100
             close(opened)
+
+
+def test_an_address_may_be_held_to_a_number(new_server):
+    server = new_server("--max-connections-per-address", "3")
+    held = [server.client.socket() for _ in range(3)]
+    for sock in held:
+        sock.sendall(head("GET", "/healthz"))
+        assert one_answer(sock)[0] == 200
+    with server.client.socket() as sock:
+        assert refused_or_closed(sock)
+    Client(server.port, source="127.0.0.2").get("/healthz").expect(200)
+    close(held)
 
 
 @pytest.mark.parametrize("target, clients", [("/v1/timers?limit=1000", 10), ("/v1/events?since=0", 100)])
@@ -198,29 +254,76 @@ def test_thousands_of_pipelined_requests_are_answered_in_order_beside_the_others
         assert answers == [f"none-{number}" for number in range(count)]
 
 
-def test_a_limit_of_memory_that_suffices_is_never_reached(new_server):
-    """Swift ends the process where it gets no memory, so what is under way must stay within bounds."""
-    server = new_server(limits=[f"--as={1 << 30}"])
-    line = json.dumps({"after": "1h", "payload": "x" * 50_000}) + "\n"
-    with Honest(server) as honest:
-        streams = [server.client.stream("/v1/events?since=0") for _ in range(50)]
-        posts = [threading.Thread(target=server.client.post, args=("/v1/timers/batch?results=brief",), daemon=True,
-                                  kwargs={"body": line * 300, "content_type": "application/x-ndjson", "timeout": 40})
-                 for _ in range(6)]
-        for post in posts:
-            post.start()
-        while any(post.is_alive() for post in posts):
-            honest.are_served()
-        for stream in streams:
-            stream.close()
-        assert len(server.client.get("/v1/timers?limit=1").expect(200).json["timers"]) == 1
-        count = sum(value for _, value in samples(server.client)["timerd_timers"])
-        assert count == 6 * 300 + honest.number
+def most_resident(server):
+    """The most bytes of memory that the server ever had in use."""
+    line = next(line for line in Path(f"/proc/{server.pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) << 10
+
+
+def heavy_server(new_server, count=1000):
+    """A server with timers of 64 KiB each; one of them is a watchdog."""
+    server = new_server()
+    payload = "x" * 65_534
+    for start in range(0, count, 100):
+        server.client.batch([{"id": f"heavy-{start + number}", "after": "1h", "payload": payload} for number in range(100)],
+                            "?results=brief").expect(200)
+    server.client.create(id="w", watchdog="1h", payload=payload)
+    return server
+
+
+def ask_and_never_read(server, target, source="127.0.0.1"):
+    """A connection with a request whose answer nobody will read."""
+    sock = socket.socket()
+    sock.settimeout(10)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.bind((source, 0))
+    sock.connect(("127.0.0.1", server.port))
+    sock.sendall(head("GET", target))
+    return sock
+
+
+def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
+    """Forty readers that never read, each of a page of as much as there is, and batches whose results show timers in whole."""
+    server = heavy_server(new_server)
+    replies = []
+
+    def kick():
+        replies.append(server.client.batch([{"command": "kick", "id": "w"}] * 10_000, timeout=60))
+
+    deaf = [ask_and_never_read(server, "/v1/timers?limit=1000") for _ in range(40)]
+    clients = [threading.Thread(target=kick, daemon=True) for _ in range(8)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join(60)
+    assert most_resident(server) < 512 << 20
+    for reply in replies:
+        assert len(reply.expect(200).lines) == 10_000 and "timer" in reply.lines[0] and "timer" not in reply.lines[-1]
+    assert len(replies) == 8
+    assert [status(sock.recv(64)) for sock in deaf] == [200] * 40
+    close(deaf)
     server.stop()
 
 
+def test_one_address_that_lets_answers_pile_up_leaves_room_for_another(new_server):
+    """A hundred pages of four MiB, of which the server takes what it may hold."""
+    server = heavy_server(new_server)
+    other = Client(server.port, source="127.0.0.2")
+    page = "/v1/timers?limit=1000"
+    deaf = [ask_and_never_read(server, page) for _ in range(100)]
+    for _ in range(10):
+        assert len(other.get(page).expect(200).json["timers"]) > 60
+        server.client.create()  # what is small has no need of it
+    server.client.get(page).problem(503, "overloaded")
+    answered = [status(sock.recv(64)) for sock in deaf]
+    assert answered.count(200) + answered.count(503) == 100 and 40 <= answered.count(200) < 64
+    assert most_resident(server) < 512 << 20
+    close(deaf)
+    poll(lambda: server.client.get(page).status == 200)
+
+
 def test_large_bodies_that_never_end_hold_a_bounded_part_of_memory(new_server):
-    """Thirty batches, each but for its last byte: together more than the 256 MiB that bodies may hold."""
+    """Thirty batches, each but for its last byte: together more than the 96 MiB that bodies may hold."""
     server = new_server()
     body = b" " * (15 << 20)
     request = head("POST", "/v1/timers/batch", "Content-Type: application/x-ndjson", f"Content-Length: {len(body) + 1}")
@@ -230,7 +333,7 @@ def test_large_bodies_that_never_end_hold_a_bounded_part_of_memory(new_server):
             with contextlib.suppress(OSError):
                 sock.sendall(request + body)
             honest.are_served()
-        assert resident(server) - before < 400 << 20
+        assert resident(server) - before < 128 << 20
         assert one_answer(uploads[-1])[0] == 503
         close(uploads)
         poll(lambda: server.client.batch([{"after": "1h"}] * 2000).status == 200)

@@ -17,10 +17,18 @@ final class RawClient {
     private(set) var pending: [UInt8] = []
     private(set) var sawReset = false
 
-    init(port: UInt16) {
+    /// Comes from 127.0.0.`source`.
+    init(port: UInt16, from source: UInt8 = 1) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = (UInt32(0x7F00_0000) | UInt32(source)).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        unsafe withUnsafePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = unsafe bind(descriptor, address, size)
+            }
+        }
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         connect(&address)

@@ -115,6 +115,7 @@ final class TestHandler: LoopHandler {
             exchange.response.add("X-Target", exchange.target)
             exchange.response.add("X-Authority", exchange.authority?.text ?? "")
             exchange.response.add("X-Draining", "\(exchange.serverIsDraining)")
+            exchange.response.add("X-From-Reserve", "\(exchange.isFromReserve)")
             exchange.response.add("X-Method", "\(exchange.method)")
             exchange.response.add("X-Bytes", Array("a\r\nInjected: b".utf8))
             exchange.response.body = exchange.body.isEmpty ? Array("hello".utf8) : exchange.body
@@ -250,6 +251,11 @@ final class TestServer {
     /// The same for the bytes of larger bodies under way.
     func settles(bodyBytes: Int) -> Bool {
         settles { server.bodyBytes == bodyBytes }
+    }
+
+    /// The same for the bytes of larger answers under way.
+    func settles(answerBytes: Int) -> Bool {
+        settles { server.answerBytes == answerBytes }
     }
 
     private func settles(_ isSo: () -> Bool) -> Bool {

@@ -58,6 +58,8 @@ enum WordRules {
             "Sources/timerd/StopSignals.swift": "waits for signals",
         ],
         "@unchecked Sendable": [
+            "Sources/HTTPServer/ByteBudget.swift": "its holdings are guarded by a lock",
+            "Sources/HTTPServer/EvictionMail.swift": "its messages are guarded by a lock",
             "Sources/HTTPServer/HTTPServer.swift": "its state is guarded by a lock",
             "Sources/HTTPServer/LoopCore.swift": "confined to its thread but for the wake-up",
             "Sources/HTTPServer/SocketQuota.swift": "its counts are guarded by a lock",

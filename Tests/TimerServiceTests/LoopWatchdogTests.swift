@@ -23,6 +23,25 @@ struct LoopWatchdogTests {
         #expect(heart.longestSilence > 0.02)
     }
 
+    @Test func `a stall counts for a minute, unless a longer one comes`() {
+        var stalls = RecentStalls()
+        #expect(stalls.longest(at: 5) == 0)
+        stalls.note(300, at: 10)
+        stalls.note(100, at: 20)
+        stalls.note(200, at: 30)
+        #expect(stalls.longest(at: 10 + RecentStalls.window) == 300)
+        #expect(stalls.longest(at: 11 + RecentStalls.window) == 200)
+        #expect(stalls.longest(at: 31 + RecentStalls.window) == 0)
+    }
+
+    @Test func `what is taken of a heart is no longer its longest silence`() throws {
+        let heart = Heartbeat(name: "a")
+        try eventually("time passes") { heart.silence > 0.02 }
+        heart.beat()
+        #expect(heart.takeLongest() > 20_000_000)
+        #expect(heart.takeLongest() == 0)
+    }
+
     @Test func `the watch ends when it is told to`() throws {
         let watchdog = LoopWatchdog { _ in }
         watchdog.watch(Heartbeat(name: "a"))
