@@ -50,6 +50,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Requests that the batch is to answer; and for how many the committer waits before it takes the batch.
     var gathered = 0
     var awaited = 0
+    /// What the commands of this hold of the lock have cost: see `EngineConfiguration.holdLimit`.
+    var spent = 0
     /// Elapsed nanoseconds the alarm is armed for.
     var armedFor = Int64.max
     /// Whether the fire loop is between two steps of one waking.
@@ -176,11 +178,16 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {
         lock.lock(.turn)
         defer { lock.unlock() }
+        spent = 0
         let now = instant()
         let result = body(Turn(engine: self, now: now))
+        counters.mostChangesPerTurn = max(counters.mostChangesPerTurn, spent)
         afterChanges(now)
         return result
     }
+
+    /// Lets threads that wait for the lock have it, for one that takes it again at once. The holder may not call.
+    public func letOthersIn() { lock.yield(naps: 1) }
 
     /// The current instant; a step of the calendar is followed at once.
     func instant() -> Now {
