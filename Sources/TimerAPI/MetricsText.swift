@@ -97,7 +97,8 @@ struct MetricsText {
             [("", counters.holdSeconds)])
         guard !counters.longestHolds.isEmpty else { return }
         single(
-            "timerd_lock_hold_changes_max", "gauge", "The most that commands of one hold cost, in changes of small timers.",
+            "timerd_lock_hold_changes_max", "gauge",
+            "The most that commands of one hold cost, in changes of small timers.",
             Double(counters.mostChangesPerTurn))
         head(
             "timerd_lock_hold_longest_seconds", "gauge",

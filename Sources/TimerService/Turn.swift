@@ -209,5 +209,8 @@ public import TimerLog
     }
 
     /// Frees an idempotency key whose request got no 2xx answer.
-    public func abandon(_ key: Hash128) { engine.idempotency.abandon(key) }
+    public func abandon(_ key: Hash128) {
+        engine.idempotency.abandon(key)
+        if engine.storageFails { engine.abandoned.append(key) }
+    }
 }

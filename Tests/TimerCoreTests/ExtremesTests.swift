@@ -103,10 +103,13 @@ struct ExtremesTests {
     }
 
     @Test func `what is upcoming ends with the year 9999`() throws {
-        let fires = try Scheduler(secret: []).preview(rules(.every(longest, first: .period)), Bench().now, count: 1000).all()
+        let fires = try Scheduler(secret: []).preview(rules(.every(longest, first: .period)), Bench().now, count: 1000)
+            .all()
         #expect(fires.count == 79)
         #expect(fires.allSatisfy { $0 < year10000 })
-        #expect(try Scheduler(secret: []).preview(rules(.at(year10000 - 1)), Bench().now, count: 5).all() == [year10000 - 1])
+        #expect(
+            try Scheduler(secret: []).preview(rules(.at(year10000 - 1)), Bench().now, count: 5).all() == [year10000 - 1]
+        )
     }
 
     @Test func `waking for the end of time is the end of the clock`() throws {

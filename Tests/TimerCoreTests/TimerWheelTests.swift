@@ -161,13 +161,13 @@ struct TimerWheelTests {
         model.arm(501, due: 11)
         let wants = model.wheel.wantsSweep
         #expect(wants)
-        // The sweep of the slot has begun and takes many calls.
-        #expect(model.expire(5, limit: 64).entries.isEmpty)
+        // The sweep of the slot has begun, and takes many more calls.
+        for _ in 0..<20 { #expect(model.expire(5, limit: 64).entries.isEmpty) }
         #expect(model.expire(10, limit: 64).entries.map(\.slot) == [500])
         model.arm(502, due: 12)
         #expect(model.expire(12, limit: 64).entries.map(\.slot) == [501, 502])
         let (sweeps, count) = (model.wheel.sweeps, model.wheel.count)
-        #expect(sweeps == 1 && count > 10_000)
+        #expect(sweeps > 0 && count > 10_000)
     }
 
     @Test func `a slot whose time comes while it is swept is handed out in time`() {
