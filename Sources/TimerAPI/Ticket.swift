@@ -114,6 +114,8 @@ enum Operation {
     case get(TimerKey)
     case next(TimerKey, count: Int)
     case preview(TimerRules, count: Int)
+    /// Fires that are being looked for, outside of the lock.
+    case upcoming(UpcomingFires)
     case list(ListRun)
     case batch(BatchRun)
     case bulk(BulkRun)
@@ -130,6 +132,16 @@ enum Operation {
             min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
         case .batch(let run): run.mostAnswerBytes
         default: 0
+        }
+    }
+}
+
+extension Operation {
+    /// Whether it takes many steps, and each of them long.
+    var isLong: Bool {
+        switch self {
+        case .list, .batch, .bulk, .deliveries: true
+        default: false
         }
     }
 }
