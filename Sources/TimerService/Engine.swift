@@ -85,7 +85,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
         self.alarm = alarm
         self.timeSource = timeSource
-        idempotency = IdempotencyTable(maximum: configuration.maximumIdempotencyKeys)
+        idempotency = IdempotencyTable(
+            maximum: configuration.maximumIdempotencyKeys, maximumBytes: configuration.maximumIdempotencyBytes)
         clock = ServiceClock(timeSource, after: fold.lastBase)
         // Sorted into an array of their own: the fold's does not outlive it.
         let answers = fold.answers.sorted(by: LogFold.AnswerPlace.isOlder)
@@ -122,7 +123,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// - Parameter answers: oldest first.
     private func take(answers: [LogFold.AnswerPlace], head: Int64) {
-        for place in answers { idempotency.complete(place) }
+        for place in answers { idempotency.note(place) }
         let now = clock.now()
         scheduler.armAll(now)
         scheduler.boundDeliveries(
