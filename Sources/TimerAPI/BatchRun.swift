@@ -9,44 +9,37 @@ final class BatchRun {
         case create(TimerKey, id: [UInt8], definition: Int)
         case command(TimerCommand, TimerKey, id: [UInt8], RescheduleTarget?, VersionCondition)
         case delete(TimerKey, id: [UInt8], VersionCondition)
-        case problem(Problem)
-    }
-
-    private enum Result {
-        case timer(status: Int, id: [UInt8], version: Int64)
-        /// A timer as it is now, in whole.
-        indirect case whole(status: Int, id: [UInt8], TimerView)
-        case deleted(id: [UInt8])
-        indirect case problem(Problem)
+        case problem(ProblemText)
     }
 
     private let body: [UInt8]
     private let ranges: [Range<Int>]
     private let siphash: SipHash
     private let zones: any ZoneSource
-    private let isBrief: Bool
-    private let keepsBrief: Bool
+    private var isBrief: Bool
+    /// Whether what each step did is kept for a repeated request.
+    private let keepsParts: Bool
     private var next = 0
     private var lines: [Line] = []
     /// How many of `lines` were applied.
     private var applied = 0
     /// The definitions of the timers to be made, apart from the lines so that they are changed where they are.
     private var definitions: [[UInt8]] = []
-    private var results: [Result] = []
+    private var results: [BatchResult] = []
+    /// The results since the last part was taken, as they are kept.
+    private var part: [UInt8] = []
     /// Bytes of the result lines that show a timer in whole; of those not written yet its definition's.
     private var wholeBytes = 0
     private var document = JSONDocument()
     /// The result lines so far.
     private(set) var output = JSONWriter()
-    /// The result lines so far in their brief form, where they are kept for a repeated request.
-    private(set) var brief = JSONWriter()
 
     init(
-        _ body: [UInt8], isBrief: Bool, keepsBrief: Bool, siphash: SipHash, zones: any ZoneSource
+        _ body: [UInt8], isBrief: Bool, keepsParts: Bool, siphash: SipHash, zones: any ZoneSource
     ) throws(Problem) {
         self.body = body
         self.isBrief = isBrief
-        self.keepsBrief = keepsBrief
+        self.keepsParts = keepsParts
         self.siphash = siphash
         self.zones = zones
         var ranges: [Range<Int>] = []
@@ -74,6 +67,9 @@ final class BatchRun {
     /// Whether every line was applied; the last results are still to be written by `prepare`.
     var isApplied: Bool { next == ranges.count && lines.isEmpty }
 
+    /// Whether any line was applied.
+    var hasBegun: Bool { next > lines.count - applied }
+
     /// Writes the results of the last step and reads the lines of the next; outside of the lock.
     func prepare(_ makeID: () -> [UInt8], requestID: [UInt8]) {
         for result in results { writeResult(result, requestID) }
@@ -82,15 +78,17 @@ final class BatchRun {
         let end = min(ranges.count, next + APILimits.appliedPerStep)
         var bytes = 0
         while next < end, bytes < APILimits.bytesPerStep {
-            do throws(Problem) { lines.append(try read(ranges[next], makeID)) } catch { lines.append(.problem(error)) }
+            do throws(Problem) { lines.append(try read(ranges[next], makeID)) } catch {
+                lines.append(.problem(ProblemText(error)))
+            }
             bytes += ranges[next].count
             next += 1
         }
     }
 
-    private func writeResult(_ result: Result, _ requestID: [UInt8]) {
+    private func writeResult(_ result: BatchResult, _ requestID: [UInt8]) {
         let start = output.count
-        write(result, &output, isBrief: isBrief, requestID)
+        result.write(&output, requestID: requestID)
         guard case .whole(_, _, let view) = result else { return }
         wholeBytes += output.count - start - view.definition.count
     }
@@ -149,20 +147,27 @@ final class BatchRun {
     }
 
     /// Applies lines that were read, until so many bytes of timers have been copied; under the lock.
-    func apply(_ turn: borrowing Turn) {
-        repeat {
+    ///
+    /// - Throws: under an idempotency key, where a line is refused for now: it is to be done in a later step.
+    func apply(_ turn: borrowing Turn) throws(ServiceError) {
+        while applied < lines.count {
             let result = apply(lines[applied], turn)
-            if keepsBrief { write(result, &brief, isBrief: true, []) }
+            if keepsParts {
+                if case .refused(let error, _) = result, error.isForNow { throw error }
+                if part.isEmpty { part.append(PartShape.lines.rawValue) }
+                result.append(to: &part)
+            }
             results.append(result)
             applied += 1
-        } while applied < lines.count && !turn.isSpent
+            if turn.isSpent { break }
+        }
         guard applied == lines.count else { return }
         lines.removeAll(keepingCapacity: true)
         definitions.removeAll(keepingCapacity: true)
         applied = 0
     }
 
-    private func apply(_ line: Line, _ turn: borrowing Turn) -> Result {
+    private func apply(_ line: Line, _ turn: borrowing Turn) -> BatchResult {
         var timer: [UInt8] = []
         do throws(ServiceError) {
             switch line {
@@ -180,11 +185,11 @@ final class BatchRun {
                 return .deleted(id: id)
             }
         } catch {
-            return .problem(Problem(error, timer: timer))
+            return .refused(error, id: timer)
         }
     }
 
-    private func shown(_ slot: SlotIndex, _ id: [UInt8], status: Int, _ turn: borrowing Turn) -> Result {
+    private func shown(_ slot: SlotIndex, _ id: [UInt8], status: Int, _ turn: borrowing Turn) -> BatchResult {
         if isBrief || wholeBytes >= APILimits.wholeResultBytes {
             let version = turn.read { (scheduler: borrowing Scheduler) in scheduler.progress(slot).version }
             return .timer(status: status, id: id, version: version)
@@ -194,36 +199,41 @@ final class BatchRun {
         wholeBytes += view.definition.count
         return .whole(status: status, id: id, view)
     }
+}
 
-    private func write(_ result: Result, _ json: inout JSONWriter, isBrief: Bool, _ requestID: [UInt8]) {
-        json.beginObject()
-        json.key("status")
-        switch result {
-        case .timer(let status, let id, let version):
-            writeBrief(status, id, version, &json)
-        case .whole(let status, let id, let view) where isBrief:
-            writeBrief(status, id, view.progress.version, &json)
-        case .whole(let status, _, let view):
-            json.integer(Int64(status))
-            json.key("timer")
-            TimerJSON.write(view, &json)
-        case .deleted(let id):
-            json.integer(204)
-            json.key("id")
-            json.string(id)
-        case .problem(let problem):
-            json.integer(Int64(problem.status ?? problem.kind.status))
-            json.key("problem")
-            problem.write(&json, instance: [], requestID: requestID)
-        }
-        json.endObject()
-        json.newline()
+extension BatchRun: PartedRun {
+    var isTotal: Bool { false }
+
+    func takePart(isLast: Bool) -> [UInt8]? {
+        defer { part.removeAll(keepingCapacity: true) }
+        // A batch of no lines has an answer too.
+        if part.isEmpty && isLast { part.append(PartShape.lines.rawValue) }
+        return part.isEmpty ? nil : part
     }
 
-    private func writeBrief(_ status: Int, _ id: [UInt8], _ version: Int64, _ json: inout JSONWriter) {
-        json.integer(Int64(status))
-        json.key("id")
-        json.string(id)
-        json.member("version", version)
+    func resume(behind parts: [[UInt8]]) -> Bool {
+        var kept: [BatchResult] = []
+        for part in parts {
+            guard let results = BatchResult.read(part) else { return false }
+            kept += results
+        }
+        guard kept.count <= ranges.count else { return false }
+        output.reset()
+        (wholeBytes, applied) = (0, 0)
+        lines.removeAll()
+        definitions.removeAll()
+        part.removeAll()
+        results = kept
+        next = kept.count
+        if !kept.isEmpty { isBrief = true }
+        return true
+    }
+}
+
+extension ServiceError {
+    /// Whether it is about the server as it is now, and not about the change.
+    fileprivate var isForNow: Bool {
+        if case .refused = self { return false }
+        return true
     }
 }

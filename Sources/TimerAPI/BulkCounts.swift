@@ -1,7 +1,7 @@
 import WireJSON
 
 /// What came of a request that did one thing to many.
-struct BulkCounts {
+struct BulkCounts: Equatable {
     /// Those that the selector matched.
     var matched = 0
     /// Those it was done to.

@@ -28,6 +28,8 @@ final class BulkRun {
     private var states: Set<TimerState> = []
     private var after: UInt64?
     private(set) var counts = BulkCounts()
+    /// How many were changed when the last part was taken.
+    private var changedAtPart = 0
 
     init(_ action: BulkAction, isDry: Bool, _ document: JSONDocument) throws(Problem) {
         self.action = action
@@ -122,5 +124,26 @@ final class BulkRun {
                 command, in: scheduler.progress(slot).state, restartable: scheduler.rules(slot).restartable,
                 isWatchdog: false)
         }
+    }
+}
+
+extension BulkRun: PartedRun {
+    var isTotal: Bool { true }
+
+    func takePart(isLast: Bool) -> [UInt8]? {
+        // What was only looked at may be looked at again.
+        guard isLast || !isDry && counts.changed > changedAtPart else { return nil }
+        changedAtPart = counts.changed
+        return BulkProgress(after: after, counts: counts).part
+    }
+
+    func resume(behind parts: [[UInt8]]) -> Bool {
+        var progress = BulkProgress()
+        if let part = parts.last {
+            guard let read = BulkProgress(part) else { return false }
+            progress = read
+        }
+        (after, counts, changedAtPart) = (progress.after, progress.counts, progress.counts.changed)
+        return true
     }
 }

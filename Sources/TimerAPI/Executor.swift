@@ -16,7 +16,7 @@ struct Executor {
             if let idempotency = ticket.idempotency, !ticket.isUnderWay {
                 guard try begin(ticket, idempotency, turn) else { return true }
             }
-            guard try perform(ticket, turn) else { return false }
+            guard try performKept(ticket, turn) else { return false }
         } catch {
             ticket.rest(on: refusedWait(ticket, error, turn))
             var problem = Problem(error, timer: ticket.parameter)
@@ -27,39 +27,6 @@ struct Executor {
         }
         if ticket.isUnderWay && !ticket.outcome.isReading { settle(ticket, turn) }
         return true
-    }
-
-    /// Judges the idempotency key. Returns whether the request is to be carried out.
-    private func begin(
-        _ ticket: Ticket, _ idempotency: (key: Hash128, fingerprint: Hash128), _ turn: borrowing Turn
-    ) throws(ServiceError) -> Bool {
-        switch try turn.begin(idempotency.key, fingerprint: idempotency.fingerprint) {
-        case .fresh:
-            ticket.isUnderWay = true
-            return true
-        case .answered(let position):
-            ticket.outcome = .replay(position)
-            ticket.rest(on: position)
-        case .mismatch:
-            ticket.outcome = .problem(
-                Problem(.idempotencyMismatch, "this key came with another method, target or body before"))
-        case .inProgress:
-            ticket.outcome = .problem(
-                Problem(.idempotencyInProgress, "the first request with this key is not answered yet"))
-        }
-        return false
-    }
-
-    /// Records the answer of a request with an idempotency key, or frees the key.
-    private func settle(_ ticket: Ticket, _ turn: borrowing Turn) {
-        guard let idempotency = ticket.idempotency else { return }
-        guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests) else {
-            // A request that is tried again is judged again.
-            ticket.isUnderWay = false
-            return turn.abandon(idempotency.key)
-        }
-        turn.answer(idempotency.key, fingerprint: idempotency.fingerprint, StoredResponse(ticket).encode())
-        ticket.rest(on: turn.head)
     }
 
     /// What the answer of a refused command rests on: the timer it found, or everything when it found none.
@@ -79,7 +46,7 @@ struct Executor {
         }
     }
 
-    private func perform(_ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) -> Bool {
+    func perform(_ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) -> Bool {
         switch ticket.operation {
         case .none:
             return true
@@ -133,7 +100,7 @@ struct Executor {
             guard isDone else { return false }
             ticket.outcome = .list(run)
         case .batch(let run):
-            return perform(run, ticket, turn)
+            return try perform(run, ticket, turn)
         case .bulk(let run):
             defer { ticket.mayStandInPart = run.counts.changed > 0 }
             let isDone = try run.step(turn)
@@ -229,10 +196,14 @@ struct Executor {
         }
     }
 
-    private func perform(_ run: BatchRun, _ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
-        run.apply(turn)
-        ticket.rest(on: turn.head)
-        ticket.mayStandInPart = true
+    private func perform(
+        _ run: BatchRun, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) -> Bool {
+        defer {
+            ticket.rest(on: turn.head)
+            ticket.mayStandInPart = run.hasBegun
+        }
+        try run.apply(turn)
         guard run.isApplied else { return false }
         ticket.outcome = .batch(run)
         return true

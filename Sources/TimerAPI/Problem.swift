@@ -161,6 +161,16 @@ package struct Problem: Error {
 
     /// Writes the problem as a JSON object.
     func write(_ json: inout JSONWriter, instance: [UInt8], requestID: [UInt8]) {
+        writeHead(&json, instance: instance)
+        if !requestID.isEmpty {
+            json.key("requestId")
+            json.string(requestID)
+        }
+        writeTail(&json)
+    }
+
+    /// Writes the members before `requestId`.
+    func writeHead(_ json: inout JSONWriter, instance: [UInt8]) {
         json.beginObject()
         json.key("type")
         json.string("/problems/\(kind.rawValue)")
@@ -173,10 +183,10 @@ package struct Problem: Error {
             json.key("instance")
             json.string(instance)
         }
-        if !requestID.isEmpty {
-            json.key("requestId")
-            json.string(requestID)
-        }
+    }
+
+    /// Writes the members behind `requestId`.
+    func writeTail(_ json: inout JSONWriter) {
         writeText(&json, "pointer", pointer.map(Self.clipped))
         writeText(&json, "parameter", parameter)
         if let timer {

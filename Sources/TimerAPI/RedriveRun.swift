@@ -13,6 +13,9 @@ final class RedriveRun {
     private var isAtEnd = false
     private var reading: DeliveryReading?
     private(set) var counts = BulkCounts()
+    /// The last one that was decided, and how many were redriven when the last part was taken.
+    private var decided: Int64 = 0
+    private var changedAtPart = 0
 
     init(_ document: JSONDocument, isDry: Bool, siphash: SipHash) throws(Problem) {
         self.isDry = isDry
@@ -43,6 +46,7 @@ final class RedriveRun {
             guard reading.settle(turn) else { return .read(reading) }
             while let entry = reading.entries.first {
                 try redrive(entry, turn)
+                decided = entry.standing.id
                 reading.removeFirst()
             }
             self.reading = nil
@@ -90,5 +94,31 @@ final class RedriveRun {
             // It is gone: somebody was faster.
             guard case .refused = error else { throw error }
         }
+    }
+}
+
+extension RedriveRun: PartedRun {
+    var isTotal: Bool { true }
+
+    func takePart(isLast: Bool) -> [UInt8]? {
+        guard isLast || !isDry && counts.changed > changedAtPart else { return nil }
+        changedAtPart = counts.changed
+        return BulkProgress(
+            after: UInt64(clamping: decided), last: UInt64(clamping: last ?? 0), counts: counts
+        ).part
+    }
+
+    func resume(behind parts: [[UInt8]]) -> Bool {
+        var progress = BulkProgress()
+        if let part = parts.last {
+            guard let read = BulkProgress(part) else { return false }
+            progress = read
+        }
+        decided = Int64(clamping: progress.after ?? 0)
+        after = decided
+        last = progress.last == 0 ? nil : Int64(clamping: progress.last)
+        (counts, changedAtPart) = (progress.counts, progress.counts.changed)
+        (isAtEnd, reading) = (false, nil)
+        return true
     }
 }

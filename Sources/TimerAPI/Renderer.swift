@@ -11,6 +11,7 @@ enum Renderer {
         ticket.isRendered = true
         ticket.exchange.response.reset()
         ticket.exchange.response.add("Request-Id", ticket.requestID)
+        if ticket.isReplay { ticket.exchange.response.add("Idempotency-Replayed", "true") }
         switch ticket.outcome {
         case .problem(let problem): fill(problem, ticket)
         case .timer(let status): fillTimer(status, ticket)
@@ -21,6 +22,7 @@ enum Renderer {
         case .bulk(let counts): fillJSON(ticket) { counts.write(&$0) }
         case .delivery(let entry): fillJSON(ticket) { DeliveryJSON.write(entry, &$0) }
         case .deliveries(let run): fillDeliveries(run, ticket)
+        case .stored(let stored): fill(stored, ticket)
         case .dashboard(let page): page.fill(ticket.exchange)
         case .page(let status, let type, let body):
             ticket.exchange.response.status = status
@@ -164,13 +166,8 @@ enum Renderer {
         run.output.append(0..<run.output.count, to: &ticket.exchange.response.body)
     }
 
-    /// Fills the response with a stored answer.
-    static func fill(_ stored: StoredResponse, _ ticket: Ticket) {
-        ticket.isRendered = true
-        ticket.exchange.response.reset()
-        ticket.exchange.response.add("Request-Id", ticket.requestID)
+    private static func fill(_ stored: StoredResponse, _ ticket: Ticket) {
         ticket.exchange.response.status = stored.status
-        ticket.exchange.response.add("Idempotency-Replayed", "true")
         ticket.exchange.response.add("ETag", stored.tag)
         ticket.exchange.response.add("Location", stored.location)
         if !stored.body.isEmpty { ticket.exchange.response.add("Content-Type", stored.type) }

@@ -208,7 +208,7 @@ struct RequestReader {
         try checkMediaType(ticket, orType: "application/x-ndjson")
         return .batch(
             try BatchRun(
-                ticket.exchange.body, isBrief: isBrief, keepsBrief: ticket.idempotency != nil, siphash: siphash,
+                ticket.exchange.body, isBrief: isBrief, keepsParts: ticket.idempotency != nil, siphash: siphash,
                 zones: zones))
     }
 

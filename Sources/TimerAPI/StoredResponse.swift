@@ -3,8 +3,8 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// A first answer as it is kept for requests that repeat its idempotency key: status, then entity tag, location and
-/// media type, each with its length before it, then the body.
+/// A first answer as it is kept for requests that repeat its idempotency key, but for those that show a timer and those of
+/// runs: status, then entity tag, location and media type, each with its length before it, then the body.
 struct StoredResponse {
     var status: Int
     var tag: [UInt8] = []
@@ -12,33 +12,19 @@ struct StoredResponse {
     var type: [UInt8] = []
     var body: [UInt8]
 
-    /// What a ticket that succeeded is answered with; a batch is kept in its brief form.
+    /// What a ticket that succeeded is answered with.
     init(_ ticket: Ticket) {
-        if case .batch(let run) = ticket.outcome {
-            status = 200
-            body = run.brief.bytes
-            type = Array("application/x-ndjson".utf8)
-            return
-        }
         Renderer.render(ticket)
         status = ticket.exchange.response.status
         body = ticket.exchange.response.body
         type = Array("application/json".utf8)
-        if case .timer(let code) = ticket.outcome {
-            let version = ticket.view.progress.version
-            tag.append(addingCapacity: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
-            if code == 201 { location = Renderer.location(ticket.parameter) }
-        }
     }
 
     /// The bytes that are kept.
     func encode() -> [UInt8] {
         var bytes: [UInt8] = []
         ByteCoding.append(UInt64(status), to: &bytes)
-        for text in [tag, location, type] {
-            ByteCoding.append(UInt64(text.count), to: &bytes)
-            bytes += text
-        }
+        for text in [tag, location, type] { ByteCoding.append(run: text, to: &bytes) }
         return bytes + body
     }
 
@@ -48,11 +34,8 @@ struct StoredResponse {
         guard let status = ByteCoding.read(bytes.span, &offset) else { return nil }
         var texts: [[UInt8]] = []
         for _ in 0..<3 {
-            guard let count = ByteCoding.read(bytes.span, &offset), count <= UInt64(bytes.count - offset) else {
-                return nil
-            }
-            texts.append(Array(bytes[offset..<offset + Int(count)]))
-            offset += Int(count)
+            guard let text = ByteCoding.readRun(bytes.span, &offset) else { return nil }
+            texts.append(text)
         }
         self.status = Int(status)
         (tag, location, type) = (texts[0], texts[1], texts[2])

@@ -34,6 +34,10 @@ final class Ticket {
     var idempotency: (key: Hash128, fingerprint: Hash128)?
     /// Whether the idempotency table counts the request as under way.
     var isUnderWay = false
+    /// Position of the newest part of the answer that was kept for the key; 0 for none.
+    var newestPart: Int64 = 0
+    /// Whether the outcome is one that was kept.
+    var isReplay = false
     /// Whether the response is filled already.
     var isRendered = false
     /// Whether its answer has room beside those under way, or needs none.
@@ -59,6 +63,8 @@ final class Ticket {
         mayStandInPart = false
         idempotency = nil
         isUnderWay = false
+        newestPart = 0
+        isReplay = false
         isRendered = false
         hasRoom = false
         attempts = 0
@@ -78,10 +84,14 @@ final class Ticket {
         if view.definition.capacity > APILimits.keptBytes { view.definition = [] }
     }
 
-    /// Notes that the answer rests on the record at `position`, and on those it rested on already.
+    /// Notes that the answer rests on the record at `position`, and on those it rested on already; 0 is none.
     func rest(on position: Int64) {
+        guard position != 0 else { return }
         rests = rests == 0...0 ? position...position : min(rests.lowerBound, position)...max(rests.upperBound, position)
     }
+
+    /// Notes that nothing has to be durable before the answer leaves.
+    func restOnNothing() { rests = 0...0 }
 
     /// Fails the request with a problem that rests on nothing in the log.
     func fail(_ problem: Problem) {
@@ -166,8 +176,10 @@ enum Outcome {
     case deliveries(DeliveriesRun)
     /// Events from here on.
     case stream(StreamPlan)
-    /// The stored answer at this position.
-    case replay(Int64)
+    /// The stored answer at these positions, part by part: to be shown, or by a request under way to go on from.
+    case replay([Int64])
+    /// An answer as it was stored.
+    case stored(StoredResponse)
     /// The dashboard.
     case dashboard(Dashboard)
     /// A text of a media type.
@@ -192,9 +204,11 @@ enum Outcome {
         }
     }
 
-    /// Whether the operation is still under way.
+    /// Whether something has to be read from the store first.
     var isReading: Bool {
-        if case .reading = self { return true }
-        return false
+        switch self {
+        case .reading, .replay: true
+        default: false
+        }
     }
 }

@@ -7,6 +7,9 @@ extension TimerHandler {
     /// Reads the key of a POST that has one.
     func readIdempotencyKey(_ ticket: Ticket) {
         guard ticket.exchange.method == .post, let value = ticket.exchange.header("idempotency-key") else { return }
+        guard ticket.exchange.headers.count(of: "idempotency-key") == 1 else {
+            return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` stands there more than once"))
+        }
         guard (1...APILimits.keyBytes).contains(value.bytes.count), value.bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` is 1 to 128 visible ASCII characters"))
@@ -20,24 +23,51 @@ extension TimerHandler {
         )
     }
 
-    /// The row with the answer that a repeated request gets has been read.
-    func replay(_ result: Result<LogRow?, StoreError>, _ ticket: Ticket) {
-        guard case .replay(let position) = ticket.outcome else { return }
-        var stored: StoredResponse?
-        if case .success(let row?) = result {
-            _ = try? BatchRows.read(row) { record in
-                if record.position == position, case .answer(let answer) = record.content {
-                    stored = StoredResponse(answer.answer)
-                }
-                return record.position < position
-            }
+    /// Has the stored answer read that a repeated request gets, or goes on from.
+    func read(_ positions: [Int64], _ ticket: Ticket) {
+        if positions.count == 1, let row = context.service.hub.row(holding: positions[0]) {
+            return replay(.success([RowRecords(row).answer(at: positions[0])]), ticket)
         }
-        if let stored {
-            Renderer.fill(stored, ticket)
-        } else {
-            ticket.outcome = .problem(Problem(.storageUnavailable, "the stored answer can't be read now"))
-            Renderer.render(ticket)
-        }
-        send(ticket)
+        reading[ticket.serial] = ticket
+        let serial = ticket.serial
+        let inbox = inbox
+        context.service.replayer.answers(at: positions) { inbox.post(.answer(ticket: serial, $0)) }
     }
+
+    /// The stored answer has been read.
+    func replay(_ result: Result<[StoredAnswer?], StoreError>, _ ticket: Ticket) {
+        guard case .replay(let positions) = ticket.outcome else { return }
+        let unreadable = Problem(.storageUnavailable, "the stored answer can't be read now")
+        guard case .success(let found) = result else { return giveUp(ticket, unreadable) }
+        let answers = found.compactMap { $0 }
+        guard answers.count == found.count else {
+            return lookAgain(ticket) ? decided(ticket) : giveUp(ticket, unreadable)
+        }
+        guard ticket.isUnderWay, let run = ticket.operation.partedRun else {
+            guard Replay.fill(answers, ticket) else { return giveUp(ticket, unreadable) }
+            return respond(ticket)
+        }
+        guard run.resume(behind: answers.map(\.answer)) else { return giveUp(ticket, unreadable) }
+        ticket.newestPart = positions.last ?? 0
+        ticket.mayStandInPart = true
+        ticket.outcome = .none
+        ticket.attempts = 0
+        // Who read it found it durable.
+        ticket.restOnNothing()
+        executor.prepare(ticket, makeID: ids.next)
+        takeAgain(ticket)
+    }
+
+    /// Looks up where the answer stands now: compaction may have written it anew before it was read. Returns whether it is
+    /// to be read there.
+    private func lookAgain(_ ticket: Ticket) -> Bool {
+        guard let key = ticket.idempotency?.key, ticket.attempts < Self.mostLooks else { return false }
+        ticket.attempts += 1
+        let positions = context.service.engine.turn { turn in turn.positions(of: key) }
+        ticket.outcome = .replay(positions)
+        return !positions.isEmpty
+    }
+
+    /// Most times an answer is looked up anew; each time it was moved between the look and the reading.
+    private static let mostLooks = 4
 }

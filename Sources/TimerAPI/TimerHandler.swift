@@ -15,7 +15,7 @@ final class TimerHandler: LoopHandler {
     let inbox: LoopInbox
     let reader: RequestReader
     let executor: Executor
-    private let ids = IDSource()
+    let ids = IDSource()
     private let scratch = Scratch()
     private let metrics: HTTPMetrics
     private let heart: Heartbeat
@@ -231,7 +231,7 @@ final class TimerHandler: LoopHandler {
     }
 
     /// An outcome is known: the answer leaves, or waits for the disk.
-    private func decided(_ ticket: Ticket) {
+    func decided(_ ticket: Ticket) {
         if hold(ticket) { return }
         if let bytes = ticket.outcome.answerBytes {
             ticket.exchange.trimAnswer(to: bytes)
@@ -254,18 +254,15 @@ final class TimerHandler: LoopHandler {
             let isThere = reading.newest <= engine.durableHead || engine.isLost(reading.newest)
             return isThere ? .durable : .pending
         }
-        if case .replay(let position) = ticket.outcome, position > engine.durableHead {
-            return engine.isLost(position) ? .lost : .pending
+        if case .replay(let positions) = ticket.outcome, let newest = positions.max(), newest > engine.durableHead {
+            return engine.isLost(newest) ? .lost : .pending
         }
         return engine.fate(of: ticket.rests)
     }
 
     private func lose(_ ticket: Ticket) {
         ticket.isRendered = false
-        var problem = Problem.lost
-        if ticket.mayStandInPart { problem.standsInPart() }
-        ticket.outcome = .problem(problem)
-        respond(ticket)
+        giveUp(ticket, .lost)
     }
 
     func woken() {
@@ -302,9 +299,7 @@ final class TimerHandler: LoopHandler {
         switch ticket.outcome {
         case .stream(let plan): begin(plan, ticket)
         case .reading(let reading): read(reading, ticket)
-        case .replay(let position):
-            if let row = context.service.hub.row(holding: position) { return replay(.success(row), ticket) }
-            read(ticket) { context.service.replayer.row(holding: position, reply: $0) }
+        case .replay(let positions): read(positions, ticket)
         default:
             Renderer.render(ticket)
             send(ticket)
@@ -335,15 +330,6 @@ final class TimerHandler: LoopHandler {
                 target: Target.visible(exchange.target), status: exchange.response.status,
                 bytes: exchange.response.body.count, seconds: seconds, peer: exchange.peerDescription,
                 requestID: String(decoding: ticket.requestID, as: UTF8.self)))
-    }
-
-    private func read(
-        _ ticket: Ticket, _ ask: (@escaping @Sendable (Result<LogRow?, StoreError>) -> Void) -> Void
-    ) {
-        reading[ticket.serial] = ticket
-        let serial = ticket.serial
-        let inbox = inbox
-        ask { inbox.post(.answer(ticket: serial, $0)) }
     }
 
     private func receive(_ message: LoopInbox.Message) {

@@ -63,4 +63,19 @@ public enum ByteCoding {
         offset += count
         return value
     }
+
+    /// Appends `run` behind its length.
+    public static func append(run: some Collection<UInt8>, to bytes: inout [UInt8]) {
+        append(UInt64(run.count), to: &bytes)
+        bytes += run
+    }
+
+    /// Reads what `append(run:)` wrote.
+    public static func readRun(_ bytes: Span<UInt8>, _ offset: inout Int) -> [UInt8]? {
+        guard let count = read(bytes, &offset), count <= UInt64(bytes.count - offset) else { return nil }
+        var run: [UInt8] = []
+        Definition.append(bytes.extracting(offset..<offset + Int(count)), to: &run)
+        offset += Int(count)
+        return run
+    }
 }

@@ -34,7 +34,7 @@ public enum TimerID {
     private static let uuidCount = 17
 
     /// Appends the kept form of `text`: a mark and 16 bytes for a UUID, else the length and the bytes.
-    static func appendKept(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
+    public static func appendKept(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
         if let uuid = UUIDText.read(text) {
             bytes.append(addingCapacity: uuidCount) { output in
                 output.append(uuidMark)
@@ -54,6 +54,17 @@ public enum TimerID {
             return
         }
         UUIDText.append(high: word(kept, at: 1), low: word(kept, at: 9), to: &text)
+    }
+
+    /// Reads the text of the kept form at `offset` and moves it on; nil when it can't be one.
+    public static func readKept(_ bytes: Span<UInt8>, _ offset: inout Int) -> [UInt8]? {
+        guard let count = keptCount(bytes, at: offset) else { return nil }
+        var text: [UInt8] = []
+        text.append(addingCapacity: maximumLength) {
+            appendText(kept: bytes.extracting(offset..<offset + count), to: &$0)
+        }
+        offset += count
+        return text
     }
 
     @inline(__always)

@@ -2,26 +2,31 @@ public import TimerCore
 
 /// Rebuilds what was live from the rows of a log, in order.
 public struct LogFold: ~Copyable {
-    /// Where an answer to a request with an idempotency key stands.
+    /// Where an answer to a request with an idempotency key stands, or a part of one.
     public struct AnswerPlace: Sendable, Equatable {
-        /// Hash of key, method and target.
+        /// Hash of the key.
         public var key: Hash128
-        /// Hash of the request's body.
+        /// Hash of the request: method, target and body.
         public var fingerprint: Hash128
-        /// Wall milliseconds of the first answer.
+        /// Wall milliseconds of the first answer, for a part of the run's beginning.
         public var answeredAt: Int64
         /// Position of its record.
         public var position: Int64
         /// Bytes of the answer.
         public var byteCount: Int
+        /// Which part it is; nil for a whole answer.
+        public var part: AnswerPart?
 
-        /// Makes a place; see the members.
-        public init(key: Hash128, fingerprint: Hash128, answeredAt: Int64, position: Int64, byteCount: Int) {
-            self.key = key
-            self.fingerprint = fingerprint
-            self.answeredAt = answeredAt
+        /// The place of `answer`, whose record is at `position`.
+        public init(_ answer: StoredAnswer, position: Int64) {
+            key = answer.key
+            fingerprint = answer.fingerprint
+            answeredAt = answer.answeredAt
             self.position = position
-            self.byteCount = byteCount
+            byteCount = answer.answer.count
+            guard case .part(var part) = answer.form else { return }
+            if part.origin == 0 { part.origin = position }
+            self.part = part
         }
 
         /// Orders answers by age, and copies of one answer by their place in the log.
@@ -111,10 +116,7 @@ public struct LogFold: ~Copyable {
                 hash: hash, base: base, progress: record.progress, kicks: kicks, position: record.position)
             return true
         case .answer(let answer):
-            answers.append(
-                AnswerPlace(
-                    key: answer.key, fingerprint: answer.fingerprint, answeredAt: answer.answeredAt,
-                    position: record.position, byteCount: answer.answer.count))
+            answers.append(AnswerPlace(answer, position: record.position))
             return true
         case .delivery(let delivery, let event):
             scheduler.foldDelivery(

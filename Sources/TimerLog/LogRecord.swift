@@ -8,7 +8,7 @@ public struct LogRecord: Sendable, Equatable {
         case event(EventType, EventReason, FireDetail?)
         /// A timer as it is, written anew so that older rows can go; `lastEvent` is the position of its newest event.
         case snapshot(lastEvent: Int64)
-        /// The answer to a request with an idempotency key.
+        /// The answer to a request with an idempotency key, or a part of it.
         case answer(StoredAnswer)
         /// A watchdog was kicked: the top half of the hash of its name, and the position of the record that holds its
         /// definition.
@@ -54,23 +54,59 @@ public struct LogRecord: Sendable, Equatable {
     }
 }
 
-/// A first answer, kept for requests that repeat its idempotency key.
+/// What is kept for requests that repeat an idempotency key: a first answer, or a part of one.
 public struct StoredAnswer: Sendable, Equatable {
-    /// Hash of key, method and target.
+    /// What the bytes of an answer are.
+    public enum Form: Sendable, Equatable {
+        /// A response, as its writer encoded it.
+        case response
+        /// A timer as it was shown: see `ShownTimer`.
+        case timer
+        /// What became of one step of a run, as its writer encoded it.
+        case part(AnswerPart)
+    }
+
+    /// Hash of the key.
     public var key: Hash128
-    /// Hash of the request's body.
+    /// Hash of the request: method, target and body.
     public var fingerprint: Hash128
-    /// Wall milliseconds of the first answer; the key is forgotten 24 hours later.
+    /// Wall milliseconds of the first answer, for a part of the run's beginning; the key is forgotten 24 hours later.
     public var answeredAt: Int64
-    /// The answer, as its writer encoded it.
+    /// What `answer` is.
+    public var form: Form
+    /// The answer's bytes.
     public var answer: [UInt8]
 
     /// Makes an answer; see the members.
-    public init(key: Hash128, fingerprint: Hash128, answeredAt: Int64, answer: [UInt8]) {
+    public init(
+        key: Hash128, fingerprint: Hash128, answeredAt: Int64, form: Form = .response, answer: [UInt8]
+    ) {
         self.key = key
         self.fingerprint = fingerprint
         self.answeredAt = answeredAt
+        self.form = form
         self.answer = answer
+    }
+}
+
+/// Which part of a run's answer a record holds. Its steps are done once each: it stands in the batch of their changes.
+public struct AnswerPart: Sendable, Equatable {
+    /// Position at which the run's first part was written; 0 for the position of this one. It tells the runs of a key
+    /// apart.
+    public var origin: Int64
+    /// How many parts stand before it. A later record of the same number takes its place.
+    public var index: Int
+    /// Whether the run is done.
+    public var isLast: Bool
+
+    /// Most parts of a run.
+    public static let most = 1 << 16
+
+    /// Makes a part; see the members.
+    public init(origin: Int64, index: Int, isLast: Bool) {
+        self.origin = origin
+        self.index = index
+        self.isLast = isLast
     }
 }
 

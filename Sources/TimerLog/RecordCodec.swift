@@ -13,6 +13,8 @@ public enum RecordCodec {
     static let kickKind: UInt8 = 35
     static let condensedKind: UInt8 = 36
     static let deliveryKind: UInt8 = 37
+    static let answerPartKind: UInt8 = 39
+    static let timerAnswerKind: UInt8 = 40
     /// Set in the kind where the whole definition follows, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
     /// Set in the kind of an event that is to be delivered.
@@ -79,18 +81,6 @@ public enum RecordCodec {
         ByteCoding.append(signed: progress.updatedAt, to: &bytes)
         append(progress, kicks, at: progress.updatedAt, to: &bytes)
         append(definition, to: &bytes)
-        endFrame(start, &bytes)
-    }
-
-    /// Appends the record of an answer.
-    public static func append(_ answer: StoredAnswer, to bytes: inout [UInt8]) {
-        let start = beginFrame(&bytes)
-        bytes.append(answerKind)
-        ByteCoding.append(signed: answer.answeredAt, to: &bytes)
-        for word in [answer.key.high, answer.key.low, answer.fingerprint.high, answer.fingerprint.low] {
-            appendFixed(word, count: 8, to: &bytes)
-        }
-        bytes.append(contentsOf: answer.answer)
         endFrame(start, &bytes)
     }
 
@@ -170,7 +160,8 @@ public enum RecordCodec {
         switch kind & kindMask {
         case snapshotKind: return snapshot(bytes, body, &offset, into: &record)
         case deliveryKind: return delivery(bytes, body, &offset, into: &record)
-        case answerKind: return answer(bytes, body, &offset, into: &record)
+        case answerKind, answerPartKind, timerAnswerKind:
+            return answer(bytes, body, &offset, kind & kindMask, into: &record)
         case kickKind: return kick(bytes, &offset, into: &record)
         case versionFloorKind:
             guard let at = ByteCoding.readSigned(bytes, &offset), let floor = ByteCoding.readSigned(bytes, &offset)
@@ -242,19 +233,6 @@ public enum RecordCodec {
         record.at = at
         record.content = .kick(hash: UInt32(hash), base: Int64(bitPattern: base))
         return readProgress(bytes, &offset, into: &record) && record.kicks != nil
-    }
-
-    private static func answer(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, into record: inout LogRecord
-    ) -> Bool {
-        guard let at = ByteCoding.readSigned(bytes, &offset), body.upperBound - offset >= 32 else { return false }
-        let words = (0..<4).compactMap { _ in ByteCoding.readFixed(bytes, &offset, count: 8) }
-        record.at = at
-        record.content = .answer(
-            StoredAnswer(
-                key: Hash128(high: words[0], low: words[1]), fingerprint: Hash128(high: words[2], low: words[3]),
-                answeredAt: at, answer: (offset..<body.upperBound).map { bytes[$0] }))
-        return true
     }
 
     static func setDefinition(

@@ -27,4 +27,13 @@ public struct RowRecords: Sendable {
             row.data.span, bodies[Int(position - row.first)], position: position, into: &record)
         return isSound ? record : nil
     }
+
+    /// Whether the record at `position` would be in this row.
+    public func holds(_ position: Int64) -> Bool { (row.first...row.last).contains(position) }
+
+    /// The answer, or part of one, whose record is at `position`; nil when there is none.
+    public func answer(at position: Int64) -> StoredAnswer? {
+        guard case .answer(let answer)? = record(at: position)?.content else { return nil }
+        return answer
+    }
 }

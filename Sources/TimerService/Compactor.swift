@@ -91,6 +91,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
 
     /// One round: moves the boundary, compacts a bounded number of rows. Returns whether more is to do at once.
     func round(_ reader: any LogReader) throws(StoreError) -> Bool {
+        while engine.forgetKeys(), !isStopping() {}
         let moved = try moveBoundary(reader)
         let live = engine.lock.withLock(.compaction) {
             engine.scheduler.definitionBytes + engine.idempotency.answerBytes

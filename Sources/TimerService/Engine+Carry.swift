@@ -8,11 +8,11 @@ extension Engine {
     func record(_ answer: StoredAnswer) {
         let position = takePosition()
         RecordCodec.append(answer, to: &batch)
-        idempotency.complete(
-            LogFold.AnswerPlace(
-                key: answer.key, fingerprint: answer.fingerprint, answeredAt: answer.answeredAt, position: position,
-                byteCount: answer.answer.count))
+        idempotency.note(LogFold.AnswerPlace(answer, position: position))
     }
+
+    /// Forgets a few of the idempotency keys whose time is over. Returns whether there may be more.
+    func forgetKeys() -> Bool { lock.withLock { idempotency.expire(instant().wall) } }
 
     /// What a row that is to be deleted holds that may still be needed.
     struct Carried {
@@ -63,7 +63,7 @@ extension Engine {
         var index = index - carried.bases.count
         if index < carried.answers.count {
             let (answer, position) = carried.answers[index]
-            if idempotency.holds(answer.key, at: position) { record(answer) }
+            if idempotency.holds(LogFold.AnswerPlace(answer, position: position)) { record(answer) }
             return
         }
         index -= carried.answers.count

@@ -91,8 +91,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         self.timeSource = timeSource
         clock = ServiceClock(timeSource, after: fold.lastBase)
         var state = FoldedState(
-            fold, underWay: IdempotencyTable(maximum: configuration.maximumIdempotencyKeys), configuration,
-            at: clock.now())
+            fold,
+            underWay: IdempotencyTable(
+                maximum: configuration.maximumIdempotencyKeys, maximumBytes: configuration.maximumIdempotencyBytes),
+            configuration, at: clock.now())
         scheduler = Scheduler(secret: [])
         idempotency = state.idempotency
         take(&state)
@@ -125,7 +127,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             lostThrough.store(givenOut, ordering: .releasing)
         }
         restarts += 1
-        for key in abandoned { state.idempotency.abandon(key) }
+        for key in abandoned { state.idempotency.release(key) }
         batch.removeAll(keepingCapacity: true)
         kicks.removeAll(keepingCapacity: true)
         kickCount = 0

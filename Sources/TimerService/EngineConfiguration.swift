@@ -16,6 +16,8 @@ public struct EngineConfiguration: Sendable {
     public var maximumTimers = 20_000_000
     /// Most idempotency keys kept.
     public var maximumIdempotencyKeys = 1_000_000
+    /// Most bytes of their answers kept.
+    public var maximumIdempotencyBytes = 256 << 20
     /// How long events are kept, in milliseconds.
     public var retainMilliseconds: Int64 = 86_400_000
     /// How many bytes of log are kept for events.

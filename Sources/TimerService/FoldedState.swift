@@ -21,7 +21,7 @@ struct FoldedState: ~Copyable {
     ) {
         var idempotency = underWay
         // Sorted into an array of their own: the fold's does not outlive it.
-        for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { idempotency.complete(place) }
+        for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { idempotency.note(place) }
         self.idempotency = idempotency
         head = fold.head
         armedAt = now

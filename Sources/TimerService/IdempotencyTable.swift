@@ -5,105 +5,273 @@ import TimerLog
 public enum IdempotencyVerdict: Equatable, Sendable {
     /// Nothing yet: the request is under way from now on.
     case fresh
-    /// The same request was answered; its answer is at this position.
-    case answered(Int64)
+    /// The same request was cut: the parts at these positions stand. It is under way again from now on.
+    case cut([Int64])
+    /// The same request was answered; its answer is at these positions, part by part.
+    case answered([Int64])
     /// Another request had this key.
     case mismatch
     /// The first is still under way.
     case inProgress
 }
 
-/// Which requests with an idempotency key were answered, and where in the log their answer stands.
+/// Which requests with an idempotency key were answered, whole or in part, and where in the log their answers stand.
 ///
-/// Kept for 24 hours or up to a number of keys, whichever is less. The map is cut into shards so that no insertion
-/// has to move more than a shard.
+/// Kept for 24 hours or up to a number of keys and bytes, whichever is less. The map is cut into shards so that no insertion
+/// has to move more than a shard, and no call forgets more than a few keys: what is over is not answered, forgotten or not.
 struct IdempotencyTable {
     private struct Entry {
         var fingerprint: Hash128
+        /// Wall milliseconds at which the answer was given, or the run began.
         var answeredAt: Int64
-        /// 0 while the request is under way.
-        var position: Int64
-        var byteCount: UInt32 = 0
+        /// Position of the answer, or of the newest part; 0 for none.
+        var position: Int64 = 0
+        /// Its number in `order`, where it is listed.
+        var listing: UInt32 = 0
+        /// The upper three bits are marks, the rest bytes.
+        private var bits: UInt32 = 0
+
+        init(fingerprint: Hash128, answeredAt: Int64) {
+            self.fingerprint = fingerprint
+            self.answeredAt = answeredAt
+        }
+
+        private static let byteMask: UInt32 = 1 << 29 - 1
+
+        private func has(_ mark: UInt32) -> Bool { bits & mark != 0 }
+
+        private mutating func set(_ mark: UInt32, _ isSet: Bool) { bits = isSet ? bits | mark : bits & ~mark }
+
+        /// Whether a request is being carried out.
+        var isUnderWay: Bool {
+            get { has(1 << 29) }
+            set { set(1 << 29, newValue) }
+        }
+        /// Whether the answer is whole.
+        var isAnswered: Bool {
+            get { has(1 << 30) }
+            set { set(1 << 30, newValue) }
+        }
+        /// Whether `order` has it.
+        var isListed: Bool {
+            get { has(1 << 31) }
+            set { set(1 << 31, newValue) }
+        }
+        /// Bytes of the answer, or of its parts.
+        var byteCount: Int {
+            get { Int(bits & Self.byteMask) }
+            set { bits = bits & ~Self.byteMask | min(UInt32(clamping: newValue), Self.byteMask) }
+        }
+    }
+
+    /// The parts of a run: of one that is not done, or that has several.
+    private struct Run {
+        let origin: Int64
+        /// Where they stand; 0 where that is not known.
+        var positions: [Int64] = []
+        /// The number of the last one, once it is known.
+        var last: Int?
+
+        var isWhole: Bool { positions.count - 1 == last && !hasGap }
+
+        var hasGap: Bool { positions.contains(0) }
     }
 
     static let lifetime: Int64 = 86_400_000
+    /// Most keys that one call forgets.
+    static let forgottenPerCall = 64
     private static let shardCount = 256
     private static let chunkCapacity = 4096
 
     private var shards = [[Hash128: Entry]](repeating: [:], count: IdempotencyTable.shardCount)
+    private var runs: [Hash128: Run] = [:]
+    /// Keys in the order in which they are forgotten; one whose entry has another number is passed over.
     private var order: [[Hash128]] = []
     private var orderHead = 0
+    /// The numbers of the first key in `order` and of the next.
+    private var firstListing: UInt32 = 0
+    private var nextListing: UInt32 = 0
+    /// How many keys were answered, or cut.
     private(set) var count = 0
     /// Bytes of the answers, as they stand in the log.
     private(set) var answerBytes = 0
     private let maximum: Int
+    private let maximumBytes: Int
 
-    init(maximum: Int) { self.maximum = maximum }
+    init(maximum: Int, maximumBytes: Int = .max) {
+        self.maximum = maximum
+        self.maximumBytes = maximumBytes
+    }
 
     /// A table of the requests under way alone: what goes on when the log is folded anew.
     func underWay() -> IdempotencyTable {
-        var table = IdempotencyTable(maximum: maximum)
-        table.shards = shards.map { $0.filter { $0.value.position == 0 } }
+        var table = IdempotencyTable(maximum: maximum, maximumBytes: maximumBytes)
+        for (index, shard) in shards.enumerated() {
+            for (key, entry) in shard where entry.isUnderWay {
+                var rest = Entry(fingerprint: entry.fingerprint, answeredAt: entry.answeredAt)
+                rest.isUnderWay = true
+                table.shards[index][key] = rest
+            }
+        }
         return table
     }
 
     private func shard(_ key: Hash128) -> Int { Int(truncatingIfNeeded: key.low % UInt64(Self.shardCount)) }
 
-    /// Judges a request, and notes a fresh one as under way.
+    /// Judges a request, and notes one that is to be carried out as under way.
     mutating func begin(_ key: Hash128, fingerprint: Hash128, at wall: Int64) -> IdempotencyVerdict {
-        expire(wall)
+        _ = expire(wall)
         let shard = shard(key)
+        if let entry = shards[shard][key], !entry.isUnderWay {
+            // Of a run whose oldest parts were forgotten the others say nothing.
+            if isOver(entry, wall) || runs[key]?.hasGap ?? false { remove(key) }
+        }
         if let entry = shards[shard][key] {
             if entry.fingerprint != fingerprint { return .mismatch }
-            return entry.position == 0 ? .inProgress : .answered(entry.position)
+            if entry.isUnderWay { return .inProgress }
+            if entry.isAnswered { return .answered(positions(of: key)) }
+            shards[shard][key]?.isUnderWay = true
+            return .cut(positions(of: key))
         }
-        shards[shard][key] = Entry(fingerprint: fingerprint, answeredAt: wall, position: 0)
+        var entry = Entry(fingerprint: fingerprint, answeredAt: wall)
+        entry.isUnderWay = true
+        shards[shard][key] = entry
         return .fresh
     }
 
-    /// Frees a key whose request got no 2xx answer.
-    mutating func abandon(_ key: Hash128) {
+    /// Ends a request without a whole answer: its key is free, or cut where parts of it stand.
+    mutating func release(_ key: Hash128) {
         let shard = shard(key)
-        if shards[shard][key]?.position == 0 { shards[shard][key] = nil }
+        guard var entry = shards[shard][key], entry.isUnderWay else { return }
+        entry.isUnderWay = false
+        guard entry.position != 0 else {
+            shards[shard][key] = nil
+            return
+        }
+        list(key, &entry)
+        shards[shard][key] = entry
     }
 
-    /// Notes where a request's answer stands.
-    mutating func complete(_ place: LogFold.AnswerPlace) {
-        // First, so that a key used again after its time comes to the end of the order.
-        expire(place.answeredAt)
+    /// Where the answer of a key stands, part by part.
+    func positions(of key: Hash128) -> [Int64] {
+        if let run = runs[key] { return run.positions }
+        guard let position = shards[shard(key)][key]?.position, position != 0 else { return [] }
+        return [position]
+    }
+
+    /// When the run of a key that is under way began, which it is and how many parts of it stand.
+    func standing(of key: Hash128) -> (began: Int64, origin: Int64, parts: Int)? {
+        guard let entry = shards[shard(key)][key], entry.isUnderWay else { return nil }
+        return (entry.answeredAt, runs[key]?.origin ?? 0, runs[key]?.positions.count ?? 0)
+    }
+
+    /// Notes where a request's answer stands, or a part of it.
+    mutating func note(_ place: LogFold.AnswerPlace) {
         let shard = shard(place.key)
         let old = shards[shard][place.key]
-        shards[shard][place.key] = Entry(
-            fingerprint: place.fingerprint, answeredAt: place.answeredAt, position: place.position,
-            byteCount: UInt32(clamping: place.byteCount))
-        answerBytes += place.byteCount - Int(old?.byteCount ?? 0)
-        guard (old?.position ?? 0) == 0 else { return }
+        // By the calendar the key's answer may be older than the one that took its place.
+        let isOfRun = place.part.map { $0.origin == runs[place.key]?.origin } ?? false
+        if let old, old.position > place.position, !isOfRun { return }
+        var entry = old ?? Entry(fingerprint: place.fingerprint, answeredAt: place.answeredAt)
+        if let part = place.part {
+            note(part, place, &entry)
+        } else {
+            runs[place.key] = nil
+            entry.byteCount = place.byteCount
+            entry.isAnswered = true
+        }
+        entry.fingerprint = place.fingerprint
+        if entry.answeredAt != place.answeredAt {
+            entry.answeredAt = place.answeredAt
+            unlist(&entry)
+        }
+        entry.position = place.position
+        if entry.isAnswered { entry.isUnderWay = false }
+        answerBytes += entry.byteCount - (old?.byteCount ?? 0)
+        if !entry.isUnderWay { list(place.key, &entry) }
+        shards[shard][place.key] = entry
+        _ = expire(place.answeredAt)
+    }
+
+    private mutating func note(_ part: AnswerPart, _ place: LogFold.AnswerPlace, _ entry: inout Entry) {
+        var run = runs[place.key] ?? Run(origin: part.origin)
+        if run.origin != part.origin { run = Run(origin: part.origin) }
+        let isFirst = run.positions.isEmpty
+        while run.positions.count <= part.index { run.positions.append(0) }
+        let isAnew = run.positions[part.index] != 0
+        run.positions[part.index] = place.position
+        if part.isLast { run.last = part.index }
+        // One that takes another's place is as long, or the only one.
+        if isFirst || isAnew && run.positions.count == 1 {
+            entry.byteCount = place.byteCount
+        } else if !isAnew {
+            entry.byteCount += place.byteCount
+        }
+        entry.isAnswered = run.isWhole
+        runs[place.key] = run.isWhole && run.positions.count == 1 ? nil : run
+    }
+
+    /// Whether the record at `position` is still wanted.
+    func holds(_ place: LogFold.AnswerPlace) -> Bool {
+        if let run = runs[place.key] {
+            guard let part = place.part, part.origin == run.origin else { return false }
+            return part.index < run.positions.count && run.positions[part.index] == place.position
+        }
+        return shards[shard(place.key)][place.key]?.position == place.position
+    }
+
+    private mutating func list(_ key: Hash128, _ entry: inout Entry) {
+        guard !entry.isListed else { return }
+        entry.isListed = true
+        entry.listing = nextListing
+        nextListing &+= 1
         count += 1
         if (order.last?.count ?? Self.chunkCapacity) >= Self.chunkCapacity {
             order.append([])
             order[order.count - 1].reserveCapacity(Self.chunkCapacity)
         }
-        order[order.count - 1].append(place.key)
-        expire(place.answeredAt)
+        order[order.count - 1].append(key)
     }
 
-    /// Whether the answer at `position` is still wanted.
-    func holds(_ key: Hash128, at position: Int64) -> Bool { shards[shard(key)][key]?.position == position }
+    private mutating func unlist(_ entry: inout Entry) {
+        guard entry.isListed else { return }
+        entry.isListed = false
+        count -= 1
+    }
 
-    /// Forgets keys whose time is over, and the oldest above the maximum.
-    private mutating func expire(_ wall: Int64) {
-        while let key = order.first?[orderHead] {
+    private mutating func remove(_ key: Hash128) {
+        let shard = shard(key)
+        guard var entry = shards[shard][key] else { return }
+        unlist(&entry)
+        answerBytes -= entry.byteCount
+        runs[key] = nil
+        shards[shard][key] = nil
+    }
+
+    private func isOver(_ entry: Entry, _ wall: Int64) -> Bool { wall - entry.answeredAt > Self.lifetime }
+
+    /// Forgets keys whose time is over, and the oldest above the maxima; a few. Returns whether there may be more.
+    mutating func expire(_ wall: Int64) -> Bool {
+        for _ in 0..<Self.forgottenPerCall {
+            guard let key = order.first?[orderHead] else { return false }
             let shard = shard(key)
-            let entry = shards[shard][key]
-            guard count > maximum || wall - (entry?.answeredAt ?? 0) > Self.lifetime else { return }
-            shards[shard][key] = nil
-            answerBytes -= Int(entry?.byteCount ?? 0)
-            count -= 1
+            if var entry = shards[shard][key], entry.isListed, entry.listing == firstListing {
+                guard count > maximum || answerBytes > maximumBytes || isOver(entry, wall) else { return false }
+                if entry.isUnderWay {
+                    // A cut run that goes on: it is listed again when it ends.
+                    unlist(&entry)
+                    shards[shard][key] = entry
+                } else {
+                    remove(key)
+                }
+            }
+            firstListing &+= 1
             orderHead += 1
             if orderHead == order[0].count {
                 order.removeFirst()
                 orderHead = 0
             }
         }
+        return true
     }
 }

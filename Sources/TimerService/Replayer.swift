@@ -125,12 +125,20 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         }
     }
 
-    /// Finds the row that holds `position`; `reply` gets nil when it is gone.
-    public func row(
-        holding position: Int64, reply: @escaping @Sendable (Result<LogRow?, StoreError>) -> Void
+    /// Reads the answers, or parts of one, at `positions`; nil where one is gone.
+    public func answers(
+        at positions: [Int64], reply: @escaping @Sendable (Result<[StoredAnswer?], StoreError>) -> Void
     ) {
         enqueue { reader in
-            do throws(StoreError) { reply(.success(try reader.row(holding: position))) } catch {
+            var row: RowRecords?
+            do throws(StoreError) {
+                var answers: [StoredAnswer?] = []
+                for position in positions {
+                    if !(row?.holds(position) ?? false) { row = try reader.row(holding: position).map(RowRecords.init) }
+                    answers.append(row?.answer(at: position))
+                }
+                reply(.success(answers))
+            } catch {
                 reply(.failure(error))
             }
         }

@@ -1,5 +1,4 @@
 public import TimerCore
-public import TimerLog
 
 /// A hold of the engine's lock, at one instant, in which commands are applied. Each is one atomic step.
 ///
@@ -39,7 +38,8 @@ public import TimerLog
     /// Notes that so many timers or deliveries were looked at.
     public func noteLooks(_ count: Int) { engine.spent += count / EngineConfiguration.looksPerChange }
 
-    func checkAvailable() throws(ServiceError) {
+    /// Throws what a change would be refused with now, whatever it is.
+    public func checkAvailable() throws(ServiceError) {
         switch engine.availability {
         case .open: break
         case .storageUnavailable: throw .storageUnavailable
@@ -186,31 +186,6 @@ public import TimerLog
         }
     }
 
-    /// Judges a request with an idempotency key; a fresh one is under way until `answer` or `abandon`.
-    public func begin(_ key: Hash128, fingerprint: Hash128) throws(ServiceError) -> IdempotencyVerdict {
-        let verdict = engine.idempotency.begin(key, fingerprint: fingerprint, at: now.wall)
-        guard verdict == .fresh else { return verdict }
-        do throws(ServiceError) { try checkAvailable() } catch {
-            engine.idempotency.abandon(key)
-            throw error
-        }
-        return verdict
-    }
-
     /// Whether any record at `positions` was given out and is lost.
     public func isLost(_ positions: ClosedRange<Int64>) -> Bool { engine.wasLost(positions) }
-
-    /// Records the 2xx answer of a request with an idempotency key, in the batch of its changes. While storage fails
-    /// the key is freed instead: what the request changed is gone, or nothing.
-    public func answer(_ key: Hash128, fingerprint: Hash128, _ bytes: [UInt8]) {
-        guard !engine.storageFails else { return abandon(key) }
-        let stored = StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: now.wall, answer: bytes)
-        engine.record(stored)
-    }
-
-    /// Frees an idempotency key whose request got no 2xx answer.
-    public func abandon(_ key: Hash128) {
-        engine.idempotency.abandon(key)
-        if engine.storageFails { engine.abandoned.append(key) }
-    }
 }

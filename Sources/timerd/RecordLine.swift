@@ -39,9 +39,15 @@ enum RecordLine {
             writer.string(String(lastEvent))
             timer(record, row, &writer)
         case .answer(let answer):
-            head(record, "answer", &writer)
+            head(record, name(of: answer.form), &writer)
             writer.key("key")
             writer.string(hexadecimal(answer.key))
+            if case .part(let part) = answer.form {
+                writer.key("origin")
+                writer.string(String(part.origin))
+                writer.member("part", Int64(part.index))
+                writer.member("isLast", part.isLast)
+            }
             writer.key("answeredAt")
             writer.instant(answer.answeredAt)
             writer.key("bytes")
@@ -69,6 +75,14 @@ enum RecordLine {
         writer.endObject()
         writer.newline()
         output += writer.bytes
+    }
+
+    private static func name(of form: StoredAnswer.Form) -> StaticString {
+        switch form {
+        case .response: "answer"
+        case .timer: "timerAnswer"
+        case .part: "answerPart"
+        }
     }
 
     private static func head(_ record: LogRecord, _ kind: StaticString, _ writer: inout JSONWriter) {

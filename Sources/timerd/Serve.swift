@@ -32,6 +32,8 @@ struct Serve: ParsableCommand {
     var maxConnectionsPerAddress: String?
     @Option(name: Setting.maxIdempotencyKeys.name, help: Setting.maxIdempotencyKeys.help)
     var maxIdempotencyKeys: String?
+    @Option(name: Setting.maxIdempotencyBytes.name, help: Setting.maxIdempotencyBytes.help)
+    var maxIdempotencyBytes: String?
     @Option(name: Setting.retainEvents.name, help: Setting.retainEvents.help) var retainEvents: String?
     @Option(name: Setting.heartbeat.name, help: Setting.heartbeat.help) var heartbeat: String?
     @Option(name: Setting.drain.name, help: Setting.drain.help) var drain: String?
@@ -50,6 +52,7 @@ struct Serve: ParsableCommand {
             Setting.maxConnections.flag: given(maxConnections),
             Setting.maxConnectionsPerAddress.flag: given(maxConnectionsPerAddress),
             Setting.maxIdempotencyKeys.flag: given(maxIdempotencyKeys),
+            Setting.maxIdempotencyBytes.flag: given(maxIdempotencyBytes),
             Setting.retainEvents.flag: given(retainEvents), Setting.heartbeat.flag: given(heartbeat),
             Setting.drain.flag: given(drain), Setting.tokenFile.flag: given(tokenFile),
             Setting.allowHost.flag: allowHost, Setting.logLevel.flag: given(logLevel),

@@ -44,6 +44,7 @@ struct ServeConfiguration: Sendable {
         // A slot's index has 32 bits.
         engine.maximumTimers = try settings.one(.maxTimers).integer(1...2_000_000_000)
         engine.maximumIdempotencyKeys = try settings.one(.maxIdempotencyKeys).integer(1...1_000_000_000)
+        engine.maximumIdempotencyBytes = try settings.one(.maxIdempotencyBytes).bytes(1 << 20)
         (engine.retainMilliseconds, engine.retainBytes) = try Self.retention(settings.one(.retainEvents))
         engine.deliveries = try DeliveryConfiguration(settings)
         engine.zones = HostZones.source()

@@ -59,6 +59,9 @@ extension Setting {
     static let maxIdempotencyKeys = Setting(
         flag: "max-idempotency-keys", value: "n", initial: "1000000",
         meaning: "How many idempotency keys are remembered, each for 24h at most")
+    static let maxIdempotencyBytes = Setting(
+        flag: "max-idempotency-bytes", value: "size", initial: "256MiB",
+        meaning: "How many bytes of answers are kept for idempotency keys; above, the oldest are forgotten")
     static let retainEvents = Setting(
         flag: "retain-events", value: "age,size", initial: "24h,1GiB",
         meaning: "How long and how much history is kept, whichever comes first; a part left out sets no bound")
@@ -109,7 +112,7 @@ extension Setting {
     /// Every one there is.
     static let all = [
         listen, data, store, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
-        maxIdempotencyKeys, retainEvents, heartbeat, drain,
+        maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy, server, token,
     ]

@@ -39,6 +39,14 @@ struct SettingValue {
         return number
     }
 
+    /// The value as a size of at least `minimum` bytes.
+    func bytes(_ minimum: Int) throws(Failure) -> Int {
+        guard let size = ByteSize.parse(text[...]), size >= minimum else {
+            throw refusal("expected a size of at least \(minimum) bytes, such as 256MiB")
+        }
+        return size
+    }
+
     /// The value as a duration in milliseconds within `range`.
     func duration(_ range: ClosedRange<Int64>) throws(Failure) -> Int64 {
         try duration(text[...], range)

@@ -78,8 +78,9 @@ def test_made_up_ids_are_told(api):
 
 
 def test_an_empty_batch(api):
-    reply = api.batch([])
-    assert reply.status in (200, 400, 415) and (reply.status != 200 or reply.lines == [])
+    api.batch([]).problem(400, "invalid-request")
+    reply = api.batch(["", "  ", "\t\r"]).expect(200)
+    assert reply.body == b"" and reply.headers["Content-Type"] == "application/x-ndjson"
 
 
 def test_ten_thousand_lines_fit_and_one_more_does_not(api, name):

@@ -15,7 +15,7 @@ def keyed(key):
 def same(first, again):
     assert again.headers["Idempotency-Replayed"] == "true", again
     assert (again.status, again.body) == (first.status, first.body)
-    for header in ("Location", "ETag", "Content-Type"):
+    for header in ("Location", "ETag", "Content-Type", "Event-Id"):
         assert again.headers[header] == first.headers[header]
 
 

@@ -179,13 +179,13 @@ extension Simulation {
                 switch verdict {
                 case .fresh: try promise(known?.mayBeGone ?? true, "key\(number) is fresh although it was answered")
                 case .answered: return try promised(known != nil, "key\(number) was never answered")
-                case .mismatch, .inProgress: throw BrokenPromise("key\(number) is \(verdict)")
+                case .mismatch, .inProgress, .cut: throw BrokenPromise("key\(number) is \(verdict)")
                 }
                 guard server.isOpen else { return nil }
                 let id = "key\(number)"
                 let (step, expected) = model.create(id, definition, now, uptime: uptime)
                 guard case .done(let events) = expected, let step else {
-                    turn.abandon(key)
+                    turn.release(key)
                     return nil
                 }
                 _ = try turn.create(serverKey(id), definition: &definition)

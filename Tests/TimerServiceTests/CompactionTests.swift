@@ -13,7 +13,7 @@ struct CompactionTests {
         return tuning
     }()
 
-    private static func keeping(milliseconds: Int64, bytes: Int = 1 << 30) -> EngineConfiguration {
+    static func keeping(milliseconds: Int64, bytes: Int = 1 << 30) -> EngineConfiguration {
         var configuration = EngineConfiguration()
         configuration.retainMilliseconds = milliseconds
         configuration.retainBytes = bytes

@@ -45,20 +45,26 @@ struct ReplayerTests {
         #expect(next == .success(Array(rows[4..<8])))
     }
 
-    @Test func `the row that holds a position, if it is there`() throws {
-        let rows = chain(count: 3)
-        let store = try store(rows)
-        _ = try store.delete(upTo: 10)
-        for (position, row) in [(Int64(10), nil), (11, rows[1]), (30, rows[2]), (31, nil)] {
-            let found: Result<LogRow?, StoreError> = try replay(store) { $0.row(holding: position, reply: $1) }
-            #expect(found == .success(row))
+    @Test func `the answers at positions, where they are`() throws {
+        let rig = try Rig()
+        let positions = try (1...5).map { number in
+            let position = try rig.answer(UInt64(number), bytes: number)
+            try rig.settle()
+            return position
         }
+        try rig.create("a")
+        try rig.settle()
+        _ = try rig.store.delete(upTo: positions[0])
+        let asked = [positions[3], positions[0], positions[4], positions[4] + 1, positions[4] + 100, positions[1]]
+        let found: Result<[StoredAnswer?], StoreError> = try replay(rig.store) { $0.answers(at: asked, reply: $1) }
+        #expect(try found.get().map { $0?.answer.count } == [4, nil, 5, nil, nil, 2])
+        rig.stop()
     }
 
     @Test func `a store that can't be read is told`() throws {
         let store = try store(chain(count: 3))
         store.failReads(1)
-        let found: Result<LogRow?, StoreError> = try replay(store) { $0.row(holding: 1, reply: $1) }
+        let found: Result<[StoredAnswer?], StoreError> = try replay(store) { $0.answers(at: [1], reply: $1) }
         #expect(found == .failure(FaultyLogStore.failure))
         store.failReads(1)
         let after: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: 1, reply: $1) }

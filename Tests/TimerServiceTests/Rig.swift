@@ -138,8 +138,10 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     func folded() throws -> (timers: SchedulerCopy, answers: IdempotencyTable) {
         var fold = LogFold(secret: secret)
         try Committer.fold(&fold, store)
-        var table = IdempotencyTable(maximum: engine.configuration.maximumIdempotencyKeys)
-        for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { table.complete(place) }
+        var table = IdempotencyTable(
+            maximum: engine.configuration.maximumIdempotencyKeys,
+            maximumBytes: engine.configuration.maximumIdempotencyBytes)
+        for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { table.note(place) }
         return (SchedulerCopy(fold.finish()), table)
     }
 

@@ -1,0 +1,43 @@
+import TimerCore
+
+/// How far a run came that does one thing to many, and what it counted up to there, as a part of its answer keeps it.
+///
+/// ```
+/// whether it began        a byte
+/// after, last, matched, changed, skipped   varints
+/// ```
+struct BulkProgress: Equatable {
+    /// Behind which member it goes on; nil before the first.
+    var after: UInt64?
+    /// The last member that it looks at, where that was fixed at its beginning.
+    var last: UInt64 = 0
+    var counts = BulkCounts()
+
+    /// The part that keeps it.
+    var part: [UInt8] {
+        var bytes = [PartShape.counts.rawValue, after == nil ? 0 : 1]
+        for number in [
+            after ?? 0, last, UInt64(counts.matched), UInt64(counts.changed), UInt64(counts.skipped),
+        ] { ByteCoding.append(number, to: &bytes) }
+        return bytes
+    }
+}
+
+extension BulkProgress {
+    /// Reads a part; nil when it is none of this kind.
+    init?(_ part: [UInt8]) {
+        guard PartShape(of: part) == .counts else { return nil }
+        var offset = 1
+        guard let hasBegun = ByteCoding.readFixed(part.span, &offset, count: 1) else { return nil }
+        var numbers: [UInt64] = []
+        for _ in 0..<5 {
+            guard let number = ByteCoding.read(part.span, &offset) else { return nil }
+            numbers.append(number)
+        }
+        after = hasBegun == 1 ? numbers[0] : nil
+        last = numbers[1]
+        counts = BulkCounts(
+            matched: Int(truncatingIfNeeded: numbers[2]), changed: Int(truncatingIfNeeded: numbers[3]),
+            skipped: Int(truncatingIfNeeded: numbers[4]))
+    }
+}

@@ -1,0 +1,45 @@
+import TimerCore
+import WireJSON
+
+/// A problem of a batch's line as JSON, but for the id of the request that it is told to.
+struct ProblemText {
+    private let status: Int
+    private let text: [UInt8]
+    /// Where in `text` the request's id is to stand.
+    private let split: Int
+
+    /// Writes `problem`.
+    init(_ problem: Problem) {
+        status = problem.status ?? problem.kind.status
+        var json = JSONWriter()
+        problem.writeHead(&json, instance: [])
+        split = json.count
+        problem.writeTail(&json)
+        text = json.bytes
+    }
+
+    /// Appends the form in which it is kept.
+    func append(to part: inout [UInt8]) {
+        for number in [status, split] { ByteCoding.append(UInt64(number), to: &part) }
+        ByteCoding.append(run: text, to: &part)
+    }
+
+    /// Reads what `append` wrote; nil when it is not that.
+    init?(_ part: Span<UInt8>, _ offset: inout Int) {
+        guard let status = ByteCoding.read(part, &offset), let split = ByteCoding.read(part, &offset),
+            let text = ByteCoding.readRun(part, &offset), split <= UInt64(text.count)
+        else { return nil }
+        self.status = Int(truncatingIfNeeded: status)
+        self.split = Int(split)
+        self.text = text
+    }
+
+    /// Writes the status, whose key was written, and the problem as it is told to a request.
+    func write(_ json: inout JSONWriter, requestID: [UInt8]) {
+        var member = JSONWriter()
+        member.string(requestID)
+        json.integer(Int64(status))
+        json.key("problem")
+        json.raw(Array(text[..<split]) + Array(",\"requestId\":".utf8) + member.bytes + Array(text[split...]))
+    }
+}

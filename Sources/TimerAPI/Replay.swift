@@ -1,0 +1,55 @@
+import TimerCore
+import TimerLog
+import TimerService
+import WireJSON
+
+/// Stored answers as requests are shown them that repeat an idempotency key.
+enum Replay {
+    /// Makes `answers`, every part of one answer, the outcome of `ticket`. Returns false when they can't be read.
+    static func fill(_ answers: [StoredAnswer], _ ticket: Ticket) -> Bool {
+        guard let first = answers.first else { return false }
+        ticket.isReplay = true
+        switch first.form {
+        case .response: return fill(StoredResponse(first.answer), ticket)
+        case .timer: return fill(ShownTimer(first.answer), ticket)
+        case .part:
+            guard PartShape(of: first.answer) == .lines else { return fill(BulkProgress(first.answer), ticket) }
+            return fillLines(answers, ticket)
+        }
+    }
+
+    private static func fill(_ stored: StoredResponse?, _ ticket: Ticket) -> Bool {
+        guard let stored else { return false }
+        ticket.outcome = .stored(stored)
+        return true
+    }
+
+    private static func fill(_ shown: ShownTimer?, _ ticket: Ticket) -> Bool {
+        guard let shown else { return false }
+        ticket.view.progress = shown.progress
+        ticket.view.kicks = shown.kicks
+        ticket.view.definition = shown.definition
+        ticket.view.now = shown.now
+        ticket.view.eventID = shown.eventID
+        ticket.parameter.removeAll()
+        Definition.appendID(shown.definition.span, to: &ticket.parameter)
+        ticket.outcome = .timer(status: shown.status)
+        return true
+    }
+
+    private static func fill(_ progress: BulkProgress?, _ ticket: Ticket) -> Bool {
+        guard let progress else { return false }
+        ticket.outcome = .bulk(progress.counts)
+        return true
+    }
+
+    private static func fillLines(_ parts: [StoredAnswer], _ ticket: Ticket) -> Bool {
+        var json = JSONWriter()
+        for part in parts {
+            guard let results = BatchResult.read(part.answer) else { return false }
+            for result in results { result.write(&json, requestID: ticket.requestID) }
+        }
+        ticket.outcome = .page(status: 200, type: "application/x-ndjson", json.bytes)
+        return true
+    }
+}

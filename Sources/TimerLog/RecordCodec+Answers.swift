@@ -1,0 +1,58 @@
+import TimerCore
+
+/// The bytes of answers to requests with an idempotency key.
+extension RecordCodec {
+    /// Appends the record of an answer, or of a part of one.
+    public static func append(_ answer: StoredAnswer, to bytes: inout [UInt8]) {
+        let start = beginFrame(&bytes)
+        bytes.append(kind(of: answer.form))
+        ByteCoding.append(signed: answer.answeredAt, to: &bytes)
+        for word in [answer.key.high, answer.key.low, answer.fingerprint.high, answer.fingerprint.low] {
+            appendFixed(word, count: 8, to: &bytes)
+        }
+        if case .part(let part) = answer.form {
+            ByteCoding.append(UInt64(part.origin), to: &bytes)
+            ByteCoding.append(UInt64(part.index) << 1 | (part.isLast ? 1 : 0), to: &bytes)
+        }
+        bytes.append(contentsOf: answer.answer)
+        endFrame(start, &bytes)
+    }
+
+    private static func kind(of form: StoredAnswer.Form) -> UInt8 {
+        switch form {
+        case .response: answerKind
+        case .timer: timerAnswerKind
+        case .part: answerPartKind
+        }
+    }
+
+    static func answer(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ kind: UInt8, into record: inout LogRecord
+    ) -> Bool {
+        guard let at = ByteCoding.readSigned(bytes, &offset), let key = hash(bytes, &offset),
+            let fingerprint = hash(bytes, &offset)
+        else { return false }
+        var form = StoredAnswer.Form.response
+        if kind == timerAnswerKind { form = .timer }
+        if kind == answerPartKind {
+            guard let origin = ByteCoding.read(bytes, &offset), origin <= UInt64(record.position),
+                let number = ByteCoding.read(bytes, &offset), number >> 1 < UInt64(AnswerPart.most)
+            else { return false }
+            let first = origin == 0 ? record.position : Int64(origin)
+            form = .part(AnswerPart(origin: first, index: Int(number >> 1), isLast: number & 1 == 1))
+        }
+        var answer: [UInt8] = []
+        append(bytes.extracting(offset..<body.upperBound), to: &answer)
+        record.at = at
+        record.content = .answer(
+            StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: at, form: form, answer: answer))
+        return true
+    }
+
+    private static func hash(_ bytes: Span<UInt8>, _ offset: inout Int) -> Hash128? {
+        guard let high = ByteCoding.readFixed(bytes, &offset, count: 8),
+            let low = ByteCoding.readFixed(bytes, &offset, count: 8)
+        else { return nil }
+        return Hash128(high: high, low: low)
+    }
+}

@@ -1,0 +1,74 @@
+public import TimerCore
+
+/// A timer as an answer showed it: all that its text is made of, so that the answer is written again to the letter.
+///
+/// ```
+/// status, eventID                           varints
+/// elapsed, wall offset, downtime            svarints: the instant it was shown at
+/// updatedAt                                 svarint
+/// progress                                  see `RecordCodec`
+/// definition                                the rest
+/// ```
+public struct ShownTimer: Sendable, Equatable {
+    /// The answer's status.
+    public var status: Int
+    /// Position of the newest event it reflects.
+    public var eventID: Int64
+    /// The instant it was shown at.
+    public var now: Now
+    /// What its life changes.
+    public var progress: TimerProgress
+    /// The rest of a watchdog's progress; nil for other kinds.
+    public var kicks: KickProgress?
+    /// What its client set, encoded; see `Definition`.
+    public var definition: [UInt8]
+
+    /// Makes one; see the members.
+    public init(
+        status: Int, eventID: Int64, now: Now, progress: TimerProgress, kicks: KickProgress?, definition: [UInt8]
+    ) {
+        self.status = status
+        self.eventID = eventID
+        self.now = now
+        self.progress = progress
+        self.kicks = kicks
+        self.definition = definition
+    }
+
+    /// The bytes that are kept.
+    public func encode() -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(definition.count + Self.headBytes)
+        ByteCoding.append(UInt64(status), to: &bytes)
+        ByteCoding.append(UInt64(eventID), to: &bytes)
+        for number in [now.elapsed, now.wallOffset, now.downtime, progress.updatedAt] {
+            ByteCoding.append(signed: number, to: &bytes)
+        }
+        RecordCodec.append(progress, kicks, at: progress.updatedAt, to: &bytes)
+        bytes += definition
+        return bytes
+    }
+
+    /// Bytes before the definition, about.
+    private static let headBytes = 96
+
+    /// Decodes; nil when `bytes` are no shown timer.
+    public init?(_ bytes: [UInt8]) {
+        var offset = 0
+        var record = LogRecord(position: 0)
+        guard let status = ByteCoding.read(bytes.span, &offset), let eventID = ByteCoding.read(bytes.span, &offset),
+            let elapsed = ByteCoding.readSigned(bytes.span, &offset),
+            let wallOffset = ByteCoding.readSigned(bytes.span, &offset),
+            let downtime = ByteCoding.readSigned(bytes.span, &offset),
+            let updatedAt = ByteCoding.readSigned(bytes.span, &offset)
+        else { return nil }
+        record.at = updatedAt
+        guard RecordCodec.readProgress(bytes.span, &offset, into: &record),
+            Definition.isWhole(bytes.span.extracting(offset..<bytes.count))
+        else { return nil }
+        self.init(
+            status: Int(truncatingIfNeeded: status), eventID: Int64(truncatingIfNeeded: eventID),
+            now: Now(elapsed: elapsed, wallOffset: wallOffset, downtime: downtime), progress: record.progress,
+            kicks: record.kicks, definition: Array(bytes[offset...]))
+    }
+}

@@ -1,0 +1,64 @@
+import TimerCore
+public import TimerLog
+
+/// Requests with an idempotency key.
+extension Turn {
+    /// Judges a request; one that is fresh or was cut is under way until its answer is whole, or `release`.
+    public func begin(_ key: Hash128, fingerprint: Hash128) throws(ServiceError) -> IdempotencyVerdict {
+        let verdict = engine.idempotency.begin(key, fingerprint: fingerprint, at: now.wall)
+        switch verdict {
+        case .answered, .mismatch, .inProgress: return verdict
+        case .fresh, .cut: break
+        }
+        do throws(ServiceError) { try checkAvailable() } catch {
+            release(key)
+            throw error
+        }
+        return verdict
+    }
+
+    /// Where the answer of a key stands, part by part; compaction moves it.
+    public func positions(of key: Hash128) -> [Int64] { engine.idempotency.positions(of: key) }
+
+    /// Records the 2xx answer of a request, in the batch of its changes. While storage fails the key is freed instead:
+    /// what the request changed is gone, or nothing.
+    public func answer(_ key: Hash128, fingerprint: Hash128, _ bytes: [UInt8]) {
+        answer(StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: now.wall, answer: bytes))
+    }
+
+    /// As above, for an answer that shows a timer.
+    public func answer(_ key: Hash128, fingerprint: Hash128, status: Int, _ view: TimerView) {
+        let shown = ShownTimer(
+            status: status, eventID: view.eventID, now: view.now, progress: view.progress, kicks: view.kicks,
+            definition: view.definition)
+        answer(
+            StoredAnswer(
+                key: key, fingerprint: fingerprint, answeredAt: now.wall, form: .timer, answer: shown.encode()))
+    }
+
+    private func answer(_ answer: StoredAnswer) {
+        guard !engine.storageFails else { return release(answer.key) }
+        engine.record(answer)
+    }
+
+    /// Records what a step of a run did, in the batch of its changes: both are durable, or neither.
+    ///
+    /// - Parameters:
+    ///   - part: what the step came to; where `isTotal`, what all steps up to it came to.
+    ///   - isLast: whether the run is done.
+    public func keep(_ part: [UInt8], of key: Hash128, fingerprint: Hash128, isTotal: Bool, isLast: Bool) {
+        guard let run = engine.idempotency.standing(of: key) else { return }
+        let index = isTotal ? 0 : run.parts
+        engine.record(
+            StoredAnswer(
+                key: key, fingerprint: fingerprint, answeredAt: run.began,
+                form: .part(AnswerPart(origin: run.origin, index: index, isLast: isLast)), answer: part))
+    }
+
+    /// Ends a request without a whole answer: its key is free, or cut where parts of it stand.
+    public func release(_ key: Hash128) {
+        engine.idempotency.release(key)
+        // The log may be being folded anew with the keys that were under way before.
+        if engine.storageFails { engine.abandoned.append(key) }
+    }
+}
