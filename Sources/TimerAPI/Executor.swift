@@ -87,17 +87,17 @@ struct Executor {
             try fail(problem, unlessMissing: key, ticket, turn)
         case .create(let key, var definition):
             show(try turn.create(key, definition: &definition), status: 201, ticket, turn)
-        case .put(let key, var definition, let condition, let createOnly):
-            let (slot, isNew) = try turn.put(key, definition: &definition, if: condition, createOnly: createOnly)
+        case .put(let key, var definition, let condition, let unless):
+            let (slot, isNew) = try turn.put(key, definition: &definition, if: condition, unless: unless)
             show(slot, status: isNew ? 201 : 200, ticket, turn)
         case .readForPut(let key, _, _):
             return try readForPut(key, ticket, turn)
-        case .replace(let key, let basis, var definition, let condition, let createOnly):
+        case .replace(let key, let basis, var definition, let condition, let unless):
             guard
                 let slot = try turn.replace(
-                    key, basis: basis, definition: &definition, if: condition, createOnly: createOnly)
+                    key, basis: basis, definition: &definition, if: condition, unless: unless)
             else {
-                ticket.operation = .readForPut(key, condition, createOnly: createOnly)
+                ticket.operation = .readForPut(key, condition, unless: unless)
                 return try readForPut(key, ticket, turn)
             }
             show(slot, status: 200, ticket, turn)
@@ -201,13 +201,13 @@ struct Executor {
             } catch {
                 ticket.operation = .fail(error, unlessMissing: key)
             }
-        case .readForPut(let key, let condition, let createOnly) where ticket.attempts > 0:
+        case .readForPut(let key, let condition, let unless) where ticket.attempts > 0:
             do throws(Problem) {
                 let body = try TimerBody(ticket.document, zones: service.engine.zones)
                 ticket.operation = .replace(
                     key, basis: ticket.view.progress.version,
                     definition: try body.definition(id: ticket.parameter, replacing: ticket.view.definition),
-                    condition, createOnly: createOnly)
+                    condition, unless: unless)
             } catch {
                 // Not about the timer that may be missing: it may be one that has no webhook, or a new one.
                 ticket.rest(on: ticket.view.position)

@@ -58,11 +58,11 @@ final class ListRun {
         kinds = Set(try query.words("kind", TimerKind.allCases.map { ("\($0.name)", $0) }))
         labels = try query.labels()
         dueBefore = try query.instant("dueBefore")
-        bySoonest = try !query.words("sort", [("nextFireAt", true)]).isEmpty
+        bySoonest = try query.word("sort", [("nextFireAt", true)]) ?? false
         limit = Int(
             try query.number(
                 "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
-        if let text = try query.one("cursor"), !text.isEmpty {
+        if let text = try query.one("cursor") {
             guard let cursor = Cursor(text, bySoonest: bySoonest) else {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page of this order gave")
             }

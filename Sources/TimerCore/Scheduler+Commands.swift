@@ -20,6 +20,15 @@ public enum VersionCondition: Sendable, Equatable {
             throw .versionMismatch(current: version)
         }
     }
+
+    /// Whether it speaks of the version `version`, which is there.
+    public func names(_ version: Int64) -> Bool {
+        switch self {
+        case .none: false
+        case .oneOf(let versions): versions.contains(version)
+        case .exists: true
+        }
+    }
 }
 
 extension Scheduler {
@@ -229,17 +238,7 @@ extension Scheduler {
     ) throws(TimerRefusal) {
         var step = begin(slot, now)
         let state = step.progress.state
-        let isWatchdog = step.isWatchdog
-        if command == .kick && !isWatchdog {
-            throw .notAWatchdog(state: state, restartable: step.rules.restartable)
-        }
-        guard TimerMachine.allows(command, in: state, restartable: step.rules.restartable, isWatchdog: isWatchdog)
-        else {
-            throw .illegalTransition(
-                command, state: state, restartable: step.rules.restartable, isWatchdog: isWatchdog)
-        }
-        var planned = step.progress.due
-        if command == .reschedule { planned = try Self.rescheduled(step, target) }
+        let planned = try Self.judge(command, step, target)
         try condition.check(table[slot].version)
         switch command {
         case .activate: step.activate(&effects)
@@ -259,6 +258,30 @@ extension Scheduler {
             return kick(&step, &effects)
         }
         commit(step)
+    }
+
+    /// Refuses what `apply` would refuse, and changes nothing.
+    ///
+    /// - Returns: whether `apply` would change anything.
+    public func check(
+        _ command: TimerCommand, _ slot: SlotIndex, target: RescheduleTarget? = nil, _ now: Now
+    ) throws(TimerRefusal) -> Bool {
+        let step = begin(slot, now)
+        _ = try Self.judge(command, step, target)
+        return TimerMachine.transition(command, in: step.progress.state) != .nothing
+    }
+
+    /// Refuses a command that is illegal on the timer as it is; the instant that a `reschedule` moves its `due` to.
+    private static func judge(
+        _ command: TimerCommand, _ step: Step, _ target: RescheduleTarget?
+    ) throws(TimerRefusal) -> Int64 {
+        let state = step.progress.state
+        let restartable = step.rules.restartable
+        if command == .kick && !step.isWatchdog { throw .notAWatchdog(state: state, restartable: restartable) }
+        guard TimerMachine.allows(command, in: state, restartable: restartable, isWatchdog: step.isWatchdog) else {
+            throw .illegalTransition(command, state: state, restartable: restartable, isWatchdog: step.isWatchdog)
+        }
+        return command == .reschedule ? try rescheduled(step, target) : step.progress.due
     }
 
     /// Moves the next fire `delay` milliseconds from now, as a receiver of its fires asks; an ended restartable timer is
