@@ -93,8 +93,8 @@ final class BulkRun {
         var run: [(place: UInt64, slot: SlotIndex)] = []
         var selected: [Bool] = []
         turn.read { (scheduler: borrowing Scheduler) in
-            let label = labels.count > 1 ? scheduler.rarest(of: labels) : labels.first
-            scheduler.walk(after: after, label: label) { place, slot in
+            let selection = scheduler.narrowest(labels: labels)
+            scheduler.walk(after: after, over: selection) { place, slot in
                 run.append((place, slot))
                 return run.count < APILimits.appliedPerStep
             }

@@ -1,4 +1,5 @@
 import HTTPServer
+import TimerCore
 import TimerLog
 
 /// One reader of events, with its place in the log: a stream, or a long poll that takes the first event only.
@@ -59,6 +60,8 @@ final class EventStream {
     var isOverdue = false
     /// Whether a timer that ended may run again, for long polls.
     let isRestartable: Bool
+    /// The timer whose subscriber it is; nil for one that is none.
+    let subscription: TimerKey?
     /// Its place among its channel's members.
     var seat = 0
     /// Its place among those for whom something is due.
@@ -78,6 +81,7 @@ final class EventStream {
         isBound = plan.since.map { $0 > 0 } ?? true
         deadline = plan.timeout.map { now + $0 * 1_000_000 }
         isRestartable = plan.isRestartable
+        subscription = plan.isSubscription ? plan.filter.timer : nil
         lastSent = now
     }
 

@@ -252,15 +252,19 @@ struct Executor {
         plan.head = turn.head
         ticket.rest(on: plan.head)
         var canFire = true
-        if let key = plan.filter.timer {
-            guard let slot = turn.find(key) else { throw .refused(.notFound) }
-            let (newest, state, rules) = turn.read { (scheduler: borrowing Scheduler) in
-                (scheduler.lastEvent(slot), scheduler.progress(slot).state, scheduler.rules(slot))
+        if let key = plan.filter.timer, let slot = turn.find(key) {
+            let (newest, state, rules, isWanted) = turn.read { (scheduler: borrowing Scheduler) in
+                (
+                    scheduler.lastEvent(slot), scheduler.progress(slot).state, scheduler.rules(slot),
+                    scheduler.wantsSubscriber(slot)
+                )
             }
             plan.newestOfTimer = newest
             plan.isRestartable = rules.restartable
             canFire = !state.hasEnded || rules.restartable
-            plan.mustActivate = plan.isSubscription && state == .idle && rules.start == .subscriber
+            plan.mustSubscribe = plan.isSubscription && isWanted
+        } else if let key = plan.filter.timer {
+            try open(&plan, ofDeleted: key, turn)
         }
         plan.cursor = min(plan.since ?? plan.head, plan.head)
         if !plan.follows || (plan.timeout != nil && !canFire) {
@@ -269,20 +273,30 @@ struct Executor {
         ticket.outcome = .stream(plan)
     }
 
-    /// Activates the timer that waited for this stream, unless another subscriber was first.
+    /// Has a stream show what is kept of a timer that is gone, and end; a long poll finds no such timer.
+    private func open(
+        _ plan: inout StreamPlan, ofDeleted key: TimerKey, _ turn: borrowing Turn
+    ) throws(ServiceError) {
+        let last = turn.read { (scheduler: borrowing Scheduler) in scheduler.lastEvent(ofDeleted: key) }
+        guard let last, plan.timeout == nil else { throw .refused(.notFound) }
+        plan.isOfDeleted = true
+        plan.newestOfTimer = last
+        plan.follows = false
+        plan.isSubscription = false
+        plan.since = plan.since ?? 0
+    }
+
+    /// Sets the timer going that waited for this stream, unless another subscriber was first.
     private func subscribe(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
         guard let key = plan.filter.timer, let slot = turn.find(key) else { throw .refused(.notFound) }
         var plan = plan
-        plan.mustActivate = false
-        let (state, rules) = turn.read { (scheduler: borrowing Scheduler) in
-            (scheduler.progress(slot).state, scheduler.rules(slot))
-        }
-        if state == .idle && rules.start == .subscriber {
-            let head = turn.head
-            try turn.apply(.activate, slot, if: .none)
-            plan.activatedAt = turn.head
+        plan.mustSubscribe = false
+        let head = turn.head
+        try turn.subscribe(key, slot)
+        if turn.head != head {
+            plan.subscribedAt = turn.head
             if plan.since == nil {
-                // From here on: the first event of the stream is the activation.
+                // From here on: the first event of the stream is what it brought about.
                 plan.head = head
                 plan.cursor = head
             }

@@ -181,6 +181,8 @@ enum APILimits {
     static let readAtOnce = 128
     /// Entries a list examines for one page before it gives a short one.
     static let examinedPerPage = 20_000
+    /// Timers a list examines for one page where it looks for ids by how they begin.
+    static let examinedForPrefix = 10_000
     /// Entries a list or a bulk command examines in one hold of the lock.
     static let examinedPerStep = 512
     /// Lines of a batch, or timers of a bulk command, applied in one hold of the lock.

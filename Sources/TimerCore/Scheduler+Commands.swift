@@ -44,10 +44,15 @@ extension Scheduler {
 
     /// Takes a step's outcome over: stores it and puts the timer where its state belongs.
     ///
-    /// - Parameter isFire: time planned the next instant, no command did.
-    mutating func commit(_ step: borrowing Step, isFire: Bool = false) {
+    /// - Parameters:
+    ///   - effects: the last ones are the step's.
+    ///   - isFire: time planned the next instant, no command did.
+    mutating func commit(_ step: borrowing Step, _ effects: inout [Effect], isFire: Bool = false) {
+        step.tellNextFire(&effects)
         disarm(step.slot)
         let old = table.progress(step.slot)
+        // What a client sets going anew is not held.
+        if old.state != .running && !held.isEmpty { held[step.slot] = nil }
         let due = step.progress.due
         if isFire || old.state != .running || old.due != due {
             let isPast = due < step.now.ceiling(on: step.rules.clock)
@@ -82,7 +87,7 @@ extension Scheduler {
         var step = Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
         step.emit(.created, &effects)
         if rules.start == .now { step.start(due, &effects) }
-        commit(step)
+        commit(step, &effects)
         return slot
     }
 
@@ -97,13 +102,14 @@ extension Scheduler {
         let due = try Self.firstDue(Grid(rules, zones: zones), now)
         try condition.check(table[slot].version)
         redefine(slot, &definition)
+        if !held.isEmpty { held[slot] = nil }
         var step = begin(slot, now)
         step.progress.state = .idle
         step.progress.flags = []
         step.planAnew(0)
         step.emit(.updated, &effects)
         if rules.start == .now { step.start(due, &effects) }
-        commit(step)
+        commit(step, &effects)
     }
 
     /// Replaces what the client set; what is pending goes by the webhook as it stands then.
@@ -164,7 +170,7 @@ extension Scheduler {
         }
         step.emit(replans && progress.state != .idle ? .rescheduled : .updated, &effects)
         if progress.state == .running && step.isSpent { step.complete(&effects) }
-        commit(step)
+        commit(step, &effects)
         return true
     }
 
@@ -225,6 +231,7 @@ extension Scheduler {
         step.emit(.deleted, reason: reason, &effects)
         dropDeliveries(slot)
         versionFloor = max(versionFloor, step.progress.version)
+        if !held.isEmpty { held[slot] = nil }
         table.unlink(slot)
         unlinked.append(slot)
     }
@@ -257,7 +264,7 @@ extension Scheduler {
             if state == .suspended { return }
             return kick(&step, &effects)
         }
-        commit(step)
+        commit(step, &effects)
     }
 
     /// Refuses what `apply` would refuse, and changes nothing.
@@ -298,7 +305,7 @@ extension Scheduler {
             throw .invalidSchedule(pointer: "/after", reason: "the timer's `until` lies before that")
         }
         step.start(due, &effects, isMoved: true)
-        commit(step)
+        commit(step, &effects)
     }
 
     /// Gives a watchdog its full period anew. That a timer's entry in the wheel is too early is found when it comes up,
@@ -306,8 +313,9 @@ extension Scheduler {
     private mutating func kick(_ step: inout Step, _ effects: inout [Effect]) {
         let before = table.progress(step.slot)
         step.kick(&effects)
-        let isArmedEarly = before.isPlanned && before.due <= step.progress.due && step.rules.jitter == 0
-        guard isArmedEarly, step.progress.due <= step.rules.lastDue(step.now) else { return commit(step) }
+        let isArmed = before.isPlanned && !isHeld(step.slot)
+        let isArmedEarly = isArmed && before.due <= step.progress.due && step.rules.jitter == 0
+        guard isArmedEarly, step.progress.due <= step.rules.lastDue(step.now) else { return commit(step, &effects) }
         table.setPlannedPast(step.slot, false)
         table.setProgress(step.slot, step.progress)
         table.setKicks(step.slot, step.kicks)

@@ -24,6 +24,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var clock: ServiceClock
     var idempotency: IdempotencyTable
     var counters = EngineCounters()
+    var subscriptions = Subscriptions()
+    /// The last instant before this process at which the server was up; nil for a new log.
+    let lastUp: Now?
     var effects: [Effect] = []
     /// Records that wait for the committer.
     var batch: [UInt8] = []
@@ -87,6 +90,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         self.timeSource = timeSource
         idempotency = IdempotencyTable(maximum: configuration.maximumIdempotencyKeys)
         clock = ServiceClock(timeSource, after: fold.lastBase)
+        lastUp = fold.lastBase?.now
         // Sorted into an array of their own: the fold's does not outlive it.
         let answers = fold.answers.sorted(by: LogFold.AnswerPlace.isOlder)
         let head = fold.head
@@ -124,7 +128,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private func take(answers: [LogFold.AnswerPlace], head: Int64) {
         for place in answers { idempotency.complete(place) }
         let now = clock.now()
-        scheduler.armAll(now)
+        armAll(now, isStart: restarts == 0)
         scheduler.boundDeliveries(
             backlog: configuration.deliveries.backlog, deadLetters: configuration.deliveries.deadLetters)
         unchecked = scheduler.cronTimers()[...]
@@ -132,7 +136,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         batchFirst = nextPosition
         self.head = head
         durable.store(head, ordering: .releasing)
-        armedFor = scheduler.nextWake(now) ?? .max
+        armedFor = nextWake(now) ?? .max
         // What is overdue waited for the disk, or for the server: the loop stood still.
         lastBeat = 0
     }
@@ -230,7 +234,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     private func plan(_ now: Now) {
-        guard availability == .open, let next = scheduler.nextWake(now) else { return }
+        guard availability == .open, let next = nextWake(now) else { return }
         // A past instant that was asked for just now is overdue since now: the loop did not stand still.
         let wake = max(next, now.elapsed)
         if wake < armedFor {
@@ -249,6 +253,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             let position = takePosition()
             let previous = scheduler.stamp(
                 effect.slot, position: position, isBase: RecordCodec.holdsDefinition(effect), isEvent: true)
+            if type == .deleted { scheduler.noteDeleted(effect.slot, at: position) }
             counters.count(effect)
             scheduler.withDefinition(effect.slot) { definition in
                 RecordCodec.append(
@@ -345,10 +350,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             afterChanges(now)
             return .more
         }
-        let done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
+        var done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
         if !effects.isEmpty && !isAdvancing { counters.wakeups += 1 }
         isAdvancing = !done
         record()
+        done = settleSubscriptions(now) && done
         // A plan that is not done yet stays due now; else the next one is made.
         armedFor = done ? .max : now.elapsed
         afterChanges(now)
@@ -360,6 +366,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         lock.withLock {
             var counters = counters
             for state in TimerState.allCases { counters.timers[Int(state.rawValue)] = scheduler.count(in: state) }
+            counters.alarmingWatchdogs = scheduler.alarmingCount
             counters.idempotencyKeys = idempotency.count
             counters.pendingDeliveries = scheduler.pendingDeliveries
             counters.deadDeliveries = scheduler.deadDeliveries

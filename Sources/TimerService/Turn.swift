@@ -41,7 +41,7 @@ public import TimerLog
         if engine.waitingBytes > EngineConfiguration.maximumBatchBytes { throw .overloaded }
     }
 
-    private func change<Result>(
+    func change<Result>(
         _ body: (inout Scheduler, inout [Effect]) throws(TimerRefusal) -> Result
     ) throws(ServiceError) -> Result {
         try checkAvailable()
