@@ -39,7 +39,7 @@ extension Scheduler {
         }
         var step = begin(slot, now)
         // What a client planned since the start counts from then.
-        step.suspend(.unsubscribed, asOf: heldFor == step.progress.due ? lastUp : nil, &effects)
+        step.suspend(because: .unsubscribed, asOf: heldFor == step.progress.due ? lastUp : nil, &effects)
         commit(step, &effects)
     }
 

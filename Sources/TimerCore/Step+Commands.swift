@@ -9,7 +9,7 @@ extension Step {
     /// - Parameters:
     ///   - reason: why, where no command asked for it.
     ///   - instant: the time left is that of then; nil for now.
-    mutating func suspend(_ reason: EventReason = .none, asOf instant: Now? = nil, _ effects: inout [Effect]) {
+    mutating func suspend(because reason: EventReason = .none, asOf instant: Now? = nil, _ effects: inout [Effect]) {
         progress.state = .suspended
         progress.flags.remove(.unplanned)
         if reason == .unsubscribed { progress.flags.insert(.unsubscribed) }

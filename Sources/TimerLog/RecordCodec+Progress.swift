@@ -31,18 +31,19 @@ extension RecordCodec {
         ByteCoding.append(signed: age(of: kicks.stalledSince, at: at), to: &bytes)
     }
 
-    /// Appends the wall instant at which the next fire is planned: how far it is from `due`, which is on the timer's clock.
-    static func appendNextFire(_ instant: Int64?, due: Int64, to bytes: inout [UInt8]) {
+    /// Appends the wall instant at which the next fire is planned: how far it is from `due`, which is on the timer's clock, or
+    /// from `at` where the progress has no such instant yet.
+    static func appendNextFire(_ instant: Int64?, _ progress: TimerProgress, at: Int64, to bytes: inout [UInt8]) {
         // 0 is left for "none": plus one unless it is negative.
-        let distance = instant.map { $0 &- due }
+        let distance = instant.map { $0 &- (progress.isPlanned ? progress.due : at) }
         ByteCoding.append(signed: distance.map { $0 < 0 ? $0 : $0 &+ 1 } ?? 0, to: &bytes)
     }
 
-    /// Reads what `appendNextFire` wrote into `record`, whose progress is known.
+    /// Reads what `appendNextFire` wrote into `record`, whose progress and instant are known.
     static func readNextFire(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let distance = ByteCoding.readSigned(bytes, &offset) else { return false }
-        let due = record.progress.due
-        record.nextFire = distance == 0 ? .unplanned : .at(due &+ (distance < 0 ? distance : distance &- 1))
+        let base = record.progress.isPlanned ? record.progress.due : record.at
+        record.nextFire = distance == 0 ? .unplanned : .at(base &+ (distance < 0 ? distance : distance &- 1))
         return true
     }
 

@@ -49,7 +49,7 @@ public enum RecordCodec {
         ByteCoding.append(UInt64(distance), to: &bytes)
         ByteCoding.append(signed: effect.at, to: &bytes)
         append(effect.progress, effect.kicks, at: effect.at, to: &bytes)
-        if type.showsNextFire { appendNextFire(effect.nextFireAt, due: effect.progress.due, to: &bytes) }
+        if type.showsNextFire { appendNextFire(effect.nextFireAt, effect.progress, at: effect.at, to: &bytes) }
         if let stalledFor = effect.stalledFor { ByteCoding.append(signed: stalledFor, to: &bytes) }
         if let silentFor = effect.silentFor { ByteCoding.append(signed: silentFor, to: &bytes) }
         if let fire = effect.fire {
