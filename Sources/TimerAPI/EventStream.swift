@@ -36,7 +36,9 @@ final class EventStream {
     /// Everything up to here has been examined; in step, everything that the loop has seen.
     var cursor: Int64
     /// Of a stream that does not follow: ends once everything up to here has been examined.
-    let end: Int64?
+    var end: Int64?
+    /// Position of the newest event that it brought about, which it is shown even where the server stops.
+    let owedThrough: Int64?
     /// Position of the newest record when it was asked for.
     let begunAt: Int64
     /// Events still to be sent.
@@ -74,6 +76,7 @@ final class EventStream {
         self.origin = origin
         cursor = plan.cursor
         end = plan.end
+        owedThrough = plan.subscribedAt
         begunAt = plan.head
         left = plan.limit
         history = plan.history

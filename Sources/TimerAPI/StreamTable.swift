@@ -276,11 +276,18 @@ final class StreamTable {
         detached.abort()
     }
 
-    /// Ends every stream but those that read a past of known length: theirs is an answer under way, and it would look
-    /// complete.
+    /// Ends every stream but those that read a past of known length, theirs being an answer under way that would look
+    /// complete, and those that have still to show what they brought about.
     func drain() {
         isDraining = true
-        for stream in Array(streams.values) where stream.end == nil { finish(stream) }
+        for stream in Array(streams.values) where stream.end == nil {
+            guard let owed = stream.owedThrough, examined(stream) < owed else {
+                finish(stream)
+                continue
+            }
+            stream.end = owed
+            if stream.mode == .inStep { bounded.append(stream) }
+        }
     }
 
     /// Up to where a stream has examined everything.

@@ -4,7 +4,7 @@ import pytest
 
 from timers import instant, now, shown, types
 
-SHAPE = {"id", "cron", "timeZone", "from", "start", "clock", "leeway", "jitter", "onResume", "misfire", "misfireGrace", "maxFires",
+SHAPE = {"id", "cron", "timeZone", "from", "start", "stop", "clock", "leeway", "jitter", "onResume", "misfire", "misfireGrace", "maxFires",
          "until", "restartable", "retain", "labels", "payload", "webhook", "state", "kind", "createdAt", "updatedAt", "version",
          "nextFireAt", "remaining", "lastFiredAt", "fireCount", "missedCount", "allowed"}
 HOUR = 3_600_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from timers import poll, timer_in, types
+from timers import now, poll, shown, timer_in, types
 
 PLANNING = {"created", "activated", "resumed", "rescheduled", "updated", "fired"}
 
@@ -67,8 +67,12 @@ def test_an_alarm_says_whether_another_follows(api):
 
 
 def test_a_watchdog_that_ends_before_it_could_alarm_plans_none(api):
-    from timers import now, shown
-    id = api.create(watchdog="1h", until=shown(now() + 60_000))["id"]
+    until = now() + 3_600_500
+    id = api.create(watchdog="1h", until=shown(until))["id"]
+    assert told(api, id) is not None
+    poll(lambda: now() > until - 3_600_000)
+    api.command(id, "kick").expect(200)
+    api.patch(f"/v1/timers/{id}", {"labels": {"a": "b"}}).expect(200)
     assert told(api, id) is None
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from timers import duration, instant, now, poll, shown, types
 
-SHAPE = {"id", "watchdog", "start", "clock", "leeway", "jitter", "misses", "repeatAlarm", "maxFires", "until", "restartable", "retain",
+SHAPE = {"id", "watchdog", "start", "stop", "clock", "leeway", "jitter", "misses", "repeatAlarm", "maxFires", "until", "restartable", "retain",
          "labels", "payload", "webhook", "state", "kind", "createdAt", "updatedAt", "version", "nextFireAt", "remaining", "lastFiredAt",
          "fireCount", "missedCount", "health", "lastKickedAt", "kickCount", "allowed"}
 
