@@ -15,7 +15,9 @@ def test_what_each_event_says(api, name):
     events = api.history_of(id)
     assert types(events) == ["created", "activated", "suspended", "rescheduled", "resumed", "fired", "completed", "updated"]
     fired = {"payload", "scheduledAt", "latenessUs", "fire", "missed", "reason"}
-    extra = {"created": {"payload"}, "updated": {"payload"}, "fired": fired}
+    planned = {"nextFireAt"}
+    extra = {"created": planned | {"payload"}, "updated": planned | {"payload"}, "fired": planned | fired, "activated": planned, "resumed": planned,
+             "rescheduled": planned}
     for event in events:
         assert set(event) == BASE | extra.get(event["type"], set()), event
         assert (event["timer"], event["labels"]) == (name, {"a": "b"})

@@ -12,6 +12,7 @@ from test_startup import one_line, refuse
 
 FORMATS = sorted(path.name for path in FIXTURES.iterdir())
 HEADER = 57  # bytes of a row's header before its CRC
+NEWEST_FORMAT = 2
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def make_rows_newer(database):
     """Gives the newest row the format after the newest there is, and the checksum that belongs to it."""
     first, data = database.execute("SELECT first, data FROM log ORDER BY first DESC LIMIT 1").fetchone()
     assert crc32c(data[:HEADER]) == int.from_bytes(data[HEADER:HEADER + 4], "little")
-    header = bytes([data[0] + 1]) + data[1:HEADER]
+    header = bytes([NEWEST_FORMAT + 1]) + data[1:HEADER]
     newer = header + crc32c(header).to_bytes(4, "little") + data[HEADER + 4:]
     database.execute("UPDATE log SET data = ? WHERE first = ?", (newer, first))
 
