@@ -4,19 +4,33 @@ import WireJSON
 
 /// What a bulk request does to each timer it selects.
 enum BulkAction {
-    case command(TimerCommand)
+    case command(TimerCommand, RescheduleTarget?)
     case delete
 
-    /// The action a path names.
-    init?(_ name: [UInt8]) {
-        switch String(decoding: name, as: UTF8.self) {
-        case "suspend": self = .command(.suspend)
-        case "resume": self = .command(.resume)
-        case "cancel": self = .command(.cancel)
-        case "activate": self = .command(.activate)
-        case "delete": self = .delete
-        default: return nil
+    /// The actions by the words that paths name them with: every command, and `delete`.
+    static let names = TimerCommand.allCases.map { "\($0.name)" } + ["delete"]
+
+    /// Whether `word` names an action.
+    static func isNamed(_ word: some Sequence<UInt8>) -> Bool { names.contains { $0.utf8.elementsEqual(word) } }
+
+    /// The action that `word` names, with what the body of the request says about it; the body's other members select.
+    init(_ word: [UInt8], _ document: JSONDocument) throws(Problem) {
+        guard let command = TimerCommand.allCases.first(where: { "\($0.name)".utf8.elementsEqual(word) }) else {
+            self = .delete
+            return
         }
+        guard command == .reschedule else {
+            self = .command(command, nil)
+            return
+        }
+        let target = try CommandBody.target(document, document.root, ignored: BulkRun.selectorFields)
+        self = .command(command, target)
+    }
+
+    /// Whether a member of the body belongs to the action and does not select.
+    func owns(_ field: String) -> Bool {
+        guard case .command(.reschedule, _) = self else { return false }
+        return field == "after" || field == "at"
     }
 }
 
@@ -31,17 +45,22 @@ final class BulkRun {
     /// How many were changed when the last part was taken.
     private var changedAtPart = 0
 
-    init(_ action: BulkAction, isDry: Bool, _ document: JSONDocument) throws(Problem) {
-        self.action = action
+    /// The members of the body that select.
+    static let selectorFields: Set<String> = ["labels", "states"]
+
+    /// - Parameter word: the action, as the path names it.
+    init(_ word: [UInt8], isDry: Bool, _ document: JSONDocument) throws(Problem) {
         self.isDry = isDry
         guard document.kind(document.root) == .object else {
             throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
         }
+        action = try BulkAction(word, document)
         var member = document.firstChild(document.root)
         while let field = member {
             switch String(decoding: document.keyBytes(field), as: UTF8.self) {
             case "labels": labels = try FieldReader(document, field).labelList()
             case "states": states = try Self.states(document, field)
+            case let name where action.owns(name): break
             case let name:
                 throw Problem(
                     .unknownField, "a selector has no field `\(name)`", pointer: document.pointer(to: field))
@@ -76,8 +95,8 @@ final class BulkRun {
         var run: [(place: UInt64, slot: SlotIndex)] = []
         var selected: [Bool] = []
         turn.read { (scheduler: borrowing Scheduler) in
-            let label = labels.count > 1 ? scheduler.rarest(of: labels) : labels.first
-            scheduler.walk(after: after, label: label) { place, slot in
+            let selection = scheduler.narrowest(labels: labels)
+            scheduler.walk(after: after, over: selection) { place, slot in
                 run.append((place, slot))
                 return run.count < APILimits.appliedPerStep
             }
@@ -100,17 +119,7 @@ final class BulkRun {
 
     private func apply(_ slot: SlotIndex, _ turn: borrowing Turn) throws(ServiceError) {
         do throws(ServiceError) {
-            switch action {
-            case .delete:
-                if !isDry { try turn.delete(slot, if: .none) }
-            case .command(let command):
-                if isDry {
-                    guard isLegal(command, slot, turn) else { throw .refused(.notFound) }
-                } else {
-                    try turn.apply(command, slot, if: .none)
-                }
-            }
-            counts.changed += 1
+            if try change(slot, turn) { counts.changed += 1 } else { counts.skipped += 1 }
         } catch {
             guard case .refused = error else { throw error }
             counts.skipped += 1
@@ -118,12 +127,16 @@ final class BulkRun {
         counts.matched += 1
     }
 
-    private func isLegal(_ command: TimerCommand, _ slot: SlotIndex, _ turn: borrowing Turn) -> Bool {
-        turn.read { (scheduler: borrowing Scheduler) in
-            TimerMachine.allows(
-                command, in: scheduler.progress(slot).state, restartable: scheduler.rules(slot).restartable,
-                isWatchdog: false)
+    /// Does it to one timer, or finds what that would do. Returns whether anything changes.
+    private func change(_ slot: SlotIndex, _ turn: borrowing Turn) throws(ServiceError) -> Bool {
+        switch action {
+        case .delete:
+            if !isDry { try turn.delete(slot, if: .none) }
+        case .command(let command, let target):
+            guard try turn.check(command, slot, target: target) else { return false }
+            if !isDry { try turn.apply(command, slot, target: target, if: .none) }
         }
+        return true
     }
 }
 

@@ -53,7 +53,13 @@ enum Conditions {
     /// What an `If-Match` value asks for. Weak tags never match (RFC 9110, 13.1.1).
     static func ifMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
         if text.elementsEqual("*".utf8) { return .exists }
-        return .oneOf(versions(text))
+        return .oneOf(tags(text).compactMap(version))
+    }
+
+    /// The versions at which an `If-None-Match` value keeps a change from being made; weak tags count as their strong ones.
+    static func ifNoneMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
+        if text.elementsEqual("*".utf8) { return .exists }
+        return .oneOf(tags(text).compactMap { version(strong($0)) })
     }
 
     /// Whether an `If-None-Match` value names `version`; weak tags count as their strong ones (RFC 9110, 13.1.2).
@@ -68,14 +74,15 @@ enum Conditions {
 
     private static func ifNoneMatch(_ text: ArraySlice<UInt8>, isNamed: (ArraySlice<UInt8>) -> Bool) -> Bool {
         if text.elementsEqual("*".utf8) { return true }
-        return text.split(separator: UInt8(ascii: ",")).contains { tag in
-            let tag = trimmed(tag)
-            return isNamed(tag.starts(with: "W/".utf8) ? tag.dropFirst(2) : tag)
-        }
+        return tags(text).contains { isNamed(strong($0)) }
     }
 
-    private static func versions(_ text: ArraySlice<UInt8>) -> [Int64] {
-        text.split(separator: UInt8(ascii: ",")).compactMap { version(trimmed($0)) }
+    private static func tags(_ text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        text.split(separator: UInt8(ascii: ",")).map(trimmed)
+    }
+
+    private static func strong(_ tag: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        tag.starts(with: "W/".utf8) ? tag.dropFirst(2) : tag
     }
 
     /// The version that the entity tag `"v7"` stands for.

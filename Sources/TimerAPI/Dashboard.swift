@@ -53,7 +53,7 @@ struct Dashboard {
         addHeaders(exchange)
         exchange.response.add("Cache-Control", "no-cache")
         exchange.response.add("ETag", tag)
-        if let value = exchange.header("if-none-match"), Conditions.ifNoneMatch(value.bytes, names: tag) {
+        if let value = exchange.list("if-none-match"), Conditions.ifNoneMatch(value, names: tag) {
             exchange.response.status = 304
         } else {
             fillBody(exchange)

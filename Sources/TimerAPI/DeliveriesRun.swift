@@ -35,7 +35,7 @@ final class DeliveriesRun {
         limit = Int(
             try query.number(
                 "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
-        if let text = try query.one("cursor"), !text.isEmpty {
+        if let text = try query.one("cursor") {
             guard let cursor = EventID.parseShown(text) else {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page gave")
             }

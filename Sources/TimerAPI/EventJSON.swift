@@ -43,9 +43,17 @@ package enum EventJSON {
             json.member("fire", record.progress.fireCount)
             json.member("missed", fire.missed)
         }
+        switch record.nextFire {
+        case .at(let instant): json.member("nextFireAt", instant: instant)
+        case .unplanned: json.member("nextFireAt", instant: nil)
+        case .unsaid: break
+        }
         if let outcome = record.outcome { write(outcome, &json) }
         if let stalledFor = record.stalledFor {
             json.member("stalledFor", duration: stalledFor)
+        }
+        if let silentFor = record.silentFor {
+            json.member("silentFor", duration: silentFor)
         }
         if reason != .none {
             json.member("reason", reason.name)

@@ -1,4 +1,5 @@
 import HTTPServer
+import TimerCore
 import TimerLog
 
 /// One reader of events, with its place in the log: a stream, or a long poll that takes the first event only.
@@ -35,7 +36,9 @@ final class EventStream {
     /// Everything up to here has been examined; in step, everything that the loop has seen.
     var cursor: Int64
     /// Of a stream that does not follow: ends once everything up to here has been examined.
-    let end: Int64?
+    var end: Int64?
+    /// Position of the newest event that it brought about, which it is shown even where the server stops.
+    let owedThrough: Int64?
     /// Position of the newest record when it was asked for.
     let begunAt: Int64
     /// Events still to be sent.
@@ -59,6 +62,8 @@ final class EventStream {
     var isOverdue = false
     /// Whether a timer that ended may run again, for long polls.
     let isRestartable: Bool
+    /// The timer whose subscriber it is; nil for one that is none.
+    let subscription: TimerKey?
     /// Its place among its channel's members.
     var seat = 0
     /// Its place among those for whom something is due.
@@ -71,6 +76,7 @@ final class EventStream {
         self.origin = origin
         cursor = plan.cursor
         end = plan.end
+        owedThrough = plan.subscribedAt
         begunAt = plan.head
         left = plan.limit
         history = plan.history
@@ -78,6 +84,7 @@ final class EventStream {
         isBound = plan.since.map { $0 > 0 } ?? true
         deadline = plan.timeout.map { now + $0 * 1_000_000 }
         isRestartable = plan.isRestartable
+        subscription = plan.isSubscription ? plan.filter.timer : nil
         lastSent = now
     }
 

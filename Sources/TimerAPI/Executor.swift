@@ -54,17 +54,17 @@ struct Executor {
             try fail(problem, unlessMissing: key, ticket, turn)
         case .create(let key, var definition):
             show(try turn.create(key, definition: &definition), status: 201, ticket, turn)
-        case .put(let key, var definition, let condition, let createOnly):
-            let (slot, isNew) = try turn.put(key, definition: &definition, if: condition, createOnly: createOnly)
+        case .put(let key, var definition, let condition, let unless):
+            let (slot, isNew) = try turn.put(key, definition: &definition, if: condition, unless: unless)
             show(slot, status: isNew ? 201 : 200, ticket, turn)
         case .readForPut(let key, _, _):
             return try readForPut(key, ticket, turn)
-        case .replace(let key, let basis, var definition, let condition, let createOnly):
+        case .replace(let key, let basis, var definition, let condition, let unless):
             guard
                 let slot = try turn.replace(
-                    key, basis: basis, definition: &definition, if: condition, createOnly: createOnly)
+                    key, basis: basis, definition: &definition, if: condition, unless: unless)
             else {
-                ticket.operation = .readForPut(key, condition, createOnly: createOnly)
+                ticket.operation = .readForPut(key, condition, unless: unless)
                 return try readForPut(key, ticket, turn)
             }
             show(slot, status: 200, ticket, turn)
@@ -173,13 +173,13 @@ struct Executor {
             } catch {
                 ticket.operation = .fail(error, unlessMissing: key)
             }
-        case .readForPut(let key, let condition, let createOnly) where ticket.attempts > 0:
+        case .readForPut(let key, let condition, let unless) where ticket.attempts > 0:
             do throws(Problem) {
                 let body = try TimerBody(ticket.document, zones: service.engine.zones)
                 ticket.operation = .replace(
                     key, basis: ticket.view.progress.version,
                     definition: try body.definition(id: ticket.parameter, replacing: ticket.view.definition),
-                    condition, createOnly: createOnly)
+                    condition, unless: unless)
             } catch {
                 // Not about the timer that may be missing: it may be one that has no webhook, or a new one.
                 ticket.rest(on: ticket.view.position)
@@ -226,15 +226,19 @@ struct Executor {
         plan.head = turn.head
         ticket.rest(on: plan.head)
         var canFire = true
-        if let key = plan.filter.timer {
-            guard let slot = turn.find(key) else { throw .refused(.notFound) }
-            let (newest, state, rules) = turn.read { (scheduler: borrowing Scheduler) in
-                (scheduler.lastEvent(slot), scheduler.progress(slot).state, scheduler.rules(slot))
+        if let key = plan.filter.timer, let slot = turn.find(key) {
+            let (newest, state, rules, isWanted) = turn.read { (scheduler: borrowing Scheduler) in
+                (
+                    scheduler.lastEvent(slot), scheduler.progress(slot).state, scheduler.rules(slot),
+                    scheduler.wantsSubscriber(slot)
+                )
             }
             plan.newestOfTimer = newest
             plan.isRestartable = rules.restartable
             canFire = !state.hasEnded || rules.restartable
-            plan.mustActivate = plan.isSubscription && state == .idle && rules.start == .subscriber
+            plan.mustSubscribe = plan.isSubscription && isWanted
+        } else if let key = plan.filter.timer {
+            try open(&plan, ofDeleted: key, turn)
         }
         plan.cursor = min(plan.since ?? plan.head, plan.head)
         if !plan.follows || (plan.timeout != nil && !canFire) {
@@ -243,20 +247,30 @@ struct Executor {
         ticket.outcome = .stream(plan)
     }
 
-    /// Activates the timer that waited for this stream, unless another subscriber was first.
+    /// Has a stream show what is kept of a timer that is gone, and end; a long poll finds no such timer.
+    private func open(
+        _ plan: inout StreamPlan, ofDeleted key: TimerKey, _ turn: borrowing Turn
+    ) throws(ServiceError) {
+        let last = turn.read { (scheduler: borrowing Scheduler) in scheduler.lastEvent(ofDeleted: key) }
+        guard let last, plan.timeout == nil else { throw .refused(.notFound) }
+        plan.isOfDeleted = true
+        plan.newestOfTimer = last
+        plan.follows = false
+        plan.isSubscription = false
+        plan.since = plan.since ?? 0
+    }
+
+    /// Sets the timer going that waited for this stream, unless another subscriber was first.
     private func subscribe(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
         guard let key = plan.filter.timer, let slot = turn.find(key) else { throw .refused(.notFound) }
         var plan = plan
-        plan.mustActivate = false
-        let (state, rules) = turn.read { (scheduler: borrowing Scheduler) in
-            (scheduler.progress(slot).state, scheduler.rules(slot))
-        }
-        if state == .idle && rules.start == .subscriber {
-            let head = turn.head
-            try turn.apply(.activate, slot, if: .none)
-            plan.activatedAt = turn.head
+        plan.mustSubscribe = false
+        let head = turn.head
+        try turn.subscribe(key, slot)
+        if turn.head != head {
+            plan.subscribedAt = turn.head
             if plan.since == nil {
-                // From here on: the first event of the stream is the activation.
+                // From here on: the first event of the stream is what it brought about.
                 plan.head = head
                 plan.cursor = head
             }

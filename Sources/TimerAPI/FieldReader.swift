@@ -107,6 +107,8 @@ struct FieldReader {
             guard value.count <= APILimits.labelValueBytes else {
                 throw reader.invalid("a label's value has at most \(APILimits.labelValueBytes) bytes")
             }
+            // No query could ask for it.
+            guard !value.contains(0) else { throw reader.invalid("a label's value can't hold a NUL") }
             Definition.appendLabel(key: key.span, value: value.span, to: &encoded)
             member = document.next(label)
         }

@@ -6,6 +6,10 @@ final class ListRun {
     let states: Set<TimerState>
     let kinds: Set<TimerKind>
     let labels: [[UInt8]]
+    /// Only watchdogs that alarm now, or only those that are well; nil for all timers.
+    let alarms: Bool?
+    /// Only timers whose ids begin so.
+    let idPrefix: [UInt8]
     let dueBefore: Int64?
     let bySoonest: Bool
     let limit: Int
@@ -59,12 +63,17 @@ final class ListRun {
         states = Set(try query.words("state", TimerState.allCases.map { ("\($0.name)", $0) }))
         kinds = Set(try query.words("kind", TimerKind.allCases.map { ("\($0.name)", $0) }))
         labels = try query.labels()
+        alarms = try query.word("health", [("ok", false), ("stalled", true)])
+        idPrefix = try query.one("idPrefix") ?? []
+        guard idPrefix.isEmpty || TimerID.isPrefix(idPrefix) else {
+            throw QueryReader.invalid("idPrefix", "no id can begin so")
+        }
         dueBefore = try query.instant("dueBefore")
-        bySoonest = try !query.words("sort", [("nextFireAt", true)]).isEmpty
+        bySoonest = try query.word("sort", [("nextFireAt", true)]) ?? false
         limit = Int(
             try query.number(
                 "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
-        if let text = try query.one("cursor"), !text.isEmpty {
+        if let text = try query.one("cursor") {
             guard let cursor = Cursor(text, bySoonest: bySoonest) else {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page of this order gave")
             }
@@ -88,11 +97,12 @@ final class ListRun {
         let room = limit - members.count
         turn.read { (scheduler: borrowing Scheduler) in
             let now = turn.now
-            let label = labels.count > 1 ? scheduler.rarest(of: labels) : labels.first
+            let selection = scheduler.narrowest(labels: labels, alarming: alarms ?? false)
+            let mostInStep = min(APILimits.examinedPerStep, mostExamined - examined)
             // The walk's closure can't capture the scheduler it walks: matching follows, a bounded run at a time.
             var run: [(place: UInt64, slot: SlotIndex)] = []
-            scheduler.walk(after: place, label: label) { member, slot in
-                guard inStep < APILimits.examinedPerStep else {
+            scheduler.walk(after: place, over: selection) { member, slot in
+                guard inStep < mostInStep else {
                     isDone = false
                     return false
                 }
@@ -121,8 +131,11 @@ final class ListRun {
         after = place.map { .place($0) }
         next = isDone ? nil : after
         if isDone { return true }
-        return members.count == limit || isFull || examined >= APILimits.examinedPerPage
+        return members.count == limit || isFull || examined >= mostExamined
     }
+
+    /// Timers that a page looks at. A prefix has no order of its own: those that begin otherwise are looked at too.
+    private var mostExamined: Int { idPrefix.isEmpty ? APILimits.examinedPerPage : APILimits.examinedForPrefix }
 
     private func stepBySoonest(_ turn: borrowing Turn) -> Bool {
         let now = turn.now
@@ -144,7 +157,7 @@ final class ListRun {
             // Where the lock was given back meanwhile it may have moved on.
             let isWanted = turn.read { (scheduler: borrowing Scheduler) in
                 scheduler.isDue(entry.slot, at: entry.place, now)
-                    && TimerJSON.isFirePlanned(scheduler.progress(entry.slot), scheduler.rules(entry.slot), now)
+                    && scheduler.progress(entry.slot).nextFireAt(scheduler.rules(entry.slot), now) != nil
                     && matches(scheduler, entry.slot, now)
             }
             if let dueBefore, entry.place.due >= dueBefore {
@@ -180,10 +193,16 @@ final class ListRun {
     private func matches(_ scheduler: borrowing Scheduler, _ slot: SlotIndex, _ now: Now) -> Bool {
         let progress = scheduler.progress(slot)
         if !states.isEmpty && !states.contains(progress.state) { return false }
+        if let alarms {
+            guard scheduler.kicks(slot) != nil else { return false }
+            if alarms ? !progress.isAlarming : progress.flags.contains(.stalled) { return false }
+        }
+        if !idPrefix.isEmpty {
+            let idPrefix = idPrefix
+            guard scheduler.withDefinition(slot, { Definition.id($0, startsWith: idPrefix) }) else { return false }
+        }
         if let dueBefore {
-            let rules = scheduler.rules(slot)
-            guard TimerJSON.isFirePlanned(progress, rules, now) else { return false }
-            if now.wall(of: progress.due, on: rules.clock) >= dueBefore { return false }
+            guard let next = progress.nextFireAt(scheduler.rules(slot), now), next < dueBefore else { return false }
         }
         if !kinds.isEmpty && !kinds.contains(scheduler.rules(slot).schedule.kind) { return false }
         let labels = labels

@@ -63,6 +63,7 @@ enum MergePatch {
         TimerJSON.writeID(view.definition.span, &json)
         TimerJSON.writeSchedule(rules, &json)
         json.member("start", rules.start.name)
+        if let stop = rules.stop { json.member("stop", stop.name) }
         if rules.clock != rules.schedule.defaultClock {
             json.member("clock", rules.clock.name)
         }
@@ -136,6 +137,11 @@ enum MergePatch {
             try merged.parse(apply(patch, to: base))
         } catch {
             throw Problem(.invalidRequest, error.message, pointer: error.pointer)
+        }
+        if let stop = patch.member(patch.root, "stop"),
+            patch.kind(stop) != .null || base.member(base.root, "stop") != nil
+        {
+            throw Problem(.invalidRequest, "`stop` counts at creation only", pointer: "/stop")
         }
         let body = try TimerBody(merged, zones: zones, patch: patch)
         var id: [UInt8] = []

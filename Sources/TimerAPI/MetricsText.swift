@@ -19,6 +19,7 @@ struct MetricsText {
             TimerState.allCases.map {
                 ("\($0.name)", counters.timers[Int($0.rawValue)])
             })
+        single("timerd_watchdogs_stalled", "gauge", "Watchdogs that alarm now.", Double(counters.alarmingWatchdogs))
         let reasons: [EventReason] = [.due, .manual, .stalled, .misfire, .resumed]
         labelled(
             "timerd_fires_total", "counter", "Fires by reason.", "reason",

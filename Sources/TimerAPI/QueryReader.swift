@@ -1,22 +1,23 @@
 import TimerCore
 import WireJSON
 
-/// Reads a request's query parameters; what nobody asked for is refused.
+/// Reads a request's query parameters; what nobody asked for is refused, and so is a parameter without a value.
 struct QueryReader {
     private var rest: [(name: String, value: [UInt8])]
 
     init(_ target: Target) { rest = target.parameters }
 
     /// Every value of the parameter `name`.
-    mutating func all(_ name: String) -> [[UInt8]] {
+    mutating func all(_ name: String) throws(Problem) -> [[UInt8]] {
         let values = rest.filter { $0.name == name }.map(\.value)
         rest.removeAll { $0.name == name }
+        guard !values.contains([]) else { throw Self.invalid(name, "`\(name)` has no value") }
         return values
     }
 
     /// The value of the parameter `name`, which may come once.
     mutating func one(_ name: String) throws(Problem) -> [UInt8]? {
-        let values = all(name)
+        let values = try all(name)
         guard values.count <= 1 else { throw Self.invalid(name, "`\(name)` may come once") }
         return values.first
     }
@@ -39,16 +40,28 @@ struct QueryReader {
         throw Self.invalid(name, "`\(name)` is true or false")
     }
 
-    /// A list of words, each one of `words`; empty for none.
+    /// A word, one of `words`.
+    mutating func word<Value>(_ name: String, _ words: [(String, Value)]) throws(Problem) -> Value? {
+        guard let text = try one(name) else { return nil }
+        return try Self.value(of: text[...], among: words, name)
+    }
+
+    private static func value<Value>(
+        of text: ArraySlice<UInt8>, among words: [(String, Value)], _ name: String
+    ) throws(Problem) -> Value {
+        let word = String(decoding: text, as: UTF8.self)
+        guard let value = words.first(where: { $0.0 == word })?.1 else {
+            throw invalid(name, "`\(name)` takes \(words.map { "`\($0.0)`" }.joined(separator: ", "))")
+        }
+        return value
+    }
+
+    /// A list of words, each one of `words`; empty where the parameter is absent.
     mutating func words<Value>(_ name: String, _ words: [(String, Value)]) throws(Problem) -> [Value] {
-        guard let text = try one(name), !text.isEmpty else { return [] }
+        guard let text = try one(name) else { return [] }
         var values: [Value] = []
         for part in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-            let word = String(decoding: part, as: UTF8.self)
-            guard let value = words.first(where: { $0.0 == word })?.1 else {
-                throw Self.invalid(name, "`\(name)` takes \(words.map { "`\($0.0)`" }.joined(separator: ", "))")
-            }
-            values.append(value)
+            values.append(try Self.value(of: part, among: words, name))
         }
         return values
     }
@@ -56,7 +69,7 @@ struct QueryReader {
     /// Labels to match, each `key=value`, in encoded form.
     mutating func labels() throws(Problem) -> [[UInt8]] {
         var labels: [[UInt8]] = []
-        for text in all("label") where !text.isEmpty {
+        for text in try all("label") {
             guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
                 throw Self.invalid("label", "`label` is `key=value`, the `=` written as %3D")
             }
@@ -77,7 +90,7 @@ struct QueryReader {
 
     /// An instant.
     mutating func instant(_ name: String) throws(Problem) -> Int64? {
-        guard let text = try one(name), !text.isEmpty else { return nil }
+        guard let text = try one(name) else { return nil }
         do throws(TextError) { return try RFC3339.parse(text) } catch { throw Self.invalid(name, error.message) }
     }
 

@@ -76,8 +76,8 @@ enum Renderer {
         ticket.exchange.response.add("ETag", upTo: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
         ticket.exchange.response.add("Event-Id", upTo: EventID.width) { EventID.append(eventID, to: &$0) }
         let isRead = ticket.exchange.method == .get || ticket.exchange.method == .head
-        if isRead, let value = ticket.exchange.header("if-none-match"),
-            Conditions.ifNoneMatch(value.bytes, names: version)
+        if isRead, let value = ticket.exchange.list("if-none-match"),
+            Conditions.ifNoneMatch(value, names: version)
         {
             ticket.exchange.response.status = 304
             return

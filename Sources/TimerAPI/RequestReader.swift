@@ -95,6 +95,9 @@ struct RequestReader {
         if let coding = ticket.exchange.header("content-encoding"), !coding.equalsIgnoringCase("identity") {
             throw Problem(.unsupportedMediaType, "no content coding is taken")
         }
+        guard ticket.exchange.headers.count(of: "content-type") <= 1 else {
+            throw Problem(.invalidRequest, "`Content-Type` may come once")
+        }
         let value = ticket.exchange.header("content-type")
         // As nearly everybody spells it; the rest is for the others.
         if value?.equals("application/json") ?? false { return }
@@ -126,7 +129,7 @@ struct RequestReader {
     }
 
     private func condition(_ ticket: Ticket) -> VersionCondition {
-        ticket.exchange.header("if-match").map { Conditions.ifMatch($0.bytes) } ?? .none
+        ticket.exchange.list("if-match").map { Conditions.ifMatch($0) } ?? .none
     }
 
     private func timer(_ ticket: Ticket) throws(Problem) -> Operation {
@@ -162,17 +165,10 @@ struct RequestReader {
         guard body.id == nil || body.id == ticket.parameter else {
             throw Problem(.invalidRequest, "the body's id is not the path's", pointer: "/id")
         }
-        var createOnly = false
-        if let value = ticket.exchange.header("if-none-match") {
-            guard value.equals("*") else {
-                throw Problem(.invalidRequest, "`If-None-Match` on PUT can only be `*`")
-            }
-            createOnly = true
-        }
+        let unless = ticket.exchange.list("if-none-match").map { Conditions.ifNoneMatch($0) } ?? .none
         let key = key(ticket.parameter)
-        if body.keepsSecrets { return .readForPut(key, condition(ticket), createOnly: createOnly) }
-        return .put(
-            key, definition: try body.definition(id: ticket.parameter), condition(ticket), createOnly: createOnly)
+        if body.keepsSecrets { return .readForPut(key, condition(ticket), unless: unless) }
+        return .put(key, definition: try body.definition(id: ticket.parameter), condition(ticket), unless: unless)
     }
 
     /// Checks that a request that takes no body has none, or `{}`.
@@ -202,7 +198,7 @@ struct RequestReader {
         try refuse("if-match", ticket)
         var isBrief = false
         var query = QueryReader(ticket.target)
-        isBrief = try query.words("results", [("brief", true), ("full", false)]).first ?? false
+        isBrief = try query.word("results", [("brief", true), ("full", false)]) ?? false
         try query.finish()
         guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a batch needs at least one line") }
         try checkMediaType(ticket, orType: "application/x-ndjson")
@@ -214,9 +210,6 @@ struct RequestReader {
 
     private func bulk(_ ticket: Ticket) throws(Problem) -> Operation {
         try refuse("if-match", ticket)
-        guard let action = BulkAction(ticket.parameter) else {
-            throw Problem(.notFound, "bulk takes suspend, resume, cancel, activate and delete")
-        }
         var query = QueryReader(ticket.target)
         let isDry = try query.flag("dryRun", default: false)
         try query.finish()
@@ -224,7 +217,7 @@ struct RequestReader {
             throw Problem(.invalidRequest, "a bulk request needs a selector, such as {\"labels\": {\"k\": \"v\"}}")
         }
         try parse(ticket)
-        return .bulk(try BulkRun(action, isDry: isDry, ticket.document))
+        return .bulk(try BulkRun(ticket.parameter, isDry: isDry, ticket.document))
     }
 
     private func preview(_ ticket: Ticket) throws(Problem) -> Operation {

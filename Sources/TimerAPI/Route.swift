@@ -89,6 +89,8 @@ enum Routing {
         case route(Route, parameter: ArraySlice<UInt8>)
         /// A path below a timer that names no command.
         case unknownCommand(timer: ArraySlice<UInt8>, word: ArraySlice<UInt8>)
+        /// A path below `bulk` that names no action.
+        case unknownAction
         /// Nothing here.
         case unknown
     }
@@ -96,6 +98,7 @@ enum Routing {
     /// The route that decoded path components lead to.
     static func match(_ parts: PathParts) -> Match {
         if parts.isEmpty { return .route(.dashboard, parameter: []) }
+        guard !parts.contains([]) else { return .unknown }
         if parts.has("v1", at: 0) { return matchAPI(parts) }
         if parts.count == 1 {
             for route in [Route.healthz, .readyz, .metrics, .openAPI]
@@ -124,7 +127,10 @@ enum Routing {
     private static func matchTimers(_ parts: PathParts) -> Match {
         if parts.count == 2 { return .route(.timers, parameter: []) }
         if parts.has("batch", at: 2) { return parts.count == 3 ? .route(.batch, parameter: []) : .unknown }
-        if parts.has("bulk", at: 2) { return parts.count == 4 ? .route(.bulk, parameter: parts[3]) : .unknown }
+        if parts.has("bulk", at: 2) {
+            guard parts.count == 4 else { return .unknown }
+            return BulkAction.isNamed(parts[3]) ? .route(.bulk, parameter: parts[3]) : .unknownAction
+        }
         if parts.count == 3 { return .route(.timer, parameter: parts[2]) }
         guard parts.count == 4 else { return .unknown }
         for route in belowTimer where parts.has(lastComponent(route), at: 3) {
@@ -178,6 +184,8 @@ enum APILimits {
     static let readAtOnce = 128
     /// Entries a list examines for one page before it gives a short one.
     static let examinedPerPage = 20_000
+    /// Timers a list examines for one page where it looks for ids by how they begin.
+    static let examinedForPrefix = 10_000
     /// Entries a list or a bulk command examines in one hold of the lock.
     static let examinedPerStep = 512
     /// Lines of a batch, or timers of a bulk command, applied in one hold of the lock.

@@ -12,7 +12,7 @@ struct StreamPlan {
     var limit = Int.max
     /// For a long poll: milliseconds until it gives up.
     var timeout: Int64?
-    /// Whether it is the kind of request that a timer with `start: subscriber` waits for.
+    /// Whether it is the kind of request that `start: subscriber` and `stop: subscriber` count.
     var isSubscription = false
 
     /// Everything up to here counts as examined at the start.
@@ -21,6 +21,8 @@ struct StreamPlan {
     var end: Int64?
     /// Position of the newest event of the timer.
     var newestOfTimer: Int64 = 0
+    /// Whether the timer is gone: its history is all there is, as long as that is kept.
+    var isOfDeleted = false
     /// The timer's own events to begin with, from the store: positions of some of them, at most
     /// `Replayer.History.stride` apart, the newest included.
     var history: ArraySlice<Int64> = []
@@ -31,10 +33,10 @@ struct StreamPlan {
     var isRestartable = false
     /// Position of the newest record at the decision: what the `Event-Id` header shows.
     var head: Int64 = 0
-    /// Whether its timer waits for a subscriber: it is to be activated once nothing speaks against the stream.
-    var mustActivate = false
+    /// Whether its timer waits for a subscriber: it is told of this one once nothing speaks against the stream.
+    var mustSubscribe = false
     /// Whether nothing speaks against the stream any more.
     var isSettled = false
-    /// Position of the newest event of the activation that it brought about.
-    var activatedAt: Int64?
+    /// Position of the newest event that it brought about: its timer was activated or resumed.
+    var subscribedAt: Int64?
 }

@@ -16,6 +16,9 @@ struct StreamReader {
         var timer: [UInt8]?
         if ticket.route == .events {
             timer = try query.one("timer")
+            guard timer.map(TimerID.isValid) ?? true else {
+                throw QueryReader.invalid("timer", "no timer can have this id")
+            }
         } else {
             timer = ticket.parameter
         }
@@ -35,7 +38,7 @@ struct StreamReader {
             plan.filter.labels = try query.labels().sorted { $0.lexicographicallyPrecedes($1) }
             plan.follows = try query.flag("follow", default: true)
             plan.limit = Int(try query.number("limit", in: 1...Int64.max, default: .max))
-            plan.format = ticket.exchange.accepts("text/event-stream") ? .sse : .ndjson
+            plan.format = ticket.exchange.prefers("text/event-stream", to: "application/x-ndjson") ? .sse : .ndjson
             plan.isSubscription = ticket.route == .timerEvents && plan.follows && ticket.exchange.method == .get
         }
         try query.finish()

@@ -34,6 +34,8 @@ final class StreamTable {
     /// Rows decoded, and portions made, lately: streams that are behind come to the same ones.
     var recentRows: [RowEvents] = []
     var recentPortions: [CatchUpPortion] = []
+    /// Whether streams end because the server does: after the next start their clients get time to come back.
+    private var isDraining = false
     private var beats: DueRing
     /// Streams whose turn for a heartbeat has come.
     private var beating: [EventStream] = []
@@ -77,6 +79,7 @@ final class StreamTable {
         case .poll(let parked): parked.context = stream
         case .closed: return
         }
+        if let timer = stream.subscription { service.engine.subscribe(timer) }
         if let deadline = stream.deadline {
             polls.insert(stream, at: deadline)
         } else {
@@ -89,6 +92,7 @@ final class StreamTable {
     func remove(_ stream: EventStream) {
         stream.sink = .closed
         guard streams.removeValue(forKey: stream.id) != nil else { return }
+        if let timer = stream.subscription, !isDraining { service.engine.unsubscribe(timer) }
         if stream.isPoll { polls.remove(stream) } else { beats.remove(stream) }
         if stream.mode == .inStep { stream.channel.leave(stream, for: .behind) }
         // Rows that were asked for keep their place until they come.
@@ -272,10 +276,18 @@ final class StreamTable {
         detached.abort()
     }
 
-    /// Ends every stream but those that read a past of known length: theirs is an answer under way, and it would look
-    /// complete.
+    /// Ends every stream but those that read a past of known length, theirs being an answer under way that would look
+    /// complete, and those that have still to show what they brought about.
     func drain() {
-        for stream in Array(streams.values) where stream.end == nil { finish(stream) }
+        isDraining = true
+        for stream in Array(streams.values) where stream.end == nil {
+            guard let owed = stream.owedThrough, examined(stream) < owed else {
+                finish(stream)
+                continue
+            }
+            stream.end = owed
+            if stream.mode == .inStep { bounded.append(stream) }
+        }
     }
 
     /// Up to where a stream has examined everything.

@@ -112,10 +112,10 @@ enum Operation {
     /// A problem, unless the timer it is about is missing, which comes first.
     case fail(Problem, unlessMissing: TimerKey?)
     case create(TimerKey, definition: [UInt8])
-    case put(TimerKey, definition: [UInt8], VersionCondition, createOnly: Bool)
+    case put(TimerKey, definition: [UInt8], VersionCondition, unless: VersionCondition)
     /// Reads the timer, if there is one, to keep secrets of its webhook.
-    case readForPut(TimerKey, VersionCondition, createOnly: Bool)
-    case replace(TimerKey, basis: Int64, definition: [UInt8], VersionCondition, createOnly: Bool)
+    case readForPut(TimerKey, VersionCondition, unless: VersionCondition)
+    case replace(TimerKey, basis: Int64, definition: [UInt8], VersionCondition, unless: VersionCondition)
     /// Reads the timer to compute what a patch gives.
     case readForPatch(TimerKey, VersionCondition)
     case amend(TimerKey, basis: Int64, definition: [UInt8], VersionCondition)

@@ -33,6 +33,9 @@ package struct TimerBody {
         try schedule.settle(&rules, zones: zones) { name in
             patch.map { $0.member($0.root, name) == nil } ?? false
         }
+        guard rules.stop == nil || rules.start == .subscriber else {
+            throw Problem(.invalidRequest, "`stop` is for `start: subscriber`", pointer: "/stop")
+        }
     }
 
     private mutating func read(
@@ -56,6 +59,7 @@ package struct TimerBody {
         case .misses: schedule.misses = try value.count()
         case .repeatAlarm: schedule.repeatAlarm = try value.flag()
         case .start: rules.start = try value.choice(StartPolicy.allCases.map { ($0.name, $0) }) ?? .now
+        case .stop: rules.stop = try value.choice(StopPolicy.allCases.map { ($0.name, $0) })
         case .leeway: rules.leeway = try value.duration() ?? 0
         case .jitter: rules.jitter = try value.duration() ?? 0
         case .maxFires: rules.maxFires = try value.count()
@@ -91,7 +95,7 @@ package struct TimerBody {
     /// The fields of a create.
     private enum Field {
         case id, after, at, every, cron, watchdog, timeZone, from, clock, mode, onResume, misfire, misfireGrace, misses,
-            repeatAlarm, start, leeway, jitter, maxFires, until, restartable, retain, labels, payload, webhook
+            repeatAlarm, start, stop, leeway, jitter, maxFires, until, restartable, retain, labels, payload, webhook
     }
 
     // The commonest first: a field is found by looking from the start.
@@ -105,6 +109,7 @@ package struct TimerBody {
         ("labels", .labels),
         ("payload", .payload),
         ("start", .start),
+        ("stop", .stop),
         ("clock", .clock),
         ("mode", .mode),
         ("onResume", .onResume),

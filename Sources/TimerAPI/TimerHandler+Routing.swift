@@ -36,6 +36,8 @@ extension TimerHandler {
             try checkMethod(exchange, route)
         case .unknownCommand(_, let word):
             throw Self.unknownCommand(word)
+        case .unknownAction:
+            throw Problem(.notFound, "bulk takes \(BulkAction.names.joined(separator: ", "))")
         case .unknown:
             throw Problem(.notFound, "nothing is at this path")
         }

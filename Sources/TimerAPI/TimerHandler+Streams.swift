@@ -7,10 +7,11 @@ import TimerService
 extension TimerHandler {
     /// Begins a stream or a long poll: its timer's own history first, where it goes further back than memory.
     ///
-    /// A timer that waits for a subscriber is activated in a step of its own, behind all that can refuse the stream: a
+    /// A timer that waits for a subscriber is told of it in a step of its own, behind all that can refuse the stream: a
     /// request that is refused changes nothing.
     func begin(_ plan: StreamPlan, _ ticket: Ticket) {
         if plan.isSettled { return open(plan, ticket) }
+        if plan.isOfDeleted && plan.newestOfTimer <= context.service.horizon { return forget(ticket) }
         if let since = plan.since, since > plan.head {
             return expire(plan, "there is no event with this id yet", ticket)
         }
@@ -39,6 +40,7 @@ extension TimerHandler {
             return respond(ticket)
         }
         let since = plan.since ?? 0
+        if plan.isOfDeleted && history.marks.isEmpty && since < plan.newestOfTimer { return forget(ticket) }
         if history.isExpired && since > 0 { return expire(plan, Self.tooOld, ticket) }
         plan.history = history.marks[...]
         if since == 0 {
@@ -49,6 +51,12 @@ extension TimerHandler {
         }
         if history.marks.isEmpty { plan.cursor = max(plan.cursor, plan.head) }
         open(plan, ticket)
+    }
+
+    /// Refuses a stream of a deleted timer of which nothing is kept any more.
+    private func forget(_ ticket: Ticket) {
+        ticket.outcome = .problem(Problem(ServiceError.refused(.notFound), timer: ticket.parameter))
+        respond(ticket)
     }
 
     private static let tooOld = "events that may match came after that id and are no longer kept"
@@ -62,7 +70,7 @@ extension TimerHandler {
         respond(ticket)
     }
 
-    /// Has the timer activated that waits for this stream, if there is room for the stream.
+    /// Has the timer told that waits for this stream, if there is room for the stream.
     private func subscribe(_ plan: StreamPlan, _ ticket: Ticket) {
         guard context.streamCount < context.configuration.maximumStreams else {
             guard let answer = ticket.answer.take() else { return }
@@ -77,7 +85,7 @@ extension TimerHandler {
     /// Takes the connection over.
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
         var plan = plan
-        if plan.mustActivate && !isDraining { return subscribe(plan, ticket) }
+        if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
         if plan.history.isEmpty { plan.cursor = max(plan.cursor, plan.since == 0 ? context.service.horizon : 0) }
         guard let answer = ticket.answer.take() else { return }
         ticket.exchange.response.reset()
@@ -88,9 +96,9 @@ extension TimerHandler {
             ticket.letGo()
             return answer.sendHead(isStream: plan.timeout == nil)
         }
-        if isDraining, let activated = plan.activatedAt {
-            // It was activated and must be told so: the stream ends right behind that.
-            plan.end = activated
+        if isDraining, let subscribed = plan.subscribedAt {
+            // What it brought about must be told: the stream ends right behind that.
+            plan.end = subscribed
         } else if isDraining {
             ticket.answer = consume answer
             ticket.outcome = .problem(Problem(ServiceError.shuttingDown, timer: []))

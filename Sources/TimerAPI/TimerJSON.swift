@@ -72,6 +72,7 @@ public enum TimerJSON {
 
     private static func writePolicies(_ rules: TimerRules, _ json: inout JSONWriter) {
         json.member("start", rules.start.name)
+        if let stop = rules.stop { json.member("stop", stop.name) } else { json.member("stop", nil) }
         json.member("clock", rules.clock.name)
         json.member("leeway", duration: rules.leeway)
         json.member("jitter", duration: rules.jitter)
@@ -98,8 +99,7 @@ public enum TimerJSON {
         json.member("createdAt", instant: layout.createdAt)
         json.member("updatedAt", instant: progress.updatedAt)
         json.member("version", progress.version)
-        let isPlanned = isFirePlanned(progress, rules, view.now)
-        json.member("nextFireAt", instant: isPlanned ? view.now.wall(of: progress.due, on: rules.clock) : nil)
+        json.member("nextFireAt", instant: progress.nextFireAt(rules, view.now))
         json.member("remaining", duration: remaining(view, rules))
         json.member("lastFiredAt", instant: progress.lastFiredAt == 0 ? nil : progress.lastFiredAt)
         json.member("fireCount", progress.fireCount)
@@ -123,18 +123,11 @@ public enum TimerJSON {
         json.member("kickCount", kicks.kickCount)
     }
 
-    /// Whether a fire is planned: a watchdog whose silence would end behind `until` completes there without one.
-    static func isFirePlanned(_ progress: TimerProgress, _ rules: TimerRules, _ now: Now) -> Bool {
-        guard progress.isPlanned else { return false }
-        guard let until = rules.until, rules.schedule.kind == .watchdog else { return true }
-        return now.wall(of: progress.due, on: rules.clock) <= until
-    }
-
     /// Whole milliseconds left of a timer whose fire is planned or that is suspended with its time left. A suspended
     /// watchdog has none: it resumes with its full period.
     private static func remaining(_ view: TimerView, _ rules: TimerRules) -> Int64? {
         switch view.progress.state {
-        case .running where isFirePlanned(view.progress, rules, view.now):
+        case .running where view.progress.nextFireAt(rules, view.now) != nil:
             // Due instants are rounded up: so is now, or a full period would show a millisecond more.
             return max(0, view.progress.due - view.now.ceiling(on: rules.clock))
         case .suspended where rules.effectiveResume == .remaining && rules.schedule.kind != .watchdog:

@@ -36,13 +36,17 @@ public enum WebhookEvents {
             data.append(("fire", "\(record.progress.fireCount)"))
             data.append(("missed", "\(fire.missed)"))
         }
-        if let stalledFor = record.stalledFor {
-            var text: [UInt8] = []
-            DurationText.append(stalledFor, to: &text)
-            data.append(("stalledFor", String(decoding: text, as: UTF8.self)))
-        }
+        if case .at(let next) = record.nextFire { data.append(("nextFireAt", instant(next))) }
+        if let stalledFor = record.stalledFor { data.append(("stalledFor", duration(stalledFor))) }
+        if let silentFor = record.silentFor { data.append(("silentFor", duration(silentFor))) }
         if reason != .none { data.append(("reason", "\(reason.name)")) }
         return data
+    }
+
+    private static func duration(_ milliseconds: Int64) -> String {
+        var text: [UInt8] = []
+        DurationText.append(milliseconds, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func instant(_ milliseconds: Int64) -> String {

@@ -51,13 +51,13 @@ enum CronField: Int, CaseIterable {
 
     /// The numbers that an item of a list stands for, bit n for the number n: `*`, `a`, `a-b`, each also with `/step`.
     func mask(ofItem item: ArraySlice<UInt8>) throws(CronError) -> UInt64 {
-        guard let slash = item.firstIndex(of: UInt8(ascii: "/")) else { return mask(try range(item), step: 1) }
+        guard let slash = item.firstIndex(of: UInt8(ascii: "/")) else { return mask(try run(item), step: 1) }
         let base = item[..<slash]
         let step = try step(item[(slash + 1)...])
-        let range = try range(base)
+        let run = try run(base)
         // A start alone runs to the field's end: `a/n`.
         let isAlone = !isStar(base) && !base.contains(UInt8(ascii: "-"))
-        return mask(isAlone ? range.lowerBound...numbers.upperBound : range, step: step)
+        return mask(isAlone ? (run.first, numbers.upperBound) : run, step: step)
     }
 
     /// A number of this field, or the name of one.
@@ -75,30 +75,35 @@ enum CronField: Int, CaseIterable {
             names.isEmpty ? "\(CronError.quote(text)) is no number" : "\(CronError.quote(text)) is no number or name")
     }
 
-    private func mask(_ range: ClosedRange<Int>, step: Int) -> UInt64 {
-        stride(from: range.lowerBound, through: range.upperBound, by: step).reduce(0) { $0 | 1 << UInt64($1) }
+    /// How many different numbers there are: Sunday is two of them.
+    private var cycle: Int { self == .dayOfWeek ? 7 : numbers.count }
+
+    /// Every `step`th number of a run, which goes on from the field's lowest number where its last comes before its first.
+    private func mask(_ run: (first: Int, last: Int), step: Int) -> UInt64 {
+        let last = run.last < run.first ? run.last + cycle : run.last
+        return stride(from: run.first, through: last, by: step).reduce(0) { mask, number in
+            mask | 1 << UInt64(number > numbers.upperBound ? number - cycle : number)
+        }
     }
 
-    private func range(_ text: ArraySlice<UInt8>) throws(CronError) -> ClosedRange<Int> {
-        if isStar(text) { return numbers }
+    private func run(_ text: ArraySlice<UInt8>) throws(CronError) -> (first: Int, last: Int) {
+        if isStar(text) { return (numbers.lowerBound, numbers.upperBound) }
         if text.first == UInt8(ascii: "?") { throw error("? stands only for a whole day field") }
         guard let dash = text.firstIndex(of: UInt8(ascii: "-")) else {
             let value = try value(text)
-            return value...value
+            return (value, value)
         }
-        let low = try value(text[..<dash])
-        var high = try value(text[(dash + 1)...])
+        let first = try value(text[..<dash])
+        let last = try value(text[(dash + 1)...])
         // Sunday ends a week as well as it begins one.
-        if self == .dayOfWeek && high == 0 && low > 0 { high = 7 }
-        guard low <= high else { throw error("the range \(CronError.quote(text)) runs backwards") }
-        return low...high
+        if self == .dayOfWeek && last == 0 && first > 0 { return (first, 7) }
+        return (first, last)
     }
 
     private func step(_ text: ArraySlice<UInt8>) throws(CronError) -> Int {
         guard let step = Self.number(text) else { throw error("the step \(CronError.quote(text)) is no number") }
         // A longer one would silently mean "once", as `*/90` minutes does elsewhere.
-        let limit = self == .dayOfWeek ? 7 : numbers.count
-        guard (1...limit).contains(step) else { throw error("the step \(step) is not in 1-\(limit)") }
+        guard (1...cycle).contains(step) else { throw error("the step \(step) is not in 1-\(cycle)") }
         return step
     }
 

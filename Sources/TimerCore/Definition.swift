@@ -128,6 +128,9 @@ public enum Definition {
         static let punctual = Traits(rawValue: 2)
         /// Two bits are the clock.
         static let clockShift: UInt8 = 2
+        private static let clockMask: UInt8 = 3
+        /// It is suspended once nobody follows its events.
+        static let stopsUnsubscribed = Traits(rawValue: 16)
 
         init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -135,7 +138,7 @@ public enum Definition {
 
         /// The timer's clock.
         var clock: TimerClock {
-            guard let clock = TimerClock(rawValue: rawValue >> Self.clockShift) else {
+            guard let clock = TimerClock(rawValue: rawValue >> Self.clockShift & Self.clockMask) else {
                 preconditionFailure("the clock is one that `init` was given")
             }
             return clock
@@ -167,6 +170,13 @@ public enum Definition {
     public static func appendID(_ bytes: Span<UInt8>, to text: inout OutputSpan<UInt8>) {
         guard let count = TimerID.keptCount(bytes, at: 1) else { return }
         TimerID.appendText(kept: bytes.extracting(1..<1 + count), to: &text)
+    }
+
+    /// Whether the id, as clients write it, of the definition (or prefix of one) `bytes` begins with `prefix`.
+    public static func id(_ bytes: Span<UInt8>, startsWith prefix: [UInt8]) -> Bool {
+        var text: [UInt8] = []
+        appendID(bytes, to: &text)
+        return text.starts(with: prefix)
     }
 
     /// The label run of the definition (or prefix of one) `bytes`.

@@ -38,6 +38,14 @@ public enum EventType: UInt8, Sendable, CaseIterable {
     /// Whether its event shows the payload.
     public var showsPayload: Bool { self == .created || self == .updated || self == .fired }
 
+    /// Whether its event tells when the next fire is planned.
+    public var showsNextFire: Bool {
+        switch self {
+        case .created, .activated, .resumed, .rescheduled, .updated, .fired: true
+        default: false
+        }
+    }
+
     /// Whether it tells what became of a delivery by webhook; such an event is itself never delivered.
     public var isDelivery: Bool { self == .delivered || self == .deliveryFailed || self == .deliveryDead }
 }
@@ -54,7 +62,7 @@ public struct EventTypes: OptionSet, Sendable, Hashable {
     public func contains(_ type: EventType) -> Bool { contains(EventTypes(type)) }
 }
 
-/// Why a timer fired or was deleted, or a delivery is dead.
+/// Why a timer fired, was suspended or was deleted, or a delivery is dead.
 public enum EventReason: UInt8, Sendable, CaseIterable {
     case none = 0
     /// fired: its due instant came.
@@ -77,6 +85,8 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
     case backlog = 9
     /// deliveryDead: the receiver is gone for good (410).
     case gone = 10
+    /// suspended: nobody followed its events any more.
+    case unsubscribed = 11
 
     /// The name on the wire.
     public var name: StaticString {
@@ -92,6 +102,7 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
         case .attempts: "attempts"
         case .backlog: "backlog"
         case .gone: "gone"
+        case .unsubscribed: "unsubscribed"
         }
     }
 }
@@ -117,7 +128,7 @@ public struct FireDetail: Sendable, Equatable {
 public struct Effect: Sendable, Equatable {
     /// What happened, as streams tell it; nil for a change that is recorded and told to nobody.
     public var type: EventType?
-    /// Why, for `fired` and `deleted`.
+    /// Why, for `fired` and `deleted`, and for a `suspended` that no command brought about.
     public var reason: EventReason = .none
     /// Wall milliseconds of the step.
     public var at: Int64
@@ -131,6 +142,10 @@ public struct Effect: Sendable, Equatable {
     public var fire: FireDetail?
     /// Set for `recovered`: milliseconds from the first alarm to the kick.
     public var stalledFor: Int64?
+    /// Set for `recovered`: milliseconds since the kick before, or since it was set going where there was none.
+    public var silentFor: Int64?
+    /// The wall instant, in milliseconds, at which the next fire is planned once the whole step is taken; nil for none.
+    public var nextFireAt: Int64?
     /// Whether the timer's webhook is to be sent the event.
     public var owesDelivery = false
 }

@@ -47,6 +47,15 @@ public enum StartPolicy: UInt8, Sendable, CaseIterable {
     }
 }
 
+/// Whether a timer is suspended by itself.
+public enum StopPolicy: UInt8, Sendable, CaseIterable {
+    /// Once nobody follows its events any more; the next one who does resumes it.
+    case subscriber = 1
+
+    /// The name on the wire.
+    public var name: StaticString { "subscriber" }
+}
+
 /// What becomes of due instants that passed while the fire loop stood still, or that the calendar jumped.
 public enum MisfirePolicy: UInt8, Sendable, CaseIterable {
     /// One fire stands for all.

@@ -27,7 +27,8 @@ enum RulesCodec {
         /// Two bits are the misfire policy.
         static let misfireShift: UInt64 = 14
         static let misfireMask: UInt64 = 3
-        static let all = Flags(rawValue: 1 << 16 - 1)
+        static let stopsUnsubscribed = Flags(rawValue: 1 << 16)
+        static let all = Flags(rawValue: 1 << 17 - 1)
     }
 
     private static let cronShape: UInt8 = 5
@@ -56,6 +57,7 @@ enum RulesCodec {
         if hasWebhook { flags.insert(.webhook) }
         if rules.start == .manual { flags.insert(.manual) }
         if rules.start == .subscriber { flags.insert(.subscriber) }
+        if rules.stop == .subscriber { flags.insert(.stopsUnsubscribed) }
         if rules.restartable { flags.insert(.restartable) }
         if rules.maxFires != nil { flags.insert(.maxFires) }
         if rules.until != nil { flags.insert(.until) }
@@ -105,6 +107,7 @@ enum RulesCodec {
         else { return nil }
         var traits = Definition.Traits(clock)
         if plan & shapeMask == cronShape { traits.insert(.cron) }
+        if flags.contains(.stopsUnsubscribed) { traits.insert(.stopsUnsubscribed) }
         let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask))
         if plan & shapeMask != watchdogShape, flags.isDisjoint(with: [.leeway, .jitter]), misfire != .all {
             traits.insert(.punctual)
@@ -134,6 +137,7 @@ enum RulesCodec {
         rules.onResume = onResume
         rules.misfire = misfire
         rules.start = flags.contains(.subscriber) ? .subscriber : flags.contains(.manual) ? .manual : .now
+        rules.stop = flags.contains(.stopsUnsubscribed) ? .subscriber : nil
         rules.restartable = flags.contains(.restartable)
         rules.repeatAlarm = flags.contains(.repeatAlarm)
         guard readNumbers(flags, bytes, &offset, into: &rules) else { return nil }

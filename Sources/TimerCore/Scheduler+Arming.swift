@@ -34,8 +34,8 @@ extension Scheduler {
         return overflow ? (milliseconds < 0 ? 0 : .max) : max(0, product)
     }
 
-    /// Whether any timer counts the time that the server is up.
-    public var countsUptime: Bool { table.suspendingCount > 0 }
+    /// Whether any timer counts the time that the server is up, or needs to know when it was up last.
+    public var countsUptime: Bool { table.suspendingCount > 0 || table.stoppableCount > 0 }
 
     /// Whether any timer may be a watchdog.
     public var mayHoldWatchdogs: Bool { table.mayHoldWatchdogs }
@@ -53,7 +53,7 @@ extension Scheduler {
         let progress = table.progress(slot)
         let rules = grid.rules
         if progress.state.hasEnded { return elapsedWheel.insert(table.arm(slot, .elapsed, due: progress.due)) }
-        guard progress.state == .running else { return }
+        guard progress.state == .running, !isHeld(slot) else { return }
         recentArmings.append(slot)
         if let until = endsUnfired(progress, rules, now) {
             return wallWheel.insert(table.arm(slot, .wall, due: until, build: wallBuild))

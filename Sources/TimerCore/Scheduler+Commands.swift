@@ -20,6 +20,15 @@ public enum VersionCondition: Sendable, Equatable {
             throw .versionMismatch(current: version)
         }
     }
+
+    /// Whether it speaks of the version `version`, which is there.
+    public func names(_ version: Int64) -> Bool {
+        switch self {
+        case .none: false
+        case .oneOf(let versions): versions.contains(version)
+        case .exists: true
+        }
+    }
 }
 
 extension Scheduler {
@@ -35,10 +44,15 @@ extension Scheduler {
 
     /// Takes a step's outcome over: stores it and puts the timer where its state belongs.
     ///
-    /// - Parameter isFire: time planned the next instant, no command did.
-    mutating func commit(_ step: borrowing Step, isFire: Bool = false) {
+    /// - Parameters:
+    ///   - effects: the last ones are the step's.
+    ///   - isFire: time planned the next instant, no command did.
+    mutating func commit(_ step: borrowing Step, _ effects: inout [Effect], isFire: Bool = false) {
+        step.tellNextFire(&effects)
         disarm(step.slot)
         let old = table.progress(step.slot)
+        // What a client sets going anew is not held.
+        if old.state != .running && !held.isEmpty { held[step.slot] = nil }
         let due = step.progress.due
         if isFire || old.state != .running || old.due != due {
             let isPast = due < step.now.ceiling(on: step.rules.clock)
@@ -71,7 +85,7 @@ extension Scheduler {
         var step = Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
         step.emit(.created, &effects)
         if rules.start == .now { step.start(due, &effects) }
-        commit(step)
+        commit(step, &effects)
         return slot
     }
 
@@ -84,13 +98,14 @@ extension Scheduler {
         let due = try Self.firstDue(Grid(rules, zones: zones), now)
         try condition.check(table[slot].version)
         redefine(slot, &definition)
+        if !held.isEmpty { held[slot] = nil }
         var step = begin(slot, now)
         step.progress.state = .idle
         step.progress.flags = []
         step.planAnew(0)
         step.emit(.updated, &effects)
         if rules.start == .now { step.start(due, &effects) }
-        commit(step)
+        commit(step, &effects)
     }
 
     /// Replaces what the client set; what is pending goes by the webhook as it stands then.
@@ -149,7 +164,7 @@ extension Scheduler {
         }
         step.emit(replans && progress.state != .idle ? .rescheduled : .updated, &effects)
         if progress.state == .running && step.isSpent { step.complete(&effects) }
-        commit(step)
+        commit(step, &effects)
         return true
     }
 
@@ -210,6 +225,7 @@ extension Scheduler {
         step.emit(.deleted, reason: reason, &effects)
         dropDeliveries(slot)
         versionFloor = max(versionFloor, step.progress.version)
+        if !held.isEmpty { held[slot] = nil }
         table.unlink(slot)
         unlinked.append(slot)
     }
@@ -223,17 +239,7 @@ extension Scheduler {
     ) throws(TimerRefusal) {
         var step = begin(slot, now)
         let state = step.progress.state
-        let isWatchdog = step.isWatchdog
-        if command == .kick && !isWatchdog {
-            throw .notAWatchdog(state: state, restartable: step.rules.restartable)
-        }
-        guard TimerMachine.allows(command, in: state, restartable: step.rules.restartable, isWatchdog: isWatchdog)
-        else {
-            throw .illegalTransition(
-                command, state: state, restartable: step.rules.restartable, isWatchdog: isWatchdog)
-        }
-        var planned = step.progress.due
-        if command == .reschedule { planned = try Self.rescheduled(step, target) }
+        let planned = try Self.judge(command, step, target)
         try condition.check(table[slot].version)
         switch command {
         case .activate: step.activate(&effects)
@@ -252,7 +258,31 @@ extension Scheduler {
             if state == .suspended { return }
             return kick(&step, &effects)
         }
-        commit(step)
+        commit(step, &effects)
+    }
+
+    /// Refuses what `apply` would refuse, and changes nothing.
+    ///
+    /// - Returns: whether `apply` would change anything.
+    public func check(
+        _ command: TimerCommand, _ slot: SlotIndex, target: RescheduleTarget? = nil, _ now: Now
+    ) throws(TimerRefusal) -> Bool {
+        let step = begin(slot, now)
+        _ = try Self.judge(command, step, target)
+        return TimerMachine.transition(command, in: step.progress.state) != .nothing
+    }
+
+    /// Refuses a command that is illegal on the timer as it is; the instant that a `reschedule` moves its `due` to.
+    private static func judge(
+        _ command: TimerCommand, _ step: Step, _ target: RescheduleTarget?
+    ) throws(TimerRefusal) -> Int64 {
+        let state = step.progress.state
+        let restartable = step.rules.restartable
+        if command == .kick && !step.isWatchdog { throw .notAWatchdog(state: state, restartable: restartable) }
+        guard TimerMachine.allows(command, in: state, restartable: restartable, isWatchdog: step.isWatchdog) else {
+            throw .illegalTransition(command, state: state, restartable: restartable, isWatchdog: step.isWatchdog)
+        }
+        return command == .reschedule ? try rescheduled(step, target) : step.progress.due
     }
 
     /// Moves the next fire `delay` milliseconds from now, as a receiver of its fires asks; an ended restartable timer is
@@ -269,7 +299,7 @@ extension Scheduler {
             throw .invalidSchedule(pointer: "/after", reason: "the timer's `until` lies before that")
         }
         step.start(due, &effects, isMoved: true)
-        commit(step)
+        commit(step, &effects)
     }
 
     /// Gives a watchdog its full period anew. That a timer's entry in the wheel is too early is found when it comes up,
@@ -277,8 +307,9 @@ extension Scheduler {
     private mutating func kick(_ step: inout Step, _ effects: inout [Effect]) {
         let before = table.progress(step.slot)
         step.kick(&effects)
-        let isArmedEarly = before.isPlanned && before.due <= step.progress.due && step.rules.jitter == 0
-        guard isArmedEarly, step.progress.due <= step.rules.lastDue(step.now) else { return commit(step) }
+        let isArmed = before.isPlanned && !isHeld(step.slot)
+        let isArmedEarly = isArmed && before.due <= step.progress.due && step.rules.jitter == 0
+        guard isArmedEarly, step.progress.due <= step.rules.lastDue(step.now) else { return commit(step, &effects) }
         table.setPlannedPast(step.slot, false)
         table.setProgress(step.slot, step.progress)
         table.setKicks(step.slot, step.kicks)

@@ -39,12 +39,12 @@ extension Scheduler {
         var step = begin(slot, now)
         if step.isWatchdog, step.isOver, !step.progress.isPlanned || step.isPast(step.progress.due) {
             step.complete(&effects)
-            return commit(step, isFire: true)
+            return commit(step, &effects, isFire: true)
         }
         let reached = now.milliseconds(on: step.rules.clock)
         guard step.progress.isPlanned, planned(slot, step.grid) <= reached else { return arm(slot, step.grid, now) }
         fireDue(&step, &effects)
-        commit(step, isFire: true)
+        commit(step, &effects, isFire: true)
     }
 
     private func fireDue(_ step: inout Step, _ effects: inout [Effect]) {

@@ -77,10 +77,12 @@ extension Scheduler {
     }
 
     /// Takes a deletion over. A timer that is not there was deleted in rows that are gone.
-    public mutating func foldDeletion(prefix: Span<UInt8>, version: Int64) {
+    public mutating func foldDeletion(prefix: Span<UInt8>, version: Int64, position: Int64) {
         versionFloor = max(versionFloor, version)
         indexFolded()
-        guard let slot = table.find(TimerKey(definition: prefix, siphash: table.siphash)) else { return }
+        let key = TimerKey(definition: prefix, siphash: table.siphash)
+        deleted.note(key.hash, at: position)
+        guard let slot = table.find(key) else { return }
         dropDeliveries(slot)
         table.unlink(slot)
         table.release(slot)
@@ -91,9 +93,14 @@ extension Scheduler {
 
     /// Plans every timer's next instant, once the whole log is folded.
     ///
-    /// - Parameter now: where both wheels stand at the latest; they begin at the earliest instant still to come.
-    public mutating func armAll(_ now: Now) {
+    /// - Parameters:
+    ///   - now: where both wheels stand at the latest; they begin at the earliest instant still to come.
+    ///   - holding: running timers with `stop: subscriber` are held until a subscriber comes.
+    /// - Returns: where those are.
+    @discardableResult
+    public mutating func armAll(_ now: Now, holding: Bool = false) -> [SlotIndex] {
         indexFolded()
+        var stoppable: [SlotIndex] = []
         let slots = (0..<SlotIndex(table.slotCount))
         var start = (elapsed: now.milliseconds(on: .continuous), wall: now.milliseconds(on: .wall))
         for slot in slots where waits(slot) {
@@ -108,6 +115,11 @@ extension Scheduler {
         for slot in slots where waits(slot) {
             let clock = table[slot].traits.clock
             table.setPlannedPast(slot, wasPlannedPast(slot, clock, now))
+            if table[slot].state == .running, table[slot].traits.contains(.stopsUnsubscribed) {
+                stoppable.append(slot)
+                if holding { held[slot] = table[slot].due }
+            }
+            if isHeld(slot) { continue }
             if table[slot].isPlanned, table[slot].traits.contains(.punctual) {
                 arm(slot, on: clock, at: table[slot].due, now)
             } else {
@@ -115,6 +127,7 @@ extension Scheduler {
             }
         }
         deliveries.armAll(now)
+        return stoppable
     }
 
     /// Whether the due instant lay before the command that planned it: so far as the record tells, which is not a fire's.

@@ -1,11 +1,21 @@
+/// Which timers a walk goes over, at the cost of these alone.
+public enum Selection: Sendable, Equatable {
+    /// All there are.
+    case all
+    /// Those that carry this label, given in its encoded form.
+    case labelled([UInt8])
+    /// The watchdogs that alarm now.
+    case alarming
+}
+
 extension Scheduler {
     /// Hands timers to `body` in list order, those after the place `after` (nil: from the start).
     ///
     /// - Parameters:
-    ///   - label: only timers that carry this label, given in its encoded form; the cost is theirs alone.
+    ///   - selection: which ones.
     ///   - body: gets a timer's place and slot; returns whether to go on.
     public func walk(
-        after: UInt64?, label: [UInt8]?, _ body: (_ place: UInt64, SlotIndex) -> Bool
+        after: UInt64?, over selection: Selection, _ body: (_ place: UInt64, SlotIndex) -> Bool
     ) {
         let from = after.map { UInt32(truncatingIfNeeded: $0 >> 32) } ?? 0
         // Timers that share the top half of their hash come as one group, ordered by the whole of it.
@@ -19,7 +29,7 @@ extension Scheduler {
             }
             group.removeAll(keepingCapacity: true)
         }
-        table.walk(from: from, label: label) { hash, slot in
+        table.walk(from: from, over: selection) { hash, slot in
             if hash != groupHash {
                 flush()
                 groupHash = hash
@@ -31,8 +41,16 @@ extension Scheduler {
         if going { flush() }
     }
 
-    /// Which of `labels`, in encoded form, the fewest timers carry.
-    public func rarest(of labels: [[UInt8]]) -> [UInt8]? {
-        labels.min { table.count(labelled: $0) < table.count(labelled: $1) }
+    /// What the fewest timers are in: those that carry one of `labels`, in encoded form, or, where only `alarming` watchdogs
+    /// are wanted, those.
+    public func narrowest(labels: [[UInt8]], alarming: Bool = false) -> Selection {
+        var narrowest = alarming ? Selection.alarming : .all
+        for label in labels where table.count(of: .labelled(label)) < table.count(of: narrowest) || narrowest == .all {
+            narrowest = .labelled(label)
+        }
+        return narrowest
     }
+
+    /// How many watchdogs alarm now.
+    public var alarmingCount: Int { table.count(of: .alarming) }
 }

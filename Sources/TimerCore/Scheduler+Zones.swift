@@ -24,7 +24,7 @@ extension Scheduler {
             var step = begin(slot, now)
             step.progress.due = due
             step.emit(.rescheduled, &effects)
-            commit(step, isFire: true)
+            commit(step, &effects, isFire: true)
             replanned += 1
         }
         return replanned

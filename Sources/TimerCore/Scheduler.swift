@@ -22,6 +22,8 @@ public struct Scheduler: ~Copyable {
     var catchUp = CatchUpQueue()
     /// Events on their way to webhooks.
     var deliveries = DeliveryTable()
+    /// Running timers that wait for a subscriber since the start, with the due instant they had then.
+    var held: [SlotIndex: Int64] = [:]
     /// Elapsed nanoseconds before which no further one catches up.
     var catchUpFrom: Int64 = .min
     /// The most that any timer's fires were planned after their due instants, in milliseconds.
@@ -30,6 +32,8 @@ public struct Scheduler: ~Copyable {
     var recentArmings = RecentArmings()
     /// Cron schedules that were read already.
     let crons = CronCache()
+    /// The newest deletions.
+    var deleted = DeletedTimers()
     /// New timers start above this version, so that no version of an id ever repeats.
     public internal(set) var versionFloor: Int64 = 0
     /// Most timers there may be.

@@ -6,19 +6,24 @@ extension Step {
         plan(due, &effects)
     }
 
-    mutating func suspend(_ effects: inout [Effect]) {
+    /// - Parameters:
+    ///   - reason: why, where no command asked for it.
+    ///   - instant: the time left is that of then; nil for now.
+    mutating func suspend(because reason: EventReason = .none, asOf instant: Now? = nil, _ effects: inout [Effect]) {
         progress.state = .suspended
         progress.flags.remove(.unplanned)
+        if reason == .unsubscribed { progress.flags.insert(.unsubscribed) }
         if isWatchdog {
             progress.due = rules.silence * 1000
         } else if rules.effectiveResume == .remaining {
-            progress.due = now.remaining(until: progress.due, on: rules.clock)
+            progress.due = (instant ?? now).remaining(until: progress.due, on: rules.clock)
         }
-        emit(.suspended, &effects)
+        emit(.suspended, reason: reason, &effects)
     }
 
     mutating func resume(_ effects: inout [Effect]) {
         progress.state = .running
+        progress.flags.remove(.unsubscribed)
         if rules.effectiveResume == .remaining {
             let due = Scheduler.due(after: progress.due, rules, now)
             if isWatchdog { planAnew(due) } else { progress.due = due }
@@ -54,11 +59,15 @@ extension Step {
     /// A sign of life from what a watchdog watches.
     mutating func kick(_ effects: inout [Effect]) {
         let stalledSince = progress.flags.contains(.stalled) ? kicks?.stalledSince : nil
+        let lastKickedAt = kicks?.lastKickedAt ?? 0
         planAnew(now.ceiling(on: rules.clock) + rules.silence)
         kicks?.lastKickedAt = now.wall
         kicks?.kickCount += 1
         guard let stalledSince else { return emit(nil, &effects) }
-        emit(.recovered, stalledFor: max(0, now.milliseconds(on: rules.clock) - stalledSince), &effects)
+        let stalledFor = max(0, now.milliseconds(on: rules.clock) - stalledSince)
+        // Calendar instants, as both kicks are shown; a calendar that was set back makes it no shorter than the stall.
+        let silentFor = lastKickedAt == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - lastKickedAt)
+        emit(.recovered, stalledFor: stalledFor, silentFor: silentFor, &effects)
     }
 
     /// Plans further alarms of a stalled watchdog, or none, as its changed rules have it.

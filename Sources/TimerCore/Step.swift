@@ -14,14 +14,25 @@ struct Step {
     /// Appends an event with the progress as it now is; without a type a change that nobody is told of.
     func emit(
         _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil,
+        silentFor: Int64? = nil,
         _ effects: inout [Effect]
     ) {
         let owesDelivery = type.map { rules.deliveries.contains($0) } ?? false
         effects.append(
             Effect(
                 type: type, reason: reason, at: now.wall, slot: slot, progress: progress, kicks: kicks, fire: fire,
-                stalledFor: stalledFor,
+                stalledFor: stalledFor, silentFor: silentFor,
                 owesDelivery: owesDelivery && !progress.flags.contains(.webhookStopped)))
+    }
+
+    /// Notes in the step's own events, the last of `effects`, when the next fire is planned now that the step is taken.
+    func tellNextFire(_ effects: inout [Effect]) {
+        let next = progress.nextFireAt(grid.rules, now)
+        var index = effects.count - 1
+        while index >= 0, effects[index].slot == slot, effects[index].progress.version == progress.version {
+            effects[index].nextFireAt = next
+            index -= 1
+        }
     }
 
     /// Microseconds from the due instant `due` to now; negative before it.
@@ -54,6 +65,7 @@ struct Step {
     /// - Parameter isMoved: that is an instant of a client's, not of the schedule's.
     mutating func start(_ due: Int64, _ effects: inout [Effect], isMoved: Bool = false) {
         progress.state = .running
+        progress.flags.remove(.unsubscribed)
         progress.firesSinceActivation = 0
         planAnew(due)
         if isMoved { progress.flags.insert(.moved) }
@@ -63,7 +75,7 @@ struct Step {
     /// Plans as after an activation: a watchdog is well again.
     mutating func planAnew(_ due: Int64) {
         progress.due = due
-        progress.flags.formIntersection(.webhookStopped)
+        progress.flags.formIntersection([.webhookStopped, .unsubscribed])
         kicks?.stalledSince = 0
     }
 

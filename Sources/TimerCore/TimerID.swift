@@ -15,6 +15,11 @@ public enum TimerID {
     /// As above.
     public static func isValid(_ text: [UInt8]) -> Bool { isValid(text.span) }
 
+    /// Whether names can begin with `text`, which is not empty.
+    public static func isPrefix(_ text: [UInt8]) -> Bool {
+        text.count <= maximumLength && text.allSatisfy(isAllowed)
+    }
+
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -39,12 +39,24 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
         public static let moved = Flags(rawValue: 4)
         /// The receiver of its webhook said that it wants no more (410).
         public static let webhookStopped = Flags(rawValue: 8)
-        /// All there are.
-        static let known: Flags = [.stalled, .unplanned, .moved, .webhookStopped]
+        /// It is suspended because nobody followed its events any more: the next one who does resumes it.
+        public static let unsubscribed = Flags(rawValue: 16)
     }
 
     /// Whether a fire is planned, at `due`.
     public var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
+
+    /// Whether it is a watchdog that alarms now.
+    public var isAlarming: Bool { state == .running && flags.contains(.stalled) }
+
+    /// The wall instant, in milliseconds, at which the next fire is planned; nil for none. A watchdog whose silence would
+    /// end behind `until` completes there without one.
+    public func nextFireAt(_ rules: borrowing TimerRules, _ now: Now) -> Int64? {
+        guard isPlanned else { return nil }
+        let wall = now.wall(of: due, on: rules.clock)
+        if let until = rules.until, wall > until, rules.schedule.kind == .watchdog { return nil }
+        return wall
+    }
 }
 
 /// What a watchdog has beside a timer's progress.

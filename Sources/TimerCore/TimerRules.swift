@@ -8,6 +8,8 @@ public struct TimerRules: Sendable, Equatable {
     public var mode: RepeatMode = .fixedRate
     /// Whether it runs from the start.
     public var start: StartPolicy = .now
+    /// Whether it is suspended by itself; nil for never.
+    public var stop: StopPolicy?
     /// What a pause does.
     public var onResume: ResumePolicy = .remaining
     /// What a gap does.

@@ -1,62 +1,6 @@
 /// Where a timer is kept: an index into the table's slab.
 public typealias SlotIndex = UInt32
 
-/// What the table keeps of a timer: 72 bytes, and 32 more once it has fired.
-struct TimerSlot: BitwiseCopyable {
-    /// The encoded definition.
-    var definition = Blob.empty
-    /// Position of its newest event.
-    var lastEvent: Int64 = 0
-    /// Position of its newest record that holds its definition: rows from there on are needed to rebuild it.
-    var base: Int64 = 0
-    /// Of its progress: see the members of `TimerProgress`.
-    var version: Int64 = 0
-    var updatedAt: Int64 = 0
-    var due: Int64 = 0
-    /// Where the rest of its progress is, plus one; 0 while all of that is 0.
-    var fires: UInt32 = 0
-    /// Top half of the keyed hash of its id.
-    var hash: UInt32 = 0
-    /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
-    var generation: UInt32 = 0
-    /// Place of the newest of its pending deliveries, 0 for none.
-    var deliveries: UInt32 = 0
-    var state = TimerState.idle
-    var flags: TimerProgress.Flags = []
-    /// Whether a timer is here.
-    var inUse = false
-    /// Whether the due instant had passed when a command planned it: then being late makes no misfire of it.
-    var plannedPast = false
-    /// Whether the timer is in a wheel, and in which.
-    var armed = Armed.no
-    /// Which build of the wheel it was armed in: see `Scheduler.rebuildWallWheel`.
-    var wheelBuild: UInt8 = 0
-    /// What of its definition is asked of very many timers at once.
-    var traits: Definition.Traits = []
-
-    /// Whether a fire is planned, at `due`.
-    var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
-
-    enum Armed: UInt8, BitwiseCopyable {
-        case no, elapsed, suspending, wall, catchUp
-    }
-}
-
-/// What the table keeps of a timer that has fired, beside its slot: see the members of `TimerProgress`.
-struct FireSlot: BitwiseCopyable {
-    var lastFiredAt: Int64 = 0
-    var fireCount: Int64 = 0
-    var missedCount: Int64 = 0
-    var firesSinceActivation: Int64 = 0
-}
-
-/// What the table keeps of a watchdog beside its slot.
-struct KickSlot: BitwiseCopyable {
-    var progress = KickProgress()
-    /// Position that the record of the newest kick is durable with, 0 before the first.
-    var lastRecord: Int64 = 0
-}
-
 /// Every timer: a slab of fixed slots, an index from id that is also the order of lists, and one from labels.
 struct TimerTable: ~Copyable {
     private var slots = PagedStorage<TimerSlot>(pageShift: 12, fill: TimerSlot())
@@ -73,12 +17,16 @@ struct TimerTable: ~Copyable {
     private static let leastIndexed = 4096
     private static let mostUnindexed = 1 << 20
     private var byLabel = LabelIndex()
+    /// Watchdogs that alarm now, in the same order.
+    private var alarming = HashOrderedIndex()
     /// Hashes ids and labels.
     let siphash: SipHash
     /// Bytes of every definition held.
     private(set) var definitionBytes = 0
     /// How many timers on the suspending clock are armed.
     private(set) var suspendingCount = 0
+    /// How many timers run that are suspended once nobody follows their events.
+    private(set) var stoppableCount = 0
     private var countByState = [Int](repeating: 0, count: TimerState.allCases.count)
 
     init(secret: [UInt8]) { siphash = SipHash(secret: secret) }
@@ -159,7 +107,7 @@ struct TimerTable: ~Copyable {
         store(progress, slot)
         if Int(slot) < kickSlots.count { kickSlots[Int(slot)] = KickSlot() }
         definitionBytes += definition.count
-        countByState[Int(progress.state.rawValue)] += 1
+        countState(slot, by: 1)
         indexLabels(slot, fresh.definition, adding: true)
         return slot
     }
@@ -169,7 +117,8 @@ struct TimerTable: ~Copyable {
         let entry = slots[Int(slot)]
         byID.remove(hash: entry.hash, value: slot)
         indexLabels(slot, entry.definition, adding: false)
-        countByState[Int(entry.state.rawValue)] -= 1
+        countState(slot, by: -1)
+        if entry.isAlarming { noteAlarm(slot, false) }
         slots[Int(slot)].inUse = false
         disarm(slot)
     }
@@ -187,8 +136,10 @@ struct TimerTable: ~Copyable {
         var old = slots[Int(slot)].definition
         indexLabels(slot, old, adding: false)
         let fresh = Blob(copying: definition)
+        countState(slot, by: -1)
         slots[Int(slot)].definition = fresh
         slots[Int(slot)].traits = Definition.traits(definition)
+        countState(slot, by: 1)
         indexLabels(slot, fresh, adding: true)
         definitionBytes += fresh.count - old.count
         old.free()
@@ -196,9 +147,17 @@ struct TimerTable: ~Copyable {
 
     /// Replaces what its life changes.
     mutating func setProgress(_ slot: SlotIndex, _ progress: TimerProgress) {
-        countByState[Int(slots[Int(slot)].state.rawValue)] -= 1
-        countByState[Int(progress.state.rawValue)] += 1
+        countState(slot, by: -1)
         store(progress, slot)
+        countState(slot, by: 1)
+    }
+
+    /// Counts the timer at `slot` in its state, or no longer.
+    @inline(__always)
+    private mutating func countState(_ slot: SlotIndex, by change: Int) {
+        let state = slots[Int(slot)].state
+        countByState[Int(state.rawValue)] += change
+        if state == .running, slots[Int(slot)].traits.contains(.stopsUnsubscribed) { stoppableCount += change }
     }
 
     /// What its life has made of a timer.
@@ -221,6 +180,7 @@ struct TimerTable: ~Copyable {
 
     private mutating func store(_ progress: TimerProgress, _ slot: SlotIndex) {
         let index = Int(slot)
+        if slots[index].isAlarming != progress.isAlarming { noteAlarm(slot, progress.isAlarming) }
         slots[index].version = progress.version
         slots[index].updatedAt = progress.updatedAt
         slots[index].due = progress.due
@@ -236,6 +196,15 @@ struct TimerTable: ~Copyable {
         fireSlots[Int(slots[index].fires) - 1] = FireSlot(
             lastFiredAt: progress.lastFiredAt, fireCount: progress.fireCount, missedCount: progress.missedCount,
             firesSinceActivation: progress.firesSinceActivation)
+    }
+
+    /// Notes that a watchdog alarms from now on, or no longer.
+    private mutating func noteAlarm(_ slot: SlotIndex, _ alarms: Bool) {
+        let hash = slots[Int(slot)].hash
+        if alarms { return alarming.insert(hash: hash, value: slot) }
+        alarming.remove(hash: hash, value: slot)
+        // Pages that many alarms took go with the last of them: a walk passes every page.
+        if alarming.count == 0 { alarming = HashOrderedIndex() }
     }
 
     /// Notes whether the planned instant had passed already.
@@ -348,16 +317,21 @@ extension TimerTable {
         self[slot].definition.withSpan { TimerKey.hash(definition: $0, siphash: siphash) }
     }
 
-    /// How many timers carry `label`, given in its encoded form.
-    func count(labelled label: [UInt8]) -> Int { byLabel.count(label, labelHash: labelHash(label)) }
+    /// How many timers there are of a selection.
+    func count(of selection: Selection) -> Int {
+        switch selection {
+        case .all: count
+        case .labelled(let label): byLabel.count(label, labelHash: labelHash(label))
+        case .alarming: alarming.count
+        }
+    }
 
-    /// Hands timers from the hash `hash` on, in hash order, to `body`, until it returns false: all, or those that
-    /// carry `label`.
-    func walk(from hash: UInt32, label: [UInt8]?, _ body: (_ hash: UInt32, SlotIndex) -> Bool) {
-        if let label {
-            byLabel.walk(label, labelHash: labelHash(label), from: hash, body)
-        } else {
-            byID.walk(from: hash, body)
+    /// Hands timers of a selection from the hash `hash` on, in hash order, to `body`, until it returns false.
+    func walk(from hash: UInt32, over selection: Selection, _ body: (_ hash: UInt32, SlotIndex) -> Bool) {
+        switch selection {
+        case .all: byID.walk(from: hash, body)
+        case .labelled(let label): byLabel.walk(label, labelHash: labelHash(label), from: hash, body)
+        case .alarming: alarming.walk(from: hash, body)
         }
     }
 }

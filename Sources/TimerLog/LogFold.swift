@@ -92,7 +92,8 @@ public struct LogFold: ~Copyable {
         let definition = row.data.span.extracting(record.definition)
         switch record.content {
         case .event(.deleted, _, _):
-            scheduler.foldDeletion(prefix: definition, version: record.progress.version)
+            scheduler.foldDeletion(
+                prefix: definition, version: record.progress.version, position: record.position)
             if record.owesDelivery { scheduler.foldOwed(record.position, definition: definition) }
             return true
         case .event where record.outcome != nil:

@@ -36,6 +36,10 @@ public struct LogRecord: Sendable, Equatable {
     public var kicks: KickProgress?
     /// Of a `recovered`: milliseconds from the first alarm to the kick.
     public var stalledFor: Int64?
+    /// Of a `recovered`: milliseconds since the kick before; nil where the record does not say.
+    public var silentFor: Int64?
+    /// When the next fire was planned once the event's step was taken.
+    public var nextFire = NextFire.unsaid
     /// What became of a delivery, for its events.
     public var outcome: DeliveryOutcome?
     /// Whether the event is to be delivered to the timer's webhook.
@@ -54,7 +58,21 @@ public struct LogRecord: Sendable, Equatable {
     }
 }
 
+<<<<<<< HEAD
 /// What is kept for requests that repeat an idempotency key: a first answer, or a part of one.
+=======
+/// What a record says about a timer's next fire.
+public enum NextFire: Sendable, Equatable {
+    /// Nothing: it is of another kind, or of the first format.
+    case unsaid
+    /// That none is planned.
+    case unplanned
+    /// The wall instant, in milliseconds.
+    case at(Int64)
+}
+
+/// A first answer, kept for requests that repeat its idempotency key.
+>>>>>>> api
 public struct StoredAnswer: Sendable, Equatable {
     /// What the bytes of an answer are.
     public enum Form: Sendable, Equatable {

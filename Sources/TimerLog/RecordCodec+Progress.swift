@@ -3,18 +3,21 @@ import TimerCore
 /// The bytes of a timer's progress.
 ///
 /// ```
-/// state, flags  a byte: state (3 bits), flags (4 bits), whether a watchdog's part follows (the highest bit)
+/// state, flags  a byte: state (3 bits; 5 is suspended for want of a subscriber), flags (4 bits), whether a watchdog's part follows (the highest bit)
 /// version, due, last fire, fireCount, missedCount, fires since activation    varints
 /// last kick, kickCount, stalled since                                        varints, of a watchdog
 /// ```
 extension RecordCodec {
     private static let stateMask: UInt8 = 7
+    /// The state of a timer that is suspended because nobody followed its events: five are enough for the others.
+    private static let unsubscribedState: UInt8 = 5
     private static let flagsShift: UInt8 = 3
     private static let flagsMask: UInt8 = 15
     private static let kicksFlag: UInt8 = 0x80
 
     static func append(_ progress: TimerProgress, _ kicks: KickProgress?, at: Int64, to bytes: inout [UInt8]) {
-        let head = progress.state.rawValue | progress.flags.rawValue << flagsShift
+        let state = progress.flags.contains(.unsubscribed) ? unsubscribedState : progress.state.rawValue
+        let head = state | (progress.flags.rawValue & flagsMask) << flagsShift
         bytes.append(head | (kicks == nil ? 0 : kicksFlag))
         ByteCoding.append(signed: progress.version, to: &bytes)
         ByteCoding.append(signed: progress.due &- at, to: &bytes)
@@ -26,6 +29,22 @@ extension RecordCodec {
         ByteCoding.append(signed: age(of: kicks.lastKickedAt, at: at), to: &bytes)
         ByteCoding.append(signed: kicks.kickCount, to: &bytes)
         ByteCoding.append(signed: age(of: kicks.stalledSince, at: at), to: &bytes)
+    }
+
+    /// Appends the wall instant at which the next fire is planned: how far it is from `due`, which is on the timer's clock, or
+    /// from `at` where the progress has no such instant yet.
+    static func appendNextFire(_ instant: Int64?, _ progress: TimerProgress, at: Int64, to bytes: inout [UInt8]) {
+        // 0 is left for "none": plus one unless it is negative.
+        let distance = instant.map { $0 &- (progress.isPlanned ? progress.due : at) }
+        ByteCoding.append(signed: distance.map { $0 < 0 ? $0 : $0 &+ 1 } ?? 0, to: &bytes)
+    }
+
+    /// Reads what `appendNextFire` wrote into `record`, whose progress and instant are known.
+    static func readNextFire(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
+        guard let distance = ByteCoding.readSigned(bytes, &offset) else { return false }
+        let base = record.progress.isPlanned ? record.progress.due : record.at
+        record.nextFire = distance == 0 ? .unplanned : .at(base &+ (distance < 0 ? distance : distance &- 1))
+        return true
     }
 
     /// How long ago an instant was, so that 0 is left for "never": plus one unless it lies ahead.
@@ -40,11 +59,15 @@ extension RecordCodec {
         return age < 0 ? at &- age : at &- age &+ 1
     }
 
+    private static func state(_ number: UInt8) -> TimerState? {
+        number == unsubscribedState ? .suspended : TimerState(rawValue: number)
+    }
+
     /// Reads what `append` wrote into `record`, whose instant is known, and moves `offset` behind it. Returns false when
     /// it is not that.
     static func readProgress(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let head = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
-            let state = TimerState(rawValue: head & stateMask),
+            let state = state(head & stateMask),
             let version = ByteCoding.readSigned(bytes, &offset), let due = ByteCoding.readSigned(bytes, &offset),
             let sinceFire = ByteCoding.readSigned(bytes, &offset), let fires = ByteCoding.readSigned(bytes, &offset),
             let missed = ByteCoding.readSigned(bytes, &offset),
@@ -53,6 +76,7 @@ extension RecordCodec {
         let at = record.at
         record.progress.state = state
         record.progress.flags = TimerProgress.Flags(rawValue: head >> flagsShift & flagsMask)
+        if head & stateMask == unsubscribedState { record.progress.flags.insert(.unsubscribed) }
         record.progress.version = version
         record.progress.updatedAt = at
         record.progress.due = due &+ at

@@ -22,6 +22,11 @@ public enum RecordCodec {
     /// Set in the kind of an outcome whose timer is gone.
     static let detachedFlag: UInt8 = 0x40
     private static let kindMask: UInt8 = 0x3F
+    /// Set beside the reason of an event that says when the next fire is planned.
+    private static let nextFireFlag: UInt8 = 0x80
+    /// Set beside the reason of a `recovered` that says how long the watchdog was silent.
+    private static let silenceFlag: UInt8 = 0x40
+    private static let reasonMask: UInt8 = 0x3F
 
     /// Whether an event's record holds the whole definition: the events that show the payload or follow a change of it,
     /// and those to be delivered, which their webhook and payload go along with.
@@ -41,11 +46,14 @@ public enum RecordCodec {
         let start = beginFrame(&bytes)
         let isWhole = holdsDefinition(effect)
         bytes.append(type.rawValue | (isWhole ? wholeFlag : 0) | (effect.owesDelivery ? owedFlag : 0))
-        bytes.append(effect.reason.rawValue)
+        let silence = effect.silentFor == nil ? 0 : silenceFlag
+        bytes.append(effect.reason.rawValue | (type.showsNextFire ? nextFireFlag : 0) | silence)
         ByteCoding.append(UInt64(distance), to: &bytes)
         ByteCoding.append(signed: effect.at, to: &bytes)
         append(effect.progress, effect.kicks, at: effect.at, to: &bytes)
+        if type.showsNextFire { appendNextFire(effect.nextFireAt, effect.progress, at: effect.at, to: &bytes) }
         if let stalledFor = effect.stalledFor { ByteCoding.append(signed: stalledFor, to: &bytes) }
+        if let silentFor = effect.silentFor { ByteCoding.append(signed: silentFor, to: &bytes) }
         if let fire = effect.fire {
             ByteCoding.append(signed: effect.at &- fire.scheduledAt, to: &bytes)
             ByteCoding.append(signed: fire.latenessUs, to: &bytes)
@@ -184,7 +192,8 @@ public enum RecordCodec {
         _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ kind: UInt8, into record: inout LogRecord
     ) -> Bool {
         guard let type = EventType(rawValue: kind & kindMask),
-            let reason = ByteCoding.readFixed(bytes, &offset, count: 1).flatMap({ EventReason(rawValue: UInt8($0)) }),
+            let said = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
+            let reason = EventReason(rawValue: said & reasonMask),
             let distance = ByteCoding.read(bytes, &offset), distance <= UInt64(record.position),
             let at = ByteCoding.readSigned(bytes, &offset)
         else { return false }
@@ -199,9 +208,16 @@ public enum RecordCodec {
         }
         record.owesDelivery = kind & owedFlag != 0
         guard readProgress(bytes, &offset, into: &record) else { return false }
+        if said & nextFireFlag != 0 {
+            guard readNextFire(bytes, &offset, into: &record) else { return false }
+        }
         if type == .recovered {
             guard let value = ByteCoding.readSigned(bytes, &offset) else { return false }
             record.stalledFor = value
+        }
+        if said & silenceFlag != 0 {
+            guard let value = ByteCoding.readSigned(bytes, &offset) else { return false }
+            record.silentFor = value
         }
         if type == .fired {
             guard let early = ByteCoding.readSigned(bytes, &offset), let late = ByteCoding.readSigned(bytes, &offset),

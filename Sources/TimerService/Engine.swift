@@ -26,6 +26,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Keys of requests that ended without an answer since the log was begun to be folded anew.
     var abandoned: [Hash128] = []
     var counters = EngineCounters()
+    var subscriptions = Subscriptions()
+    /// The last instant before this process at which the server was up; nil for a new log.
+    let lastUp: Now?
     var effects: [Effect] = []
     /// Records that wait for the committer.
     var batch: [UInt8] = []
@@ -90,11 +93,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         self.alarm = alarm
         self.timeSource = timeSource
         clock = ServiceClock(timeSource, after: fold.lastBase)
+        lastUp = fold.lastBase?.now
         var state = FoldedState(
             fold,
             underWay: IdempotencyTable(
                 maximum: configuration.maximumIdempotencyKeys, maximumBytes: configuration.maximumIdempotencyBytes),
-            configuration, at: clock.now())
+            holdsUnsubscribed: true, configuration, at: clock.now())
         scheduler = Scheduler(secret: [])
         idempotency = state.idempotency
         take(&state)
@@ -106,11 +110,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// What the log holds, for `restart`. Not under the lock, and only while storage fails: then the requests under way get
     /// no more.
     func state(of fold: consuming LogFold) -> FoldedState {
-        let (now, keys) = lock.withLock(.restart) {
+        let (now, keys, holds) = lock.withLock(.restart) {
             abandoned = []
-            return (instant(), idempotency)
+            return (instant(), idempotency, subscriptions.expectsReturns)
         }
-        return FoldedState(fold, underWay: keys.underWay(), configuration, at: now)
+        return FoldedState(fold, underWay: keys.underWay(), holdsUnsubscribed: holds, configuration, at: now)
     }
 
     /// Begins anew from what the log holds, after a failed append. Called under the lock.
@@ -141,13 +145,14 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         let now = clock.now()
         // The calendar may have been set back since its timers were armed.
         if now.wallOffset < state.armedAt.wallOffset { scheduler.rebuildWallWheel(now) }
+        expectSubscribers(of: state.stoppable, now, isStart: restarts == 0)
         unchecked = state.cronTimers[...]
         let head = state.head
         nextPosition = max(nextPosition, head + 1, PositionClock.position(at: now))
         batchFirst = nextPosition
         self.head = head
         durable.store(head, ordering: .releasing)
-        armedFor = scheduler.nextWake(now) ?? .max
+        armedFor = nextWake(now) ?? .max
         // What is overdue waited for the disk, or for the server: the loop stood still.
         lastBeat = 0
     }
@@ -250,7 +255,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     private func plan(_ now: Now) {
-        guard availability == .open, let next = scheduler.nextWake(now) else { return }
+        guard availability == .open, let next = nextWake(now) else { return }
         // A past instant that was asked for just now is overdue since now: the loop did not stand still.
         let wake = max(next, now.elapsed)
         if wake < armedFor {
@@ -269,6 +274,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             let position = takePosition()
             let previous = scheduler.stamp(
                 effect.slot, position: position, isBase: RecordCodec.holdsDefinition(effect), isEvent: true)
+            if type == .deleted { scheduler.noteDeleted(effect.slot, at: position) }
             counters.count(effect)
             scheduler.withDefinition(effect.slot) { definition in
                 RecordCodec.append(
@@ -365,10 +371,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             afterChanges(now)
             return .more
         }
-        let done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
+        var done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
         if !effects.isEmpty && !isAdvancing { counters.wakeups += 1 }
         isAdvancing = !done
         record()
+        done = settleSubscriptions(now) && done
         // A plan that is not done yet stays due now; else the next one is made.
         armedFor = done ? .max : now.elapsed
         afterChanges(now)
@@ -380,6 +387,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         lock.withLock {
             var counters = counters
             for state in TimerState.allCases { counters.timers[Int(state.rawValue)] = scheduler.count(in: state) }
+            counters.alarmingWatchdogs = scheduler.alarmingCount
             counters.idempotencyKeys = idempotency.count
             counters.pendingDeliveries = scheduler.pendingDeliveries
             counters.deadDeliveries = scheduler.deadDeliveries

@@ -30,6 +30,8 @@ public struct EngineCounters: Sendable {
     public var wakeups = 0
     /// Timers by state, indexed by `TimerState.rawValue`.
     public var timers = [Int](repeating: 0, count: TimerState.allCases.count)
+    /// Watchdogs that alarm now.
+    public var alarmingWatchdogs = 0
     /// Idempotency keys held.
     public var idempotencyKeys = 0
     /// How long the engine's lock was held, in seconds of processor time: see `HoldMeter`.

@@ -8,6 +8,8 @@ struct FoldedState: ~Copyable {
     var idempotency: IdempotencyTable
     /// Cron timers whose plans are still to be held against the data of their zones.
     let cronTimers: [SlotIndex]
+    /// Running timers with `stop: subscriber`.
+    let stoppable: [SlotIndex]
     /// The newest position in the log.
     let head: Int64
     /// When its timers were armed.
@@ -15,9 +17,11 @@ struct FoldedState: ~Copyable {
 
     /// - Parameters:
     ///   - underWay: keys of requests that go on.
+    ///   - holdsUnsubscribed: running timers with `stop: subscriber` are held until a subscriber comes.
     ///   - now: a reading of the engine's clocks.
     init(
-        _ fold: consuming LogFold, underWay: IdempotencyTable, _ configuration: EngineConfiguration, at now: Now
+        _ fold: consuming LogFold, underWay: IdempotencyTable, holdsUnsubscribed: Bool,
+        _ configuration: EngineConfiguration, at now: Now
     ) {
         var idempotency = underWay
         // Sorted into an array of their own: the fold's does not outlive it.
@@ -26,7 +30,7 @@ struct FoldedState: ~Copyable {
         head = fold.head
         armedAt = now
         var scheduler = fold.finish()
-        scheduler.armAll(now)
+        stoppable = scheduler.armAll(now, holding: holdsUnsubscribed)
         scheduler.boundDeliveries(
             backlog: configuration.deliveries.backlog, deadLetters: configuration.deliveries.deadLetters)
         cronTimers = scheduler.cronTimers()

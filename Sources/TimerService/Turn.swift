@@ -48,7 +48,7 @@ public import TimerCore
         if engine.waitingBytes > EngineConfiguration.maximumBatchBytes { throw .overloaded }
     }
 
-    private func change<Result>(
+    func change<Result>(
         _ body: (inout Scheduler, inout [Effect]) throws(TimerRefusal) -> Result
     ) throws(ServiceError) -> Result {
         try checkAvailable()
@@ -98,17 +98,19 @@ public import TimerCore
 
     /// Makes a timer, or replaces it and starts it afresh.
     ///
-    /// - Parameter createOnly: a timer that exists is left as it is, and refused.
+    /// - Parameter unwanted: a timer that this holds for is left as it is, and refused.
     /// - Returns: where it is, and whether it is new.
     public func put(
-        _ key: borrowing TimerKey, definition: inout [UInt8], if condition: VersionCondition, createOnly: Bool
+        _ key: borrowing TimerKey, definition: inout [UInt8], if condition: VersionCondition,
+        unless unwanted: VersionCondition
     ) throws(ServiceError) -> (slot: SlotIndex, isNew: Bool) {
         do throws(TimerRefusal) { try engine.scheduler.checkPlan(definition.span, now) } catch { throw .refused(error) }
         guard let slot = engine.scheduler.find(key) else {
             if condition != .none { throw .refused(.versionMismatch(current: nil)) }
             return (try create(key, definition: &definition), true)
         }
-        if createOnly { throw .refused(.versionMismatch(current: engine.scheduler.progress(slot).version)) }
+        let version = engine.scheduler.progress(slot).version
+        if unwanted.names(version) { throw .refused(.versionMismatch(current: version)) }
         try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.replace(slot, definition: &definition, now, if: condition, &effects)
         }
@@ -120,12 +122,12 @@ public import TimerCore
     /// - Returns: nil when there is no timer, or its version moved on since `basis` was read: read again.
     public func replace(
         _ key: borrowing TimerKey, basis: Int64, definition: inout [UInt8], if condition: VersionCondition,
-        createOnly: Bool
+        unless unwanted: VersionCondition
     ) throws(ServiceError) -> SlotIndex? {
         guard let slot = engine.scheduler.find(key), engine.scheduler.progress(slot).version == basis else {
             return nil
         }
-        return try put(key, definition: &definition, if: condition, createOnly: createOnly).slot
+        return try put(key, definition: &definition, if: condition, unless: unwanted).slot
     }
 
     /// Changes a timer's definition in place, provided its version is still `basis`.
@@ -158,6 +160,19 @@ public import TimerCore
     ) throws(ServiceError) {
         try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.apply(command, slot, target: target, now, if: condition, &effects)
+        }
+    }
+
+    /// Whether a command would change the timer at `slot`.
+    ///
+    /// - Throws: what `apply` would throw.
+    public func check(
+        _ command: TimerCommand, _ slot: SlotIndex, target: RescheduleTarget? = nil
+    ) throws(ServiceError) -> Bool {
+        do throws(TimerRefusal) {
+            return try engine.scheduler.check(command, slot, target: target, now)
+        } catch {
+            throw .refused(error)
         }
     }
 

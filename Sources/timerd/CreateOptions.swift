@@ -74,6 +74,7 @@ struct ScheduleOptions: ParsableArguments {
 /// How a timer behaves beside its schedule.
 struct PolicyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("When it starts to run: now, manual, or with its first subscriber")) var start: String?
+    @Option(help: "When it is suspended by itself: subscriber, once its last one has left.") var stop: String?
     @Flag(help: "Idle until it is activated: --start manual.") var manual = false
     @Option(help: ArgumentHelp("May be that late, to share a wake-up", valueName: "duration")) var leeway: String?
     @Option(help: ArgumentHelp("Delay each fire by up to that, evenly spread", valueName: "duration")) var jitter:
@@ -89,7 +90,8 @@ struct PolicyOptions: ParsableArguments {
     func fields() throws(Failure) -> [BodyField] {
         guard !manual || start == nil else { throw Failure(.usage, "--manual is --start manual: give one of them") }
         return [
-            BodyField("start", manual ? "manual" : start), BodyField("leeway", leeway), BodyField("jitter", jitter),
+            BodyField("start", manual ? "manual" : start), BodyField("stop", stop), BodyField("leeway", leeway),
+            BodyField("jitter", jitter),
             BodyField("onResume", onResume), BodyField("misfire", misfire), BodyField("misfireGrace", misfireGrace),
             BodyField("maxFires", maxFires), BodyField("until", until), BodyField("restartable", restartable),
             BodyField("retain", retain),

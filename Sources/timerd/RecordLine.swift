@@ -21,10 +21,7 @@ enum RecordLine {
                 writer.string(reason.name)
             }
             if let fire { append(fire, &writer) }
-            if let stalledFor = record.stalledFor {
-                writer.key("stalledFor")
-                writer.duration(stalledFor)
-            }
+            append(toldBy: record, &writer)
             writer.key("previous")
             writer.string(String(record.previous))
             if let outcome = record.outcome {
@@ -101,6 +98,22 @@ enum RecordLine {
         writer.integer(fire.missed)
     }
 
+    /// What some events tell beside the timer's progress.
+    private static func append(toldBy record: LogRecord, _ writer: inout JSONWriter) {
+        if case .at(let instant) = record.nextFire {
+            writer.key("nextFireAt")
+            writer.instant(instant)
+        }
+        if let stalledFor = record.stalledFor {
+            writer.key("stalledFor")
+            writer.duration(stalledFor)
+        }
+        if let silentFor = record.silentFor {
+            writer.key("silentFor")
+            writer.duration(silentFor)
+        }
+    }
+
     private static func timer(_ record: LogRecord, _ row: LogRow, _ writer: inout JSONWriter) {
         let definition = row.data.span.extracting(record.definition)
         append(id: definition, &writer)
@@ -166,6 +179,7 @@ enum RecordLine {
         writer.integer(progress.fireCount)
         writer.key("missedCount")
         writer.integer(progress.missedCount)
+        if progress.flags.contains(.unsubscribed) { writer.member("unsubscribed", true) }
         guard let kicks = record.kicks else { return }
         writer.key("health")
         writer.string(progress.flags.contains(.stalled) ? "stalled" as StaticString : "ok")

@@ -47,6 +47,7 @@ enum TimerText {
         let more: [(String, String?)] = [
             ("fire", event["fire"]), ("reason", event["reason"]), ("latenessUs", event["latenessUs"]),
             ("missed", event["missed"].flatMap { $0 == "0" ? nil : $0 }), ("stalledFor", event["stalledFor"]),
+            ("silentFor", event["silentFor"]),
             ("payload", event["payload"]),
         ]
         for case (let name, let value?) in more { line += "  \(name)=\(value)" }

@@ -87,6 +87,10 @@ def fill(api, receiver):
     """Every event, every shape of a definition."""
     api.create(id="idle", start="manual", every=CENTURY, mode="fixedDelay", jitter="10s", leeway="5s", misfire="all", misfireGrace="1h")
     api.create(id="subscriber", start="subscriber", after=CENTURY)
+    api.create(id="unsubscribed", start="subscriber", stop="subscriber", after=CENTURY)
+    with api.stream("/v1/timers/unsubscribed/events").expect(200) as stream:
+        stream.next()
+    poll(lambda: api.timer("unsubscribed")["state"] == "suspended")
     api.create(id="at", at="2099-12-31T23:59:59.999Z", labels={"team": "blue"}, payload=None)
     api.create(id="grid", every="36500d", at="2099-01-01T00:00:00Z", until="2500-01-01T00:00:00Z", maxFires=9, onResume="skip")
     api.create(id="cron-berlin", cron="30 2 29 2 *", timeZone="Europe/Berlin", **{"from": "2096-01-01T00:00:00Z"})

@@ -86,9 +86,61 @@ def test_if_match_is_refused(api, name):
     bulk(api, "cancel", {"labels": {"bulk": name}}, headers={"If-Match": "*"}).problem(400)
 
 
-@pytest.mark.parametrize("command", ["explode", "fire", "kick", "reschedule"])
-def test_other_commands(api, name, command):
-    bulk(api, command, {"labels": {"bulk": name}}).problem(404, "not-found")
+def test_other_commands(api, name):
+    problem = bulk(api, "explode", {"labels": {"bulk": name}}).problem(404, "not-found")
+    assert all(f"{command}" in problem["detail"] for command in ("suspend", "kick", "fire", "reschedule", "delete"))
+
+
+def both(api, command, body):
+    """What a dry run foretells, which must be what is then done."""
+    foretold = bulk(api, command, body, "?dryRun=true").expect(200).json
+    assert bulk(api, command, body).expect(200).json == foretold
+    return foretold
+
+
+def test_fire(api, name):
+    made = zoo(api, name)
+    assert both(api, "fire", {"labels": {"bulk": name}}) == {"matched": 5, "changed": 1, "skipped": 4}
+    fired = api.history(f"&types=fired&label=bulk%3D{name}")
+    assert [(event["timer"], event["reason"]) for event in fired if event["timer"] == made["running"]] == [(made["running"], "manual")]
+
+
+def test_kick_takes_watchdogs(api, name):
+    zoo(api, name)
+    for state in STATES:
+        timer_in(api, state, watchdog="1h", labels={"bulk": name, "dog": "x"})
+    # A kick of a suspended one is legal and changes nothing.
+    assert both(api, "kick", {"labels": {"bulk": name}}) == {"matched": 10, "changed": 1, "skipped": 9}
+    dogs = api.get(f"/v1/timers?kind=watchdog&label=bulk%3D{name}").expect(200).json["timers"]
+    assert sorted((dog["state"], dog["kickCount"]) for dog in dogs if dog["kickCount"]) == [("running", 1)]
+
+
+def test_reschedule(api, name):
+    made = zoo(api, name)
+    selector = {"labels": {"bulk": name}, "states": ["running", "suspended", "cancelled"]}
+    assert both(api, "reschedule", {**selector, "after": "2h"}) == {"matched": 3, "changed": 2, "skipped": 1}
+    assert api.timer(made["suspended"])["remaining"] == "2h"
+    at = "2040-01-02T03:04:05.000Z"
+    assert both(api, "reschedule", {**selector, "at": at}) == {"matched": 3, "changed": 2, "skipped": 1}
+    assert api.timer(made["running"])["nextFireAt"] == at
+
+
+def test_reschedule_behind_until_is_skipped(api, name):
+    api.create(after="1h", until="2039-01-01T00:00:00Z", labels={"bulk": name})
+    body = {"labels": {"bulk": name}, "at": "2040-01-02T03:04:05.000Z"}
+    assert both(api, "reschedule", body) == {"matched": 1, "changed": 0, "skipped": 1}
+
+
+@pytest.mark.parametrize("command, extra, slug, pointer", [
+    ("reschedule", {}, "invalid-request", ""), ("reschedule", {"after": "1h", "at": "2040-01-01T00:00:00Z"}, "invalid-request", ""),
+    ("reschedule", {"after": "soon"}, "invalid-schedule", "/after"), ("reschedule", {"after": "1h", "every": "1h"}, "unknown-field", "/every"),
+    ("fire", {"after": "1h"}, "unknown-field", "/after"), ("delete", {"at": "2040-01-01T00:00:00Z"}, "unknown-field", "/at")])
+def test_what_a_bulk_command_takes(api, name, command, extra, slug, pointer):
+    assert bulk(api, command, {"labels": {"bulk": name}, **extra}).problem(400, slug)["pointer"] == pointer
+
+
+def test_a_reschedule_needs_a_selector_too(api):
+    bulk(api, "reschedule", {"after": "1h"}).problem(400, "invalid-request")
 
 
 def test_other_content_types(api, name):

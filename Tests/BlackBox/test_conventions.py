@@ -20,6 +20,7 @@ ROUTES = {
     "/v1/timers/{id}/next": "GET HEAD OPTIONS",
     "/v1/timers/batch": "OPTIONS POST",
     "/v1/timers/bulk/suspend": "OPTIONS POST",
+    "/v1/timers/bulk/fire": "OPTIONS POST",
     "/v1/schedules/preview": "OPTIONS POST",
     "/v1/events": "GET HEAD OPTIONS",
     "/v1/deliveries": "GET HEAD OPTIONS",
@@ -92,6 +93,57 @@ def test_options_and_405_agree(api, path):
         assert {word.strip() for word in refused.headers["Allow"].split(",")} == allow
 
 
+@pytest.mark.parametrize("path", ["/v1/timers//suspend", "/v1/timers/", "/v1/timers//events", "/v1/timers/x/", "/v1/timers/bulk/explode",
+                                  "/v1/timers/bulk/", "/v1//timers", "/v1/deliveries/", "/v1/timers/x/pause", "/problems/"])
+def test_a_path_that_names_nothing_is_404_by_any_method(api, path):
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW"):
+        body = {} if method in ("POST", "PUT", "PATCH") else None
+        reply = api.request(method, path, body)
+        reply.problem(404, "not-found")
+        assert "Allow" not in reply.headers
+
+
+def test_content_type_comes_once(api, name):
+    body = b'{"id":"%s","after":"1h"}' % name.encode()
+    for second in (b"application/json", b"text/plain"):
+        reply = api.raw(b"POST /v1/timers HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Type: " + second
+                        + b"\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body)
+        assert reply.startswith(b"HTTP/1.1 400 ") and b"/problems/invalid-request" in reply
+    api.get(f"/v1/timers/{name}").expect(404)
+
+
+def test_lines_of_one_condition_are_one_list(api, name):
+    tag = api.put(f"/v1/timers/{name}", {"after": "1h"}).expect(201).etag
+
+    def ask(method, header, *values, body=b""):
+        lines = b"".join(b"%s: %s\r\n" % (header, value.encode()) for value in values)
+        path = f"/v1/timers/{name}" + ("/suspend" if method == "POST" else "")
+        return api.raw(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n".encode() + lines + b"\r\n")[:13]
+    assert ask("POST", b"If-Match", '"v0"', '"v00"') == b"HTTP/1.1 412 "
+    assert ask("GET", b"If-None-Match", '"v0"', tag) == b"HTTP/1.1 304 "
+    assert ask("POST", b"If-Match", '"v0"', tag) == b"HTTP/1.1 200 "
+
+
+@pytest.mark.parametrize("path, parameters", [
+    ("/v1/timers", "state kind label dueBefore sort limit cursor"), ("/v1/events", "timer since types label follow limit"),
+    ("/v1/deliveries", "state timer limit cursor"), ("/v1/timers/{id}/events", "since types label follow limit"),
+    ("/v1/timers/{id}/wait", "since timeout"), ("/v1/timers/{id}/next", "count"),
+])
+def test_a_parameter_without_a_value_is_400(api, path, parameters):
+    target = path.replace("{id}", api.create()["id"])
+    for parameter in parameters.split():
+        for query in (parameter, f"{parameter}="):
+            assert api.get(f"{target}?{query}").problem(400, "invalid-request")["parameter"] == parameter
+
+
+def test_a_parameter_of_one_word_takes_one(api):
+    assert api.get("/v1/timers?sort=nextFireAt,nextFireAt").problem(400)["parameter"] == "sort"
+
+
+def test_a_label_holds_no_nul(api):
+    assert api.post("/v1/timers", {"after": "1h", "labels": {"a": "x\0y"}}).problem(400)["pointer"] == "/labels/a"
+
+
 @pytest.mark.parametrize("path", [path for path, allow in ROUTES.items() if "HEAD" in allow])
 def test_head_wherever_get(api, path):
     target = path.replace("{id}", api.create()["id"])
@@ -118,9 +170,11 @@ def test_paths_are_percent_decoded_once(api, name):
 @pytest.mark.parametrize("path", ["/v1/timers/%", "/v1/timers/%4", "/v1/timers/%zz", "/v1/timers/a%00b", "/v1/timers/%ff", "/v1/timers?limit=%zz",
                                   "/v1/timers?label=%ff%3Dx", "/v1/timers?label=%00%3Dx"])
 def test_bad_percent_escapes(api, path):
-    reply = api.get(path)
-    reply.problem(reply.status)
-    assert reply.status == 400 or (reply.status == 404 and "?" not in path)
+    for method in ("GET", "HEAD", "DELETE", "POST"):
+        reply = api.request(method, path)
+        assert reply.status == 400
+        if method != "HEAD":
+            reply.problem(400, "invalid-request")
 
 
 def test_a_plus_in_a_query_is_one_meaning_everywhere(api, name):
@@ -142,7 +196,7 @@ def test_the_openapi_document_is_served(api):
     document = yaml.safe_load(reply.body)
     assert re.fullmatch(r"3\.1\.\d+", document["openapi"])
     served = {re.sub(r"\{[^}]+\}", "{id}", path) for path in document["paths"]}
-    assert {path for path in ROUTES if "suspend" not in path and path != "/"} <= served
+    assert {path for path in ROUTES if "bulk" not in path and "suspend" not in path and path != "/"} <= served
 
 
 def test_the_front_page_is_html(api):

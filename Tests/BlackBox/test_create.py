@@ -6,7 +6,7 @@ import pytest
 
 from timers import INSTANT, duration, instant, now, timer_in
 
-COMMON = ["start", "clock", "leeway", "jitter", "onResume", "misfire", "misfireGrace", "maxFires", "until",
+COMMON = ["start", "stop", "clock", "leeway", "jitter", "onResume", "misfire", "misfireGrace", "maxFires", "until",
           "restartable", "retain", "labels", "payload", "webhook"]
 READ_ONLY = ["state", "kind", "createdAt", "updatedAt", "version", "nextFireAt", "remaining", "lastFiredAt",
              "fireCount", "missedCount", "allowed"]

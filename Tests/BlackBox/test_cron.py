@@ -4,7 +4,7 @@ import pytest
 
 from timers import instant, now, shown, types
 
-SHAPE = {"id", "cron", "timeZone", "from", "start", "clock", "leeway", "jitter", "onResume", "misfire", "misfireGrace", "maxFires",
+SHAPE = {"id", "cron", "timeZone", "from", "start", "stop", "clock", "leeway", "jitter", "onResume", "misfire", "misfireGrace", "maxFires",
          "until", "restartable", "retain", "labels", "payload", "webhook", "state", "kind", "createdAt", "updatedAt", "version",
          "nextFireAt", "remaining", "lastFiredAt", "fireCount", "missedCount", "allowed"}
 HOUR = 3_600_000
@@ -74,7 +74,7 @@ def test_nothing_is_due_before_from(api):
     assert on_time["nextFireAt"] == start
 
 
-@pytest.mark.parametrize("expression", ["", "x", "* * * *", "61 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "5-1 * * * *",
+@pytest.mark.parametrize("expression", ["", "x", "* * * *", "61 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "5-1/0 * * * *",
                                         "*/0 * * * *", "* * * * * * *", "@never", "0 0 30 2 *", "* * * * MON#6", "é * * * *"])
 def test_a_bad_expression_is_pointed_at(api, name, expression):
     problem = refused(api, name, {"cron": expression})

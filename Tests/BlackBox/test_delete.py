@@ -2,7 +2,7 @@
 
 import pytest
 
-from timers import STATES, timer_in, types
+from timers import STATES, poll, timer_in, types
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -13,7 +13,7 @@ def test_a_timer_in_any_state_is_gone_after_204(api, name, state):
     api.get(f"/v1/timers/{name}").problem(404, "not-found")
     api.delete(f"/v1/timers/{name}").problem(404, "not-found")
     api.command(name, "activate").problem(404, "not-found")
-    api.get(f"/v1/timers/{name}/events").problem(404, "not-found")
+    assert api.get(f"/v1/timers/{name}/events").expect(200).lines[-1]["type"] == "deleted"
     assert api.get(f"/v1/timers?label=delete%3D{name}").json["timers"] == []
     events = api.history(f"&label=delete%3D{name}")
     last = events[-1]
@@ -71,3 +71,60 @@ def test_retain_counts_from_the_end_only(api):
 
 def test_an_unknown_timer(api):
     assert api.delete("/v1/timers/no-such-timer").problem(404, "not-found")["timer"] == "no-such-timer"
+
+
+def path_of(name):
+    return [f"/v1/timers/{name}/events", f"/v1/events?timer={name}"]
+
+
+def test_a_deleted_timers_history_stays_while_it_is_kept(new_server, name):
+    server = new_server()
+    api = server.client
+    api.create(id=name, payload={"a": 1})
+    api.command(name, "suspend").expect(200)
+    api.delete(f"/v1/timers/{name}").expect(204)
+    history = api.history(f"&timer={name}")
+    assert types(history) == ["created", "activated", "suspended", "deleted"]
+    for life in range(2):
+        for path in path_of(name):
+            # It ends, follow or not: nothing can come.
+            and_ = "&" if "?" in path else "?"
+            assert api.get(path).expect(200).lines == history
+            assert api.get(f"{path}{and_}follow=false").expect(200).lines == history
+            assert api.get(f"{path}{and_}since={history[1]['id']}").expect(200).lines == history[2:]
+            assert api.get(f"{path}{and_}since={history[-1]['id']}").expect(200).lines == []
+            assert api.get(f"{path}{and_}types=deleted,created&limit=1").expect(200).lines == history[:1]
+            assert api.head(path).expect(200).body == b""
+        api.get(f"/v1/timers/{name}").problem(404)
+        api.get(f"/v1/timers/{name}/wait?timeout=0s").problem(404)
+        api.get(f"/v1/timers/{name}/events?since=9223372036854775807").problem(410, "events-expired")
+        server.kill9()
+        api = server.start().client
+    again = api.create(id=name)
+    with api.stream(f"/v1/timers/{name}/events").expect(200) as stream:
+        api.delete(f"/v1/timers/{name}").expect(204)
+        assert types(stream.rest()) == ["deleted"]
+    # The name's newest life.
+    second = api.get(f"/v1/timers/{name}/events").expect(200).lines
+    assert types(second) == ["created", "activated", "deleted"] and second[0]["version"] == again["version"]
+
+
+def test_the_history_of_one_that_expired(api, name):
+    api.create(id=name, after="1ms", retain="0s")
+    poll(lambda: api.get(f"/v1/timers/{name}").status == 404)
+    events = api.get(f"/v1/timers/{name}/events").expect(200).lines
+    assert types(events) == ["created", "activated", "fired", "completed", "deleted"] and events[-1]["reason"] == "expired"
+
+
+def test_a_deleted_timers_history_is_404_once_it_is_gone(new_server, name):
+    api = new_server("--retain-events", "1ms,1KiB").client
+    api.create(id=name)
+    api.delete(f"/v1/timers/{name}").expect(204)
+    filler = [{"id": f"filler-{n}", "after": "1h", "payload": "x" * 20_000} for n in range(100)]
+
+    def is_gone():
+        api.batch(filler + [{"command": "delete", "id": line["id"]} for line in filler]).expect(200)
+        return api.get(f"/v1/timers/{name}/events").status == 404
+    poll(is_gone, timeout=30, pause=0.1)
+    for path in path_of(name):
+        api.get(path).problem(404, "not-found")

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from timers import STATES, instant, now, shown, timer_in
+from timers import STATES, instant, now, poll, shown, timer_in
 
 
 def label(value, key="list"):
@@ -113,7 +113,9 @@ def test_the_next_link_keeps_the_filters(api, name):
 def test_the_next_link_holds_whatever_was_asked_for(api, name):
     """Neither a character that ends links early nor a cursor in another spelling gets in the way."""
     made = {api.create(labels={"list": f"{name}>, <"})["id"] for _ in range(3)}
-    seen, target = set(), f"/v1/timers?label=list%3D{name}>,+<&limit=1&%63ursor="
+    page = f"/v1/timers?label=list%3D{name}>,+<&limit=1"
+    first = api.get(page).expect(200)
+    seen, target = ids(first), f"{page}&%63ursor={first.json['next']}"
     for _ in range(20):
         reply = api.get(target).expect(200)
         seen |= ids(reply)
@@ -170,3 +172,78 @@ def test_head_and_options(api):
     assert api.head("/v1/timers?limit=1").expect(200).body == b""
     allow = api.options("/v1/timers").expect(204).headers["Allow"]
     assert {word.strip() for word in allow.split(",")} == {"GET", "HEAD", "OPTIONS", "POST"}
+
+
+def dogs(api, name, count=3):
+    """Watchdogs: some that alarm, one that is well, one that alarmed and is suspended since, one that ended so."""
+    made = {}
+    for state in [f"stalled-{n}" for n in range(count)] + ["suspended", "cancelled", "deleted", "kicked"]:
+        made[state] = api.create(id=f"{name}-{state}", watchdog="1ms", labels={"list": name})["id"]
+    poll(lambda: all(timer["health"] == "stalled" for timer in api.get(f"/v1/timers?{label(name)}").json["timers"]))
+    api.command(made["suspended"], "suspend").expect(200)
+    api.command(made["cancelled"], "cancel").expect(200)
+    api.delete(f"/v1/timers/{made['deleted']}").expect(204)
+    api.patch(f"/v1/timers/{made['kicked']}", {"watchdog": "1h"}).expect(200)
+    api.command(made["kicked"], "kick").expect(200)
+    made["well"] = api.create(id=f"{name}-well", watchdog="1h", labels={"list": name})["id"]
+    api.create(id=f"{name}-other", after="1h", labels={"list": name})
+    return made
+
+
+def test_health_finds_the_watchdogs_that_alarm_now(new_server, name):
+    server = new_server()
+    api = server.client
+    made = dogs(api, name)
+    stalled = {id for state, id in made.items() if state.startswith("stalled")}
+    for _ in range(2):
+        assert ids(api.get("/v1/timers?health=stalled")) == stalled
+        assert set(walk(api, "&health=stalled", limit=1)) == stalled
+        assert ids(api.get(f"/v1/timers?health=stalled&{label(name)}&state=running&kind=watchdog")) == stalled
+        assert ids(api.get("/v1/timers?health=stalled&state=suspended,cancelled")) == set()
+        assert ids(api.get(f"/v1/timers?health=stalled&idPrefix={name}-stalled-1")) == {made["stalled-1"]}
+        assert ids(api.get("/v1/timers?health=ok")) == {made["well"], made["kicked"]}
+        assert f"timerd_watchdogs_stalled {len(stalled)}\n" in api.get("/metrics").body.decode()
+        server.kill9()
+        api = server.start().client
+    for id in stalled:
+        api.delete(f"/v1/timers/{id}").expect(204)
+    assert api.get("/v1/timers?health=stalled").expect(200).json == {"timers": [], "next": None}
+
+
+def test_a_page_of_alarms_costs_what_it_finds(new_server):
+    """More timers than a page looks at: without an index the page would be short."""
+    api = new_server().client
+    for _ in range(3):
+        api.batch([{"watchdog": "1h"}] * 10_000, "?results=brief", timeout=60).expect(200)
+    timer = api.create(watchdog="1ms")
+    poll(lambda: api.timer(timer["id"])["health"] == "stalled")
+    reply = api.get("/v1/timers?health=stalled").expect(200).json
+    assert [entry["id"] for entry in reply["timers"]] == [timer["id"]] and reply["next"] is None
+
+
+def test_an_id_prefix(api, name):
+    made = {api.create(id=f"{name}-{n}")["id"] for n in range(12)}
+    uuid = api.create()["id"]
+    assert set(walk(api, f"&idPrefix={name}-", limit=5)) == made
+    assert set(walk(api, f"&idPrefix={name}-1")) == {f"{name}-1", f"{name}-10", f"{name}-11"}
+    assert uuid in walk(api, f"&idPrefix={uuid[:20]}") and walk(api, f"&idPrefix={uuid}-") == []
+    assert made <= set(walk(api, f"&idPrefix={name}&sort=nextFireAt"))
+
+
+def test_a_page_by_prefix_looks_at_a_bounded_number(new_server):
+    api = new_server().client
+    for n in range(3):
+        api.batch([{"id": f"a-{n}-{m}", "after": "1h"} for m in range(7000)], "?results=brief", timeout=60).expect(200)
+    api.create(id="b")
+    pages, cursor, found = 0, "", []
+    while cursor is not None:
+        reply = api.get(f"/v1/timers?idPrefix=b&limit=1000{cursor and '&cursor=' + cursor}").expect(200).json
+        found += [timer["id"] for timer in reply["timers"]]
+        pages, cursor = pages + 1, reply["next"]
+    assert (pages, found) == (3, ["b"])
+
+
+@pytest.mark.parametrize("query, parameter", [("health=stalled,ok", "health"), ("health=sick", "health"), ("health=", "health"), ("idPrefix=", "idPrefix"),
+                                              ("idPrefix=a%20b", "idPrefix"), ("idPrefix=" + "x" * 129, "idPrefix"), ("idPrefix=a&idPrefix=b", "idPrefix")])
+def test_bad_filters(api, query, parameter):
+    assert api.get(f"/v1/timers?{query}").problem(400, "invalid-request")["parameter"] == parameter

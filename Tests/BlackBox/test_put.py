@@ -77,6 +77,14 @@ def test_if_none_match_makes_it_create_only(api, name):
     assert api.timer(name)["version"] == version
 
 
+def test_if_none_match_with_the_version_that_is_there(api, name):
+    tag = put(api, name, {"after": "1h"}, headers={"If-None-Match": '"v1"'}).expect(201).etag
+    for value in (tag, "W/" + tag, f'"v0", {tag}'):
+        put(api, name, {"after": "2h"}, headers={"If-None-Match": value}).problem(412, "version-mismatch")
+    assert api.timer(name)["after"] == "1h"
+    put(api, name, {"after": "2h"}, headers={"If-None-Match": '"v0"'}).expect(200)
+
+
 @pytest.mark.parametrize("match", ["*", '"v1"'])
 def test_if_match_on_an_absent_timer(api, name, match):
     put(api, name, {"after": "1h"}, headers={"If-Match": match}).problem(412, "version-mismatch")

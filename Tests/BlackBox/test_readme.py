@@ -13,7 +13,7 @@ from timers import INSTANT, STATES, transitions
 
 README = ROOT / "README.md"
 VOLATILE = {"version": "<version>", "latenessUs": "<us>", "requestId": "<request>", "remaining": "<duration>",
-            "stalledFor": "<duration>"}
+            "stalledFor": "<duration>", "silentFor": "<duration>"}
 EVENT_ID = re.compile(r"\d{12,}")
 
 

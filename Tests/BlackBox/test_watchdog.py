@@ -4,7 +4,7 @@ import pytest
 
 from timers import duration, instant, now, poll, shown, types
 
-SHAPE = {"id", "watchdog", "start", "clock", "leeway", "jitter", "misses", "repeatAlarm", "maxFires", "until", "restartable", "retain",
+SHAPE = {"id", "watchdog", "start", "stop", "clock", "leeway", "jitter", "misses", "repeatAlarm", "maxFires", "until", "restartable", "retain",
          "labels", "payload", "webhook", "state", "kind", "createdAt", "updatedAt", "version", "nextFireAt", "remaining", "lastFiredAt",
          "fireCount", "missedCount", "health", "lastKickedAt", "kickCount", "allowed"}
 
@@ -75,9 +75,21 @@ def test_a_kick_after_a_stall_recovers_it(api):
     with api.stream(f"/v1/timers/{timer['id']}/events?since=0&types=fired,recovered&limit=2").expect(200) as stream:
         alarm, recovered = stream.rest()
     assert (recovered["type"], recovered["version"]) == ("recovered", kicked["version"])
-    assert recovered.keys() == {"id", "type", "timer", "at", "version", "labels", "stalledFor"}
+    assert recovered.keys() == {"id", "type", "timer", "at", "version", "labels", "stalledFor", "silentFor"}
     passed = instant(recovered["at"]) - instant(alarm["scheduledAt"])
     assert abs(duration(recovered["stalledFor"]) - passed) <= 2
+    # It was never kicked before: it was silent since it began.
+    assert abs(duration(recovered["silentFor"]) - (instant(recovered["at"]) - instant(timer["createdAt"]))) <= 5
+
+
+def test_silence_counts_from_the_kick_before(api):
+    timer = api.create(watchdog="60ms", misses=2)
+    before = api.command(timer["id"], "kick").expect(200).json["lastKickedAt"]
+    poll(lambda: api.timer(timer["id"])["health"] == "stalled")
+    api.command(timer["id"], "kick").expect(200)
+    recovered = api.history_of(timer["id"])[-1]
+    assert duration(recovered["silentFor"]) == instant(recovered["at"]) - instant(before)
+    assert duration(recovered["silentFor"]) >= duration(recovered["stalledFor"]) + 119
 
 
 def test_repeat_alarm_fires_each_further_period(api):

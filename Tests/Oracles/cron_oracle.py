@@ -70,6 +70,7 @@ class Expression:
             text, items = rng.choice([
                 (f"{a}", [a]), (f"{a}", [a]), (f"{a}-{b}", range(a, b + 1)),
                 (f"{a}-{b}/{step}", range(a, b + 1, step)), (f"{a}/{step}", range(a, high + 1, step)),
+                wrapped(b, a, 1, low, high), wrapped(b, a, step, low, high),
             ])
             if names and text.isdigit() and rng.random() < 0.4:
                 text = names[a % len(names)] if field == 5 else names[a - 1]
@@ -122,6 +123,20 @@ class Expression:
 
     def can_fire(self):
         return any(self.matching_days(year, month) for year in range(2000, 2056) for month in range(1, 13))
+
+
+def wrapped(start, end, step, low, high):
+    """A range that goes on from the field's start, as text and numbers; Sunday is one day by two numbers."""
+    text = f"{start}-{end}" + (f"/{step}" if step > 1 else "")
+    if start == end or high == 7 and end == 0:
+        return text, range(start, (start if start == end else 7) + 1, step)
+    numbers = [*range(start, high + 1), *range(low + (high == 7), end + 1)]
+    return text, numbers[::step]
+
+
+def is_wrapped(item):
+    ends = item.split("/")[0].split("-")
+    return len(ends) == 2 and all(end.isdigit() for end in ends) and int(ends[0]) > int(ends[1])
 
 
 def is_range_of_one(item):
@@ -191,7 +206,7 @@ def by_cronsim(expression, zone, start, count):
         return None
     # A range of one with a step, 7-7/2, is a start with a step there. Expressions with seconds always follow elapsed
     # time.
-    if any(is_range_of_one(item) and "/" in item for item in expression.items()):
+    if any(is_wrapped(item) or is_range_of_one(item) and "/" in item for item in expression.items()):
         return None
     if expression.has_seconds and not expression.elapsed and zone.key != "UTC":
         return None
@@ -206,6 +221,9 @@ def by_croniter(expression, zone, start, count):
         return None
     # `30W` comes in each month there.
     if any(item.endswith("w") and int(item[:-1]) > 28 for item in day.split(",")):
+        return None
+    # What a wrapped range of days is depends on the month there.
+    if any(map(is_wrapped, day.split(","))):
         return None
     # It has the union of the day fields unless one is `*` itself, its own spelling of FRIL, and reads `a-a` as the
     # whole field. Its Sunday ends no range: 1/2 is 1,3,5.

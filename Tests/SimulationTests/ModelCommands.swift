@@ -105,13 +105,16 @@ extension ModelStep {
     private mutating func kick() {
         if timer.progress.state == .suspended { return }
         let since = timer.progress.flags.contains(.stalled) ? timer.kicks?.stalledSince : nil
+        let before = timer.kicks?.lastKickedAt ?? 0
         timer.progress.flags = []
         timer.kicks?.stalledSince = 0
         timer.kicks?.lastKickedAt = now.wall
         timer.kicks?.kickCount += 1
         plan(now.up(rules.clock) + rules.silence)
         guard let since else { return tell(nil) }
-        tell(.recovered, stalledFor: max(0, now.down(rules.clock) - since))
+        let stalledFor = max(0, now.down(rules.clock) - since)
+        let silentFor = before == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - before)
+        tell(.recovered, stalledFor: stalledFor, silentFor: silentFor)
     }
 
     private mutating func reschedule(_ target: RescheduleTarget) -> ModelOutcome.Refusal? {

@@ -9,6 +9,7 @@ struct ModelEvent: Equatable, CustomStringConvertible {
     var reason = EventReason.none
     var fire: FireDetail?
     var stalledFor: Int64?
+    var silentFor: Int64?
     var progress: TimerProgress
     var kicks: KickProgress?
 

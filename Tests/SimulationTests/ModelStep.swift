@@ -19,11 +19,13 @@ struct ModelStep {
     var rules: TimerRules { timer.rules }
 
     mutating func tell(
-        _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil
+        _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil,
+        silentFor: Int64? = nil
     ) {
         events.append(
             ModelEvent(
-                type: type, reason: reason, fire: fire, stalledFor: stalledFor, progress: timer.progress,
+                type: type, reason: reason, fire: fire, stalledFor: stalledFor, silentFor: silentFor,
+                progress: timer.progress,
                 kicks: timer.kicks))
     }
 

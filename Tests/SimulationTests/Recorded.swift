@@ -22,6 +22,7 @@ struct Recorded {
             event.reason = reason
             event.fire = fire
             event.stalledFor = record.stalledFor
+            event.silentFor = record.silentFor
         case .snapshot, .kick: isState = true
         case .answer, .versionFloor, .condensed, .delivery: return nil
         }
@@ -57,7 +58,7 @@ struct HeldTimer: Equatable {
     static func all(_ scheduler: borrowing Scheduler) -> [String: HeldTimer] {
         var held: [String: HeldTimer] = [:]
         var slots: [SlotIndex] = []
-        scheduler.walk(after: nil, label: nil) { _, slot in
+        scheduler.walk(after: nil, over: .all) { _, slot in
             slots.append(slot)
             return true
         }

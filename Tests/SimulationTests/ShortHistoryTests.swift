@@ -23,7 +23,7 @@ struct ShortHistoryTests {
     private func put(_ rules: TimerRules) throws {
         try change { turn, key in
             var definition = RandomRules.definition("a", rules)
-            _ = try turn.put(key, definition: &definition, if: .none, createOnly: false)
+            _ = try turn.put(key, definition: &definition, if: .none, unless: .none)
         }
     }
 

@@ -131,7 +131,7 @@ extension Simulation {
             switch request {
             case .create(var definition): _ = try turn.create(key, definition: &definition)
             case .put(var definition, let createOnly):
-                _ = try turn.put(key, definition: &definition, if: condition, createOnly: createOnly)
+                _ = try turn.put(key, definition: &definition, if: condition, unless: createOnly ? .exists : .none)
             case .patch(var definition):
                 let version = model.timers[id]?.progress.version ?? 0
                 let slot = try turn.amend(key, basis: version, definition: &definition, if: condition)

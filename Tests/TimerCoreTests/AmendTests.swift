@@ -130,7 +130,7 @@ struct AmendTests {
         let after = try bench.progress()
         #expect(after.state == state && after.due == before.due && after.version == before.version + 1)
         #expect(after.updatedAt == Bench.wall(107) && after.fireCount == before.fireCount)
-        #expect(bench.scheduler.rarest(of: [Bench.encoded([("k", "v")])]) != nil)
+        #expect(bench.scheduler.narrowest(labels: [Bench.encoded([("k", "v")])]) != .all)
     }
 
     @Test(arguments: [TimerState.cancelled, .completed])

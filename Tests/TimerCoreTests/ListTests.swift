@@ -12,7 +12,7 @@ extension Bench {
     /// One page of a walk, and the place to go on after.
     func page(after place: UInt64?, label: [UInt8]? = nil, limit: Int) -> (ids: [String], next: UInt64?) {
         var members: [(place: UInt64, slot: SlotIndex)] = []
-        scheduler.walk(after: place, label: label) { place, slot in
+        scheduler.walk(after: place, over: label.map { .labelled($0) } ?? .all) { place, slot in
             members.append((place, slot))
             return members.count < limit
         }
@@ -116,8 +116,9 @@ struct WalkTests {
                 rules(.after(1)), id: "t\(index)", labels: index < 3 ? [("a", ""), ("b", "")] : [("a", "")])
         }
         let (a, b, none) = (Bench.encoded([("a", "")]), Bench.encoded([("b", "")]), Bench.encoded([("c", "")]))
-        #expect(bench.scheduler.rarest(of: [a, b]) == b)
-        #expect(bench.scheduler.rarest(of: [a, none, b]) == none)
-        #expect(bench.scheduler.rarest(of: []) == nil)
+        #expect(bench.scheduler.narrowest(labels: [a, b]) == .labelled(b))
+        #expect(bench.scheduler.narrowest(labels: [a, none, b]) == .labelled(none))
+        #expect(bench.scheduler.narrowest(labels: []) == .all)
+        #expect(bench.scheduler.narrowest(labels: [a, b], alarming: true) == .alarming)
     }
 }

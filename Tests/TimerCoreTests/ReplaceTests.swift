@@ -67,7 +67,7 @@ struct ReplaceTests {
         try bench.replace(rules(.after(1000)), labels: [("b", "2"), ("c", "3")])
         for (label, count) in [(("a", "1"), 0), (("b", "2"), 1), (("c", "3"), 1)] {
             var found = 0
-            bench.scheduler.walk(after: nil, label: Bench.encoded([label])) { _, _ in
+            bench.scheduler.walk(after: nil, over: .labelled(Bench.encoded([label]))) { _, _ in
                 found += 1
                 return true
             }

@@ -32,7 +32,7 @@ struct TimerTableTests {
         }
         for label in 0...5 {
             let expected = model.values.filter { $0.label == "\(label)" }.count
-            #expect(bench.scheduler.table.count(labelled: Bench.encoded([("k", "\(label)")])) == expected)
+            #expect(bench.scheduler.table.count(of: .labelled(Bench.encoded([("k", "\(label)")]))) == expected)
         }
         let bytes = model.values.reduce(0) { sum, timer in
             sum + bench.scheduler.withDefinition(timer.slot) { $0.count }
@@ -157,9 +157,9 @@ struct FoldTests {
         _ = scheduler.fold(
             definition: definition.span, isWhole: true, progress: TimerProgress(), kicks: nil, position: 6, lastEvent: 6
         )
-        scheduler.foldDeletion(prefix: definition.span, version: 9)
+        scheduler.foldDeletion(prefix: definition.span, version: 9, position: 5)
         #expect(scheduler.count == 0 && scheduler.versionFloor == 9)
-        scheduler.foldDeletion(prefix: definition.span, version: 12)
+        scheduler.foldDeletion(prefix: definition.span, version: 12, position: 6)
         scheduler.foldVersionFloor(3)
         #expect(scheduler.versionFloor == 12)
     }

@@ -41,6 +41,7 @@ struct WatchdogTests {
         bench.advance(250)
         #expect(try bench.apply(.kick) == ["recovered"])
         #expect(bench.effects.first?.stalledFor == 250)
+        #expect(bench.effects.first?.silentFor == 350)
         #expect(try bench.progress().flags == [])
         #expect(bench.advance(100) == ["fired stalled 450"])
     }
@@ -55,6 +56,51 @@ struct WatchdogTests {
         try bench.apply(.kick)
         #expect(bench.effects.first?.stalledFor == 250)
         #expect(try bench.due() == 450)
+    }
+
+    @Test func `silence lasts from the kick before`() throws {
+        let bench = try bench()
+        bench.advance(30)
+        try bench.apply(.kick)
+        bench.advance(100)
+        bench.advance(70)
+        #expect(try bench.apply(.kick) == ["recovered"])
+        #expect(bench.effects.first?.stalledFor == 70)
+        #expect(bench.effects.first?.silentFor == 170)
+    }
+
+    @Test func `those that alarm now are found, and they alone`() throws {
+        let bench = Bench()
+        func alarming() -> Int {
+            var found = 0
+            bench.scheduler.walk(after: nil, over: .alarming) { _, slot in
+                #expect(bench.scheduler.progress(slot).isAlarming)
+                found += 1
+                return true
+            }
+            #expect(found == bench.scheduler.alarmingCount)
+            return found
+        }
+        #expect(alarming() == 0)
+        try bench.create(rules(.watchdog(100)) { $0.restartable = true })
+        #expect(alarming() == 0)
+        bench.advance(100)
+        #expect(alarming() == 1)
+        try bench.apply(.kick)
+        #expect(alarming() == 0)
+        bench.advance(100)
+        try bench.apply(.suspend)
+        #expect(alarming() == 0)
+        try bench.apply(.resume)
+        #expect(alarming() == 0)
+        bench.advance(100)
+        #expect(alarming() == 1)
+        try bench.replace(rules(.watchdog(100)))
+        #expect(alarming() == 0)
+        bench.advance(100)
+        #expect(alarming() == 1)
+        try bench.delete()
+        #expect(alarming() == 0)
     }
 
     @Test func `several misses make one alarm`() throws {

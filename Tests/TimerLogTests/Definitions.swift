@@ -141,7 +141,7 @@ struct SchedulerCopy: Equatable {
     init(_ scheduler: borrowing Scheduler) {
         versionFloor = scheduler.versionFloor
         var slots: [SlotIndex] = []
-        scheduler.walk(after: nil, label: nil) { _, slot in
+        scheduler.walk(after: nil, over: .all) { _, slot in
             slots.append(slot)
             return true
         }

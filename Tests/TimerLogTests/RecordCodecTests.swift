@@ -11,6 +11,8 @@ struct SampleRecord: Sendable {
     var progress = TimerProgress()
     var kicks: KickProgress?
     var stalledFor: Int64?
+    var silentFor: Int64?
+    var nextFireAt: Int64?
     var owesDelivery = false
     var definition: [UInt8] = []
 
@@ -51,6 +53,8 @@ struct SampleRecord: Sendable {
         sample.content = .event(
             type, EventReason.allCases.randomElement(using: &generator) ?? .none, type == .fired ? fire : nil)
         if type == .recovered { sample.stalledFor = generator.number() }
+        if type == .recovered, generator.chance(oneIn: 2) { sample.silentFor = generator.number() }
+        if type.showsNextFire, generator.chance(oneIn: 2) { sample.nextFireAt = generator.number() }
         sample.distance = generator.chance(oneIn: 4) ? 0 : Int64.random(in: 1...999, using: &generator)
         progress.updatedAt = sample.at
         sample.owesDelivery = generator.chance(oneIn: 3)
@@ -80,7 +84,13 @@ struct SampleRecord: Sendable {
         guard case .event(let type, let reason, let fire) = content else { return nil }
         return Effect(
             type: type, reason: reason, at: at, slot: 0, progress: progress, kicks: kicks, fire: fire,
-            stalledFor: stalledFor, owesDelivery: owesDelivery)
+            stalledFor: stalledFor, silentFor: silentFor, nextFireAt: nextFireAt, owesDelivery: owesDelivery)
+    }
+
+    /// What the record says of the next fire.
+    var nextFire: NextFire {
+        guard case .event(let type, _, _) = content, type.showsNextFire else { return .unsaid }
+        return nextFireAt.map { .at($0) } ?? .unplanned
     }
 
     /// What of the definition the record keeps.
@@ -122,6 +132,8 @@ struct RecordCodecTests {
             #expect(record.progress == sample.progress)
             #expect(record.kicks == sample.kicks)
             #expect(record.stalledFor == sample.stalledFor)
+            #expect(record.silentFor == sample.silentFor)
+            #expect(record.nextFire == sample.nextFire)
             #expect(record.owesDelivery == sample.owesDelivery)
             #expect(Array(row.data[record.definition]) == sample.kept)
             #expect(record.isWhole == (!sample.kept.isEmpty && sample.kept == sample.definition))

@@ -132,7 +132,7 @@ struct RandomHistory {
         let id = id()
         var bytes = definition(id, rig)
         try rig.change { turn throws(ServiceError) in
-            _ = try turn.put(rig.key(id), definition: &bytes, if: .none, createOnly: false)
+            _ = try turn.put(rig.key(id), definition: &bytes, if: .none, unless: .none)
         }
     }
 

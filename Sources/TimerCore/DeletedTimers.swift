@@ -1,0 +1,30 @@
+/// Where the events of timers that are gone end: the newest deletions, by the hash of the timer's name.
+struct DeletedTimers {
+    /// Deletions that are remembered.
+    static let capacity = 65_536
+
+    private var positions: [UInt64: Int64] = [:]
+    private var order: FIFO<(hash: UInt64, position: Int64)> = FIFO()
+
+    /// Notes the position of the newest event of a timer that is gone; forgets the oldest deletion above `capacity`.
+    mutating func note(_ hash: UInt64, at position: Int64) {
+        positions[hash] = position
+        order.append((hash, position))
+        guard order.count > Self.capacity, let oldest = order.popFirst() else { return }
+        // An id that was deleted again since has a newer place.
+        if positions[oldest.hash] == oldest.position { positions[oldest.hash] = nil }
+    }
+
+    /// Position of the newest event of the deleted timer whose name has `hash`; nil where none is remembered.
+    func lastEvent(_ hash: UInt64) -> Int64? { positions[hash] }
+}
+
+extension Scheduler {
+    /// Notes the position that the event of a timer's deletion was given. Before `finishStep`.
+    public mutating func noteDeleted(_ slot: SlotIndex, at position: Int64) {
+        deleted.note(table.order(of: slot), at: position)
+    }
+
+    /// Position of the newest event of a timer named `key` that was deleted; nil where none is remembered.
+    public func lastEvent(ofDeleted key: borrowing TimerKey) -> Int64? { deleted.lastEvent(key.hash) }
+}

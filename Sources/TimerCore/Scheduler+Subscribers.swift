@@ -1,0 +1,54 @@
+/// What those who follow a timer's events mean to it: `start: subscriber` and `stop: subscriber`.
+///
+/// Who follows is counted by the caller. After a start of the server a running timer with `stop: subscriber` is *held*: it is
+/// in no wheel until a subscriber comes, or until it is suspended as of the last instant at which the server was up. Were
+/// it armed meanwhile, it could fire in a time that it is to have been suspended for.
+extension Scheduler {
+    /// Whether the timer at `slot` is suspended once it has no subscriber.
+    public func stopsUnsubscribed(_ slot: SlotIndex) -> Bool { table[slot].traits.contains(.stopsUnsubscribed) }
+
+    /// Whether the timer at `slot` is one to be told of a subscriber: it waits for one, or can't do without.
+    public func wantsSubscriber(_ slot: SlotIndex) -> Bool {
+        stopsUnsubscribed(slot) ? !table[slot].state.hasEnded : waitsForSubscriber(slot)
+    }
+
+    /// Whether a subscriber sets the timer at `slot` going: one that a command suspended, or that has ended, is left alone.
+    public func waitsForSubscriber(_ slot: SlotIndex) -> Bool {
+        switch table[slot].state {
+        case .idle: rules(slot).start == .subscriber
+        case .suspended: table[slot].flags.contains(.unsubscribed)
+        default: false
+        }
+    }
+
+    /// Sets the timer at `slot` going, which waits for a subscriber.
+    public mutating func subscribe(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) throws(TimerRefusal) {
+        try apply(table[slot].state == .idle ? .activate : .resume, slot, now, if: .none, &effects)
+    }
+
+    /// Nobody has followed the timer at `slot` for long enough: suspends it if it runs and has `stop: subscriber`.
+    ///
+    /// - Parameter lastUp: the last instant before the start at which the server was up, as of which one that is still held
+    ///   is suspended; nil where there was none.
+    public mutating func unsubscribe(_ slot: SlotIndex, lastUp: Now?, _ now: Now, _ effects: inout [Effect]) {
+        let heldFor = held.removeValue(forKey: slot)
+        guard table[slot].state == .running else { return }
+        guard stopsUnsubscribed(slot) else {
+            if heldFor != nil { arm(slot, Grid(rules(slot), zones: zones), now) }
+            return
+        }
+        var step = begin(slot, now)
+        // What a client planned since the start counts from then.
+        step.suspend(because: .unsubscribed, asOf: heldFor == step.progress.due ? lastUp : nil, &effects)
+        commit(step, &effects)
+    }
+
+    /// Lets a timer go on that was held since the start.
+    public mutating func release(_ slot: SlotIndex, _ now: Now) {
+        guard !held.isEmpty, held.removeValue(forKey: slot) != nil, table[slot].state == .running else { return }
+        arm(slot, Grid(rules(slot), zones: zones), now)
+    }
+
+    /// Whether the timer at `slot` is in no wheel though it runs.
+    func isHeld(_ slot: SlotIndex) -> Bool { !held.isEmpty && held[slot] != nil }
+}

@@ -1,0 +1,58 @@
+/// What the table keeps of a timer: 72 bytes, and 32 more once it has fired.
+struct TimerSlot: BitwiseCopyable {
+    /// The encoded definition.
+    var definition = Blob.empty
+    /// Position of its newest event.
+    var lastEvent: Int64 = 0
+    /// Position of its newest record that holds its definition: rows from there on are needed to rebuild it.
+    var base: Int64 = 0
+    /// Of its progress: see the members of `TimerProgress`.
+    var version: Int64 = 0
+    var updatedAt: Int64 = 0
+    var due: Int64 = 0
+    /// Where the rest of its progress is, plus one; 0 while all of that is 0.
+    var fires: UInt32 = 0
+    /// Top half of the keyed hash of its id.
+    var hash: UInt32 = 0
+    /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
+    var generation: UInt32 = 0
+    /// Place of the newest of its pending deliveries, 0 for none.
+    var deliveries: UInt32 = 0
+    var state = TimerState.idle
+    var flags: TimerProgress.Flags = []
+    /// Whether a timer is here.
+    var inUse = false
+    /// Whether the due instant had passed when a command planned it: then being late makes no misfire of it.
+    var plannedPast = false
+    /// Whether the timer is in a wheel, and in which.
+    var armed = Armed.no
+    /// Which build of the wheel it was armed in: see `Scheduler.rebuildWallWheel`.
+    var wheelBuild: UInt8 = 0
+    /// What of its definition is asked of very many timers at once.
+    var traits: Definition.Traits = []
+
+    /// Whether a fire is planned, at `due`.
+    var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
+
+    /// Whether it is a watchdog that alarms now.
+    var isAlarming: Bool { state == .running && flags.contains(.stalled) }
+
+    enum Armed: UInt8, BitwiseCopyable {
+        case no, elapsed, suspending, wall, catchUp
+    }
+}
+
+/// What the table keeps of a timer that has fired, beside its slot: see the members of `TimerProgress`.
+struct FireSlot: BitwiseCopyable {
+    var lastFiredAt: Int64 = 0
+    var fireCount: Int64 = 0
+    var missedCount: Int64 = 0
+    var firesSinceActivation: Int64 = 0
+}
+
+/// What the table keeps of a watchdog beside its slot.
+struct KickSlot: BitwiseCopyable {
+    var progress = KickProgress()
+    /// Position that the record of the newest kick is durable with, 0 before the first.
+    var lastRecord: Int64 = 0
+}

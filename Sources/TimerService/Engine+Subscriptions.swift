@@ -1,0 +1,92 @@
+public import TimerCore
+
+/// Timers that run only while somebody follows their events.
+extension Engine {
+    /// A stream follows the timer named `key`, from now until `unsubscribe`.
+    public func subscribe(_ key: TimerKey) {
+        turn { turn in
+            subscriptions.come(key)
+            // It may have been suspended while the stream was being opened.
+            if let slot = scheduler.find(key), scheduler.stopsUnsubscribed(slot) { welcome(slot, turn.now) }
+        }
+    }
+
+    /// A stream that followed the timer named `key` has ended.
+    public func unsubscribe(_ key: TimerKey) {
+        turn { turn in
+            guard subscriptions.leave(key), let slot = scheduler.find(key), scheduler.stopsUnsubscribed(slot) else {
+                return
+            }
+            subscriptions.expect(key, at: turn.now.elapsed)
+        }
+    }
+
+    /// Sets a timer going that waits for a subscriber. Called under the lock.
+    private func welcome(_ slot: SlotIndex, _ now: Now) {
+        scheduler.release(slot, now)
+        guard availability == .open, scheduler.waitsForSubscriber(slot) else { return }
+        do throws(TimerRefusal) { try scheduler.subscribe(slot, now, &effects) } catch {
+            // It can't go on: it stays as it is.
+            effects.removeAll(keepingCapacity: true)
+        }
+        record()
+    }
+
+    /// Suspends the timers that nobody has followed for too long, a bounded number of them; lets those go on that wait for a
+    /// subscriber and have one. Called under the lock.
+    ///
+    /// - Returns: whether that was all of them.
+    func settleSubscriptions(_ now: Now) -> Bool {
+        for _ in 0..<EngineConfiguration.stepLimit {
+            guard let key = subscriptions.popDue(now.elapsed) else { return true }
+            guard let slot = scheduler.find(key) else { continue }
+            guard subscriptions.readers(key) == 0 else {
+                welcome(slot, now)
+                continue
+            }
+            scheduler.unsubscribe(slot, lastUp: lastUp, now, &effects)
+            record()
+        }
+        return false
+    }
+
+    /// Plans what is due next by subscribers, too.
+    func nextWake(_ now: Now) -> Int64? {
+        guard let next = scheduler.nextWake(now) else { return subscriptions.nextWake }
+        return min(next, subscriptions.nextWake ?? .max)
+    }
+
+    /// Gives the timers that run only while somebody follows their events time for that, after a fold.
+    ///
+    /// - Parameters:
+    ///   - stoppable: where they are.
+    ///   - isStart: the process has just started, so that nobody follows anything yet.
+    func expectSubscribers(of stoppable: [SlotIndex], _ now: Now, isStart: Bool) {
+        let siphash = scheduler.siphash
+        for slot in stoppable {
+            let key = scheduler.withDefinition(slot) { TimerKey(definition: $0, siphash: siphash) }
+            if subscriptions.readers(key) > 0 {
+                scheduler.release(slot, now)
+            } else if !subscriptions.isExpected(key) {
+                subscriptions.expect(key, at: now.elapsed, atStart: isStart)
+            }
+        }
+        guard !isStart else { return }
+        // With a failed append it may be lost that somebody came.
+        for key in subscriptions.followed { subscriptions.expect(key, at: now.elapsed) }
+    }
+}
+
+extension Turn {
+    /// A stream is about to follow the events of the timer named `key`, at `slot`: sets it going if it waits for that. If
+    /// the stream never comes to it, that is as if it had just left.
+    public func subscribe(_ key: TimerKey, _ slot: SlotIndex) throws(ServiceError) {
+        engine.scheduler.release(slot, now)
+        if engine.scheduler.waitsForSubscriber(slot) {
+            try change { (scheduler, effects) throws(TimerRefusal) in try scheduler.subscribe(slot, now, &effects) }
+        }
+        if engine.scheduler.stopsUnsubscribed(slot) && engine.subscriptions.readers(key) == 0 {
+            engine.subscriptions.expect(key, at: now.elapsed)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import TimerCore
+
+/// Who follows which timers' events, and which timers somebody left or is expected at: in memory alone, since a stop of the
+/// server ends every stream.
+struct Subscriptions {
+    private struct Place {
+        var key: TimerKey
+        /// Streams that follow.
+        var readers = 0
+        /// Elapsed nanoseconds at which it counts that there are none.
+        var deadline: Int64?
+    }
+
+    private struct Deadline {
+        var hash: UInt64
+        var at: Int64
+    }
+
+    private var places: [UInt64: Place] = [:]
+    /// Deadlines of one length each, and so in order. One that a subscriber or a later one made void is passed over.
+    private var leaving: FIFO<Deadline> = FIFO()
+    private var returning: FIFO<Deadline> = FIFO()
+
+    /// How long nobody may follow before that counts, in nanoseconds.
+    static let patience: Int64 = 2_000_000_000
+    /// How long the server waits after its start for those who followed before, in nanoseconds.
+    static let patienceAtStart: Int64 = 10_000_000_000
+
+    /// How many streams follow the timer named `key`.
+    func readers(_ key: borrowing TimerKey) -> Int { places[key.hash]?.readers ?? 0 }
+
+    /// The timers that somebody follows.
+    var followed: [TimerKey] { places.values.filter { $0.readers > 0 }.map(\.key) }
+
+    /// Whether those are still expected who followed before the start.
+    var expectsReturns: Bool { !returning.isEmpty }
+
+    /// A stream follows the timer named `key`.
+    mutating func come(_ key: TimerKey) {
+        places[key.hash, default: Place(key: key)].readers += 1
+        places[key.hash]?.deadline = nil
+    }
+
+    /// A stream that followed the timer named `key` has ended.
+    ///
+    /// - Returns: whether it was the last.
+    mutating func leave(_ key: TimerKey) -> Bool {
+        guard let readers = places[key.hash]?.readers, readers > 1 else {
+            places[key.hash] = nil
+            return true
+        }
+        places[key.hash]?.readers = readers - 1
+        return false
+    }
+
+    /// Has it looked at, once the patience is over, whether anybody follows the timer named `key`.
+    ///
+    /// - Parameter atStart: because the server has just started.
+    mutating func expect(_ key: TimerKey, at now: Int64, atStart: Bool = false) {
+        let deadline = now + (atStart ? Self.patienceAtStart : Self.patience)
+        places[key.hash, default: Place(key: key)].deadline = deadline
+        if atStart {
+            returning.append(Deadline(hash: key.hash, at: deadline))
+        } else {
+            leaving.append(Deadline(hash: key.hash, at: deadline))
+        }
+    }
+
+    /// Whether a deadline of the timer named `key` is still to come.
+    func isExpected(_ key: borrowing TimerKey) -> Bool { places[key.hash]?.deadline != nil }
+
+    /// An instant in elapsed nanoseconds not after the next deadline; nil when there is none.
+    var nextWake: Int64? {
+        guard let left = leaving.first?.at else { return returning.first?.at }
+        return min(left, returning.first?.at ?? .max)
+    }
+
+    /// Takes a timer whose deadline has come; nil when there is none.
+    mutating func popDue(_ now: Int64) -> TimerKey? {
+        while let next = pop(&leaving, now) ?? pop(&returning, now) {
+            guard let place = places[next.hash], place.deadline == next.at else { continue }
+            if place.readers == 0 { places[next.hash] = nil } else { places[next.hash]?.deadline = nil }
+            return place.key
+        }
+        return nil
+    }
+
+    private func pop(_ deadlines: inout FIFO<Deadline>, _ now: Int64) -> Deadline? {
+        guard let first = deadlines.first, first.at <= now else { return nil }
+        return deadlines.popFirst()
+    }
+}
