@@ -25,7 +25,7 @@ final class APIContext: @unchecked Sendable {
     init(_ service: TimerService, _ configuration: APIConfiguration) {
         self.service = service
         self.configuration = configuration
-        gate = Gate(configuration)
+        gate = Gate(configuration, tokens: configuration.tokens)
         dashboard = unsafe Dashboard(
             Array(UnsafeBufferPointer(start: cassets_dashboard(), count: cassets_dashboard_count())))
         openAPI = unsafe Array(UnsafeBufferPointer(start: cassets_openapi(), count: cassets_openapi_count()))
@@ -54,9 +54,10 @@ final class APIContext: @unchecked Sendable {
         case .openAPI:
             return .page(status: 200, type: "application/yaml", openAPI)
         case .problem:
-            return ProblemKind(slug: ticket.parameter).map {
-                .page(status: 200, type: "text/html; charset=utf-8", Pages.problem($0))
+            guard let kind = ProblemKind(slug: ticket.parameter) else {
+                return .problem(Problem(.notFound, "there is no such problem"))
             }
+            return .page(status: 200, type: "text/html; charset=utf-8", Pages.problem(kind))
         default:
             return nil
         }

@@ -11,8 +11,8 @@ public struct APIConfiguration: Sendable {
     public var heartbeatMilliseconds: Int64 = 15_000
     /// Bearer tokens, any of which opens the API; none: open to all.
     public var tokens: [[UInt8]] = []
-    /// Names that `Host` may have on a loopback listener, beside localhost and addresses.
-    public var allowedHosts: [String] = []
+    /// Names that `Host` may have where it is checked, beside addresses and names without a dot.
+    public var allowedHosts: [HostRule] = []
     /// The release, for `/v1/stats`.
     public var version = ""
     /// Hears of each request answered, where somebody wants to.

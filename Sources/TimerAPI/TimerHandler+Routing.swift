@@ -10,7 +10,7 @@ extension TimerHandler {
         ticket.route = .dashboard
         if exchange.target == [UInt8(ascii: "*")] {
             try context.gate.authenticate(exchange, nil)
-            return
+            return try context.gate.checkOrigin(exchange, nil)
         }
         var match = Routing.Match.unknown
         var malformed: Problem?

@@ -1,5 +1,6 @@
 import HTTPServer
 import Logging
+import TimerAPI
 import TimerService
 
 /// What `timerd serve` was told, every word of it understood.
@@ -24,7 +25,7 @@ struct ServeConfiguration: Sendable {
     let drainSeconds: Double
     /// None: open to all.
     let tokens: [[UInt8]]
-    let allowedHosts: [String]
+    let allowedHosts: [HostRule]
     let logLevel: Logger.Level
     let logFormat: LogFormat
 
@@ -55,7 +56,7 @@ struct ServeConfiguration: Sendable {
         }
         self.logLevel = logLevel
         logFormat = try settings.one(.logFormat).word(LogFormat.self)
-        tokens = if let file = settings.all(.tokenFile).first { try TokenFile.read(file.nonEmpty()) } else { [] }
+        tokens = if let file = try settings.all(.tokenFile).first { try TokenFile.read(file.nonEmpty()) } else { [] }
     }
 
     private static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {
@@ -101,20 +102,16 @@ struct ServeConfiguration: Sendable {
     /// 36,525 days, as long as a duration can be.
     private static let longestAge: Int64 = 36_525 * 86_400_000
 
-    private static func hosts(_ values: [SettingValue]) throws(Failure) -> [String] {
+    private static func hosts(_ values: [SettingValue]) throws(Failure) -> [HostRule] {
         guard values.count <= maximumHosts else {
             throw Failure(.usage, "--\(Setting.allowHost.flag): more than \(maximumHosts) names")
         }
-        var hosts: [String] = []
+        var hosts: [HostRule] = []
         for value in values {
-            let name = value.text.lowercased()
-            let isName = name.utf8.allSatisfy { byte in
-                (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || "-._".utf8.contains(byte)
+            guard let host = HostRule(value.text) else {
+                throw value.refusal("expected a host name without a port, .name for all below it, or *")
             }
-            guard isName, !name.isEmpty else {
-                throw value.refusal("expected a host name without a port, such as timers.example")
-            }
-            hosts.append(name)
+            hosts.append(host)
         }
         return hosts
     }

@@ -62,10 +62,11 @@ extension Setting {
         flag: "drain", value: "duration", initial: "10s", meaning: "How long a stop may take")
     static let tokenFile = Setting(
         flag: "token-file", value: "file", initial: nil,
-        meaning: "Bearer tokens, one a line; then all but /healthz and /readyz need one of them")
+        meaning: "Bearer tokens of at least 16 bytes, one a line; then requests but for health checks need one of them")
     static let allowHost = Setting(
         flag: "allow-host", value: "name", initial: nil, repeats: true,
-        meaning: "A further name under which a loopback listener may be asked; may repeat")
+        meaning:
+            "A further name for Host where no token is needed: timers.example, .example (all below) or *; may repeat")
     static let logLevel = Setting(
         flag: "log-level", value: "level", initial: "info",
         meaning: "trace, debug, info, notice, warning, error or critical; debug has a line for each request")

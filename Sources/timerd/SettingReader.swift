@@ -10,13 +10,13 @@ struct SettingReader {
     }
 
     /// The values of a setting; see `SettingValue.all`.
-    func all(_ setting: Setting) -> [SettingValue] {
-        SettingValue.all(setting, flags: flags[setting.flag] ?? [], environment)
+    func all(_ setting: Setting) throws(Failure) -> [SettingValue] {
+        try SettingValue.all(setting, flags: flags[setting.flag] ?? [], environment)
     }
 
     /// The value of a setting that has a default.
     func one(_ setting: Setting) throws(Failure) -> SettingValue {
-        guard let value = all(setting).first else { throw Failure(.usage, "--\(setting.flag) needs a value") }
+        guard let value = try all(setting).first else { throw Failure(.usage, "--\(setting.flag) needs a value") }
         return value
     }
 }

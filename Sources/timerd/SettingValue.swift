@@ -8,9 +8,14 @@ struct SettingValue {
     let text: String
 
     /// The values of `setting`: of its flag, else of its variable, else its default.
-    static func all(_ setting: Setting, flags: [String], _ environment: Environment) -> [SettingValue] {
+    ///
+    /// - Throws: `usage` where the variable is set and empty: whoever set it meant something.
+    static func all(
+        _ setting: Setting, flags: [String], _ environment: Environment
+    ) throws(Failure) -> [SettingValue] {
         if !flags.isEmpty { return flags.map { SettingValue(origin: "--\(setting.flag)", text: $0) } }
         if let text = environment[setting.variable] {
+            guard !text.isEmpty else { throw Failure(.usage, "\(setting.variable) is set and empty") }
             let parts = setting.repeats ? text.split(separator: ",").map(String.init) : [text]
             // Commas alone are no value; the text itself is refused then.
             return (parts.isEmpty ? [text] : parts).map { SettingValue(origin: setting.variable, text: $0) }
@@ -19,8 +24,10 @@ struct SettingValue {
     }
 
     /// The one value of `setting`; nil where it has neither a value nor a default.
-    static func one(_ setting: Setting, flag: String?, _ environment: Environment) -> SettingValue? {
-        all(setting, flags: flag.map { [$0] } ?? [], environment).first
+    static func one(
+        _ setting: Setting, flag: String?, _ environment: Environment
+    ) throws(Failure) -> SettingValue? {
+        try all(setting, flags: flag.map { [$0] } ?? [], environment).first
     }
 
     /// The failure that this value makes no sense.

@@ -17,7 +17,7 @@ extension DeliveryConfiguration {
         deadLetters = try settings.one(.webhookDeadLetters).integer(0...1_000_000_000)
         allow = try Self.rules(settings.all(.webhookAllow))
         deny = try Self.rules(settings.all(.webhookDeny))
-        if let value = settings.all(.webhookProxy).first {
+        if let value = try settings.all(.webhookProxy).first {
             proxy = try Self.proxy(value)
             // Only the proxy knows the address that is connected to, and a rule that nobody asks protects nobody.
             guard allow.isEmpty, deny.isEmpty else {
@@ -27,7 +27,7 @@ extension DeliveryConfiguration {
                 )
             }
         }
-        if let file = settings.all(.webhookSecretFile).first { secrets = try SecretFile.read(file.nonEmpty()) }
+        if let file = try settings.all(.webhookSecretFile).first { secrets = try SecretFile.read(file.nonEmpty()) }
     }
 
     private static func rules(_ values: [SettingValue]) throws(Failure) -> [AddressRule] {

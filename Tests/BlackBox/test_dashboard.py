@@ -129,7 +129,7 @@ def test_an_unknown_parameter_is_400(api):
 def guarded(tmp_path_factory):
     from server import Server
     path = tmp_path_factory.mktemp("token") / "tokens"
-    path.write_text("sesame\n")
+    path.write_text("open-sesame-open\n")
     with Server("--token-file", path) as server:
         yield server.client
 
@@ -166,5 +166,5 @@ def test_no_other_request_gets_the_page(guarded, method, target):
 
 
 def test_with_a_token_it_is_there(guarded, reply):
-    page = guarded.get("/", headers={"Accept": BROWSER, "Authorization": "Bearer sesame"}).expect(200)
+    page = guarded.get("/", headers={"Accept": BROWSER, "Authorization": "Bearer open-sesame-open"}).expect(200)
     assert page.body == reply.body
