@@ -49,7 +49,8 @@ struct OpenAPITests {
     }
 
     @Test(arguments: [
-        "/v1", "/v1/", "/v2/timers", "/v1/timers/", "/v1/timers/a/b/c", "/v1/timers/batch/x", "/problems", "/problems/not-found/x",
+        "/v1", "/v1/", "/v2/timers", "/v1/timers/", "/v1/timers/a/b/c", "/v1/timers/batch/x", "/problems",
+        "/problems/not-found/x",
     ])
     func `other paths lead nowhere`(path: String) throws {
         let target = try Target(Array(path.utf8))
