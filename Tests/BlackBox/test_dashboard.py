@@ -159,7 +159,7 @@ def test_anybody_else_gets_a_problem(guarded, accept):
     assert refused.headers["WWW-Authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("method, target", [("GET", "/v1/timers"), ("GET", "/openapi.yaml"), ("GET", "/nowhere"), ("GET", "//"), ("GET", "/%"),
+@pytest.mark.parametrize("method, target", [("GET", "/v1/timers"), ("GET", "/metrics"), ("GET", "/nowhere"), ("GET", "//"), ("GET", "/%"),
                                             ("POST", "/"), ("OPTIONS", "/"), ("OPTIONS", "*")])
 def test_no_other_request_gets_the_page(guarded, method, target):
     guarded.request(method, target, headers={"Accept": BROWSER}).problem(401, "unauthorized")
