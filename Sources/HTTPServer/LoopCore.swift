@@ -13,6 +13,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private(set) var now = Clocks.monotonic()
     private(set) var handler: any LoopHandler
     private(set) var isDraining = false
+    private let handOver = HandOver()
     private var daemons: [LibraryDaemon] = []
     private var connections: [Exchange] = []
     private var sockets = SocketTable()
@@ -76,6 +77,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             epoll.wait(&events, milliseconds: round == readRound ? timeout() : 0)
             now = Clocks.monotonic()
             let isWoken = dispatch(events)
+            if isWoken, let next = handOver.take() { handler = next }
             followPhase()
             if isWoken { handler.woken() }
             let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
@@ -87,6 +89,13 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             if phase.isStopping, isDone { break }
         }
         tearDown()
+    }
+
+    /// Has `next` serve in the handler's place, and waits until it does. Another thread, while the loop runs.
+    func handOver(to next: any LoopHandler) {
+        handOver.leave(next)
+        loop.wake()
+        handOver.waitUntilTaken()
     }
 
     /// Ends it where its thread never ran.

@@ -22,53 +22,40 @@ public struct APIConfiguration: Sendable {
     public init(listeners: [ListenAddress]) { self.listeners = listeners }
 }
 
-/// One request answered, for the access log.
-public struct AccessRecord: Sendable {
-    /// The method.
-    public var method: String
-    /// Path and query as they came.
-    public var target: String
-    /// The status code of the answer.
-    public var status: Int
-    /// Bytes of the answer's body.
-    public var bytes: Int
-    /// Seconds from the request's head to its answer.
-    public var seconds: Double
-    /// Address and port of the client.
-    public var peer: String
-    /// The `Request-Id` of the answer.
-    public var requestID: String
-}
-
-/// The HTTP face of a `TimerService`.
+/// The HTTP face of a `TimerService`: it listens before there is one, and says so.
 public final class APIServer: Sendable {
     private let server: HTTPServer
-    private let context: APIContext
+    private let configuration: APIConfiguration
 
     /// Binds the listeners.
     ///
+    /// - Parameter recovery: beats while the service is made.
     /// - Throws: when one can't be listened on.
-    public init(_ service: TimerService, _ configuration: APIConfiguration) throws(ListenError) {
-        let context = APIContext(service, configuration)
+    public init(_ configuration: APIConfiguration, recovery: Heartbeat) throws(ListenError) {
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.limits.streams = configuration.maximumStreams
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
         // A proxy may bring every stream from one address.
         server.limits.connectionsPerAddress = max(server.limits.connectionsPerAddress, configuration.maximumStreams)
-        self.server = try HTTPServer(server) { loop in TimerHandler(context, loop) }
-        self.context = context
-        context.setStreamCount { [weak server = self.server] in server?.streamCount ?? 0 }
+        let accessLog = configuration.accessLog
+        self.server = try HTTPServer(server) { _ in RecoveringHandler(recovery, accessLog: accessLog) }
+        self.configuration = configuration
     }
 
     /// What is listened on, with real ports.
     public var boundAddresses: [BoundAddress] { server.boundAddresses }
 
-    /// Begins to accept connections.
+    /// Begins to accept connections: health is answered, all else refused as not there yet.
     public func start() { server.start() }
+
+    /// Serves `service` from now on. Call once, after `start`.
+    public func serve(_ service: TimerService) {
+        let context = APIContext(service, configuration, server)
+        server.handOver { loop in TimerHandler(context, loop) }
+    }
 
     /// Drains: no new connections, running requests answered, streams ended; after `seconds` what is left is cut.
     public func stop(drainSeconds seconds: Double) {
-        context.beginDrain()
         server.beginDrain()
         server.stop(deadlineSeconds: seconds)
     }

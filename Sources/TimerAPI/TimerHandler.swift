@@ -84,16 +84,8 @@ final class TimerHandler: LoopHandler {
         }
         ticket.reset(serial: nextSerial)
         nextSerial += 1
-        if let given = exchange.header("request-id")?.bytes, Self.isRequestID(given) {
-            ticket.requestID = Array(given)
-        } else {
-            ids.next(into: &ticket.requestID)
-        }
+        ticket.identify(ids)
         return ticket
-    }
-
-    private static func isRequestID(_ bytes: ArraySlice<UInt8>) -> Bool {
-        !bytes.isEmpty && bytes.count <= APILimits.requestIDBytes && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
     private func refuse(_ problem: Problem, _ ticket: Ticket) {
@@ -278,15 +270,8 @@ final class TimerHandler: LoopHandler {
     /// Counts and logs an answer.
     func note(_ ticket: Ticket) {
         let exchange = ticket.exchange
-        let seconds = Double(Clocks.monotonic() - exchange.startedAt) / 1e9
-        metrics.count(ticket.route, exchange.method, exchange.response.status, seconds: seconds)
-        context.configuration.accessLog?(
-            AccessRecord(
-                method: exchange.methodText.isEmpty
-                    ? "\(exchange.method.name)" : String(decoding: exchange.methodText, as: UTF8.self),
-                target: String(decoding: exchange.target, as: UTF8.self), status: exchange.response.status,
-                bytes: exchange.response.body.count, seconds: seconds, peer: exchange.peerDescription,
-                requestID: String(decoding: ticket.requestID, as: UTF8.self)))
+        metrics.count(ticket.route, exchange.method, exchange.response.status, seconds: exchange.seconds)
+        context.configuration.accessLog?(AccessRecord(ticket))
     }
 
     private func read(

@@ -91,8 +91,10 @@ extension Scheduler {
 
     /// Plans every timer's next instant, once the whole log is folded.
     ///
-    /// - Parameter now: where both wheels stand at the latest; they begin at the earliest instant still to come.
-    public mutating func armAll(_ now: Now) {
+    /// - Parameters:
+    ///   - now: where both wheels stand at the latest; they begin at the earliest instant still to come.
+    ///   - moved: called now and then on the way, as millions of timers take seconds.
+    public mutating func armAll(_ now: Now, moved: () -> Void = {}) {
         indexFolded()
         let slots = (0..<SlotIndex(table.slotCount))
         var start = (elapsed: now.milliseconds(on: .continuous), wall: now.milliseconds(on: .wall))
@@ -105,7 +107,9 @@ extension Scheduler {
         elapsedWheel = TimerWheel(position: start.elapsed)
         wallWheel = TimerWheel(position: start.wall)
         recentArmings = RecentArmings()
-        for slot in slots where waits(slot) {
+        for slot in slots {
+            if slot & 0xFFFF == 0 { moved() }
+            guard waits(slot) else { continue }
             let clock = table[slot].traits.clock
             table.setPlannedPast(slot, wasPlannedPast(slot, clock, now))
             if table[slot].isPlanned, table[slot].traits.contains(.punctual) {

@@ -78,8 +78,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private static let tickInterval: Int64 = 8_000_000_000
 
     /// Takes a folded log over.
+    ///
+    /// - Parameter moved: called now and then on the way.
     init(
-        _ fold: consuming LogFold, configuration: EngineConfiguration, alarm: any Alarm, timeSource: any TimeSource
+        _ fold: consuming LogFold, configuration: EngineConfiguration, alarm: any Alarm, timeSource: any TimeSource,
+        moved: () -> Void = {}
     ) {
         self.configuration = configuration
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
@@ -91,7 +94,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         let answers = fold.answers.sorted(by: LogFold.AnswerPlace.isOlder)
         let head = fold.head
         scheduler = fold.finish()
-        take(answers: answers, head: head)
+        take(answers: answers, head: head, moved: moved)
     }
 
     /// Whether changes are taken.
@@ -121,10 +124,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     /// - Parameter answers: oldest first.
-    private func take(answers: [LogFold.AnswerPlace], head: Int64) {
+    private func take(answers: [LogFold.AnswerPlace], head: Int64, moved: () -> Void = {}) {
         for place in answers { idempotency.complete(place) }
         let now = clock.now()
-        scheduler.armAll(now)
+        scheduler.armAll(now, moved: moved)
         scheduler.boundDeliveries(
             backlog: configuration.deliveries.backlog, deadLetters: configuration.deliveries.deadLetters)
         unchecked = scheduler.cronTimers()[...]

@@ -6,7 +6,7 @@ import TimerLog
 import TimerService
 import Webhooks
 
-/// One run of the server, from opening the log to a clean stop.
+/// One run of the server, from opening its listeners to a clean stop.
 struct ServerRun {
     private let configuration: ServeConfiguration
     private let unknownVariables: [String]
@@ -24,11 +24,15 @@ struct ServerRun {
     /// Serves until a signal asks to stop; returns after a clean stop.
     func run() throws(Failure) {
         let signals = StopSignals()
-        let service = try openService()
-        let server = try bind(service)
+        let recovery = Heartbeat(name: "recovery")
+        let server = try bind(recovery)
+        // A long recovery is watched by probes, which must hear that it moves.
+        signals.recovering { server.stop(drainSeconds: 0) }
+        server.start()
+        let service = try open(recovery, for: server)
         service.refuseDeliveries(to: server.boundAddresses.compactMap(\.listener))
         service.start()
-        server.start()
+        server.serve(service)
         signals.serving()
         operatorLog.open()
         for name in unknownVariables {
@@ -49,7 +53,8 @@ struct ServerRun {
         logger.info("stopped")
     }
 
-    private func openService() throws(Failure) -> TimerService {
+    /// Reads the log; where that fails, `server` ends as if it had not been.
+    private func open(_ recovery: Heartbeat, for server: APIServer) throws(Failure) -> TimerService {
         let store: any LogStore =
             switch configuration.store {
             case .sqlite: SQLiteLogStore(directory: configuration.dataDirectory)
@@ -57,15 +62,16 @@ struct ServerRun {
             }
         do throws(StoreError) {
             return try TimerService(
-                store: store, configuration: configuration.engine,
+                store: store, configuration: configuration.engine, recovery: recovery,
                 sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
                 report: operatorLog.report)
         } catch {
+            server.stop(drainSeconds: 0)
             throw Failure(error, directory: configuration.dataDirectory)
         }
     }
 
-    private func bind(_ service: TimerService) throws(Failure) -> APIServer {
+    private func bind(_ recovery: Heartbeat) throws(Failure) -> APIServer {
         var api = APIConfiguration(listeners: configuration.listeners)
         api.maximumStreams = configuration.maximumStreams
         api.heartbeatMilliseconds = configuration.heartbeatMilliseconds
@@ -74,7 +80,7 @@ struct ServerRun {
         api.version = Release.version
         if configuration.logLevel <= .debug { api.accessLog = operatorLog.request }
         do throws(ListenError) {
-            return try APIServer(service, api)
+            return try APIServer(api, recovery: recovery)
         } catch {
             throw Failure(.unusable, error.description)
         }

@@ -3,12 +3,13 @@ import Platform
 
 /// SIGTERM and SIGINT, taken by a thread of their own instead of by a handler, which could do next to nothing.
 ///
-/// The first asks for a clean stop; where nothing runs yet it ends the process, with nothing to lose. The second ends
+/// The first asks for a clean stop; where nothing is served yet it ends the process, with nothing to lose. The second ends
 /// it at once: the log is as safe then as after kill -9.
-final class StopSignals: @unchecked Sendable {  // unchecked: both flags are guarded by `lock`
+final class StopSignals: @unchecked Sendable {  // unchecked: what changes is guarded by `lock`
     private let lock = Lock()
     private var isServing = false
     private var isAskedToStop = false
+    private var cleanUp: () -> Void = {}
 
     /// Blocks the signals. Call on the main thread before any other starts: threads inherit what is blocked.
     init() {
@@ -21,6 +22,9 @@ final class StopSignals: @unchecked Sendable {  // unchecked: both flags are gua
         signal(SIGXFSZ, SIG_IGN)
         _ = Thread(name: "signals") { [self] in listen() }
     }
+
+    /// From here on, and until `serving`, a signal has `cleanUp` run before it ends the process.
+    func recovering(_ cleanUp: @escaping @Sendable () -> Void) { lock.withLock { self.cleanUp = cleanUp } }
 
     /// From here on a signal stops cleanly.
     func serving() { lock.withLock { isServing = true } }
@@ -35,7 +39,10 @@ final class StopSignals: @unchecked Sendable {  // unchecked: both flags are gua
     private func listen() {
         Self.next()
         lock.withLock {
-            if !isServing { _exit(0) }
+            if !isServing {
+                cleanUp()
+                _exit(0)
+            }
             isAskedToStop = true
             lock.signal()
         }

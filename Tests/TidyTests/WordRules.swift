@@ -57,6 +57,7 @@ enum WordRules {
         ],
         "@unchecked Sendable": [
             "Sources/HTTPServer/HTTPServer.swift": "its state is guarded by a lock",
+            "Sources/HTTPServer/HandOver.swift": "its state is guarded by a lock",
             "Sources/HTTPServer/LoopCore.swift": "confined to its thread but for the wake-up",
             "Sources/HTTPServer/SocketQuota.swift": "its counts are guarded by a lock",
             "Sources/Platform/Lock.swift": "two pointers that never change, to objects made for sharing",
