@@ -10,7 +10,6 @@ final class APIContext: @unchecked Sendable {
     // Unchecked: `registered` is guarded by `lock`.
     let service: TimerService
     let configuration: APIConfiguration
-    let gate: Gate
     private let lock = Lock()
     private var registered: [HTTPMetrics] = []
     let dashboard: Dashboard
@@ -25,7 +24,6 @@ final class APIContext: @unchecked Sendable {
         self.server = server
         self.service = service
         self.configuration = configuration
-        gate = Gate(configuration, tokens: configuration.tokens)
         dashboard = unsafe Dashboard(
             Array(UnsafeBufferPointer(start: cassets_dashboard(), count: cassets_dashboard_count())))
         openAPI = unsafe Array(UnsafeBufferPointer(start: cassets_openapi(), count: cassets_openapi_count()))

@@ -1,4 +1,5 @@
 public import HTTPServer
+public import Platform
 public import TimerService
 
 /// How the HTTP face of the service behaves.
@@ -9,17 +10,20 @@ public struct APIConfiguration: Sendable {
     public var maximumStreams = 10_000
     /// Milliseconds between two signs of life on a stream.
     public var heartbeatMilliseconds: Int64 = 15_000
-    /// Bearer tokens, any of which opens the API; none: open to all.
-    public var tokens: [[UInt8]] = []
+    /// What can change while it serves.
+    public let access: Published<AccessSettings>
     /// Names that `Host` may have where it is checked, beside addresses and names without a dot.
     public var allowedHosts: [HostRule] = []
     /// The release, for `/v1/stats`.
     public var version = ""
-    /// Hears of each request answered, where somebody wants to.
+    /// Hears of each request answered, while `AccessSettings.logsRequests`.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
 
     /// Every default.
-    public init(listeners: [ListenAddress]) { self.listeners = listeners }
+    public init(listeners: [ListenAddress], access: Published<AccessSettings> = Published(AccessSettings())) {
+        self.listeners = listeners
+        self.access = access
+    }
 }
 
 /// The HTTP face of a `TimerService`: it listens before there is one, and says so.
@@ -37,8 +41,7 @@ public final class APIServer: Sendable {
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
         // A proxy may bring every stream from one address.
         server.limits.connectionsPerAddress = max(server.limits.connectionsPerAddress, configuration.maximumStreams)
-        let accessLog = configuration.accessLog
-        self.server = try HTTPServer(server) { _ in RecoveringHandler(recovery, accessLog: accessLog) }
+        self.server = try HTTPServer(server) { _ in RecoveringHandler(recovery, configuration) }
         self.configuration = configuration
     }
 

@@ -32,6 +32,13 @@ extension AccessRecord {
     }
 }
 
+extension APIConfiguration {
+    /// Logs the request of a ticket whose response is filled.
+    func log(_ ticket: Ticket) {
+        if access.value.logsRequests { accessLog?(AccessRecord(ticket)) }
+    }
+}
+
 extension Exchange {
     /// Seconds since the request's head came.
     var seconds: Double { Double(Clocks.monotonic() - startedAt) / 1e9 }

@@ -8,14 +8,14 @@ import TimerService
 /// It decides on each request's head and keeps nothing, so that another handler can take its place at any moment.
 final class RecoveringHandler: LoopHandler {
     private let recovery: Heartbeat
-    private let accessLog: (@Sendable (AccessRecord) -> Void)?
+    private let configuration: APIConfiguration
     private let ids = IDSource()
     private let scratch = Scratch()
 
     /// - Parameter recovery: beats while the log is read.
-    init(_ recovery: Heartbeat, accessLog: (@Sendable (AccessRecord) -> Void)?) {
+    init(_ recovery: Heartbeat, _ configuration: APIConfiguration) {
         self.recovery = recovery
-        self.accessLog = accessLog
+        self.configuration = configuration
     }
 
     func admit(_ exchange: Exchange) -> Admission {
@@ -56,7 +56,7 @@ final class RecoveringHandler: LoopHandler {
     private func answer(_ ticket: Ticket) {
         Renderer.render(ticket)
         if case .page(503, _, _) = ticket.outcome { ticket.exchange.response.add("Retry-After", "1") }
-        accessLog?(AccessRecord(ticket))
+        configuration.log(ticket)
     }
 
     func handle(_ exchange: Exchange, _ answer: consuming Answer) {

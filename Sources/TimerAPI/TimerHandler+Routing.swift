@@ -9,8 +9,8 @@ extension TimerHandler {
         ticket.parameter.removeAll(keepingCapacity: true)
         ticket.route = .dashboard
         if exchange.target == [UInt8(ascii: "*")] {
-            try context.gate.authenticate(exchange, nil)
-            return try context.gate.checkOrigin(exchange, nil)
+            try gate.authenticate(exchange, nil)
+            return try gate.checkOrigin(exchange, nil)
         }
         var match = Routing.Match.unknown
         var malformed: Problem?
@@ -26,8 +26,8 @@ extension TimerHandler {
             ticket.route = known
             ticket.parameter.append(contentsOf: parameter)
         }
-        try context.gate.authenticate(exchange, route)
-        try context.gate.checkOrigin(exchange, route)
+        try gate.authenticate(exchange, route)
+        try gate.checkOrigin(exchange, route)
         if let malformed { throw malformed }
         switch match {
         case .route(let route, _):

@@ -17,6 +17,8 @@ final class TimerHandler: LoopHandler {
     let executor: Executor
     private let ids = IDSource()
     private let scratch = Scratch()
+    private(set) var gate: Gate
+    private var access: Published<AccessSettings>.Copy
     private let metrics: HTTPMetrics
     private let heart: Heartbeat
     private let socketReader: SocketReader
@@ -43,6 +45,8 @@ final class TimerHandler: LoopHandler {
         reader = RequestReader(
             siphash: context.service.engine.siphash, zones: context.service.engine.zones, makeID: ids.next)
         executor = Executor(service: context.service)
+        access = Published.Copy(context.configuration.access)
+        gate = Gate(context.configuration, tokens: access.value.tokens)
         metrics = HTTPMetrics()
         heart = Heartbeat(name: "io \(loop.index)")
         socketReader = context.service.engine.addReader { loop.askForReading() }
@@ -55,6 +59,7 @@ final class TimerHandler: LoopHandler {
         ) { [metrics] origin, status, bytes in
             let seconds = Double(Clocks.monotonic() - origin.startedAt) / 1e9
             metrics.count(.timerWait, .get, status, seconds: seconds)
+            guard context.configuration.access.value.logsRequests else { return }
             context.configuration.accessLog?(
                 AccessRecord(
                     method: "GET", target: String(decoding: origin.target, as: UTF8.self), status: status,
@@ -64,6 +69,7 @@ final class TimerHandler: LoopHandler {
     }
 
     func admit(_ exchange: Exchange) -> Admission {
+        if access.refresh() { gate = Gate(context.configuration, tokens: access.value.tokens) }
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try route(ticket)
@@ -271,7 +277,7 @@ final class TimerHandler: LoopHandler {
     func note(_ ticket: Ticket) {
         let exchange = ticket.exchange
         metrics.count(ticket.route, exchange.method, exchange.response.status, seconds: exchange.seconds)
-        context.configuration.accessLog?(AccessRecord(ticket))
+        if access.value.logsRequests { context.configuration.accessLog?(AccessRecord(ticket)) }
     }
 
     private func read(

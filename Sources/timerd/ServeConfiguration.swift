@@ -1,5 +1,6 @@
 import HTTPServer
 import Logging
+import Platform
 import TimerAPI
 import TimerService
 
@@ -23,10 +24,10 @@ struct ServeConfiguration: Sendable {
     let heartbeatMilliseconds: Int64
     /// How long a stop may take.
     let drainSeconds: Double
-    /// None: open to all.
-    let tokens: [[UInt8]]
+    /// Who may come in.
+    let access = Published(AccessSettings())
     let allowedHosts: [HostRule]
-    let logLevel: Logger.Level
+    let logLevel: Published<Logger.Level>
     let logFormat: LogFormat
 
     /// Reads what was set.
@@ -54,9 +55,12 @@ struct ServeConfiguration: Sendable {
         guard let logLevel = Logger.Level(rawValue: level.text) else {
             throw level.refusal("expected \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        self.logLevel = logLevel
+        self.logLevel = Published(logLevel)
         logFormat = try settings.one(.logFormat).word(LogFormat.self)
-        tokens = if let file = try settings.all(.tokenFile).first { try TokenFile.read(file.nonEmpty()) } else { [] }
+        var access = AccessSettings()
+        access.logsRequests = logLevel <= .debug
+        if let file = try settings.all(.tokenFile).first { access.tokens = try TokenFile.read(file.nonEmpty()) }
+        self.access.publish(access)
     }
 
     private static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {
@@ -65,12 +69,13 @@ struct ServeConfiguration: Sendable {
             do throws(ListenError) {
                 listeners.append(try ListenAddress(parsing: value.text))
             } catch {
-                throw Failure(.usage, "\(value.origin) \(error)")
+                throw value.hiddenRefusal("\(error)")
             }
             guard listeners.count <= maximumListeners else {
                 throw value.refusal("more than \(maximumListeners) listeners")
             }
         }
+        guard !listeners.isEmpty else { throw Failure(.unusable, "there is no address to listen at") }
         return listeners
     }
 
@@ -104,7 +109,7 @@ struct ServeConfiguration: Sendable {
 
     private static func hosts(_ values: [SettingValue]) throws(Failure) -> [HostRule] {
         guard values.count <= maximumHosts else {
-            throw Failure(.usage, "--\(Setting.allowHost.flag): more than \(maximumHosts) names")
+            throw values[maximumHosts].refusal("more than \(maximumHosts) names")
         }
         var hosts: [HostRule] = []
         for value in values {
