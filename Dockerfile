@@ -3,7 +3,7 @@
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        libcurl4-openssl-dev libmicrohttpd-dev libsqlite3-dev libssl-dev pkg-config \
+        libcurl4-openssl-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libtomlplusplus-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 

@@ -12,7 +12,7 @@ let package = Package(
             name: "timerd",
             dependencies: [
                 "TimerAPI", "TimerService", "TimerLog", "Webhooks", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore",
-                "Platform",
+                "Platform", "TOML",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -26,11 +26,14 @@ let package = Package(
         .target(name: "HTTPServer", dependencies: ["Platform", "CMicroHTTPD"]),
         .target(name: "HTTPClient", dependencies: ["Platform", "CCurl"]),
         .target(name: "Webhooks", dependencies: ["TimerCore", "WireJSON", "Platform", "CCrypto", "CCurl"]),
+        .target(name: "TOML", dependencies: ["CTOML"]),
         .target(name: "WireJSON"),
         .target(name: "TimerCore"),
         .target(name: "Platform", dependencies: ["CLinux"]),
         .target(name: "CLinux"),
         .target(name: "CAssets", exclude: ["dashboard.html"]),
+        // Compiles toml++, whose headers are Debian's libtomlplusplus-dev.
+        .target(name: "CTOML"),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -46,6 +49,7 @@ let package = Package(
         .testTarget(name: "WireJSONTests", dependencies: ["WireJSON"]),
         .testTarget(name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform"]),
+        .testTarget(name: "TOMLTests", dependencies: ["TOML"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient"]),
         .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "TimerCore", "Platform"]),
         .testTarget(
@@ -58,11 +62,13 @@ let package = Package(
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6],
-    cLanguageStandard: .gnu2x
+    cLanguageStandard: .gnu2x,
+    cxxLanguageStandard: .cxx17
 )
 
 // One place sets how every Swift target is compiled. C targets take no Swift settings.
-for target in package.targets where target.type != .system && !["CLinux", "CAssets"].contains(target.name) {
+let cTargets = ["CLinux", "CAssets", "CTOML"]
+for target in package.targets where target.type != .system && !cTargets.contains(target.name) {
     target.swiftSettings = [
         .strictMemorySafety(),
         .treatAllWarnings(as: .error),

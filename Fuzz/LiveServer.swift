@@ -28,12 +28,13 @@ final class LiveServer: Sendable {
         api.maximumStreams = 100
         do {
             service = try TimerService(store: MemoryLogStore(), configuration: engine) { _ in }
-            server = try APIServer(service, api)
+            server = try APIServer(api, recovery: Heartbeat(name: "recovery"))
         } catch {
             fatalError("the server does not start: \(error)")
         }
         service.start()
         server.start()
+        server.serve(service)
     }
 
     var timerCount: Int { service.engine.lock.withLock { service.engine.scheduler.count } }

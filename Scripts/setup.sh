@@ -35,8 +35,10 @@ missing_packages() {
         pkg-config --exists sqlite3 || echo libsqlite3-dev
         pkg-config --exists libcurl || echo libcurl4-openssl-dev
         pkg-config --exists libcrypto || echo libssl-dev
+        pkg-config --exists tomlplusplus || echo libtomlplusplus-dev
     else
-        printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev
+        printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev \
+            libtomlplusplus-dev
     fi
     if [[ $1 == tests ]]; then
         command -v openssl >/dev/null || echo openssl

@@ -58,11 +58,22 @@ public final class HTTPServer: Sendable {
         threads.start(loops)
     }
 
+    /// Has other handlers serve from now on: once it returns, no request reaches the first ones any more. Those may have
+    /// admitted no request and hold no stream. Call once, between `start` and `stop`.
+    ///
+    /// - Parameter makeHandler: called once for each loop, on the calling thread.
+    public func handOver(to makeHandler: (Loop) -> any LoopHandler) {
+        for loop in loops { loop.handOver(to: makeHandler(loop.loop)) }
+    }
+
     /// Takes no new connections; each answer from now on ends its connection. Any thread.
     public func beginDrain() {
         guard phase.drain() else { return }
         for loop in loops { loop.loop.wake() }
     }
+
+    /// Whether it takes no new connections any more.
+    public var isDraining: Bool { phase.isDraining }
 
     /// Drains, waits until every request is answered and every stream ended, at most `deadlineSeconds`, and ends.
     /// Whatever is under way then is cut. Not from a loop's thread; a second call waits for the first.

@@ -13,6 +13,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private(set) var now = Clocks.monotonic()
     private(set) var handler: any LoopHandler
     private(set) var isDraining = false
+    private let handOver = HandOver()
     private var daemons: [LibraryDaemon] = []
     private(set) var connections: [Exchange] = []
     /// Those of them that came beyond the ordinary number, oldest first.
@@ -94,6 +95,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             epoll.wait(&events, milliseconds: round == readRound ? timeout() : 0)
             now = Clocks.monotonic()
             let isWoken = dispatch(events)
+            if isWoken, let next = handOver.take() { handler = next }
             followPhase()
             if isWoken {
                 takeEvictions()
@@ -108,6 +110,13 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             if phase.isStopping, isDone { break }
         }
         tearDown()
+    }
+
+    /// Has `next` serve in the handler's place, and waits until it does. Another thread, while the loop runs.
+    func handOver(to next: any LoopHandler) {
+        handOver.leave(next)
+        loop.wake()
+        handOver.waitUntilTaken()
     }
 
     /// Ends it where its thread never ran.

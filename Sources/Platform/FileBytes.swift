@@ -2,11 +2,14 @@ import Glibc
 
 /// Small files read whole: `/proc` entries, token files.
 public enum FileBytes {
-    /// The first `limit` bytes of the file at `path`, or nil when it can't be read.
+    /// The first `limit` bytes of the file at `path`, or nil when it can't be read or is no regular file: a pipe would be
+    /// waited for.
     public static func read(_ path: String, limit: Int) -> [UInt8]? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         var bytes = [UInt8](repeating: 0, count: limit)
         var count = 0
         while count < limit {

@@ -1,31 +1,29 @@
 import CAssets
 import HTTPServer
 import Platform
-import Synchronization
 import TimerCore
 import TimerService
 import WireJSON
 
 /// What the loops' handlers share.
 final class APIContext: @unchecked Sendable {
-    // Unchecked: `registered` is guarded by `lock`, the server set once before.
+    // Unchecked: `registered` is guarded by `lock`.
     let service: TimerService
     let configuration: APIConfiguration
-    let gate: Gate
     private let lock = Lock()
     private var registered: [HTTPMetrics] = []
     let dashboard: Dashboard
     private let openAPI: [UInt8]
-    private let isDraining = Atomic<Bool>(false)
     private let startedAt = Clocks.monotonic()
     /// When the process started, in seconds since 1970.
     let processStart = ProcessUsage.startSeconds()
-    private var countStreams: @Sendable () -> Int = { 0 }
+    /// Its loops' handlers hold this.
+    private unowned let server: HTTPServer
 
-    init(_ service: TimerService, _ configuration: APIConfiguration) {
+    init(_ service: TimerService, _ configuration: APIConfiguration, _ server: HTTPServer) {
+        self.server = server
         self.service = service
         self.configuration = configuration
-        gate = Gate(configuration)
         dashboard = unsafe Dashboard(
             Array(UnsafeBufferPointer(start: cassets_dashboard(), count: cassets_dashboard_count())))
         openAPI = unsafe Array(UnsafeBufferPointer(start: cassets_openapi(), count: cassets_openapi_count()))
@@ -37,14 +35,8 @@ final class APIContext: @unchecked Sendable {
     /// Every loop's counts.
     var metrics: [HTTPMetrics] { lock.withLock { registered } }
 
-    /// Tells how the streams of all loops are counted.
-    func setStreamCount(_ count: @escaping @Sendable () -> Int) { lock.withLock { countStreams = count } }
-
     /// How many streams and long polls are open.
-    var streamCount: Int { lock.withLock { countStreams }() }
-
-    /// From now on `/readyz` says that the server is stopping.
-    func beginDrain() { isDraining.store(true, ordering: .releasing) }
+    var streamCount: Int { server.streamCount }
 
     /// A page that is always the same, if the request is for one.
     func page(for ticket: Ticket) -> Outcome? {
@@ -54,9 +46,10 @@ final class APIContext: @unchecked Sendable {
         case .openAPI:
             return .page(status: 200, type: "application/yaml", openAPI)
         case .problem:
-            return ProblemKind(slug: ticket.parameter).map {
-                .page(status: 200, type: "text/html; charset=utf-8", Pages.problem($0))
+            guard let kind = ProblemKind(slug: ticket.parameter) else {
+                return .problem(Problem(.notFound, "there is no such problem"))
             }
+            return .page(status: 200, type: "text/html; charset=utf-8", Pages.problem(kind))
         default:
             return nil
         }
@@ -65,8 +58,8 @@ final class APIContext: @unchecked Sendable {
     /// A page about how the server is now.
     func dynamicPage(for ticket: Ticket) -> Outcome {
         switch ticket.route {
-        case .healthz: return health()
-        case .readyz: return readiness()
+        case .healthz: return Pages.health(standing: service.watchdog.standing)
+        case .readyz: return Pages.readiness(readiness)
         case .metrics:
             return .page(
                 status: 200, type: "text/plain; version=0.0.4; charset=utf-8", Array(MetricsText(self).text.utf8))
@@ -75,34 +68,12 @@ final class APIContext: @unchecked Sendable {
         }
     }
 
-    private func health() -> Outcome {
-        let standing = service.watchdog.standing
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("status")
-        json.string(standing.isEmpty ? "ok" : "stalled")
-        if !standing.isEmpty {
-            json.key("stalled")
-            json.beginArray()
-            for name in standing { json.string(name) }
-            json.endArray()
-        }
-        json.endObject()
-        return .page(status: standing.isEmpty ? 200 : 503, type: "application/json", json.bytes)
-    }
-
     /// Whether `/readyz` is 200.
-    var isReady: Bool { readinessWord == "ready" }
+    var isReady: Bool { readiness == "ready" }
 
-    private var readinessWord: String {
-        if isDraining.load(ordering: .acquiring) { return "draining" }
+    private var readiness: String {
+        if server.isDraining { return "draining" }
         return service.isWritable ? "ready" : "storage-unavailable"
-    }
-
-    private func readiness() -> Outcome {
-        let status = readinessWord
-        return .page(
-            status: status == "ready" ? 200 : 503, type: "application/json", Array("{\"status\":\"\(status)\"}".utf8))
     }
 
     private func stats() -> [UInt8] {

@@ -1,4 +1,5 @@
 public import HTTPServer
+public import Platform
 public import TimerService
 
 /// How the HTTP face of the service behaves.
@@ -13,56 +14,40 @@ public struct APIConfiguration: Sendable {
     public var maximumConnectionsPerAddress: Int?
     /// Milliseconds between two signs of life on a stream.
     public var heartbeatMilliseconds: Int64 = 15_000
-    /// Bearer tokens, any of which opens the API; none: open to all.
-    public var tokens: [[UInt8]] = []
-    /// Names that `Host` may have on a loopback listener, beside localhost and addresses.
-    public var allowedHosts: [String] = []
+    /// What can change while it serves.
+    public let access: Published<AccessSettings>
+    /// Names that `Host` may have where it is checked, beside addresses and names without a dot.
+    public var allowedHosts: [HostRule] = []
     /// The release, for `/v1/stats`.
     public var version = ""
-    /// Hears of each request answered, where somebody wants to.
+    /// Hears of each request answered, while `AccessSettings.logsRequests`.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
 
     /// Every default.
-    public init(listeners: [ListenAddress]) { self.listeners = listeners }
+    public init(listeners: [ListenAddress], access: Published<AccessSettings> = Published(AccessSettings())) {
+        self.listeners = listeners
+        self.access = access
+    }
 }
 
-/// One request answered, for the access log.
-public struct AccessRecord: Sendable {
-    /// The method.
-    public var method: String
-    /// Path and query as they came.
-    public var target: String
-    /// The status code of the answer.
-    public var status: Int
-    /// Bytes of the answer's body.
-    public var bytes: Int
-    /// Seconds from the request's head to its answer.
-    public var seconds: Double
-    /// Address and port of the client.
-    public var peer: String
-    /// The `Request-Id` of the answer.
-    public var requestID: String
-}
-
-/// The HTTP face of a `TimerService`.
+/// The HTTP face of a `TimerService`: it listens before there is one, and says so.
 public final class APIServer: Sendable {
     private let server: HTTPServer
-    private let context: APIContext
+    private let configuration: APIConfiguration
 
     /// Binds the listeners.
     ///
+    /// - Parameter recovery: beats while the service is made.
     /// - Throws: when one can't be listened on.
-    public init(_ service: TimerService, _ configuration: APIConfiguration) throws(ListenError) {
-        let context = APIContext(service, configuration)
+    public init(_ configuration: APIConfiguration, recovery: Heartbeat) throws(ListenError) {
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.limits.streams = configuration.maximumStreams
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
         server.limits.connections =
             configuration.maximumConnections ?? configuration.maximumStreams + Self.connectionsBesideStreams
         server.limits.connectionsPerAddress = configuration.maximumConnectionsPerAddress ?? .max
-        self.server = try HTTPServer(server) { loop in TimerHandler(context, loop) }
-        self.context = context
-        context.setStreamCount { [weak server = self.server] in server?.streamCount ?? 0 }
+        self.server = try HTTPServer(server) { _ in RecoveringHandler(recovery, configuration) }
+        self.configuration = configuration
     }
 
     /// Connections that there is room for beside as many streams as may be.
@@ -71,12 +56,17 @@ public final class APIServer: Sendable {
     /// What is listened on, with real ports.
     public var boundAddresses: [BoundAddress] { server.boundAddresses }
 
-    /// Begins to accept connections.
+    /// Begins to accept connections: health is answered, all else refused as not there yet.
     public func start() { server.start() }
+
+    /// Serves `service` from now on. Call once, after `start`.
+    public func serve(_ service: TimerService) {
+        let context = APIContext(service, configuration, server)
+        server.handOver { loop in TimerHandler(context, loop) }
+    }
 
     /// Drains: no new connections, running requests answered, streams ended; after `seconds` what is left is cut.
     public func stop(drainSeconds seconds: Double) {
-        context.beginDrain()
         server.beginDrain()
         server.stop(deadlineSeconds: seconds)
     }

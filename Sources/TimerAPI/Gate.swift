@@ -1,20 +1,23 @@
 import HTTPServer
+import Webhooks
 
-/// Who may come in: bearer tokens, and the rules that keep other sites' pages out.
+/// Who may come in: bearer tokens, and the rules that keep other sites' pages out. Immutable; a change of the tokens
+/// makes another one.
 struct Gate {
     private let tokens: [[UInt8]]
-    private let allowedHosts: Set<String>
-    /// Listeners that a browser on this machine reaches: loopback addresses, but no Unix sockets.
-    private let guardedListeners: Set<Int>
+    private let allowedHosts: [HostRule]
+    /// Whether `Host` is checked, by the listener's place: a page in a browser reaches it by a name that was made to lead
+    /// here, and needs no credential for it (or, on loopback, may be on the machine of one that has it).
+    private let checksHost: [Bool]
 
-    init(_ configuration: APIConfiguration) {
-        tokens = configuration.tokens
-        allowedHosts = Set(configuration.allowedHosts.map { $0.lowercased() })
-        guardedListeners = Set(
-            configuration.listeners.indices.filter {
-                if case .tcp = configuration.listeners[$0] { return configuration.listeners[$0].isLoopback }
-                return false
-            })
+    /// A gate that asks for one of `tokens`; none: it asks nobody.
+    init(_ configuration: APIConfiguration, tokens: [[UInt8]]) {
+        self.tokens = tokens
+        allowedHosts = configuration.allowedHosts
+        checksHost = configuration.listeners.map { listener in
+            guard case .tcp = listener else { return false }
+            return tokens.isEmpty || listener.isLoopback
+        }
     }
 
     /// Refuses a request without a token where one is needed.
@@ -24,7 +27,7 @@ struct Gate {
         guard let value = exchange.header("authorization")?.bytes, value.count > prefix.utf8.count,
             String(decoding: value.prefix(prefix.utf8.count), as: UTF8.self).lowercased() == prefix
         else { throw Problem(.unauthorized, "send `Authorization: Bearer` with a token of the server's token file") }
-        let given = Array(value.dropFirst(prefix.utf8.count))
+        let given = Array(value.dropFirst(prefix.utf8.count).drop { $0 == UInt8(ascii: " ") })
         // Every token is compared in full, so that the time tells nothing about how much of one was right.
         var isKnown = false
         for token in tokens { isKnown = Self.constantTimeEquals(token, given) || isKnown }
@@ -37,9 +40,11 @@ struct Gate {
         return difference == 0
     }
 
-    /// Refuses what a page of another site asks for: changes and streams from elsewhere, and names that lead here.
+    /// Refuses what a page of another site asks for: names that lead here, and changes and streams from elsewhere.
+    ///
+    /// - Parameter route: nil where the target names none, `*` included.
     func checkOrigin(_ exchange: Exchange, _ route: Route?) throws(Problem) {
-        if guardedListeners.contains(exchange.listenerIndex) { try checkHost(exchange) }
+        if checksHost[exchange.listenerIndex], !(route?.isProbe ?? false) { try checkHost(exchange) }
         let changes = exchange.method != .get && exchange.method != .head && exchange.method != .options
         guard changes || route?.isStream ?? false else { return }
         if let site = exchange.header("sec-fetch-site"), site.equals("cross-site") || site.equals("same-site") {
@@ -54,13 +59,16 @@ struct Gate {
     }
 
     private func checkHost(_ exchange: Exchange) throws(Problem) {
+        // HTTP/1.0 has no need of it, and no browser speaks that.
         guard let authority = exchange.authority?.bytes else { return }
         if let host = Self.host(of: authority) {
-            if Self.isAddress(host) { return }
-            let name = String(decoding: host, as: UTF8.self).lowercased()
-            if name == "localhost" || allowedHosts.contains(name) { return }
+            if Self.isAddress(host) || Self.hasNoDot(host) { return }
+            if !allowedHosts.isEmpty {
+                let name = String(decoding: host, as: UTF8.self).lowercased()
+                if allowedHosts.contains(where: { $0.allows(name) }) { return }
+            }
         }
-        throw Problem(.misdirected, "`Host` names neither localhost nor an address nor an allowed host")
+        throw Problem(.misdirected, "`Host` is neither an address, nor a name without a dot, nor an allowed one")
     }
 
     /// The host of `authority`, without a port; nil when what follows it is no port.
@@ -80,17 +88,16 @@ struct Gate {
         return isPort ? authority[..<end] : nil
     }
 
+    /// Whether `host` is a name that no public DNS can lead here: one without a dot.
+    static func hasNoDot(_ host: ArraySlice<UInt8>) -> Bool {
+        !host.isEmpty && host.allSatisfy(HostRule.isNameByte)
+    }
+
     /// Whether `host` is an IPv6 address in brackets, or four numbers of IPv4.
     static func isAddress(_ host: ArraySlice<UInt8>) -> Bool {
         if host.first == UInt8(ascii: "[") {
-            return host.dropFirst().prefix { $0 != UInt8(ascii: "]") }.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-                    UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: ":"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+            let literal = String(decoding: host.dropFirst().prefix { $0 != UInt8(ascii: "]") }, as: UTF8.self)
+            return literal.utf8.contains(UInt8(ascii: ":")) && IPAddress(literal) != nil
         }
         var parts = 1
         var value: Int?

@@ -1,5 +1,29 @@
-/// Pages for people about problems.
+import WireJSON
+
+/// Pages about problems, for people, and about the server's health, for probes.
 enum Pages {
+    /// Whether every loop moves; `standing` names those that do not.
+    static func health(standing: [String]) -> Outcome {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("status")
+        json.string(standing.isEmpty ? "ok" : "stalled")
+        if !standing.isEmpty {
+            json.key("stalled")
+            json.beginArray()
+            for name in standing { json.string(name) }
+            json.endArray()
+        }
+        json.endObject()
+        return .page(status: standing.isEmpty ? 200 : 503, type: "application/json", json.bytes)
+    }
+
+    /// Whether traffic is wanted: only when `status` is `ready`.
+    static func readiness(_ status: String) -> Outcome {
+        .page(
+            status: status == "ready" ? 200 : 503, type: "application/json", Array("{\"status\":\"\(status)\"}".utf8))
+    }
+
     private static func html(_ title: String, _ body: String) -> [UInt8] {
         let style =
             "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}"

@@ -112,7 +112,7 @@ enum ProblemKind: String, CaseIterable {
         case .eventsExpired: "List the timers again, then follow from the list's `Event-Id`."
         case .overloaded: "Repeat the request after `Retry-After`. `outcome` is `none`: nothing stands."
         case .crossOrigin: "Call the API from a page of the same origin, or from outside of a browser."
-        case .misdirected: "Use localhost or the address, or start the server with `--allow-host`."
+        case .misdirected: "Use localhost or the address, start the server with `--allow-host`, or give it tokens."
         case .unauthorized: "Send `Authorization: Bearer` with a token of the server's token file."
         case .storageUnavailable:
             "Repeat the request after `Retry-After`. With `outcome` `none` nothing stands; with `unknown` repeat it "

@@ -61,11 +61,11 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Whether it tells how the server is.
-    var isHealth: Bool { self == .healthz || self == .readyz }
+    /// Whether it asks how the server is: under whatever name a probe does.
+    var isProbe: Bool { self == .healthz || self == .readyz }
 
     /// Whether it needs no token.
-    var isOpen: Bool { self == .healthz || self == .readyz }
+    var isOpen: Bool { isProbe || self == .openAPI || self == .problem }
 
     /// Whether a GET on it opens a stream.
     var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait }
@@ -106,9 +106,7 @@ enum Routing {
                 return .route(route, parameter: [])
             }
         }
-        if parts.count == 2 && parts.has("problems", at: 0), ProblemKind(slug: Array(parts[1])) != nil {
-            return .route(.problem, parameter: parts[1])
-        }
+        if parts.count == 2 && parts.has("problems", at: 0) { return .route(.problem, parameter: parts[1]) }
         return .unknown
     }
 

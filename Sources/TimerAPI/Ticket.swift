@@ -84,6 +84,19 @@ final class Ticket {
         if view.definition.capacity > APILimits.keptBytes { view.definition = [] }
     }
 
+    /// Takes the client's `Request-Id`, or draws one.
+    func identify(_ ids: IDSource) {
+        if let given = exchange.header("request-id")?.bytes, Self.isRequestID(given) {
+            requestID = Array(given)
+        } else {
+            ids.next(into: &requestID)
+        }
+    }
+
+    private static func isRequestID(_ bytes: ArraySlice<UInt8>) -> Bool {
+        !bytes.isEmpty && bytes.count <= APILimits.requestIDBytes && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+
     /// Notes that the answer rests on the record at `position`, and on those it rested on already; 0 is none.
     func rest(on position: Int64) {
         guard position != 0 else { return }

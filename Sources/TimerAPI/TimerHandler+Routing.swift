@@ -10,8 +10,8 @@ extension TimerHandler {
         ticket.route = .dashboard
         ticket.isRouted = false
         if exchange.target == [UInt8(ascii: "*")] {
-            try context.gate.authenticate(exchange, nil)
-            return
+            try gate.authenticate(exchange, nil)
+            return try gate.checkOrigin(exchange, nil)
         }
         var match = Routing.Match.unknown
         var malformed: Problem?
@@ -28,8 +28,8 @@ extension TimerHandler {
             ticket.isRouted = true
             ticket.parameter.append(contentsOf: parameter)
         }
-        try context.gate.authenticate(exchange, route)
-        try context.gate.checkOrigin(exchange, route)
+        try gate.authenticate(exchange, route)
+        try gate.checkOrigin(exchange, route)
         if let malformed { throw malformed }
         switch match {
         case .route(let route, _):

@@ -17,6 +17,8 @@ final class TimerHandler: LoopHandler {
     let executor: Executor
     let ids = IDSource()
     private let scratch = Scratch()
+    private(set) var gate: Gate
+    private var access: Published<AccessSettings>.Copy
     private let metrics: HTTPMetrics
     private let heart: Heartbeat
     private let socketReader: SocketReader
@@ -45,6 +47,8 @@ final class TimerHandler: LoopHandler {
         reader = RequestReader(
             siphash: context.service.engine.siphash, zones: context.service.engine.zones, makeID: ids.next)
         executor = Executor(service: context.service)
+        access = Published.Copy(context.configuration.access)
+        gate = Gate(context.configuration, tokens: access.value.tokens)
         metrics = HTTPMetrics()
         heart = Heartbeat(name: "io \(loop.index)")
         socketReader = context.service.engine.addReader { loop.askForReading() }
@@ -57,6 +61,7 @@ final class TimerHandler: LoopHandler {
         ) { [metrics] origin, status, bytes in
             let seconds = Double(Clocks.monotonic() - origin.startedAt) / 1e9
             metrics.count(.timerWait, .get, status, seconds: seconds)
+            guard context.configuration.access.value.logsRequests else { return }
             context.configuration.accessLog?(
                 AccessRecord(
                     method: "GET", target: String(decoding: origin.target, as: UTF8.self), status: status,
@@ -66,10 +71,11 @@ final class TimerHandler: LoopHandler {
     }
 
     func admit(_ exchange: Exchange) -> Admission {
+        if access.refresh() { gate = Gate(context.configuration, tokens: access.value.tokens) }
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try route(ticket)
-            if exchange.isFromReserve && !ticket.route.isHealth { throw .tooManyConnections }
+            if exchange.isFromReserve && !ticket.route.isProbe { throw .tooManyConnections }
             return .accept(bodyLimit: ticket.route.bodyLimit)
         } catch {
             refuse(error, ticket)
@@ -87,16 +93,8 @@ final class TimerHandler: LoopHandler {
         }
         ticket.reset(serial: nextSerial)
         nextSerial += 1
-        if let given = exchange.header("request-id")?.bytes, Self.isRequestID(given) {
-            ticket.requestID = Array(given)
-        } else {
-            ids.next(into: &ticket.requestID)
-        }
+        ticket.identify(ids)
         return ticket
-    }
-
-    private static func isRequestID(_ bytes: ArraySlice<UInt8>) -> Bool {
-        !bytes.isEmpty && bytes.count <= APILimits.requestIDBytes && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
     private func refuse(_ problem: Problem, _ ticket: Ticket) {
@@ -321,15 +319,9 @@ final class TimerHandler: LoopHandler {
     /// Counts and logs an answer.
     func note(_ ticket: Ticket) {
         let exchange = ticket.exchange
-        let seconds = Double(Clocks.monotonic() - exchange.startedAt) / 1e9
-        metrics.count(ticket.isRouted ? ticket.route : nil, exchange.method, exchange.response.status, seconds: seconds)
-        context.configuration.accessLog?(
-            AccessRecord(
-                method: exchange.methodText.isEmpty
-                    ? "\(exchange.method.name)" : Target.visible(exchange.methodText),
-                target: Target.visible(exchange.target), status: exchange.response.status,
-                bytes: exchange.response.body.count, seconds: seconds, peer: exchange.peerDescription,
-                requestID: String(decoding: ticket.requestID, as: UTF8.self)))
+        metrics.count(
+            ticket.isRouted ? ticket.route : nil, exchange.method, exchange.response.status, seconds: exchange.seconds)
+        if access.value.logsRequests { context.configuration.accessLog?(AccessRecord(ticket)) }
     }
 
     private func receive(_ message: LoopInbox.Message) {

@@ -96,9 +96,10 @@ extension Scheduler {
     /// - Parameters:
     ///   - now: where both wheels stand at the latest; they begin at the earliest instant still to come.
     ///   - holding: running timers with `stop: subscriber` are held until a subscriber comes.
-    /// - Returns: where those are.
+    ///   - moved: called now and then on the way, as millions of timers take seconds.
+    /// - Returns: where those timers are.
     @discardableResult
-    public mutating func armAll(_ now: Now, holding: Bool = false) -> [SlotIndex] {
+    public mutating func armAll(_ now: Now, holding: Bool = false, moved: () -> Void = {}) -> [SlotIndex] {
         indexFolded()
         var stoppable: [SlotIndex] = []
         let slots = (0..<SlotIndex(table.slotCount))
@@ -112,7 +113,9 @@ extension Scheduler {
         elapsedWheel = TimerWheel(position: start.elapsed)
         wallWheel = TimerWheel(position: start.wall)
         recentArmings = RecentArmings()
-        for slot in slots where waits(slot) {
+        for slot in slots {
+            if slot & 0xFFFF == 0 { moved() }
+            guard waits(slot) else { continue }
             let clock = table[slot].traits.clock
             table.setPlannedPast(slot, wasPlannedPast(slot, clock, now))
             if table[slot].state == .running, table[slot].traits.contains(.stopsUnsubscribed) {

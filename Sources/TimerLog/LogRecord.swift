@@ -58,9 +58,6 @@ public struct LogRecord: Sendable, Equatable {
     }
 }
 
-<<<<<<< HEAD
-/// What is kept for requests that repeat an idempotency key: a first answer, or a part of one.
-=======
 /// What a record says about a timer's next fire.
 public enum NextFire: Sendable, Equatable {
     /// Nothing: it is of another kind, or of the first format.
@@ -71,8 +68,7 @@ public enum NextFire: Sendable, Equatable {
     case at(Int64)
 }
 
-/// A first answer, kept for requests that repeat its idempotency key.
->>>>>>> api
+/// What is kept for requests that repeat an idempotency key: a first answer, or a part of one.
 public struct StoredAnswer: Sendable, Equatable {
     /// What the bytes of an answer are.
     public enum Form: Sendable, Equatable {

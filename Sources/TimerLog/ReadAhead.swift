@@ -32,8 +32,11 @@ public struct DecodedRow: Sendable {
 extension LogStore {
     /// Hands every row to `body`, in order, while a thread of its own reads and decodes the next ones.
     ///
+    /// - Parameter moved: called now and then on the way, with the next few rows at the latest.
     /// - Throws: what `body` throws, at once; what reading throws, after the rows read before.
-    public func readAhead(_ body: (DecodedRow) throws(StoreError) -> Void) throws(StoreError) {
+    public func readAhead(
+        moved: () -> Void = {}, _ body: (DecodedRow) throws(StoreError) -> Void
+    ) throws(StoreError) {
         let queue = RowQueue()
         let thread = Thread(name: "read ahead") {
             do throws(StoreError) {
@@ -49,6 +52,7 @@ extension LogStore {
         }
         while let rows = try queue.take() {
             for row in rows { try body(row) }
+            moved()
         }
     }
 }

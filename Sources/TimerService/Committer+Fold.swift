@@ -21,7 +21,11 @@ extension Committer {
     }
 
     /// As above, all of it, on two threads: as the process starts, when another can be had.
-    static func foldAhead(_ fold: inout LogFold, _ store: any LogStore) throws(StoreError) {
-        try store.readAhead { row throws(StoreError) in try fold.fold(row) }
+    ///
+    /// - Parameter moved: called now and then on the way.
+    static func foldAhead(
+        _ fold: inout LogFold, _ store: any LogStore, moved: () -> Void
+    ) throws(StoreError) {
+        try store.readAhead(moved: moved) { row throws(StoreError) in try fold.fold(row) }
     }
 }

@@ -1,4 +1,4 @@
-public import Webhooks
+public import Platform
 
 /// The bounds and policies of deliveries by webhook.
 public struct DeliveryConfiguration: Sendable {
@@ -10,12 +10,8 @@ public struct DeliveryConfiguration: Sendable {
     public var backlog = 10_000_000
     /// Most dead letters kept; above, the oldest is dropped.
     public var deadLetters = 1_000_000
-    /// Sign the deliveries of webhooks that have no secrets of their own.
-    public var secrets: [WebhookSecret] = []
-    /// Where deliveries may go; empty: wherever they are not refused.
-    public var allow: [AddressRule] = []
-    /// Where deliveries may not go.
-    public var deny: [AddressRule] = []
+    /// What can change while deliveries go on.
+    public let policy = Published(DeliveryPolicy())
     /// The proxy for every delivery, as a URL; nil: none.
     public var proxy: String?
 

@@ -14,7 +14,6 @@ final class Dispatcher: @unchecked Sendable {
     private let report: @Sendable (ServiceEvent) -> Void
     private let sending: DeliverySending
     private let configuration: DeliveryConfiguration
-    private let builder: WebhookRequestBuilder
     private let lock = Lock()
     private var arrived: [CourierResult] = []
     private var isAwake = false
@@ -89,7 +88,6 @@ final class Dispatcher: @unchecked Sendable {
         configuration = engine.configuration.deliveries
         rows = RowSource(hub, store)
         bodies = EventBodies(rows.row)
-        builder = WebhookRequestBuilder(version: sending.version, defaultSecrets: configuration.secrets)
         queues = HostQueues(perHost: configuration.perHost, concurrency: configuration.concurrency)
         var limits = CourierLimits()
         limits.exchanges = max(1, configuration.concurrency)
@@ -120,8 +118,9 @@ final class Dispatcher: @unchecked Sendable {
 
     private func refusal(_ host: String, _ address: CourierAddress) -> String? {
         guard let judged = IPAddress(bytes: address.bytes) else { return "no address of the internet" }
+        let rules = configuration.policy.value
         let policy = AddressPolicy(
-            allow: configuration.allow, deny: configuration.deny, listeners: lock.withLock { listeners },
+            allow: rules.allow, deny: rules.deny, listeners: lock.withLock { listeners },
             isLocal: { LocalAddress.exists($0.bytes) })
         return policy.refusal(of: judged, port: address.port, host: host)?.rawValue
     }
@@ -292,6 +291,8 @@ final class Dispatcher: @unchecked Sendable {
                 underWay.definition = definition
                 underWay.version = event.progress.version
             }
+            let builder = WebhookRequestBuilder(
+                version: sending.version, defaultSecrets: configuration.policy.value.secrets)
             let request = builder.request(
                 sending.event(event, data), by: webhook, timestamp: Clocks.realtime() / 1_000_000_000)
             self.underWay[attempt.id] = underWay

@@ -85,8 +85,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private static let tickInterval: Int64 = 8_000_000_000
 
     /// Takes a folded log over.
+    ///
+    /// - Parameter moved: called now and then on the way.
     init(
-        _ fold: consuming LogFold, configuration: EngineConfiguration, alarm: any Alarm, timeSource: any TimeSource
+        _ fold: consuming LogFold, configuration: EngineConfiguration, alarm: any Alarm, timeSource: any TimeSource,
+        moved: () -> Void = {}
     ) {
         self.configuration = configuration
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
@@ -98,7 +101,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             fold,
             underWay: IdempotencyTable(
                 maximum: configuration.maximumIdempotencyKeys, maximumBytes: configuration.maximumIdempotencyBytes),
-            holdsUnsubscribed: true, configuration, at: clock.now())
+            holdsUnsubscribed: true, configuration, at: clock.now(), moved: moved)
         scheduler = Scheduler(secret: [])
         idempotency = state.idempotency
         take(&state)

@@ -19,9 +19,10 @@ struct FoldedState: ~Copyable {
     ///   - underWay: keys of requests that go on.
     ///   - holdsUnsubscribed: running timers with `stop: subscriber` are held until a subscriber comes.
     ///   - now: a reading of the engine's clocks.
+    ///   - moved: called now and then on the way.
     init(
         _ fold: consuming LogFold, underWay: IdempotencyTable, holdsUnsubscribed: Bool,
-        _ configuration: EngineConfiguration, at now: Now
+        _ configuration: EngineConfiguration, at now: Now, moved: () -> Void = {}
     ) {
         var idempotency = underWay
         // Sorted into an array of their own: the fold's does not outlive it.
@@ -30,7 +31,7 @@ struct FoldedState: ~Copyable {
         head = fold.head
         armedAt = now
         var scheduler = fold.finish()
-        stoppable = scheduler.armAll(now, holding: holdsUnsubscribed)
+        stoppable = scheduler.armAll(now, holding: holdsUnsubscribed, moved: moved)
         scheduler.boundDeliveries(
             backlog: configuration.deliveries.backlog, deadLetters: configuration.deliveries.deadLetters)
         cronTimers = scheduler.cronTimers()

@@ -28,24 +28,29 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
     /// Opens `store` and folds what it holds.
     ///
     /// - Parameters:
+    ///   - recovery: beats while the log is opened and folded.
     ///   - sending: how events are sent to webhooks; nil: they wait.
     ///   - report: hears what an operator should; any thread.
     /// - Throws: when the store can't be used, or what it holds is damaged or names a time zone that is not there.
     public init(
         store: any LogStore, configuration: EngineConfiguration, alarm: any Alarm = TimerFDAlarm(),
-        timeSource: any TimeSource = SystemTime(), sending: DeliverySending? = nil,
+        timeSource: any TimeSource = SystemTime(), recovery: Heartbeat = Heartbeat(name: "recovery"),
+        sending: DeliverySending? = nil,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) throws(StoreError) {
         let started = Clocks.monotonic()
         let head = try store.open()
+        recovery.beat()
         var fold = LogFold(
             secret: head.secret, maximumTimers: configuration.maximumTimers, zones: configuration.zones)
-        try Committer.foldAhead(&fold, store)
+        try Committer.foldAhead(&fold, store, moved: recovery.beat)
+        recovery.beat()
         let linked = fold.deletedThrough ?? 0
         let records = fold.records
         let oldest = fold.oldest
         let bytes = fold.bytes
-        engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: timeSource)
+        engine = Engine(
+            fold, configuration: configuration, alarm: alarm, timeSource: timeSource, moved: recovery.beat)
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
         hub = EventHub(head: head.last)

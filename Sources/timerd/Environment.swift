@@ -21,8 +21,8 @@ struct Environment {
         self.variables = variables
     }
 
-    /// The value of a variable; nil where it is not set. An empty one counts as not set, as `VAR=` in a file means.
-    subscript(name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
+    /// The value of a variable; nil where it is not set.
+    subscript(name: String) -> String? { variables[name] }
 
     /// Variables that look like ours and are not, sorted: probably misspelt.
     var unknown: [String] {

@@ -13,18 +13,18 @@ enum LineFile {
         let text: [UInt8]
     }
 
-    /// Reads the lines that are not blank.
+    /// Reads the lines that are neither blank nor a comment, which starts with `#`.
     ///
     /// - Parameter name: what an error calls the file.
     static func read(_ path: String, called name: String) throws(Failure) -> [Line] {
         guard let bytes = FileBytes.read(path, limit: limit + 1) else {
-            throw Failure(.unusable, "the \(name) \(path) can't be read")
+            throw Failure(.unusable, "the \(name) \(path) can't be read or is no regular file")
         }
         guard bytes.count <= limit else { throw Failure(.unusable, "the \(name) \(path) is over 1 MiB") }
         var lines: [Line] = []
         for (index, line) in bytes.split(separator: 0x0a, omittingEmptySubsequences: false).enumerated() {
             let text = line.drop(while: isBlank)
-            guard let last = text.lastIndex(where: { !isBlank($0) }) else { continue }
+            guard let last = text.lastIndex(where: { !isBlank($0) }), text.first != UInt8(ascii: "#") else { continue }
             lines.append(Line(number: index + 1, text: Array(text[...last])))
         }
         return lines

@@ -28,7 +28,7 @@ struct Listen: ParsableCommand {
         guard (0...1).contains(failRate) else { throw Failure(.usage, "--fail-rate \(failRate): expected 0 to 1") }
         let settings = WebhookReceiver.Settings(
             secrets: try secrets(), failRate: failRate, seed: seed, isVerbose: verbose)
-        let signals = StopSignals()
+        let signals = Signals(takesReloads: false)
         // One loop, so that the lines come in the order of the requests.
         let configuration = ServerConfiguration(listeners: [.tcp(host: "127.0.0.1", port: port)], loops: 1)
         let server: HTTPServer
@@ -40,7 +40,7 @@ struct Listen: ParsableCommand {
         server.start()
         signals.serving()
         for address in server.boundAddresses { Console.out("timerd listening for webhooks on \(address)") }
-        signals.wait()
+        _ = signals.next()
         server.stop(deadlineSeconds: 1)
     }
 

@@ -2,12 +2,12 @@ import Webhooks
 
 /// The file of secrets that sign deliveries.
 enum SecretFile {
-    /// Reads the secrets, one a line as `whsec_…`; a line that starts with `#` is a comment.
+    /// Reads the secrets, one a line as `whsec_…`.
     ///
     /// No error says what stands in the file.
     static func read(_ path: String) throws(Failure) -> [WebhookSecret] {
         var secrets: [WebhookSecret] = []
-        for line in try LineFile.read(path, called: "webhook secret file") where line.text.first != UInt8(ascii: "#") {
+        for line in try LineFile.read(path, called: "webhook secret file") {
             func refusal(_ reason: String) -> Failure {
                 Failure(.unusable, "the webhook secret file \(path), line \(line.number): \(reason)")
             }

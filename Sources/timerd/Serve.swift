@@ -5,12 +5,14 @@ struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the server until SIGTERM or Ctrl-C.",
         discussion: """
-            Each flag can be given as a variable, named beside it; a flag wins. Durations are written 250ms, 10s, \
+            Each flag can be given as a variable, named beside it, or as a key of the TOML file that --config names; a \
+            flag wins over a variable, a variable over the file. Durations are written 250ms, 10s, \
             1m30s, 24h or PT10S, sizes 64KiB, 512MiB, 1GiB.
 
             Once it accepts connections it prints "timerd listening on http://127.0.0.1:8080", a line a listener. \
             The log goes to stderr. SIGTERM stops it cleanly: requests are answered, streams end, everything is on \
-            disk; a second one ends it at once, which loses nothing that was answered either.
+            disk; a second one ends it at once, which loses nothing that was answered either. SIGHUP has it read its \
+            files anew: tokens, webhook secrets, and of --config the webhook rules and the log level.
 
             Examples:
 
@@ -19,6 +21,7 @@ struct Serve: ParsableCommand {
               timerd serve --listen 127.0.0.1:8080 --listen unix:/run/timerd.sock
               timerd serve --listen 0.0.0.0:8080 --token-file /etc/timerd/tokens
               timerd serve --store memory --log-format json
+              timerd serve --config /etc/timerd.toml --check
             """)
 
     @Option(name: Setting.listen.name, help: Setting.listen.help) var listen: [String] = []
@@ -42,8 +45,12 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.logLevel.name, help: Setting.logLevel.help) var logLevel: String?
     @Option(name: Setting.logFormat.name, help: Setting.logFormat.help) var logFormat: String?
     @OptionGroup var webhooks: WebhookOptions
+    @Option(name: Setting.config.name, help: Setting.config.help) var config: String?
+    @Flag(help: "Say what would be used and from where, or what is wrong with it; open neither data nor sockets")
+    var check = false
 
     func run() throws {
+        let signals = Signals(takesReloads: true)
         let environment = Environment()
         let flags = [
             Setting.listen.flag: listen, Setting.data.flag: given(data), Setting.store.flag: given(store),
@@ -56,10 +63,15 @@ struct Serve: ParsableCommand {
             Setting.retainEvents.flag: given(retainEvents), Setting.heartbeat.flag: given(heartbeat),
             Setting.drain.flag: given(drain), Setting.tokenFile.flag: given(tokenFile),
             Setting.allowHost.flag: allowHost, Setting.logLevel.flag: given(logLevel),
-            Setting.logFormat.flag: given(logFormat),
+            Setting.logFormat.flag: given(logFormat), Setting.config.flag: given(config),
         ].merging(webhooks.flags) { own, _ in own }
-        let configuration = try ServeConfiguration(SettingReader(flags: flags, environment))
-        try ServerRun(configuration, unknownVariables: environment.unknown).run()
+        let settings = try SettingReader(flags: flags, environment)
+        let configuration = try ServeConfiguration(settings)
+        if check {
+            for line in try ConfigurationReport.lines(settings) { Console.out(line) }
+            return
+        }
+        try ServerRun(settings, configuration, unknownVariables: environment.unknown, signals).run()
     }
 
     private func given(_ flag: String?) -> [String] { flag.map { [$0] } ?? [] }

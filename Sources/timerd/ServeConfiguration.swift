@@ -1,5 +1,7 @@
 import HTTPServer
 import Logging
+import Platform
+import TimerAPI
 import TimerService
 
 /// What `timerd serve` was told, every word of it understood.
@@ -26,10 +28,10 @@ struct ServeConfiguration: Sendable {
     let heartbeatMilliseconds: Int64
     /// How long a stop may take.
     let drainSeconds: Double
-    /// None: open to all.
-    let tokens: [[UInt8]]
-    let allowedHosts: [String]
-    let logLevel: Logger.Level
+    /// Who may come in.
+    let access = Published(AccessSettings())
+    let allowedHosts: [HostRule]
+    let logLevel: Published<Logger.Level>
     let logFormat: LogFormat
 
     /// Reads what was set.
@@ -60,9 +62,12 @@ struct ServeConfiguration: Sendable {
         guard let logLevel = Logger.Level(rawValue: level.text) else {
             throw level.refusal("expected \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        self.logLevel = logLevel
+        self.logLevel = Published(logLevel)
         logFormat = try settings.one(.logFormat).word(LogFormat.self)
-        tokens = if let file = settings.all(.tokenFile).first { try TokenFile.read(file.nonEmpty()) } else { [] }
+        var access = AccessSettings()
+        access.logsRequests = logLevel <= .debug
+        if let file = try settings.all(.tokenFile).first { access.tokens = try TokenFile.read(file.nonEmpty()) }
+        self.access.publish(access)
     }
 
     private static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {
@@ -71,12 +76,13 @@ struct ServeConfiguration: Sendable {
             do throws(ListenError) {
                 listeners.append(try ListenAddress(parsing: value.text))
             } catch {
-                throw Failure(.usage, "\(value.origin) \(error)")
+                throw value.hiddenRefusal("\(error)")
             }
             guard listeners.count <= maximumListeners else {
                 throw value.refusal("more than \(maximumListeners) listeners")
             }
         }
+        guard !listeners.isEmpty else { throw Failure(.unusable, "there is no address to listen at") }
         return listeners
     }
 
@@ -108,20 +114,16 @@ struct ServeConfiguration: Sendable {
     /// 36,525 days, as long as a duration can be.
     private static let longestAge: Int64 = 36_525 * 86_400_000
 
-    private static func hosts(_ values: [SettingValue]) throws(Failure) -> [String] {
+    private static func hosts(_ values: [SettingValue]) throws(Failure) -> [HostRule] {
         guard values.count <= maximumHosts else {
-            throw Failure(.usage, "--\(Setting.allowHost.flag): more than \(maximumHosts) names")
+            throw values[maximumHosts].refusal("more than \(maximumHosts) names")
         }
-        var hosts: [String] = []
+        var hosts: [HostRule] = []
         for value in values {
-            let name = value.text.lowercased()
-            let isName = name.utf8.allSatisfy { byte in
-                (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || "-._".utf8.contains(byte)
+            guard let host = HostRule(value.text) else {
+                throw value.refusal("expected a host name without a port, .name for all below it, or *")
             }
-            guard isName, !name.isEmpty else {
-                throw value.refusal("expected a host name without a port, such as timers.example")
-            }
-            hosts.append(name)
+            hosts.append(host)
         }
         return hosts
     }

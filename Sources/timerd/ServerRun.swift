@@ -6,16 +6,26 @@ import TimerLog
 import TimerService
 import Webhooks
 
-/// One run of the server, from opening the log to a clean stop.
+/// One run of the server, from opening its listeners to a clean stop.
 struct ServerRun {
+    private let settings: SettingReader
     private let configuration: ServeConfiguration
     private let unknownVariables: [String]
+    private let signals: Signals
     private let logger: Logger
     private let operatorLog: OperatorLog
 
     /// Makes a run; nothing is opened yet.
-    init(_ configuration: ServeConfiguration, unknownVariables: [String]) {
+    ///
+    /// - Parameters:
+    ///   - configuration: what `settings` come to.
+    ///   - unknownVariables: names to warn of.
+    init(
+        _ settings: SettingReader, _ configuration: ServeConfiguration, unknownVariables: [String], _ signals: Signals
+    ) {
+        self.settings = settings
         self.configuration = configuration
+        self.signals = signals
         self.unknownVariables = unknownVariables
         logger = StderrLogHandler.logger(configuration.logFormat, level: configuration.logLevel)
         operatorLog = OperatorLog(logger)
@@ -23,24 +33,29 @@ struct ServerRun {
 
     /// Serves until a signal asks to stop; returns after a clean stop.
     func run() throws(Failure) {
-        let signals = StopSignals()
-        let service = try openService()
-        let server = try bind(service)
+        let recovery = Heartbeat(name: "recovery")
+        let server = try bind(recovery)
+        // A long recovery is watched by probes, which must hear that it moves.
+        signals.recovering { server.stop(drainSeconds: 0) }
+        server.start()
+        let service = try open(recovery, for: server)
         service.refuseDeliveries(to: server.boundAddresses.compactMap(\.listener))
         service.start()
-        server.start()
+        server.serve(service)
         signals.serving()
         operatorLog.open()
         for name in unknownVariables {
             logger.warning("a variable looks like a setting and is none", metadata: ["variable": "\(name)"])
         }
-        for address in server.boundAddresses where configuration.tokens.isEmpty && !address.address.isLoopback {
+        let isOpen = configuration.access.value.tokens.isEmpty
+        for address in server.boundAddresses where isOpen && !address.address.isLoopback {
             logger.warning(
                 "whoever reaches this listener commands the timers: it is not loopback and there is no --token-file",
                 metadata: ["listener": "\(address)"])
         }
         for address in server.boundAddresses { Console.out("timerd listening on \(address)") }
-        signals.wait()
+        let reload = Reload(settings: settings, running: configuration, logger: logger)
+        while signals.next() == .reload { reload.run() }
         logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
         let drain = Thread(name: "drain") { service.stopDeliveries(seconds: configuration.drainSeconds) }
         server.stop(drainSeconds: configuration.drainSeconds)
@@ -49,7 +64,8 @@ struct ServerRun {
         logger.info("stopped")
     }
 
-    private func openService() throws(Failure) -> TimerService {
+    /// Reads the log; where that fails, `server` ends as if it had not been.
+    private func open(_ recovery: Heartbeat, for server: APIServer) throws(Failure) -> TimerService {
         let store: any LogStore =
             switch configuration.store {
             case .sqlite: SQLiteLogStore(directory: configuration.dataDirectory)
@@ -57,26 +73,26 @@ struct ServerRun {
             }
         do throws(StoreError) {
             return try TimerService(
-                store: store, configuration: configuration.engine,
+                store: store, configuration: configuration.engine, recovery: recovery,
                 sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
                 report: operatorLog.report)
         } catch {
+            server.stop(drainSeconds: 0)
             throw Failure(error, directory: configuration.dataDirectory)
         }
     }
 
-    private func bind(_ service: TimerService) throws(Failure) -> APIServer {
-        var api = APIConfiguration(listeners: configuration.listeners)
+    private func bind(_ recovery: Heartbeat) throws(Failure) -> APIServer {
+        var api = APIConfiguration(listeners: configuration.listeners, access: configuration.access)
         api.maximumStreams = configuration.maximumStreams
         api.maximumConnections = configuration.maximumConnections
         api.maximumConnectionsPerAddress = configuration.maximumConnectionsPerAddress
         api.heartbeatMilliseconds = configuration.heartbeatMilliseconds
-        api.tokens = configuration.tokens
         api.allowedHosts = configuration.allowedHosts
         api.version = Release.version
-        if configuration.logLevel <= .debug { api.accessLog = operatorLog.request }
+        api.accessLog = operatorLog.request
         do throws(ListenError) {
-            return try APIServer(service, api)
+            return try APIServer(api, recovery: recovery)
         } catch {
             throw Failure(.unusable, error.description)
         }

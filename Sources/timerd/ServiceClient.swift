@@ -10,7 +10,7 @@ struct ServiceClient {
     /// Finds out which server and token are meant.
     init(server: String?, token: String?, _ environment: Environment, timeoutMs: Int) throws(Failure) {
         self.timeoutMs = timeoutMs
-        guard let value = SettingValue.one(.server, flag: server, environment) else {
+        guard let value = try SettingValue.one(.server, flag: server, environment) else {
             throw Failure(.usage, "--\(Setting.server.flag) needs a value")
         }
         guard let address = ServerAddress(value.text) else {
@@ -21,7 +21,7 @@ struct ServiceClient {
         } catch {
             throw Failure(.other, error.description)
         }
-        let token = SettingValue.one(.token, flag: token, environment)
+        let token = try SettingValue.one(.token, flag: token, environment)
         authorization = token.map { [("Authorization", "Bearer \($0.text)")] } ?? []
     }
 

@@ -11,10 +11,29 @@ struct Setting: Sendable {
     let value: String
     /// The default, written as a user would; nil for none.
     let initial: String?
-    /// Whether it may be given several times; a variable then has its values between commas.
-    var repeats = false
+    /// What it is in a file.
+    var form = Form.text
+    /// Whether SIGHUP has a file's new value take effect.
+    var reloads = false
+    /// Whether it is a URL that may hold a password, which is never shown.
+    var hidesPassword = false
     /// What it does, without a full stop.
     let meaning: String
+
+    /// How a value is written in a file.
+    enum Form: Sendable {
+        /// A string.
+        case text
+        /// A whole number.
+        case number
+        /// A string of parts between commas, or a list of them.
+        case parts
+        /// A list of strings, or the only one: it may be given several times, and a variable has its values between commas.
+        case list
+    }
+
+    /// Whether it may be given several times.
+    var repeats: Bool { form == .list }
 
     /// The variable: `--max-timers` is `TIMERD_MAX_TIMERS`.
     var variable: String {
@@ -33,7 +52,7 @@ struct Setting: Sendable {
 
 extension Setting {
     static let listen = Setting(
-        flag: "listen", value: "address", initial: "127.0.0.1:8080", repeats: true,
+        flag: "listen", value: "address", initial: "127.0.0.1:8080", form: .list,
         meaning: "Where to listen: 127.0.0.1:8080, [::1]:8080 or unix:/path; may repeat, port 0 picks a free one")
     static let data = Setting(
         flag: "data", value: "directory", initial: "./timerd-data",
@@ -46,24 +65,25 @@ extension Setting {
         meaning: "commit: an answer leaves when it is on disk; interval=100ms: at once, a crash may lose the last 100ms"
     )
     static let maxTimers = Setting(
-        flag: "max-timers", value: "n", initial: "20000000", meaning: "Most timers; above, creates get 429 timer-limit")
+        flag: "max-timers", value: "n", initial: "20000000", form: .number,
+        meaning: "Most timers; above, creates get 429 timer-limit")
     static let maxStreams = Setting(
-        flag: "max-streams", value: "n", initial: "10000",
+        flag: "max-streams", value: "n", initial: "10000", form: .number,
         meaning: "Most open streams and waits; above, they get 503 stream-limit")
     static let maxConnections = Setting(
-        flag: "max-connections", value: "n", initial: nil,
+        flag: "max-connections", value: "n", initial: nil, form: .number,
         meaning: "Most connections, streams among them; above, who holds most makes room. Default --max-streams + 2048")
     static let maxConnectionsPerAddress = Setting(
-        flag: "max-connections-per-address", value: "n", initial: nil,
+        flag: "max-connections-per-address", value: "n", initial: nil, form: .number,
         meaning: "Most connections of one IPv4 address or IPv6 /64; above, they are closed. Default none")
     static let maxIdempotencyKeys = Setting(
-        flag: "max-idempotency-keys", value: "n", initial: "1000000",
+        flag: "max-idempotency-keys", value: "n", initial: "1000000", form: .number,
         meaning: "How many idempotency keys are remembered, each for 24h at most")
     static let maxIdempotencyBytes = Setting(
         flag: "max-idempotency-bytes", value: "size", initial: "256MiB",
         meaning: "How many bytes of answers are kept for idempotency keys; above, the oldest are forgotten")
     static let retainEvents = Setting(
-        flag: "retain-events", value: "age,size", initial: "24h,1GiB",
+        flag: "retain-events", value: "age,size", initial: "24h,1GiB", form: .parts,
         meaning: "How long and how much history is kept, whichever comes first; a part left out sets no bound")
     static let heartbeat = Setting(
         flag: "heartbeat", value: "duration", initial: "15s", meaning: "The longest silence on a stream")
@@ -71,36 +91,39 @@ extension Setting {
         flag: "drain", value: "duration", initial: "10s", meaning: "How long a stop may take")
     static let tokenFile = Setting(
         flag: "token-file", value: "file", initial: nil,
-        meaning: "Bearer tokens, one a line; then all but /healthz and /readyz need one of them")
+        meaning: "Bearer tokens of at least 16 bytes, one a line; then requests but for health checks need one of them")
     static let allowHost = Setting(
-        flag: "allow-host", value: "name", initial: nil, repeats: true,
-        meaning: "A further name under which a loopback listener may be asked; may repeat")
+        flag: "allow-host", value: "name", initial: nil, form: .list,
+        meaning:
+            "A further name for Host where no token is needed: timers.example, .example (all below) or *; may repeat")
     static let logLevel = Setting(
-        flag: "log-level", value: "level", initial: "info",
+        flag: "log-level", value: "level", initial: "info", reloads: true,
         meaning: "trace, debug, info, notice, warning, error or critical; debug has a line for each request")
     static let logFormat = Setting(
         flag: "log-format", value: "text|json", initial: "text", meaning: "How a line of the log on stderr looks")
     static let webhookPerHost = Setting(
-        flag: "webhook-per-host", value: "n", initial: "64", meaning: "Most webhook deliveries to one host at once")
+        flag: "webhook-per-host", value: "n", initial: "64", form: .number,
+        meaning: "Most webhook deliveries to one host at once")
     static let webhookConcurrency = Setting(
-        flag: "webhook-concurrency", value: "n", initial: "1024", meaning: "Most webhook deliveries at once")
+        flag: "webhook-concurrency", value: "n", initial: "1024", form: .number,
+        meaning: "Most webhook deliveries at once")
     static let webhookBacklog = Setting(
-        flag: "webhook-backlog", value: "n", initial: "10000000",
+        flag: "webhook-backlog", value: "n", initial: "10000000", form: .number,
         meaning: "Most webhook deliveries pending; above, the oldest goes dead")
     static let webhookDeadLetters = Setting(
-        flag: "webhook-dead-letters", value: "n", initial: "1000000",
+        flag: "webhook-dead-letters", value: "n", initial: "1000000", form: .number,
         meaning: "Most dead letters kept; above, the oldest is dropped")
     static let webhookSecretFile = Setting(
         flag: "webhook-secret-file", value: "file", initial: nil,
         meaning: "Secrets, one whsec_… a line, that sign for webhooks without any of their own; several to rotate")
     static let webhookAllow = Setting(
-        flag: "webhook-allow", value: "rule", initial: nil, repeats: true,
+        flag: "webhook-allow", value: "rule", initial: nil, form: .list, reloads: true,
         meaning: "Where webhooks may lead, and nowhere else: 10.0.0.0/8, example.com or .example.com; may repeat")
     static let webhookDeny = Setting(
-        flag: "webhook-deny", value: "rule", initial: nil, repeats: true,
+        flag: "webhook-deny", value: "rule", initial: nil, form: .list, reloads: true,
         meaning: "Where no webhook may lead, allowed or not: written as for --webhook-allow; may repeat")
     static let webhookProxy = Setting(
-        flag: "webhook-proxy", value: "url", initial: nil,
+        flag: "webhook-proxy", value: "url", initial: nil, hidesPassword: true,
         meaning: "A proxy for all deliveries: http://host:port or socks5://host:port; it then judges where they may go")
     static let server = Setting(
         flag: "server", value: "url", initial: "http://127.0.0.1:8080",
@@ -109,11 +132,18 @@ extension Setting {
         flag: "token", value: "token", initial: nil,
         meaning: "The bearer token, where the server wants one; the variable keeps it out of ps")
 
-    /// Every one there is.
-    static let all = [
+    static let config = Setting(
+        flag: "config", value: "file", initial: nil,
+        meaning: "A TOML file whose keys are these flags: max-timers = 5; flags and variables win")
+
+    /// Those of the server; they may stand in its file.
+    static let serve = [
         listen, data, store, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
-        webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy, server, token,
+        webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy,
     ]
+
+    /// Every one there is.
+    static let all = serve + [config, server, token]
 }

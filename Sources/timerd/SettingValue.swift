@@ -2,29 +2,40 @@ import WireJSON
 
 /// What a setting was set to, and by what, so that a refusal can name it.
 struct SettingValue {
-    /// `--heartbeat` or `TIMERD_HEARTBEAT`.
-    let origin: String
+    /// What set it.
+    let origin: SettingOrigin
     /// As it was written.
     let text: String
 
-    /// The values of `setting`: of its flag, else of its variable, else its default.
-    static func all(_ setting: Setting, flags: [String], _ environment: Environment) -> [SettingValue] {
-        if !flags.isEmpty { return flags.map { SettingValue(origin: "--\(setting.flag)", text: $0) } }
+    /// The values of `setting`: of its flag, else of its variable, else of the file, else its default.
+    ///
+    /// - Throws: `usage` where the variable is set and empty: whoever set it meant something.
+    static func all(
+        _ setting: Setting, flags: [String], _ environment: Environment, _ file: ConfigFile? = nil
+    ) throws(Failure) -> [SettingValue] {
+        if !flags.isEmpty { return flags.map { SettingValue(origin: .flag(setting), text: $0) } }
         if let text = environment[setting.variable] {
+            guard !text.isEmpty else { throw Failure(.usage, "\(setting.variable) is set and empty") }
             let parts = setting.repeats ? text.split(separator: ",").map(String.init) : [text]
             // Commas alone are no value; the text itself is refused then.
-            return (parts.isEmpty ? [text] : parts).map { SettingValue(origin: setting.variable, text: $0) }
+            return (parts.isEmpty ? [text] : parts).map { SettingValue(origin: .variable(setting), text: $0) }
         }
-        return setting.initial.map { [SettingValue(origin: "--\(setting.flag)", text: $0)] } ?? []
+        if let values = file?[setting] { return values }
+        return setting.initial.map { [SettingValue(origin: .initial(setting), text: $0)] } ?? []
     }
 
     /// The one value of `setting`; nil where it has neither a value nor a default.
-    static func one(_ setting: Setting, flag: String?, _ environment: Environment) -> SettingValue? {
-        all(setting, flags: flag.map { [$0] } ?? [], environment).first
+    static func one(
+        _ setting: Setting, flag: String?, _ environment: Environment
+    ) throws(Failure) -> SettingValue? {
+        try all(setting, flags: flag.map { [$0] } ?? [], environment).first
     }
 
     /// The failure that this value makes no sense.
-    func refusal(_ reason: String) -> Failure { Failure(.usage, "\(origin) \(text): \(reason)") }
+    func refusal(_ reason: String) -> Failure { Failure(origin.code, "\(origin) \(text): \(reason)") }
+
+    /// The same without the value, which may be a secret.
+    func hiddenRefusal(_ reason: String) -> Failure { Failure(origin.code, "\(origin): \(reason)") }
 
     /// The value as text with something in it.
     func nonEmpty() throws(Failure) -> String {

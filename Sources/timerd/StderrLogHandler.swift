@@ -14,12 +14,20 @@ enum LogFormat: String, CaseIterable, Sendable {
 struct StderrLogHandler: LogHandler {
     /// How lines look.
     let format: LogFormat
-    var logLevel: Logger.Level
+    private var level: Published<Logger.Level>
     var metadata: Logger.Metadata = [:]
 
     /// Makes a logger that writes this way.
-    static func logger(_ format: LogFormat, level: Logger.Level) -> Logger {
-        Logger(label: "timerd") { _ in StderrLogHandler(format: format, logLevel: level) }
+    ///
+    /// - Parameter level: of all its copies, as it is at each line.
+    static func logger(_ format: LogFormat, level: Published<Logger.Level>) -> Logger {
+        Logger(label: "timerd") { _ in StderrLogHandler(format: format, level: level) }
+    }
+
+    /// A copy that is given another level has one of its own.
+    var logLevel: Logger.Level {
+        get { level.value }
+        set { level = Published(newValue) }
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

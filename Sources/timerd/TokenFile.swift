@@ -1,13 +1,23 @@
 /// The file of bearer tokens.
 enum TokenFile {
-    /// Reads the tokens, one a line; blank lines are skipped, white space around a token is no part of it.
+    /// A shorter token could be guessed.
+    private static let shortest = 16
+    /// Most tokens: a request's is compared with each.
+    private static let mostTokens = 1024
+
+    /// Reads the tokens, one a line; white space around a token is no part of it.
+    ///
+    /// No error says what stands in the file.
     static func read(_ path: String) throws(Failure) -> [[UInt8]] {
         var tokens: [[UInt8]] = []
         for line in try LineFile.read(path, called: "token file") {
-            // What can't stand in a header could never be presented.
-            guard line.text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-                throw Failure(.unusable, "the token file \(path), line \(line.number): a token is visible ASCII")
+            func refusal(_ reason: String) -> Failure {
+                Failure(.unusable, "the token file \(path), line \(line.number): \(reason)")
             }
+            // What can't stand in a header could never be presented.
+            guard line.text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { throw refusal("a token is visible ASCII") }
+            guard line.text.count >= shortest else { throw refusal("a token has at least \(shortest) bytes") }
+            guard tokens.count < mostTokens else { throw refusal("more than \(mostTokens) tokens") }
             tokens.append(line.text)
         }
         guard !tokens.isEmpty else { throw Failure(.unusable, "the token file \(path) has no token") }

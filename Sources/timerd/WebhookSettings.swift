@@ -1,3 +1,4 @@
+import Platform
 import TimerService
 import Webhooks
 
@@ -15,19 +16,21 @@ extension DeliveryConfiguration {
         concurrency = try settings.one(.webhookConcurrency).integer(1...65_536)
         backlog = try settings.one(.webhookBacklog).integer(1...1_000_000_000)
         deadLetters = try settings.one(.webhookDeadLetters).integer(0...1_000_000_000)
-        allow = try Self.rules(settings.all(.webhookAllow))
-        deny = try Self.rules(settings.all(.webhookDeny))
-        if let value = settings.all(.webhookProxy).first {
+        var policy = DeliveryPolicy()
+        policy.allow = try Self.rules(settings.all(.webhookAllow))
+        policy.deny = try Self.rules(settings.all(.webhookDeny))
+        if let value = try settings.all(.webhookProxy).first {
             proxy = try Self.proxy(value)
             // Only the proxy knows the address that is connected to, and a rule that nobody asks protects nobody.
-            guard allow.isEmpty, deny.isEmpty else {
-                throw Failure(
-                    .usage,
-                    "\(value.origin) can't stand beside rules of what to allow and deny: the proxy judges, not the server"
-                )
+            guard policy.allow.isEmpty, policy.deny.isEmpty else {
+                throw value.hiddenRefusal(
+                    "it can't stand beside rules of what to allow and deny: the proxy judges, not the server")
             }
         }
-        if let file = settings.all(.webhookSecretFile).first { secrets = try SecretFile.read(file.nonEmpty()) }
+        if let file = try settings.all(.webhookSecretFile).first {
+            policy.secrets = try SecretFile.read(file.nonEmpty())
+        }
+        self.policy.publish(policy)
     }
 
     private static func rules(_ values: [SettingValue]) throws(Failure) -> [AddressRule] {
@@ -35,9 +38,9 @@ extension DeliveryConfiguration {
         for value in values {
             guard rules.count < maximumRules else { throw value.refusal("more than \(maximumRules) rules") }
             do throws(WebhookError) {
-                rules.append(try AddressRule(value.text, option: value.origin))
+                rules.append(try AddressRule(value.text, option: "\(value.origin)"))
             } catch {
-                throw Failure(.usage, "\(error.member): \(error.message)")
+                throw Failure(value.origin.code, "\(error.member): \(error.message)")
             }
         }
         return rules
@@ -47,15 +50,14 @@ extension DeliveryConfiguration {
     private static func proxy(_ value: SettingValue) throws(Failure) -> String {
         let text = value.text.hasSuffix("/") ? String(value.text.dropLast()) : value.text
         guard let scheme = proxySchemes.first(where: text.hasPrefix) else {
-            throw Failure(
-                .usage, "\(value.origin): a proxy starts with http://, https://, socks5:// or socks5h://")
+            throw value.hiddenRefusal("a proxy starts with http://, https://, socks5:// or socks5h://")
         }
         let rest = text.dropFirst(scheme.count)
         let place = rest[(rest.lastIndex(of: "@").map(rest.index(after:)) ?? rest.startIndex)...]
         // A proxy's usual port depends on whom one asks, so it must be there.
         guard let url = try? WebhookURL("http://\(place)"), place.hasSuffix(":\(url.port)"),
             rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !rest.contains(where: "/?#".contains)
-        else { throw Failure(.usage, "\(value.origin): a proxy is a scheme, a host and a port, as http://host:3128") }
+        else { throw value.hiddenRefusal("a proxy is a scheme, a host and a port, as http://host:3128") }
         return text
     }
 }

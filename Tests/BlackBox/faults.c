@@ -18,7 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum call { WRITE, SYNC, TRUNCATE, OPEN, CALLS };
+enum call { WRITE, SYNC, TRUNCATE, OPEN, READ, CALLS };
 enum { SHORT = -1 }; /* instead of an errno: no error, but a short write */
 enum file { DATABASE = 1, WAL = 2, SHM = 4, OTHER = 8 };
 
@@ -54,6 +54,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static ssize_t (*real_write)(int, const void *, size_t);
+static ssize_t (*real_pread)(int, void *, size_t, off_t);
 static int (*real_fsync)(int), (*real_fdatasync)(int);
 static int (*real_ftruncate)(int, off_t);
 static int (*real_open)(const char *, int, ...);
@@ -61,6 +62,7 @@ static int (*real_open)(const char *, int, ...);
 static void begin(void) {
     real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
     real_write = dlsym(RTLD_NEXT, "write");
+    real_pread = dlsym(RTLD_NEXT, "pread64");
     real_fsync = dlsym(RTLD_NEXT, "fsync");
     real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
     real_ftruncate = dlsym(RTLD_NEXT, "ftruncate64");
@@ -129,7 +131,7 @@ static void remember(int fd, off_t offset, size_t count) {
     if (fstat(fd, &status) != 0) return;
     struct undo *undo = malloc(sizeof *undo + count);
     if (!undo) abort();
-    ssize_t old = pread(fd, undo->bytes, count, offset);
+    ssize_t old = real_pread(fd, undo->bytes, count, offset);
     undo->device = status.st_dev, undo->inode = status.st_ino;
     undo->offset = offset, undo->size = status.st_size, undo->count = old < 0 ? 0 : (size_t)old;
     pthread_mutex_lock(&lock);
@@ -180,6 +182,16 @@ ssize_t write(int fd, const void *bytes, size_t count) {
     errno = error;
     return -1;
 }
+
+static ssize_t read_at(int fd, void *bytes, size_t count, off_t offset) {
+    int error = fault(READ, kind_of_descriptor(fd));
+    if (!error || error == SHORT) return real_pread(fd, bytes, count, offset);
+    errno = error;
+    return -1;
+}
+
+ssize_t pread64(int fd, void *bytes, size_t count, off_t offset) { return read_at(fd, bytes, count, offset); }
+ssize_t pread(int fd, void *bytes, size_t count, off_t offset) { return read_at(fd, bytes, count, offset); }
 
 static int sync_file(int fd, int (*real)(int)) {
     int kind = kind_of_descriptor(fd);

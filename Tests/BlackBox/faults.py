@@ -27,7 +27,7 @@ class Rule(ctypes.Structure):
 
 
 class Control(ctypes.Structure):
-    _fields_ = [(call, Rule) for call in ("write", "sync", "truncate", "open")]
+    _fields_ = [(call, Rule) for call in ("write", "sync", "truncate", "open", "read")]
 
 
 class Faults:

@@ -82,6 +82,10 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self):
+        return self.launch().come_up()
+
+    def launch(self):
+        """Starts the process, and waits for nothing."""
         command = [*self.command, "serve"]
         for address in self.listen:
             command += ["--listen", address]
@@ -97,6 +101,10 @@ class Server:
         self._lifetime = threading.Timer(LIFETIME, self.process.kill)
         self._lifetime.daemon = True
         self._lifetime.start()
+        return self
+
+    def come_up(self):
+        """Waits until it says that it serves."""
         self.addresses = [self._next_address() for _ in range(max(1, len(self.listen)))]
         return self
 

@@ -129,7 +129,7 @@ def test_an_unknown_parameter_is_400(api):
 def guarded(tmp_path_factory):
     from server import Server
     path = tmp_path_factory.mktemp("token") / "tokens"
-    path.write_text("sesame\n")
+    path.write_text("open-sesame-open\n")
     with Server("--token-file", path) as server:
         yield server.client
 
@@ -159,12 +159,12 @@ def test_anybody_else_gets_a_problem(guarded, accept):
     assert refused.headers["WWW-Authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("method, target", [("GET", "/v1/timers"), ("GET", "/openapi.yaml"), ("GET", "/nowhere"), ("GET", "//"), ("GET", "/%"),
+@pytest.mark.parametrize("method, target", [("GET", "/v1/timers"), ("GET", "/metrics"), ("GET", "/nowhere"), ("GET", "//"), ("GET", "/%"),
                                             ("POST", "/"), ("OPTIONS", "/"), ("OPTIONS", "*")])
 def test_no_other_request_gets_the_page(guarded, method, target):
     guarded.request(method, target, headers={"Accept": BROWSER}).problem(401, "unauthorized")
 
 
 def test_with_a_token_it_is_there(guarded, reply):
-    page = guarded.get("/", headers={"Accept": BROWSER, "Authorization": "Bearer sesame"}).expect(200)
+    page = guarded.get("/", headers={"Accept": BROWSER, "Authorization": "Bearer open-sesame-open"}).expect(200)
     assert page.body == reply.body

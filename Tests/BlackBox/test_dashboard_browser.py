@@ -311,20 +311,20 @@ def test_what_others_write_is_text_and_nothing_else(board, own, page):
 
 def test_a_token_is_asked_for(page, new_server, tmp_path):
     page.expect(r"status of 401")
-    (tmp_path / "tokens").write_text("right-one\n")
-    server = new_server("--token-file", tmp_path / "tokens", token="right-one")
+    (tmp_path / "tokens").write_text("the-right-one-of-two\n")
+    server = new_server("--token-file", tmp_path / "tokens", token="the-right-one-of-two")
     server.client.create(id="secret")
     board = Dashboard(page, server.url)
-    board.type_into("#token [name=token]", "wrong-one")
+    board.type_into("#token [name=token]", "the-wrong-one")
     assert "secret" not in page.driver.page_source
     board.keys(Keys.ENTER)
     page.until(lambda: "not know" in board.text("#token-error"), told="the wrong token is not told")
     page.shot("dashboard-token")
-    board.type_into("#token [name=token]", "right-one")
+    board.type_into("#token [name=token]", "the-right-one-of-two")
     board.keys(Keys.ENTER)
     board.until_live().until_row("secret")
     board.click_command("secret", "suspend")
     board.until_row("secret", state="suspended")
     page.driver.refresh()
     board.until_live().until_row("secret")
-    assert "right-one" not in page.driver.current_url + page.driver.page_source
+    assert "the-right-one-of-two" not in page.driver.current_url + page.driver.page_source

@@ -103,6 +103,6 @@ def test_help_teaches_every_flag():
     assert done.returncode == 0
     for flag in ("listen", "data", "store", "durability", "max-timers", "max-streams", "retain-events", "heartbeat", "drain", "token-file",
                  "allow-host", "log-level", "log-format", "webhook-per-host", "webhook-concurrency", "webhook-backlog",
-                 "webhook-dead-letters", "webhook-secret-file", "webhook-allow", "webhook-deny", "webhook-proxy"):
+                 "webhook-dead-letters", "webhook-secret-file", "webhook-allow", "webhook-deny", "webhook-proxy", "config"):
         assert f"--{flag}" in done.stdout, flag
         assert "TIMERD_" + flag.upper().replace("-", "_") in done.stdout, flag

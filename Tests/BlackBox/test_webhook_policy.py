@@ -59,8 +59,8 @@ def test_the_servers_own_listener_is_refused(api, name, url):
 
 def test_a_listener_on_all_addresses_is_its_own_on_each(new_server, tmp_path):
     path = tmp_path / "tokens"
-    path.write_text("secret\n")
-    server = new_server("--token-file", path, listen=["0.0.0.0:0"], token="secret")
+    path.write_text("sixteen-byte-key\n")
+    server = new_server("--token-file", path, listen=["0.0.0.0:0"], token="sixteen-byte-key")
     for n, host in enumerate(["127.0.0.1", "127.9.8.7", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]"]):
         assert is_refused(server.client, f"http://{host}:{server.port}/", f"t{n}"), host
 

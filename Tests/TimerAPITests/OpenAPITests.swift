@@ -49,8 +49,8 @@ struct OpenAPITests {
     }
 
     @Test(arguments: [
-        "/v1", "/v1/", "/v2/timers", "/v1/timers/", "/v1/timers/a/b/c", "/v1/timers/batch/x", "/problems/none",
-        "/v1/timers//suspend", "/v1/timers/bulk/explode", "/v1/timers/bulk/",
+        "/v1", "/v1/", "/v2/timers", "/v1/timers/", "/v1/timers/a/b/c", "/v1/timers/batch/x", "/problems", "/problems/none",
+        "/problems/not-found/x", "/v1/timers//suspend", "/v1/timers/bulk/explode", "/v1/timers/bulk/",
     ])
     func `other paths lead nowhere`(path: String) throws {
         let target = try Target(Array(path.utf8))

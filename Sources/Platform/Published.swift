@@ -1,0 +1,47 @@
+import Synchronization
+
+/// A value that one thread replaces whole while others read it: configuration that can change under a running server.
+public final class Published<Value: Sendable>: @unchecked Sendable {  // unchecked: `current` is guarded by `lock`
+    private let lock = Lock()
+    private var current: Value
+    /// Changes with each value, so that a reader knows without the lock that its copy is the newest.
+    private let generation = Atomic<UInt64>(0)
+
+    /// Publishes a first value.
+    public init(_ value: Value) { current = value }
+
+    /// The newest value. Any thread.
+    public var value: Value { lock.withLock { current } }
+
+    /// Replaces the value; who has read the old one keeps it. Any thread.
+    public func publish(_ value: Value) {
+        lock.withLock {
+            current = value
+            generation.add(1, ordering: .releasing)
+        }
+    }
+
+    /// A reader's own copy of a published value, for paths on which a lock for each look is too much.
+    public struct Copy {
+        private let source: Published
+        private var generation: UInt64
+        /// The value as of the last `refresh`.
+        public private(set) var value: Value
+
+        /// Copies the newest value of `source`.
+        public init(_ source: Published) {
+            self.source = source
+            (generation, value) = source.lock.withLock {
+                (source.generation.load(ordering: .relaxed), source.current)
+            }
+        }
+
+        /// Copies the newest value, where there is a newer one. Returns whether there was.
+        @inline(__always)
+        public mutating func refresh() -> Bool {
+            if source.generation.load(ordering: .acquiring) == generation { return false }
+            self = Copy(source)
+            return true
+        }
+    }
+}

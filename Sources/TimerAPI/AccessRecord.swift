@@ -1,0 +1,45 @@
+import HTTPServer
+import Platform
+
+/// One request answered, for the access log.
+public struct AccessRecord: Sendable {
+    /// The method.
+    public var method: String
+    /// Path and query as they came.
+    public var target: String
+    /// The status code of the answer.
+    public var status: Int
+    /// Bytes of the answer's body.
+    public var bytes: Int
+    /// Seconds from the request's head to its answer.
+    public var seconds: Double
+    /// Address and port of the client.
+    public var peer: String
+    /// The `Request-Id` of the answer.
+    public var requestID: String
+}
+
+extension AccessRecord {
+    /// The record of a request whose response is filled.
+    init(_ ticket: Ticket) {
+        let exchange = ticket.exchange
+        self.init(
+            method: exchange.methodText.isEmpty
+                ? "\(exchange.method.name)" : Target.visible(exchange.methodText),
+            target: Target.visible(exchange.target), status: exchange.response.status,
+            bytes: exchange.response.body.count, seconds: exchange.seconds, peer: exchange.peerDescription,
+            requestID: String(decoding: ticket.requestID, as: UTF8.self))
+    }
+}
+
+extension APIConfiguration {
+    /// Logs the request of a ticket whose response is filled.
+    func log(_ ticket: Ticket) {
+        if access.value.logsRequests { accessLog?(AccessRecord(ticket)) }
+    }
+}
+
+extension Exchange {
+    /// Seconds since the request's head came.
+    var seconds: Double { Double(Clocks.monotonic() - startedAt) / 1e9 }
+}

@@ -1,0 +1,73 @@
+import HTTPServer
+import Platform
+import TimerService
+
+/// Answers the requests of one I/O loop while the log is read: health while that moves, and to all else that the service is
+/// not there yet.
+///
+/// It decides on each request's head and keeps nothing, so that another handler can take its place at any moment.
+final class RecoveringHandler: LoopHandler {
+    private let recovery: Heartbeat
+    private let configuration: APIConfiguration
+    private let ids = IDSource()
+    private let scratch = Scratch()
+
+    /// - Parameter recovery: beats while the log is read.
+    init(_ recovery: Heartbeat, _ configuration: APIConfiguration) {
+        self.recovery = recovery
+        self.configuration = configuration
+    }
+
+    func admit(_ exchange: Exchange) -> Admission {
+        let ticket = ticket(for: exchange)
+        ticket.outcome = outcome(of: ticket)
+        answer(ticket)
+        return .refuse
+    }
+
+    func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
+        let ticket = ticket(for: exchange)
+        ticket.outcome = .problem(Problem(refusal))
+        answer(ticket)
+    }
+
+    private func ticket(for exchange: Exchange) -> Ticket {
+        let ticket = Ticket(exchange, scratch)
+        ticket.identify(ids)
+        return ticket
+    }
+
+    private func outcome(of ticket: Ticket) -> Outcome {
+        if ticket.exchange.method == .get || ticket.exchange.method == .head,
+            (try? ticket.target.read(ticket.exchange.target)) != nil,
+            case .route(let route, _) = Routing.match(ticket.target.parts)
+        {
+            if route == .healthz {
+                let stands = recovery.silence > LoopWatchdog.unhealthySeconds
+                return Pages.health(standing: stands ? [recovery.name] : [])
+            }
+            if route == .readyz { return Pages.readiness("recovering") }
+        }
+        return .problem(
+            Problem(.storageUnavailable, "the server is starting and still reads its log; nothing was changed"))
+    }
+
+    /// Fills the response. Everything that is refused now will be there in a moment.
+    private func answer(_ ticket: Ticket) {
+        Renderer.render(ticket)
+        if case .page(503, _, _) = ticket.outcome { ticket.exchange.response.add("Retry-After", "1") }
+        configuration.log(ticket)
+    }
+
+    func handle(_ exchange: Exchange, _ answer: consuming Answer) {
+        preconditionFailure("a request is answered as its head comes, none is admitted")
+    }
+
+    func turnEnded() {}
+    func woken() {}
+    func tick(now: Int64) {}
+    func streamWritable(_ stream: DetachedStream) {}
+    func streamClosed(_ stream: DetachedStream) {}
+    func parkedClosed(_ parked: ParkedAnswer) {}
+    func drainBegan() {}
+}

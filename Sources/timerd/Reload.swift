@@ -1,0 +1,43 @@
+import Logging
+import Platform
+import TimerAPI
+import TimerService
+
+/// What SIGHUP does: reads anew the files that the configuration names, whole, and puts in force what of it can change
+/// under a running server.
+struct Reload {
+    /// The settings as of the start.
+    let settings: SettingReader
+    /// What is in force.
+    let running: ServeConfiguration
+    let logger: Logger
+
+    /// Reloads; a file that can't be used changes nothing.
+    func run() {
+        do throws(Failure) {
+            let newer = try settings.readAnew()
+            // All of the file must be fit for the next start too.
+            _ = try ServeConfiguration(newer)
+            let reloaded = settings.reloaded(from: newer)
+            let next = try ServeConfiguration(reloaded)
+            let forRestart = try newer.differing(from: reloaded)
+            let access = next.access.value
+            let policy = next.engine.deliveries.policy.value
+            running.logLevel.publish(next.logLevel.value)
+            running.access.publish(access)
+            running.engine.deliveries.policy.publish(policy)
+            var metadata: Logger.Metadata = [
+                "tokens": .stringConvertible(access.tokens.count),
+                "webhookSecrets": .stringConvertible(policy.secrets.count),
+                "webhookRules": .stringConvertible(policy.allow.count + policy.deny.count),
+                "logLevel": "\(next.logLevel.value)",
+            ]
+            if !forRestart.isEmpty { metadata["needsRestart"] = "\(forRestart.map(\.flag).joined(separator: ","))" }
+            logger.notice("the configuration is read anew", metadata: metadata)
+        } catch {
+            logger.error(
+                "the configuration could not be read anew; what was in force stays",
+                metadata: ["reason": "\(error.line)"])
+        }
+    }
+}

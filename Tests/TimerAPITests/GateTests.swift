@@ -1,0 +1,40 @@
+import Testing
+
+@testable import TimerAPI
+
+struct GateTests {
+    @Test(arguments: [
+        ("timers.example", "timers.example", true), ("Timers.Example", "timers.example", true),
+        ("timers.example", "a.timers.example", false), ("timers.example", "timers.example.", false),
+        (".svc.cluster.local", "timerd.default.svc.cluster.local", true),
+        (".svc.cluster.local", "svc.cluster.local", false), (".svc.cluster.local", ".svc.cluster.local", false),
+        (".svc.cluster.local", "xsvc.cluster.local", false), ("*", "whatever.example", true),
+    ])
+    func `a rule allows its names`(rule: String, host: String, isAllowed: Bool) throws {
+        #expect(try #require(HostRule(rule)).allows(host) == isAllowed)
+    }
+
+    @Test(arguments: [
+        "", ".", "..", "a..b", "a.", ".a.", "*.example", "**", "a:80", "[::1]", "a b", "é.example", "a/b",
+    ])
+    func `what is no rule is refused`(text: String) {
+        #expect(HostRule(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", true), ("[::1]", true), ("[::ffff:10.0.0.1]", true), ("256.0.0.1", false), ("1.2.3", false),
+        ("1.2.3.4.5", false), ("127.0.0.1.", false), ("[]", false), ("[:]", false), ("[dead]", false),
+        ("[1.2.3.4]", false), ("[fe80::1%eth0]", false), ("localhost", false),
+    ])
+    func `an address is one in full`(host: String, isAddress: Bool) {
+        #expect(Gate.isAddress(Array(host.utf8)[...]) == isAddress)
+    }
+
+    @Test(arguments: [
+        ("localhost", "localhost"), ("localhost:80", "localhost"), ("localhost:", "localhost"), ("[::1]:80", "[::1]"),
+        (":80", ""), ("a:b", nil), ("a:80:80", nil), ("[::1", nil), ("[]", nil), ("[::1]x", nil),
+    ])
+    func `a port is cut off`(authority: String, host: String?) {
+        #expect(Gate.host(of: Array(authority.utf8)[...]).map { String(decoding: $0, as: UTF8.self) } == host)
+    }
+}
