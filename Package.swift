@@ -58,7 +58,8 @@ let package = Package(
         .testTarget(
             name: "TimerAPITests",
             dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer"]),
-        .testTarget(name: "SimulationTests", dependencies: ["TimerService", "TimerLog", "TimerCore", "Platform"]),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["TimerService", "TimerLog", "Webhooks", "TimerCore", "Platform"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6],

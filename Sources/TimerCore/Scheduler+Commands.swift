@@ -285,13 +285,13 @@ extension Scheduler {
         return command == .reschedule ? try rescheduled(step, target) : step.progress.due
     }
 
-    /// Moves the next fire `delay` milliseconds from now, as a receiver of its fires asks; an ended restartable timer is
-    /// activated for it.
+    /// Moves the next fire `delay` milliseconds from now, as a receiver of its fires asks; a completed restartable timer is
+    /// activated for it. A cancelled one stays so: a client ended it.
     public mutating func putOff(
         _ slot: SlotIndex, by delay: Int64, _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) {
         var step = begin(slot, now)
-        guard step.progress.state.hasEnded, step.rules.restartable else {
+        guard step.progress.state == .completed, step.rules.restartable else {
             return try apply(.reschedule, slot, target: .after(delay), now, if: .none, &effects)
         }
         let due = now.ceiling(on: step.rules.clock) + delay

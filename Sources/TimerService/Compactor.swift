@@ -172,7 +172,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     }
 
     /// What a row holds that may still be needed.
-    private func needs(of row: LogRow) throws(StoreError) -> Engine.Carried {
+    func needs(of row: LogRow) throws(StoreError) -> Engine.Carried {
         var carried = Engine.Carried()
         let siphash = engine.siphash
         try BatchRows.read(row) { record in
@@ -192,7 +192,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     }
 
     /// The delivery whose event a record holds.
-    static func delivery(_ record: LogRecord, _ row: LogRow) -> Engine.CarriedDelivery? {
+    private static func delivery(_ record: LogRecord, _ row: LogRow) -> Engine.CarriedDelivery? {
         var event = record
         if case .delivery(_, let carried) = record.content {
             guard let carried else { return nil }

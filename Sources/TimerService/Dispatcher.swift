@@ -21,7 +21,7 @@ final class Dispatcher: @unchecked Sendable {
     private var isStopping = false
     private var isOver = false
     private var listeners: [AddressPolicy.Listener] = []
-    private var courier: Courier?
+    private var courier: (any ExchangeCourier)?
     private let rows: RowSource
     private var bodies: EventBodies
     private var restarts = 0
@@ -78,8 +78,10 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
+    /// - Parameter makeCourier: makes what sends in place of `Courier`; it is given what takes the results.
     init(
         _ engine: Engine, _ hub: EventHub, _ store: any LogStore, _ sending: DeliverySending,
+        makeCourier: ((_ finished: @escaping @Sendable ([CourierResult]) -> Void) -> any ExchangeCourier)? = nil,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
         self.engine = engine
@@ -92,9 +94,12 @@ final class Dispatcher: @unchecked Sendable {
         var limits = CourierLimits()
         limits.exchanges = max(1, configuration.concurrency)
         limits.proxy = configuration.proxy
-        courier = Courier(
-            limits: limits, judge: { [weak self] host, address in self?.refusal(host, address) },
-            finished: { [weak self] results in self?.take(results) })
+        let finished: @Sendable ([CourierResult]) -> Void = { [weak self] results in self?.take(results) }
+        courier =
+            makeCourier?(finished)
+            ?? Courier(
+                limits: limits, judge: { [weak self] host, address in self?.refusal(host, address) },
+                finished: finished)
     }
 
     /// What the server listens on, where no delivery may go.
@@ -139,17 +144,27 @@ final class Dispatcher: @unchecked Sendable {
         courier?.start()
         var settlesLeft = Self.settlesAtEnd
         while true {
-            let (results, isStopping, isOver) = wait()
-            for result in results { end(result, isStopping: isStopping) }
-            settle()
+            let isOver = step()
             if isOver && (ends.isEmpty || settlesLeft == 0) { return }
             if isOver { settlesLeft -= 1 }
-            // What can't be recorded now would be sent again: nothing more begins before it is.
-            if isStopping || !ends.isEmpty { continue }
-            queue()
-            begin()
         }
     }
+
+    /// Waits for something to do and does it. Returns whether the courier has told of all that it will.
+    @discardableResult
+    func step() -> Bool {
+        let (results, isStopping, isOver) = wait()
+        for result in results { end(result, isStopping: isStopping) }
+        settle()
+        // What can't be recorded now would be sent again: nothing more begins before it is.
+        if isStopping || !ends.isEmpty { return isOver }
+        queue()
+        begin()
+        return isOver
+    }
+
+    /// Whether a step would not wait.
+    var hasWork: Bool { lock.withLock { isAwake } }
 
     private func wait() -> (results: [CourierResult], isStopping: Bool, isOver: Bool) {
         lock.withLock {

@@ -63,7 +63,7 @@ class SteadfastWorker(Worker):
             self.refusals.append(refusal.outcome)
             if refusal.outcome == "none":
                 self.doubt = before
-            time.sleep(BACK_OFF)
+            time.sleep(BACK_OFF)  # as a client does that was refused; it waits for nothing
 
     def keyed(self):
         """A create without an id of its own, told apart by its key."""

@@ -1,9 +1,10 @@
 """Writes that begin to fail in the midst of a run of several steps: a file-size limit on the running process."""
 
 import subprocess
-import time
 
 import pytest
+
+from timers import poll
 
 
 def limit_writes(server, size):
@@ -31,10 +32,7 @@ def test_a_batch_answers_for_no_timer_that_is_gone(failing, size):
     if reply.status != 200:
         assert reply.problem(503, "storage-unavailable")["outcome"] == "unknown"
     limit_writes(failing, None)
-    deadline = time.monotonic() + 15
-    while failing.client.get("/readyz").status != 200:
-        assert time.monotonic() < deadline, failing.log_text()
-        time.sleep(0.02)
+    poll(lambda: failing.client.get("/readyz").status == 200, timeout=15)
     assert [name for name in claimed if failing.client.get(f"/v1/timers/{name}").status != 200] == []
 
 

@@ -1,12 +1,7 @@
 """Dues that pass while nothing can fire: killed or stopped for over a second."""
 
-import os
-import signal
-import time
-
+from outages import GAP, stand_still, stay_down
 from timers import duration, instant, now, shown, types
-
-GAP = 1.3  # seconds; a gap counts as a misfire from 1 s on, and only real time makes one
 
 
 def fires(events):
@@ -43,13 +38,12 @@ def test_downtime_is_one_misfire_a_timer(new_server):
     api.get("/v1/timers/grid/wait?since=0&timeout=8s").expect(200)
     api.get("/v1/timers/delay/wait?since=0&timeout=8s").expect(200)
     server.kill9()
-    time.sleep(GAP)
-    restarted = now()
-    api = server.start().client
+    killed = now()
+    api = stay_down(server, GAP)
     last = {}
     for id in ("grid", "delay"):
         events = api.history_of(id)
-        last[id] = [event for event in fires(events) if event["reason"] != "misfire" and instant(event["at"]) < restarted][-1]
+        last[id] = [event for event in fires(events) if event["reason"] != "misfire" and instant(event["at"]) < killed][-1]
     check_misfire(last["grid"], first_fires(api, "grid", last["grid"]["id"], 3), 200)
     delayed = first_fires(api, "delay", last["delay"]["id"], 2)
     assert [(event["reason"], event["missed"]) for event in delayed] == [("misfire", 0), ("due", 0)]
@@ -67,9 +61,7 @@ def test_a_stopped_process_misfires_once(new_server):
     api = server.client
     api.create(id="grid", every="100ms")
     api.get("/v1/timers/grid/wait?since=0&timeout=8s").expect(200)
-    os.kill(server.pid, signal.SIGSTOP)
-    time.sleep(GAP)
-    os.kill(server.pid, signal.SIGCONT)
+    stand_still(server, GAP)
     with api.stream("/v1/timers/grid/events?since=0&types=fired").expect(200) as stream:
         seen = []
         while not seen or seen[-1]["reason"] != "misfire":
@@ -85,9 +77,7 @@ def test_a_short_gap_is_late_and_not_missed(new_server):
     api = server.client
     api.create(id="grid", every="20ms")
     api.get("/v1/timers/grid/wait?since=0&timeout=8s").expect(200)
-    os.kill(server.pid, signal.SIGSTOP)
-    time.sleep(0.2)
-    os.kill(server.pid, signal.SIGCONT)
+    stand_still(server, 0.2)
     seen = first_fires(api, "grid", 0, 15)
     assert {(event["reason"], event["missed"]) for event in seen} == {("due", 0)}
     assert [instant(event["scheduledAt"]) - instant(seen[0]["scheduledAt"]) for event in seen] == [20 * n for n in range(15)]

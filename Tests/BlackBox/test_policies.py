@@ -1,14 +1,10 @@
 """leeway, jitter, misfire and the clocks: shown as given, refused with a pointer, and kept to."""
 
-import os
-import signal
-import time
-
 import pytest
 
+from outages import GAP, stand_still
 from timers import duration, instant, now, shown, types
 
-GAP = 1.3  # seconds; a gap counts as a misfire from 1 s on, and only real time makes one
 GIVEN = {"leeway": "2s", "jitter": "1m30s", "misfire": "all", "misfireGrace": "1h"}
 
 
@@ -77,19 +73,12 @@ def test_jitter_is_stable_for_an_id_and_a_due_instant(api, name):
     assert len({lateness // 1000 for lateness in at.values()}) > 1, at
 
 
-def stopped(server):
-    """Stops the process for longer than a gap, then lets it go on."""
-    os.kill(server.pid, signal.SIGSTOP)
-    time.sleep(GAP)
-    os.kill(server.pid, signal.SIGCONT)
-
-
 def test_all_fires_each_one_that_was_missed(new_server):
     server = new_server()
     api = server.client
     api.create(id="all", every="200ms", misfire="all")
     api.get("/v1/timers/all/wait?since=0&timeout=8s").expect(200)
-    stopped(server)
+    stand_still(server, GAP)
     with api.stream("/v1/timers/all/events?since=0&types=fired&limit=10").expect(200) as stream:
         fires = stream.rest()
     assert sum(event["reason"] == "misfire" for event in fires) >= 4
@@ -107,7 +96,7 @@ def test_skip_and_grace_drop_and_count(new_server):
     api.create(id="once", at=shown(due), misfire="skip")
     for id in ("skip", "grace"):
         api.get(f"/v1/timers/{id}/wait?since=0&timeout=8s").expect(200)
-    stopped(server)
+    stand_still(server, GAP)
     fires = {}
     for id in ("skip", "grace"):
         with api.stream(f"/v1/timers/{id}/events?since=0&types=fired&limit=9").expect(200) as stream:

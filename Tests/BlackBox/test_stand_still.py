@@ -5,11 +5,10 @@ STOPPED sets another number of seconds, as 30.
 
 import json
 import os
-import signal
-import time
 
 import pytest
 
+from outages import stand_still
 from timers import instant, poll
 
 STOPPED = float(os.environ.get("STOPPED", "3"))  # a gap counts as misfires from 1 s on
@@ -17,15 +16,6 @@ TIMERS = 60
 PERIOD = 200  # milliseconds
 POLICIES = ("once", "all", "skip")
 DOGS = 20
-
-
-def stand_still(server, meanwhile, seconds=STOPPED):
-    os.kill(server.pid, signal.SIGSTOP)
-    try:
-        meanwhile()
-        time.sleep(seconds)
-    finally:
-        os.kill(server.pid, signal.SIGCONT)
 
 
 def kick(sock, dog):
@@ -74,7 +64,7 @@ def test_a_stand_still_loses_nothing(new_server, receiver):
         for number, sock in enumerate(sockets):
             api.command(f"dog-{number}", "kick").expect(200)
         poll(lambda: api.timer(f"skip-{TIMERS - 1}")["fireCount"] >= 2)
-        stand_still(server, lambda: [kick(sock, f"dog-{number}") for number, sock in enumerate(sockets)])
+        stand_still(server, STOPPED, lambda: [kick(sock, f"dog-{number}") for number, sock in enumerate(sockets)])
         for number, sock in enumerate(sockets):
             with sock:
                 status, dog = answer(sock)
@@ -118,7 +108,7 @@ def test_kicks_that_wait_in_sockets_come_before_their_watchdogs_are_judged(new_s
             kick(sock, f"dog-{number}")
 
     api.batch([{"command": "activate", "id": f"dog-{number}"} for number in range(CROWD)]).expect(200)
-    stand_still(server, kick_all, seconds=stopped)
+    stand_still(server, stopped, kick_all)
     for number, sock in enumerate(sockets):
         with sock:
             status, dog = answer(sock)

@@ -7,6 +7,16 @@ struct Model {
     var versionFloor: Int64 = 0
     /// The newest version of each id, also of deleted ones.
     var versions: [String: Int64] = [:]
+    /// How many timers had each id so far.
+    var lives: [String: Int] = [:]
+    /// How often the labels under each id changed so far.
+    var labellings: [String: Int] = [:]
+    /// Events that webhooks are owed, and dead letters, by position.
+    var deliveries: [Int64: ModelDelivery] = [:]
+    /// Dead letters that had to go, which a log may still hold.
+    var evicted: [Int64: ModelDelivery] = [:]
+    /// Those whose attempt began before the log was folded anew: what comes of it may count, or not.
+    var lateResults: Set<Int64> = []
     /// Answered idempotency keys: when, and whether they may be forgotten by now.
     var answered: [UInt64: (at: Int64, mayBeGone: Bool)] = [:]
 
@@ -20,6 +30,9 @@ struct Model {
         try promise(
             versions[id].map { $0 < timer.progress.version } ?? true, "a version of \(id) repeats: \(timer.progress)")
         versions[id] = timer.progress.version
+        if step.events.first?.type == .created { lives[id, default: 0] += 1 }
+        if timers[id].map({ $0.prefix != timer.prefix }) ?? true { labellings[id, default: 0] += 1 }
+        if timer.webhook == nil || step.events.last?.type == .deleted { dropPending(of: id) }
         if step.events.last?.type == .deleted {
             timers[id] = nil
             versionFloor = max(versionFloor, timer.progress.version)
@@ -47,7 +60,10 @@ struct Model {
     }
 
     /// A new process or a new fold knows nothing of what memory alone held.
-    mutating func forgetMemory(uptime: Int64, _ now: Now) {
+    ///
+    /// - Parameter underWay: deliveries whose attempts the process goes on with.
+    mutating func forgetMemory(uptime: Int64, underWay: Set<Int64> = [], _ now: Now) {
+        foldDeliveries(underWay: underWay, now)
         for (id, timer) in timers {
             let progress = timer.progress
             let due = now.wall(of: progress.due, on: timer.rules.clock)

@@ -1,3 +1,5 @@
+import Webhooks
+
 @testable import TimerCore
 
 /// What each command makes of a timer; nil, and nothing changed, where the contract's table says 409.
@@ -11,6 +13,23 @@ extension ModelStep {
         case .resume: return state == .suspended
         case .cancel, .reschedule: return state == .running || state == .suspended
         case .kick: return timer.isWatchdog && (state == .running || state == .suspended)
+        }
+    }
+
+    /// What the receiver of a delivery wants, as the command it names; a completed timer that is restartable is also
+    /// activated by a `reschedule`.
+    mutating func obey(_ command: TimerCommandHeader) -> ModelOutcome.Refusal? {
+        switch command {
+        case .cancel: return apply(.cancel, nil)
+        case .suspend: return apply(.suspend, nil)
+        case .reschedule(let delay):
+            guard timer.progress.state == .completed, rules.restartable else {
+                return apply(.reschedule, .after(delay))
+            }
+            let due = now.up(rules.clock) + delay
+            if timer.isPast(due, now) { return .schedule }
+            start(due, isMoved: true)
+            return nil
         }
     }
 
@@ -71,10 +90,7 @@ extension ModelStep {
         timer.progress.state = .running
         if Self.keepsRemaining(rules) {
             let due = Self.due(after: timer.progress.due, rules.clock, now)
-            if timer.isWatchdog {
-                timer.progress.flags = []
-                timer.kicks?.stalledSince = 0
-            }
+            if timer.isWatchdog { timer.forgetPlan() }
             plan(due)
             tell(.resumed)
             return goOn(due)
@@ -106,8 +122,7 @@ extension ModelStep {
         if timer.progress.state == .suspended { return }
         let since = timer.progress.flags.contains(.stalled) ? timer.kicks?.stalledSince : nil
         let before = timer.kicks?.lastKickedAt ?? 0
-        timer.progress.flags = []
-        timer.kicks?.stalledSince = 0
+        timer.forgetPlan()
         timer.kicks?.lastKickedAt = now.wall
         timer.kicks?.kickCount += 1
         plan(now.up(rules.clock) + rules.silence)
@@ -152,8 +167,10 @@ extension ModelStep {
         let replans =
             rules.schedule != old.schedule || rules.clock != old.clock || rules.mode != old.mode
             || rules.misses != old.misses
+        let url = timer.webhook?.url
         timer.rules = rules
         timer.definition = definition
+        if timer.webhook?.url != url { timer.progress.flags.remove(.webhookStopped) }
         let first = timer.first(now)
         if replans {
             guard let first else { return .schedule }
@@ -171,8 +188,7 @@ extension ModelStep {
     }
 
     private mutating func retime(_ first: Int64) {
-        timer.progress.flags = []
-        timer.kicks?.stalledSince = 0
+        timer.forgetPlan()
         switch timer.progress.state {
         case .running: plan(first)
         case .suspended:

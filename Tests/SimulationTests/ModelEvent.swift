@@ -10,12 +10,15 @@ struct ModelEvent: Equatable, CustomStringConvertible {
     var fire: FireDetail?
     var stalledFor: Int64?
     var silentFor: Int64?
+    /// Whether the timer's webhook is owed it.
+    var owes = false
     var progress: TimerProgress
     var kicks: KickProgress?
 
     var description: String {
         let name = type.map { "\($0.name)" } ?? "untold"
-        return "\(name)(\(reason.name)) \(fire.map { "\($0)" } ?? "") \(progress) \(kicks.map { "\($0)" } ?? "")"
+        return
+            "\(name)(\(reason.name)) \(fire.map { "\($0)" } ?? "")\(owes ? " owed" : "") \(progress) \(kicks.map { "\($0)" } ?? "")"
     }
 }
 

@@ -22,16 +22,17 @@ struct ModelStep {
         _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil,
         silentFor: Int64? = nil
     ) {
+        let owes = type.map { rules.deliveries.contains($0) } ?? false
         events.append(
             ModelEvent(
                 type: type, reason: reason, fire: fire, stalledFor: stalledFor, silentFor: silentFor,
-                progress: timer.progress,
+                owes: owes && !timer.progress.flags.contains(.webhookStopped), progress: timer.progress,
                 kicks: timer.kicks))
     }
 
     mutating func end(_ state: TimerState, _ type: EventType) {
         timer.progress.state = state
-        timer.progress.flags.formIntersection(.stalled)
+        timer.progress.flags.formIntersection([.stalled, .webhookStopped])
         timer.progress.due = now.up(.continuous) + rules.retain
         tell(type)
     }
@@ -60,11 +61,12 @@ struct ModelStep {
         timer.lastDue = nil
     }
 
-    mutating func start(_ due: Int64) {
+    /// - Parameter isMoved: the first fire is due when a receiver asked for it, not when the schedule says.
+    mutating func start(_ due: Int64, isMoved: Bool = false) {
         timer.progress.state = .running
         timer.progress.firesSinceActivation = 0
-        timer.progress.flags = []
-        timer.kicks?.stalledSince = 0
+        timer.forgetPlan()
+        if isMoved { timer.progress.flags.insert(.moved) }
         plan(due)
         tell(.activated)
     }

@@ -1,3 +1,5 @@
+import Webhooks
+
 @testable import TimerCore
 
 /// A timer as the contract describes it, computed the plain way.
@@ -73,6 +75,33 @@ struct ModelTimer {
     }
 
     func isOver(_ now: Now) -> Bool { rules.until.map { $0 <= now.wall } ?? false }
+
+    /// A watchdog is well, nothing was moved; only what the receiver of a webhook said stays.
+    mutating func forgetPlan() {
+        progress.flags.formIntersection(.webhookStopped)
+        kicks?.stalledSince = 0
+    }
+
+    /// Where its events go.
+    var webhook: WebhookConfiguration? {
+        guard let webhook = Definition.layout(definition.span)?.webhook else { return nil }
+        return WebhookConfiguration(definition.span.extracting(webhook))
+    }
+
+    /// What every event shows: the id and the labels, as they are encoded.
+    var prefix: [UInt8] { Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0)) }
+
+    /// Whether it carries the label, given in its encoded form.
+    func carries(_ label: [UInt8]) -> Bool {
+        let end = Definition.labels(definition.span)
+        var offset = end.lowerBound
+        while offset < end.upperBound {
+            let start = offset
+            guard Definition.nextLabel(definition.span, &offset, end: end.upperBound) != nil else { return false }
+            if definition[start..<offset].elementsEqual(label) { return true }
+        }
+        return false
+    }
 
     var isSpent: Bool { rules.maxFires.map { $0 <= progress.firesSinceActivation } ?? false }
 

@@ -79,11 +79,4 @@ enum RandomRules {
         if random.chance(oneIn: 6) { rules.until = wall + delay(&random) }
         if random.chance(oneIn: 2) { rules.retain = delay(&random) }
     }
-
-    /// An encoded definition of the timer `id`.
-    static func definition(_ id: String, _ rules: TimerRules, payload: [UInt8] = []) -> [UInt8] {
-        let none: [UInt8] = []
-        return Definition.encode(
-            id: Array(id.utf8).span, labels: none.span, rules: rules, webhook: none.span, payload: payload.span)
-    }
 }

@@ -7,14 +7,23 @@ struct Recorded {
     /// Nil for a kick, which names its timer by a hash.
     var id: String?
     var event: ModelEvent
+    /// Where it stands; only for records that are not kicks.
+    var position: Int64
     /// The timer written anew: nothing happened, unless its version is new.
     var isState: Bool
+    /// What became of an attempt.
+    var outcome: DeliveryOutcome?
+    /// A delivery as a client changed it, or as it was written anew.
+    var delivery: DeliveryStanding?
+    /// What its receiver is to get, where the record holds that.
+    var body: [UInt8]?
     /// The whole definition, where the record holds it.
     var definition: [UInt8]?
 
     /// What the record `record` of `row` says; nil when it is not about a timer.
     init?(_ record: LogRecord, _ row: LogRow) {
         event = ModelEvent(type: nil, progress: record.progress, kicks: record.kicks)
+        position = record.position
         isState = false
         switch record.content {
         case .event(let type, let reason, let fire):
@@ -23,8 +32,13 @@ struct Recorded {
             event.fire = fire
             event.stalledFor = record.stalledFor
             event.silentFor = record.silentFor
+            event.owes = record.owesDelivery
+            outcome = record.outcome
         case .snapshot, .kick: isState = true
-        case .answer, .versionFloor, .condensed, .delivery: return nil
+        case .delivery(let standing, let carried):
+            delivery = standing
+            body = carried.map { Self.body(of: $0, row.data) }
+        case .answer, .versionFloor, .condensed: return nil
         }
         if case .kick = record.content { return }
         let bytes = Array(row.data[record.definition])
@@ -34,12 +48,24 @@ struct Recorded {
         if record.isWhole { definition = bytes }
     }
 
+    /// What the receiver of the event `record` is to get, in a row of `data`.
+    static func body(of record: LogRecord, _ data: [UInt8]) -> [UInt8] {
+        var type: EventType?
+        if case .event(let told, _, _) = record.content { type = told }
+        let bytes = data[record.definition]
+        let prefix = bytes.prefix(Definition.prefixCount(Array(bytes).span) ?? 0)
+        return ModelDelivery.body(record.position, type, record.progress, Array(prefix))
+    }
+
     /// What the records in `bytes` say that are about timers.
-    static func all(_ bytes: ArraySlice<UInt8>) throws -> [Recorded] {
+    ///
+    /// - Parameter first: position of the first; counts on over all of them.
+    static func all(_ bytes: ArraySlice<UInt8>, first: inout Int64) throws -> [Recorded] {
         let base = TimeBase(now: Now(elapsed: 0, wallOffset: 0), boottime: 0, boot: Hash128(high: 0, low: 0))
         var found: [Recorded] = []
-        for row in BatchRows.make(records: Array(bytes), first: 1 << 62, previous: 0, epoch: 0, base: base) {
+        for row in BatchRows.make(records: Array(bytes), first: first, previous: 0, epoch: 0, base: base) {
             try BatchRows.read(row) { record in
+                first = record.position + 1
                 if let recorded = Recorded(record, row) { found.append(recorded) }
                 return true
             }

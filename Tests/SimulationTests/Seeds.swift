@@ -34,6 +34,8 @@ enum Seeds {
         /// Which events and reasons the logs told of.
         var types: Set<EventType> = []
         var reasons: Set<EventReason> = []
+        /// What else they came to.
+        var reached: Set<Milestone> = []
     }
 
     /// Runs the histories of `seeds`; a broken promise is told with the steps before it.
@@ -47,6 +49,7 @@ enum Seeds {
                     tally.operations += simulation.operations
                     tally.types.formUnion(simulation.audit.types)
                     tally.reasons.formUnion(simulation.audit.reasons)
+                    tally.reached.formUnion(simulation.reached)
                 }
                 try simulation.run(steps: steps)
             } catch {

@@ -1,5 +1,6 @@
 import Platform
 import TimerLog
+import Webhooks
 
 @testable import TimerCore
 @testable import TimerService
@@ -10,12 +11,24 @@ final class Server {
     let hub: EventHub
     let committer: Committer
     let compactor: Compactor
+    let dispatcher: Dispatcher
+    let courier: SimulatedCourier
     let alarm = SimulatedAlarm()
+    /// Deliveries whose events could not be read.
+    private let unreadable = Unreadable()
+
+    private final class Unreadable: @unchecked Sendable {  // unchecked: a simulation has one thread
+        var count = 0
+    }
 
     init(_ store: SimulatedStore, _ time: SimulatedTime) throws(StoreError) {
         var configuration = EngineConfiguration()
         configuration.retainMilliseconds = 60_000
         configuration.retainBytes = 4096
+        configuration.deliveries.perHost = Self.perHost
+        configuration.deliveries.concurrency = 64
+        configuration.deliveries.backlog = Model.backlog
+        configuration.deliveries.deadLetters = Model.deadLetters
         let head = try store.revive()
         var fold = LogFold(secret: head.secret)
         try Committer.fold(&fold, store)
@@ -30,7 +43,31 @@ final class Server {
         tuning.slackBytes = 512
         tuning.rowsPerRound = 20
         compactor = Compactor(engine, store, committer, tuning: tuning, report: { _ in })
+        let sending = DeliverySending(version: "0") { event, data in
+            WebhookEvent(
+                id: String(event.position), type: "event", json: Recorded.body(of: event, data), payload: nil, data: [],
+                source: "/", subject: "", timeMs: 0)
+        }
+        var made: SimulatedCourier?
+        dispatcher = Dispatcher(
+            engine, hub, store, sending,
+            makeCourier: { finished in
+                let courier = SimulatedCourier(finished)
+                made = courier
+                return courier
+            },
+            report: { [unreadable] event in if case .deliveryUnreadable = event { unreadable.count += 1 } })
+        guard let made else { preconditionFailure("a dispatcher makes its courier") }
+        courier = made
+        engine.onReadyDeliveries = { [unowned dispatcher] in dispatcher.wake() }
+        hub.observe { [unowned engine] in engine.ringDeliveries() }
     }
+
+    /// Exchanges with one host at once: a share of so few places is never less.
+    static let perHost = 2
+
+    /// How many deliveries could not be sent as their events could not be read.
+    var unreadableDeliveries: Int { unreadable.count }
 
     /// The clocks as the engine sees them.
     func now() -> Now { engine.lock.withLock { engine.instant() } }

@@ -10,6 +10,18 @@ struct AppendFate {
     var crashes = false
 }
 
+/// What becomes of a change of rows that are there.
+struct ChangeFate {
+    /// Whether it is made.
+    var lands = true
+    /// Whether the store says that it failed.
+    var fails = false
+    /// Whether the store can't be opened right after.
+    var staysShut = false
+    /// Whether the process ends before it hears of it.
+    var crashes = false
+}
+
 /// A log in memory that lets the simulation decide at every append, and act while one is under way.
 final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a simulation has one thread
     private let disk = MemoryLogStore()
@@ -19,6 +31,9 @@ final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a sim
     var onLanding: ([LogRow]) -> Void = { _ in }
     /// Called when the committer opens the log anew.
     var onReopen: () -> Void = {}
+    /// Called before rows are deleted or replaced.
+    var onChange: () -> ChangeFate = { ChangeFate() }
+    private var isShut = false
     /// Whether the process that uses it has ended: nothing it does has an effect.
     private(set) var isDead = false
 
@@ -36,6 +51,10 @@ final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a sim
     static let secret = [UInt8](repeating: 7, count: 16)
 
     func open() throws(StoreError) -> StoreHead {
+        if isShut {
+            isShut = false
+            throw Self.failure
+        }
         onReopen()
         try checkAlive()
         return try revive()
@@ -54,13 +73,22 @@ final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a sim
     }
 
     func delete(upTo position: Int64) throws(StoreError) -> Int {
-        try checkAlive()
-        return try disk.delete(upTo: position)
+        try change { () throws(StoreError) in try disk.delete(upTo: position) }
     }
 
     func replace(with rows: [LogRow]) throws(StoreError) {
+        try change { () throws(StoreError) in try disk.replace(with: rows) }
+    }
+
+    private func change<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try checkAlive()
-        try disk.replace(with: rows)
+        let fate = onChange()
+        if fate.crashes { kill() }
+        isShut = fate.staysShut
+        guard fate.lands else { throw Self.failure }
+        let result = try body()
+        if fate.fails || fate.crashes { throw Self.failure }
+        return result
     }
 
     func makeReader() throws(StoreError) -> any LogReader {
@@ -73,5 +101,6 @@ final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a sim
 
     private func checkAlive() throws(StoreError) { if isDead { throw Self.dead } }
 
+    private static let failure = StoreError(.io, "the simulated disk failed")
     private static let dead = StoreError(.io, "the process has ended")
 }

@@ -10,16 +10,31 @@ extension Simulation {
         followFolds()
         let (batch, kicks) = (server.engine.batch, server.engine.kicks)
         var found: [Recorded] = []
-        if batch.count > seenBytes.batch { found += try Recorded.all(batch[seenBytes.batch...]) }
-        if kicks.count > seenBytes.kicks { found += try Recorded.all(kicks[seenBytes.kicks...]) }
-        seenBytes = (batch.count, kicks.count)
+        var next = server.engine.batchFirst + seen.records
+        if batch.count > seen.batch { found += try Recorded.all(batch[seen.batch...], first: &next) }
+        seen.records = batch.isEmpty ? 0 : next - server.engine.batchFirst
+        // Kicks get their positions when the batch is taken.
+        var unknown: Int64 = 1 << 62
+        if kicks.count > seen.kicks { found += try Recorded.all(kicks[seen.kicks...], first: &unknown) }
+        (seen.batch, seen.kicks) = (batch.count, kicks.count)
         return found
     }
+
+    /// Forgets what the engine's batch held: it has another.
+    func beginBatch() { seen = (0, 0, 0) }
 
     /// Takes records over that nobody asked for: state written anew, which changes nothing.
     func drain() throws {
         for record in try unseen() {
-            try promise(record.isState, "nobody asked for \(record)")
+            if let delivery = record.delivery {
+                let known = model.deliveries[delivery.id]
+                try promise(record.body != nil, "nobody changed \(delivery)")
+                try promise(
+                    known.map { $0.body == record.body && $0.attempts == delivery.attempts } ?? true,
+                    "a delivery is carried as \(record), not \(known.map { "\($0)" } ?? "nothing")")
+                continue
+            }
+            try promise(record.isState && record.outcome == nil, "nobody asked for \(record)")
             let isKnown =
                 if let id = record.id {
                     model.timers[id]?.progress == record.event.progress && model.timers[id]?.kicks == record.event.kicks
@@ -33,12 +48,26 @@ extension Simulation {
         }
     }
 
-    /// The step just taken on `id` wrote `events`, and no more.
-    func expectRecords(_ events: [ModelEvent], _ id: String) throws {
-        let found = try unseen()
-        try promise(
-            found.map(\.event) == events && found.allSatisfy { $0.id == id || $0.id == nil },
-            "\(id), \(model.timers[id].map { "\($0)" } ?? "none"): \(found.map(\.event)), not \(events)")
+    /// Takes `step` over: what it tells is what comes next in `found`, with what that makes too many.
+    func accept(_ step: ModelStep, _ found: inout ArraySlice<Recorded>) throws {
+        let id = step.timer.id
+        let (all, old) = (found, model.timers[id])
+        try model.take(step)
+        for event in step.events {
+            let next = found.popFirst()
+            guard let next, next.event == event, next.outcome == nil, next.id == id || next.id == nil else {
+                throw BrokenPromise(
+                    "\(id), \(old.map { "\($0)" } ?? "none"): \(all.map(\.event)), not \(step.events), at \(step.now)")
+            }
+            if event.owes { try owe(next, step, &found) }
+        }
+    }
+
+    /// The engine wrote what `step` tells, and no more.
+    func acceptAll(_ step: ModelStep?) throws {
+        var found = try unseen()[...]
+        if let step { try accept(step, &found) }
+        try promise(found.isEmpty, "nobody asked for \(found.map(\.event))")
     }
 
     /// What needs no quiet.
@@ -55,8 +84,38 @@ extension Simulation {
         }
         let count = server.engine.scheduler.count
         try promise(count == model.timers.count, "there are \(count) timers, not \(model.timers.count)")
+        let deliveries = Self.deliveries(server.engine.scheduler, now)
+        try checkDeliveries(deliveries, model, now)
+        dropExpired(deliveries)
+        try checkLabels()
         guard server.isOpen else { return }
         try checkWake(now)
+    }
+
+    /// Each label lists the timers that carry it.
+    private func checkLabels() throws(BrokenPromise) {
+        for label in RandomRules.labels {
+            var listed: Set<SlotIndex> = []
+            server.engine.scheduler.walk(after: nil, label: label) { _, slot in
+                listed.insert(slot)
+                return true
+            }
+            let carriers = model.timers.values.filter { $0.carries(label) }.map(\.id)
+            let expected = Set(carriers.compactMap { server.engine.scheduler.find(server.key($0)) })
+            try promise(listed == expected, "\(label) is carried by \(carriers), listed are \(listed.count)")
+        }
+    }
+
+    /// A list is read on.
+    func readList() throws {
+        if list == nil {
+            list = ListReader(
+                label: random.chance(oneIn: 3) ? nil : RandomRules.labels.randomElement(using: &random), model)
+        }
+        let limit = Int.random(in: 1...4, using: &random)
+        guard try list?.read(server.engine.scheduler, model, limit: limit) ?? false else { return }
+        reached.insert(list?.label == nil ? .list : .labelList)
+        list = nil
     }
 
     /// The server wakes before anything that is planned.
@@ -81,16 +140,21 @@ extension Simulation {
         }
     }
 
-    private func misfires(_ timer: ModelTimer) -> Int64 { server.engine.scheduler.misfireUntil[timer.rules.clock] }
+    private func misfires(_ timer: ModelTimer) -> Int64 { missedUntil[timer.rules.clock] }
 
     /// Nothing overdue is left once the fire loop has nothing more to do.
     func checkQuiet() throws {
         guard server.isOpen, broken == nil else { return }
+        try checkDelivering()
         let now = server.now()
         for timer in model.timers.values {
             let state = timer.progress.state
             if state.hasEnded {
-                try promise(timer.progress.due > now.down(.continuous), "\(timer.id) is kept beyond its `retain`")
+                // Where its last delivery went just now, the loop comes again at once.
+                let isKept =
+                    timer.progress.due > now.down(.continuous) || !model.pending(of: timer.id).isEmpty
+                    || server.alarm.armed <= time.sinceBoot
+                try promise(isKept, "\(timer.id) is kept beyond its `retain`")
             }
             guard state == .running else { continue }
             let isEnding = timer.isWatchdog && timer.isOver(now) && !timer.progress.isPlanned
@@ -153,7 +217,9 @@ extension Simulation {
         try Committer.fold(&fold, store)
         let scheduler = fold.finish()
         let held = HeldTimer.all(scheduler)
+        let deliveries = Self.deliveries(scheduler, server.now())
         let isSettled = !server.hasWork
+        try checkDeliveries(deliveries, isSettled ? model : durable, server.now(), isFold: true)
         try checkHeld(held, "in the log", isSettled ? model : durable)
         if isSettled { try checkHeld(server.held(), "in memory") }
     }

@@ -5,6 +5,10 @@
 extension Simulation {
     private static let millisecond: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
+    /// By so much a step of the calendar may be seen as larger or smaller than it is.
+    private static let jitter = 2 * millisecond
+    /// A fire that is later than this by a stand-still is missed, whatever else was planned, in milliseconds.
+    private static let surelyMissed: Int64 = 1002
     /// Above this a silence of the fire loop is one in which the server was not up.
     private static let longestSilence: Int64 = 1_100_000_000
     /// No history goes on into years that nanoseconds in 64 bits do not reach.
@@ -57,6 +61,7 @@ extension Simulation {
             elapse(max(0, wake - time.sinceBoot) + Int64.random(in: 0...300_000, using: &random), isUp: true)
             try fireDue()
             if !random.chance(oneIn: 20) { try commit() }
+            if random.chance(oneIn: 3) { try deliver() }
         }
     }
 
@@ -88,18 +93,19 @@ extension Simulation {
         }
         _ = server.now()
         let before = time.calendar
-        let misfires = server.engine.scheduler.misfireUntil
         time.step(step)
         step = time.calendar - before
         note("set the calendar by \(step) ns")
         let now = server.now()
-        let after = server.engine.scheduler.misfireUntil
-        try promise(
-            after[.continuous] == misfires[.continuous], "a step of the calendar moves the elapsed clock's misfires")
-        if step > Self.second + 2 * Self.millisecond {
-            try promise(after[.wall] == now.down(.wall), "a step over \(step) ns makes no misfires")
-        } else if step >= 0 && step < Self.second - 2 * Self.millisecond {
-            try promise(after[.wall] == misfires[.wall], "a step over \(step) ns makes misfires")
+        let reached = now.down(.wall)
+        if step < 0 {
+            // What comes again passes while the loop runs.
+            missedUntil[.wall] = min(missedUntil[.wall], reached)
+        } else if step > Self.second + Self.jitter {
+            missedUntil[.wall] = reached
+        } else if step > Self.second - Self.jitter, server.engine.scheduler.misfireUntil[.wall] == reached {
+            // Nobody could tell whether that is more than a second.
+            missedUntil[.wall] = reached
         }
         try checkClock(now)
     }
@@ -126,46 +132,49 @@ extension Simulation {
         let result = server.engine.advance()
         let now = server.now()
         guard server.isOpen else { return .done }
-        let after = server.engine.scheduler.misfireUntil
-        let stood = now.elapsed - lastAdvance
-        if after[.continuous] != before[.continuous] {
-            try promise(stood > Self.second || hasFolded, "misfires after a stand-still of \(stood) ns")
-            try promise(after[.continuous] == now.down(.continuous), "a stand-still does not end now")
-        } else if stood > Self.second {
-            for timer in model.timers.values
-            where timer.progress.isPlanned && timer.rules.clock == .continuous && !changed.contains(timer.id) {
-                let late = now.down(.continuous) - timer.latest
-                let isKnown = timer.isDueAtOnce || timer.progress.due <= before[.continuous]
-                let isMissed = late > 1002 && !isKnown
-                try promise(
-                    !isMissed,
-                    "\(timer), \(late) ms late, is no misfire after a stand-still of \(stood) ns, now \(now), before \(before)"
-                )
-            }
+        if stoodStill(now, before) {
+            for clock in TimerClock.allCases { missedUntil[clock] = now.down(clock) }
         }
         lastAdvance = now.elapsed
         hasFolded = false
         changed = []
-        try takeFires(now, after)
+        try takeFires(now)
         return result
     }
 
+    /// Whether the fire loop stood still for more than a second, up to now: then all that came due meanwhile is missed.
+    ///
+    /// A loop with nothing to do sleeps, however long: it stands still from the instant at which it should have woken.
+    /// Where no timer alone tells since when that is, the server may say so.
+    private func stoodStill(_ now: Now, _ before: ClockReadings) -> Bool {
+        guard now.elapsed - lastAdvance > Self.second || hasFolded else { return false }
+        let isSure = model.timers.values.contains { timer in
+            timer.progress.isPlanned && timer.rules.clock == .continuous && !changed.contains(timer.id)
+                && !timer.isDueAtOnce && timer.progress.due > missedUntil[.continuous]
+                && now.down(.continuous) - timer.latest > Self.surelyMissed
+        }
+        let told = server.engine.scheduler.misfireUntil[.continuous]
+        return isSure || told != before[.continuous] && told == now.down(.continuous)
+    }
+
     /// Holds each step that time made to what the model makes of it.
-    private func takeFires(_ now: Now, _ misfires: ClockReadings) throws {
+    private func takeFires(_ now: Now) throws {
         var records = try unseen()[...]
         while let first = records.first {
             guard let id = first.id, let timer = model.timers[id] else {
                 throw BrokenPromise("time makes a record of no timer: \(first)")
             }
-            let same = records.prefix { $0.id == id && $0.event.progress.version == first.event.progress.version }
-            records = records.dropFirst(same.count)
-            if first.isState && first.event.progress == timer.progress { continue }
+            if first.isState && first.event.progress == timer.progress {
+                records = records.dropFirst()
+                continue
+            }
+            if timer.progress.state.hasEnded {
+                try promise(model.pending(of: id).isEmpty, "\(id) is forgotten while deliveries are pending")
+            }
             var step = ModelStep(timer, now, uptime: uptime)
-            try step.comeUp(misfires: misfires[timer.rules.clock])
-            let found = same.map(\.event)
-            try promise(found == step.events, "\(id): time made \(found) of \(timer), not \(step.events), at \(now)")
-            note("\(id) \(found.map { "\($0.type.map { "\($0.name)" } ?? "skipped")" }) at \(now.elapsed)")
-            try model.take(step)
+            try step.comeUp(misfires: missedUntil[timer.rules.clock])
+            note("\(id) \(step.events.map { "\($0.type.map { "\($0.name)" } ?? "skipped")" }) at \(now.elapsed)")
+            try accept(step, &records)
         }
     }
 }

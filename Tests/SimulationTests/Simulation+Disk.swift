@@ -15,6 +15,10 @@ extension Simulation {
             followFolds()
             interlude()
         }
+        store.onChange = { [unowned self] in decideChange() }
+        server.courier.onSubmit = { [unowned self] requests in
+            do { try send(requests) } catch { broken = broken ?? error }
+        }
         server.compactor.onWait = { [unowned self] in
             do {
                 try drain()
@@ -31,7 +35,7 @@ extension Simulation {
     private func decide(_ rows: [LogRow]) -> AppendFate {
         followFolds()
         // What was taken as this batch is what the model holds now.
-        seenBytes = (0, 0)
+        beginBatch()
         let taken = model
         var fate = AppendFate()
         interlude()
@@ -60,16 +64,46 @@ extension Simulation {
         return fate
     }
 
+    /// Decides what becomes of a deletion or replacement of rows.
+    private func decideChange() -> ChangeFate {
+        var fate = ChangeFate()
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0, 1:
+            fate.fails = true
+            fate.lands = random.chance(oneIn: 2)
+            reached.insert(fate.lands ? .failedChangeMade : .failedChange)
+        case 2:
+            fate.fails = true
+            fate.lands = random.chance(oneIn: 2)
+            fate.staysShut = true
+            reached.insert(.shutStore)
+            // It is not known any more what the disk holds.
+            foldsToCome = [durable, durable]
+        case 3:
+            fate.lands = random.chance(oneIn: 2)
+            fate.crashes = true
+            endProcess()
+        default: break
+        }
+        if fate.fails || fate.crashes { note("change of rows: \(fate)") }
+        return fate
+    }
+
     /// Takes over what the engine found when it folded the log anew.
     func followFolds() {
         while seenRestarts < server.engine.restarts, !foldsToCome.isEmpty {
             seenRestarts += 1
             hasFolded = true
+            hasToAdopt = true
             isLoopDue = true
             model = foldsToCome.removeFirst()
-            model.forgetMemory(uptime: uptime, server.now())
-            seenBytes = (0, 0)
+            missedUntil = ClockReadings()
+            model.forgetMemory(uptime: uptime, underWay: Set(exchanges.keys).union(ends.map(\.id)), server.now())
+            beginBatch()
         }
+        guard seenRestarts == server.engine.restarts, hasToAdopt else { return }
+        hasToAdopt = false
+        do { try adoptDeadLetters() } catch { broken = broken ?? error }
     }
 
     private func endProcess() {
@@ -121,12 +155,18 @@ extension Simulation {
         if downtime == .machine { time.reboot(pause) } else { time.pass(pause) }
         foldsToCome = []
         seenRestarts = 0
-        seenBytes = (0, 0)
+        beginBatch()
         answers = []
+        exchanges = [:]
+        ends = []
+        if !openKeys.isEmpty { reached.insert(.keyCutOff) }
+        openKeys = [:]
+        missedUntil = ClockReadings()
         isDoomed = false
         model = durable
         server = try Server(store, time)
         model.forgetMemory(uptime: uptime, server.now())
+        try adoptDeadLetters()
         durable = model
         listen()
         hasFolded = true

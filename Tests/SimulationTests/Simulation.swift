@@ -29,10 +29,20 @@ final class Simulation {
     /// Models that the folds to come will find.
     var foldsToCome: [Model] = []
     var seenRestarts = 0
-    /// Bytes of the engine's batch, and of its kicks, that the model has seen.
-    var seenBytes = (batch: 0, kicks: 0)
+    /// Bytes of the engine's batch, and of its kicks, that the model has seen, and records of the batch.
+    var seen = (batch: 0, kicks: 0, records: Int64(0))
     var audit = LogAudit()
     var follower = Follower()
+    var list: ListReader?
+    /// What receivers have, by delivery, and what they answered that the dispatcher has not recorded yet.
+    var exchanges: [Int64: Exchange] = [:]
+    var ends: [(id: Int64, exchange: Exchange, answer: ReceiverAnswer)] = []
+    /// Dead letters that were seen to be gone: a fold may still find them, or not.
+    var goneLetters: Set<Int64> = []
+    /// Keyed requests that are under way in this process, and how often the log had been folded anew when they began.
+    var openKeys: [UInt64: Int] = [:]
+    /// What this history came to.
+    var reached: Set<Milestone> = []
     var answers: [Answer] = []
     /// What answers showed, by version.
     var shown: [Shown: HeldTimer] = [:]
@@ -44,8 +54,12 @@ final class Simulation {
     var lastAdvance: Int64
     /// Timers that clients changed since then.
     var changed: Set<String> = []
+    /// Due instants up to here, on each clock, passed while the fire loop stood still, or were jumped.
+    var missedUntil = ClockReadings()
     /// Whether the log was folded since: what was overdue then shows as a stand-still.
     var hasFolded = false
+    /// Whether the model still has to look which dead letters that fold found.
+    var hasToAdopt = false
     /// Whether the fire loop makes its next step without waiting for the alarm.
     var isLoopDue = true
     /// What broke inside of a call of the server.
@@ -95,14 +109,16 @@ final class Simulation {
     /// One thing happens.
     private func step() throws {
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<50: try request()
-        case 50..<70: try pass()
-        case 70..<82: try commit()
-        case 82..<86: try stepCalendar()
+        case 0..<42: try request()
+        case 42..<60: try pass()
+        case 60..<71: try commit()
+        case 71..<83: try deliver()
+        case 83..<86: try stepCalendar()
         case 86..<89: try standStill()
         case 89..<91: try crash()
         case 91..<93: try compact()
-        case 93..<97: try follow()
+        case 93..<95: try follow()
+        case 95..<97: try readList()
         default: try checkFold()
         }
     }
@@ -115,7 +131,8 @@ final class Simulation {
         do {
             for _ in 0..<Int.random(in: 0...3, using: &random) {
                 switch Int.random(in: 0..<10, using: &random) {
-                case 0..<6: try request()
+                case 0..<4: try request()
+                case 4, 5: try deliver()
                 case 6: try stepCalendar()
                 case 7: try follow()
                 default: try passDuringCall()

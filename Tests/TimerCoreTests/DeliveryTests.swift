@@ -311,10 +311,14 @@ struct DeliveryTests {
         #expect(!bench.exists())
     }
 
-    @Test func `a receiver puts off the next fire, of an ended timer too where that may run again`() throws {
-        let deliveries = try Deliveries(["t", "u"]) { $0.restartable = true }
+    @Test func `a receiver puts off the next fire, of a completed timer too where that may run again`() throws {
+        let deliveries = try Deliveries(["t", "u", "v"]) {
+            $0.restartable = true
+            $0.maxFires = 1
+        }
         let bench = deliveries.bench
-        try bench.apply(.cancel)
+        try bench.apply(.fire)
+        #expect(try bench.progress().state == .completed)
         #expect(try deliveries.putOff("t", by: 700) == [.activated])
         #expect(try bench.progress().state == .running)
         #expect(try bench.due() == 700)
@@ -323,5 +327,8 @@ struct DeliveryTests {
         try bench.amend(id: "u") { $0.restartable = false }
         try bench.apply(.cancel, id: "u")
         #expect(throws: TimerRefusal.self) { try deliveries.putOff("u", by: 1) }
+        // What a client cancelled stays so.
+        try bench.apply(.cancel, id: "v")
+        #expect(throws: TimerRefusal.self) { try deliveries.putOff("v", by: 1) }
     }
 }

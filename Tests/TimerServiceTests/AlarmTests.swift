@@ -115,8 +115,16 @@ struct AlarmTests {
     @Test(arguments: AlarmKind.allCases, [Int32(0), 1, 20])
     func `a wait with an end ends`(_ kind: AlarmKind, _ milliseconds: Int32) throws {
         let alarm = kind.make()
-        let wait = Background { alarm.wait(milliseconds: milliseconds) }
+        alarm.arm(boottime: Clocks.boottime() + Self.hour)
+        let waited = Shared<Int64>(0)
+        let wait = Background {
+            let start = Clocks.monotonic()
+            alarm.wait(milliseconds: milliseconds)
+            waited.change { $0 = Clocks.monotonic() - start }
+        }
         try wait.finish("the wait ends")
+        // Nothing else ended it.
+        #expect(waited.value >= Int64(milliseconds) * 1_000_000)
     }
 
     @Test(arguments: AlarmKind.allCases)

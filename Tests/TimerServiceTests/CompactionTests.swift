@@ -72,18 +72,9 @@ struct CompactionTests {
             for _ in 0..<10 { try history.step(rig) }
             try rig.settle()
         }
+        let compactor = compactor(rig)
         for row in try rows(of: rig.store) {
-            var carried = Engine.Carried()
-            try BatchRows.read(row) { record in
-                if let delivery = Compactor.delivery(record, row) { carried.deliveries.append(delivery) }
-                if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
-                if record.isWhole {
-                    let definition = row.data.span.extracting(record.definition)
-                    carried.bases.append(
-                        (TimerKey(definition: definition, siphash: rig.engine.siphash), record.position))
-                }
-                return true
-            }
+            let carried = try compactor.needs(of: row)
             // Fold without the row, too, is the same once its floor was carried: nothing rests on it any more.
             #expect(rig.engine.carry(carried, from: 0) == carried.count)
             #expect(rig.engine.carryVersionFloor())

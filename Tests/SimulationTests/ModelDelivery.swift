@@ -1,0 +1,149 @@
+import TimerCore
+
+/// An event that a webhook is owed, as the contract has it.
+struct ModelDelivery: CustomStringConvertible {
+    enum Phase: Equatable {
+        /// To be attempted, from an instant of the elapsed clock on, in milliseconds.
+        case pending(from: Int64)
+        /// An attempt is under way.
+        case underWay
+        /// Out of attempts, or one too many; until that instant of the elapsed clock, in milliseconds.
+        case dead(until: Int64)
+    }
+
+    /// Position of the event.
+    let id: Int64
+    /// Its timer, and which of those that had the name one after another.
+    let timer: String
+    let life: Int
+    /// What its receiver is to get: see `body`.
+    let body: [UInt8]
+    var phase = Phase.pending(from: .min)
+    /// Attempts that ended.
+    var attempts = 0
+    /// When the next attempt is due on the calendar, which is what a log keeps; 0 where it may go at once.
+    var retryAt: Int64 = 0
+    /// When it died on the calendar, why, and the last status.
+    var diedAt: Int64 = 0
+    var reason = EventReason.none
+    var status = 0
+    /// A client had it delivered anew: it may come after later ones.
+    var isRedriven = false
+
+    /// A log was folded while the calendar was decades away: no one knows when it is due.
+    var isAdrift = false
+
+    var description: String {
+        let late = isRedriven ? ", redriven" : ""
+        return "delivery \(id) of \(timer) (\(life)), \(phase), \(attempts) attempts\(late)"
+    }
+
+    var isDead: Bool {
+        if case .dead = phase { return true }
+        return false
+    }
+
+    /// What a receiver is to get of an event.
+    static func body(_ position: Int64, _ type: EventType?, _ progress: TimerProgress, _ prefix: [UInt8]) -> [UInt8] {
+        Array("\(position) \(type.map { "\($0.name)" } ?? "") \(progress) \(prefix)".utf8)
+    }
+}
+
+/// What is owed to webhooks.
+extension Model {
+    /// Most deliveries that may be pending, and dead ones that are kept, in a simulated server.
+    static let backlog = 40
+    static let deadLetters = 10
+    /// Milliseconds a dead letter is kept.
+    static let deadLifetime: Int64 = 7 * 86_400_000
+    /// Milliseconds no attempt waits longer than, whatever a calendar says.
+    static let longestWait: Int64 = 14 * 86_400_000
+
+    /// Milliseconds from the calendar within which a log knows when a delivery is due: 34 years.
+    static let nearness: Int64 = 1 << 40
+
+    /// What is pending of the timer `id`, oldest first.
+    func pending(of id: String) -> [ModelDelivery] {
+        deliveries.values.filter { $0.timer == id && !$0.isDead }.sorted { $0.id < $1.id }
+    }
+
+    var pendingCount: Int { deliveries.values.count { !$0.isDead } }
+
+    /// Whether the webhook of the timer `id` takes deliveries.
+    func takesDeliveries(_ id: String) -> Bool {
+        timers[id].map { !$0.progress.flags.contains(.webhookStopped) && $0.webhook != nil } ?? false
+    }
+
+    /// Those of which one has to die, as there are too many: any of them up to the first that is surely not under way.
+    func surplus() -> [Int64] {
+        guard pendingCount > Self.backlog else { return [] }
+        var found: [Int64] = []
+        for delivery in deliveries.values.sorted(by: { $0.id < $1.id }) {
+            guard case .pending = delivery.phase else { continue }
+            found.append(delivery.id)
+            if !lateResults.contains(delivery.id) { break }
+        }
+        return found
+    }
+
+    mutating func dropPending(of id: String) {
+        for delivery in pending(of: id) { deliveries[delivery.id] = nil }
+    }
+
+    mutating func bury(_ id: Int64, _ outcome: DeliveryOutcome, _ now: Now) {
+        deliveries[id]?.phase = .dead(until: now.wall + Self.deadLifetime - now.wallOffset)
+        deliveries[id]?.diedAt = now.wall
+        deliveries[id]?.isAdrift = false
+        deliveries[id]?.attempts = outcome.attempt
+        deliveries[id]?.reason = outcome.reason
+        deliveries[id]?.status = outcome.status
+        let dead = deliveries.values.filter(\.isDead).map(\.id)
+        guard dead.count > Self.deadLetters, let oldest = dead.min() else { return }
+        evicted[oldest] = deliveries[oldest]
+        deliveries[oldest] = nil
+    }
+
+    /// An attempt ended, with what `outcome` says.
+    mutating func settle(_ outcome: DeliveryOutcome, _ now: Now) {
+        let id = outcome.delivery
+        guard let timer = deliveries[id]?.timer else { return }
+        switch (outcome.type, outcome.reason) {
+        case (.deliveryFailed, _):
+            let wait = outcome.retryAt - now.ceiling(on: .wall)
+            deliveries[id]?.isAdrift = false
+            deliveries[id]?.phase = .pending(from: now.ceiling(on: .continuous) + wait)
+            deliveries[id]?.retryAt = outcome.retryAt
+            deliveries[id]?.attempts = outcome.attempt
+        case (.deliveryDead, .gone):
+            dropPending(of: timer)
+            timers[timer]?.progress.flags.insert(.webhookStopped)
+        case (.deliveryDead, _): bury(id, outcome, now)
+        default: deliveries[id] = nil
+        }
+    }
+
+    mutating func redrive(_ id: Int64) {
+        deliveries[id]?.phase = .pending(from: .min)
+        deliveries[id]?.attempts = 0
+        deliveries[id]?.retryAt = 0
+        deliveries[id]?.reason = .none
+        deliveries[id]?.status = 0
+        deliveries[id]?.isRedriven = true
+        deliveries[id]?.isAdrift = false
+    }
+
+    /// A log knows nothing of attempts under way, and waits by the calendar.
+    ///
+    /// - Parameter underWay: those that the process goes on with.
+    mutating func foldDeliveries(underWay: Set<Int64>, _ now: Now) {
+        lateResults = underWay
+        let elapsed = now.milliseconds(on: .continuous)
+        for (id, delivery) in deliveries {
+            let due = delivery.isDead ? delivery.diedAt + Self.deadLifetime : delivery.retryAt
+            let longest = delivery.isDead ? Self.deadLifetime : Self.longestWait
+            let instant = due == 0 ? .min : min(due - now.wallOffset, elapsed + longest)
+            deliveries[id]?.isAdrift = due != 0 && abs(due - now.wall) > Self.nearness
+            deliveries[id]?.phase = delivery.isDead ? .dead(until: instant) : .pending(from: instant)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import Webhooks
+
+@testable import TimerService
+
+/// Takes the requests of a dispatcher; the simulation answers them when it likes.
+final class SimulatedCourier: ExchangeCourier, @unchecked Sendable {  // unchecked: a simulation has one thread
+    private let finished: ([CourierResult]) -> Void
+    /// Called with what is to be sent.
+    var onSubmit: ([CourierRequest]) -> Void = { _ in }
+
+    init(_ finished: @escaping ([CourierResult]) -> Void) { self.finished = finished }
+
+    func start() {}
+    func submit(_ requests: [CourierRequest]) { if !requests.isEmpty { onSubmit(requests) } }
+    func stop(deadlineSeconds: Double) {}
+
+    /// Tells how an exchange ended.
+    func finish(_ result: CourierResult) { finished([result]) }
+}

@@ -1,0 +1,71 @@
+import TimerLog
+
+@testable import TimerCore
+@testable import TimerService
+
+/// Requests with idempotency keys, which may be under way for a while, and come again and again.
+extension Simulation {
+    /// A client makes a timer of its own under a key.
+    func createOnce() throws {
+        let number = UInt64.random(in: 0..<6, using: &random)
+        let mayStay = random.chance(oneIn: 3)
+        let mayEnd = random.chance(oneIn: 2)
+        note("create key\(number) with a key")
+        let failure: (any Error)? = server.engine.turn { turn in
+            do {
+                if openKeys[number] != nil && mayEnd { return try end(number, turn) }
+                guard try begin(number, turn) else { return nil }
+                if mayStay { openKeys[number] = server.engine.restarts } else { try end(number, turn) }
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func key(_ number: UInt64) -> Hash128 { Hash128(high: 9, low: number) }
+
+    /// Returns whether the request is to be carried out.
+    private func begin(_ number: UInt64, _ turn: borrowing Turn) throws -> Bool {
+        model.ageKeys(turn.now)
+        let verdict: IdempotencyVerdict
+        do throws(ServiceError) { verdict = try turn.begin(key(number), fingerprint: key(number)) } catch {
+            try promise(!server.isOpen, "key\(number) is refused: \(error)")
+            return false
+        }
+        if let folds = openKeys[number] {
+            // A fold may bring back an answer whose time was over.
+            let isForgotten = folds < server.engine.restarts && model.answered[number] != nil
+            try promise(
+                verdict == .inProgress || isForgotten, "key\(number) is \(verdict) while its request is under way")
+            reached.insert(.keyInProgress)
+            return false
+        }
+        let known = model.answered[number]
+        switch verdict {
+        case .fresh: try promise(known?.mayBeGone ?? true, "key\(number) is fresh although it was answered")
+        case .answered: try promise(known != nil, "key\(number) was never answered")
+        case .mismatch, .inProgress, .cut: throw BrokenPromise("key\(number) is \(verdict)")
+        }
+        return verdict == .fresh
+    }
+
+    /// Makes the timer and answers; what is refused frees the key.
+    @discardableResult
+    private func end(_ number: UInt64, _ turn: borrowing Turn) throws -> (any Error)? {
+        openKeys[number] = nil
+        let id = "key\(number)"
+        var definition = RandomRules.definition(id, TimerRules(.after(3_000_000_000_000)))
+        let (step, _) = model.create(id, definition, turn.now, uptime: uptime)
+        guard server.isOpen, let step else {
+            turn.release(key(number))
+            return nil
+        }
+        _ = try turn.create(serverKey(id), definition: &definition)
+        try acceptAll(step)
+        turn.answer(key(number), fingerprint: key(number), [1, 2, 3])
+        _ = try unseen()
+        model.answered[number] = (turn.now.wall, false)
+        show(id, turn)
+        return nil
+    }
+}

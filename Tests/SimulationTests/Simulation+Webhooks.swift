@@ -1,0 +1,216 @@
+import TimerLog
+import Webhooks
+
+@testable import TimerCore
+@testable import TimerService
+
+/// Deliveries: what is sent when, what receivers answer, what becomes of it.
+extension Simulation {
+    /// A request that a receiver has.
+    struct Exchange {
+        var timer: String
+        var life: Int
+        var host: String
+        /// 1 for the first attempt.
+        var number: Int
+        /// As the webhook had it when the attempt began.
+        var retry: RetryPolicy
+    }
+
+    /// What a receiver does.
+    enum ReceiverAnswer {
+        case status(Int, retryAfter: Int64?, command: String?)
+        case none(DeliveryFailure)
+    }
+
+    /// Receivers answer, and the dispatcher's thread takes a turn.
+    func deliver() throws {
+        for id in exchanges.keys.sorted() where random.chance(oneIn: 2) && !ends.contains(where: { $0.id == id }) {
+            guard let exchange = exchanges[id] else { continue }
+            let answer = makeAnswer()
+            note("\(id) of \(exchange.timer) gets \(answer)")
+            ends.append((id, exchange, answer))
+            var result = CourierResult(serial: UInt64(bitPattern: id), startedAt: 0, endedAt: 0)
+            switch answer {
+            case .status(let status, let retryAfter, let command):
+                result.status = status
+                result.retryAfter = retryAfter.map { Array("\($0 / 1000)".utf8) }
+                result.timerCommand = command.map { Array($0.utf8) }
+            case .none(let failure): result.failure = failure
+            }
+            server.courier.finish(result)
+        }
+        try dispatch()
+    }
+
+    private func makeAnswer() -> ReceiverAnswer {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<9: return .status(200, retryAfter: nil, command: nil)
+        case 9..<12:
+            let delay = RandomRules.delay(&random)
+            let commands = ["cancel", "suspend", "reschedule=\(delay)ms", "Reschedule = 2s", "restart"]
+            return .status(204, retryAfter: nil, command: commands.randomElement(using: &random))
+        case 12..<14: return .status(500, retryAfter: nil, command: "cancel")
+        case 14..<16: return .status(429, retryAfter: Int64.random(in: 0...30, using: &random) * 1000, command: nil)
+        case 16: return .status(410, retryAfter: nil, command: nil)
+        default: return .none(DeliveryFailure.allCases.randomElement(using: &random) ?? .timedOut)
+        }
+    }
+
+    /// A turn of the dispatcher's thread, where it has something to do.
+    func dispatch() throws {
+        guard server.dispatcher.hasWork || !ends.isEmpty else { return }
+        try drain()
+        // It looks again after a while whether what ended can be recorded.
+        if !ends.isEmpty { server.dispatcher.wake() }
+        for end in ends { exchanges[end.id] = nil }
+        server.dispatcher.step()
+        try takeEnds()
+        try promise(isDoomed || server.unreadableDeliveries == 0, "the event of a delivery can't be read")
+    }
+
+    /// The dispatcher begins attempts: it has recorded what ended.
+    func send(_ requests: [CourierRequest]) throws {
+        try takeEnds()
+        for request in requests { try send(request) }
+    }
+
+    private func send(_ request: CourierRequest) throws {
+        let id = Int64(bitPattern: request.serial)
+        guard let delivery = model.deliveries[id], case .pending(let from) = delivery.phase else {
+            throw BrokenPromise("\(id) is sent, of which is known \(model.deliveries[id].map { "\($0)" } ?? "nothing")")
+        }
+        let now = server.now()
+        let name = "delivery \(id) of \(delivery.timer)"
+        try promise(!isDoomed && server.isOpen, "\(name) is sent while storage fails")
+        try promise(from <= now.down(.continuous) || delivery.isAdrift, "\(name) is sent before \(from), at \(now)")
+        try promise(audit.holds(id) && id <= server.engine.durableHead, "\(name) is sent and not on disk")
+        try promise(durable.deliveries[id].map { !$0.isDead } ?? false, "\(name) is sent, which no log says")
+        try checkTurn(delivery, name)
+        guard let timer = model.timers[delivery.timer], let webhook = timer.webhook,
+            model.lives[delivery.timer] == delivery.life
+        else { throw BrokenPromise("\(name) is sent for a timer without webhook") }
+        try promise(!timer.progress.flags.contains(.webhookStopped), "\(name) is sent after 410")
+        try promise(request.url == webhook.url, "\(name) goes to \(request.url), not \(webhook.url)")
+        try promise(durable.timers[delivery.timer]?.webhook == webhook, "\(name) goes by a webhook that is not on disk")
+        let names = request.headers.filter { $0.name.lowercased() == "webhook-id" }.map(\.value)
+        try promise(names == [String(id)], "\(name) is called \(names)")
+        try promise(
+            request.body == delivery.body,
+            "\(name) says \(request.body.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")")
+        let host = Self.host(of: webhook.url)
+        try promise(exchanges.values.count { $0.host == host } < Server.perHost, "\(host) gets too many at once")
+        exchanges[id] = Exchange(
+            timer: delivery.timer, life: delivery.life, host: host, number: delivery.attempts + 1, retry: webhook.retry)
+        model.deliveries[id]?.phase = .underWay
+        model.lateResults.remove(id)
+        if delivery.isRedriven { reached.insert(.redelivery) }
+        note("\(name) is sent")
+    }
+
+    /// A timer's deliveries go one by one, in order, the next once the last one's outcome is on disk.
+    private func checkTurn(_ delivery: ModelDelivery, _ name: String) throws {
+        let other = exchanges.first { id, exchange in
+            exchange.timer == delivery.timer && exchange.life == delivery.life
+                && model.deliveries[id].map { !$0.isDead } ?? false
+        }
+        try promise(other == nil, "\(name) is sent beside \(other?.key ?? 0)")
+        try promise(exchanges[delivery.id] == nil, "\(name) is sent twice at once")
+        guard !delivery.isRedriven else { return }
+        for place in [model, durable] {
+            let earlier = place.deliveries.values.first {
+                $0.timer == delivery.timer && $0.life == delivery.life && !$0.isDead && !$0.isRedriven
+                    && $0.id < delivery.id
+            }
+            try promise(earlier == nil, "\(name) is sent before \(earlier?.id ?? 0)")
+        }
+    }
+
+    static func host(of url: String) -> String { url.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
+
+    /// Holds what the dispatcher recorded of attempts that ended to what the model makes of them.
+    private func takeEnds() throws {
+        var found = try unseen()[...]
+        if server.isOpen {
+            for end in ends { try takeEnd(end.id, end.exchange, end.answer, &found) }
+            ends = []
+        }
+        try promise(found.isEmpty, "the dispatcher records \(found)")
+    }
+
+    private func takeEnd(
+        _ id: Int64, _ exchange: Exchange, _ answer: ReceiverAnswer, _ found: inout ArraySlice<Recorded>
+    ) throws {
+        let isLate = model.lateResults.remove(id) != nil
+        guard let delivery = model.deliveries[id], !delivery.isDead else { return }
+        if delivery.phase != .underWay {
+            try promise(isLate, "delivery \(id) is not under way")
+            // The log was folded anew meanwhile: it counts, or it is sent again.
+            guard let outcome = found.first?.outcome, outcome.delivery == id, outcome.reason != .backlog else { return }
+            reached.insert(.lateResult)
+        }
+        let now = server.now()
+        guard let record = found.popFirst(), let outcome = record.outcome, outcome.delivery == id else {
+            throw BrokenPromise("nothing is recorded of \(answer) to delivery \(id) of \(exchange.timer)")
+        }
+        try check(outcome, exchange, answer, now)
+        model.settle(outcome, now)
+        guard case .status(_, _, let command?) = answer, outcome.type == .delivered,
+            let header = TimerCommandHeader(Array(command.utf8)), let timer = model.timers[exchange.timer]
+        else { return }
+        var step = ModelStep(timer, now, uptime: uptime)
+        guard step.obey(header) == nil else { return }
+        reached.insert(.receiverCommand)
+        try accept(step, &found)
+    }
+
+    /// What an attempt came to, by the contract.
+    private func check(_ outcome: DeliveryOutcome, _ exchange: Exchange, _ answer: ReceiverAnswer, _ now: Now) throws {
+        var expected = DeliveryOutcome(.deliveryFailed, delivery: outcome.delivery, attempt: exchange.number)
+        let retry = exchange.retry
+        var shortest = Double(retry.initialMs)
+        for _ in 1..<exchange.number { shortest *= retry.multiplier }
+        shortest = min(shortest, Double(retry.maxMs))
+        var longest = shortest * (1 + retry.jitter) + 1
+        shortest = shortest * (1 - retry.jitter) - 1
+        switch answer {
+        case .none(let failure): expected.failure = failure
+        case .status(let status, let retryAfter, _):
+            expected.status = status
+            if let retryAfter {
+                shortest = Double(retryAfter)
+                longest = Double(max(retryAfter, retry.initialMs)) * (1 + retry.jitter) + 1
+            }
+            if (200..<300).contains(status) { expected.type = .delivered }
+            if status == 410 { (expected.type, expected.reason) = (.deliveryDead, .gone) }
+        }
+        if expected.type == .deliveryFailed && exchange.number >= retry.maxAttempts {
+            (expected.type, expected.reason) = (.deliveryDead, .attempts)
+        }
+        expected.retryAt = expected.type == .deliveryFailed ? outcome.retryAt : 0
+        try promise(outcome == expected, "\(answer) came to \(outcome), not \(expected)")
+        guard expected.type == .deliveryFailed else { return }
+        let wait = Double(outcome.retryAt - now.up(.wall))
+        try promise(
+            wait >= shortest && wait <= longest, "\(outcome) is tried after \(wait), not \(shortest)…\(longest)")
+    }
+
+    /// The event at `position` is owed to the webhook of `id`; what is too many then dies.
+    func owe(_ recorded: Recorded, _ step: ModelStep, _ found: inout ArraySlice<Recorded>) throws {
+        let id = step.timer.id
+        let body = ModelDelivery.body(
+            recorded.position, recorded.event.type, recorded.event.progress, step.timer.prefix)
+        model.deliveries[recorded.position] = ModelDelivery(
+            id: recorded.position, timer: id, life: model.lives[id] ?? 0, body: body)
+        while case let surplus = model.surplus(), !surplus.isEmpty {
+            guard let outcome = found.popFirst()?.outcome, surplus.contains(outcome.delivery) else {
+                throw BrokenPromise("one of \(surplus) is too many, and lives on")
+            }
+            var expected = DeliveryOutcome(.deliveryDead, delivery: outcome.delivery, attempt: 0)
+            expected.attempt = model.deliveries[outcome.delivery]?.attempts ?? 0
+            expected.reason = .backlog
+            try promise(outcome == expected, "one too many came to \(outcome), not \(expected)")
+            model.bury(outcome.delivery, outcome, step.now)
+        }
+    }
+}
