@@ -134,13 +134,13 @@ struct DeliveryTable: ~Copyable {
     /// - Parameters:
     ///   - hash: of the name of its timer.
     ///   - due: when it is forgotten.
-    mutating func bury(_ place: UInt32, tail: inout UInt32, hash: UInt32, status: Int, isSurplus: Bool, due: Int64) {
+    mutating func bury(_ place: UInt32, tail: inout UInt32, hash: UInt32, isSurplus: Bool, due: Int64) {
         takeOut(place, tail: &tail)
         slots[place].state = .dead
         slots[place].isDetached = true
         slots[place].isSurplus = isSurplus
         slots[place].owner = hash
-        slots[place].next = UInt32(clamping: status)
+        slots[place].next = 0
         slots[place].count = 0
         dead.insert(place, slots)
         arm(place, due: due)
@@ -161,7 +161,7 @@ struct DeliveryTable: ~Copyable {
         slots[place].state = .pending
         slots[place].attempts = 0
         slots[place].isSurplus = false
-        slots[place].next = 0
+        slots[place].lastAttempt = nil
         if let owner {
             slots[place].isDetached = false
             slots[place].owner = owner

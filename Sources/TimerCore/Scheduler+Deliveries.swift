@@ -179,14 +179,12 @@ extension Scheduler {
         var standing = DeliveryStanding(
             id: slot.id, body: deliveries.body(place), slot: slot.isDetached ? nil : slot.owner, state: slot.state)
         standing.attempts = slot.attempts
+        standing.lastAttempt = slot.lastAttempt
         if slot.state == .waiting || slot.state == .dead {
             let elapsed = now.milliseconds(on: .continuous)
             standing.due = slot.due(near: elapsed) + now.wallOffset
         }
-        if slot.state == .dead {
-            standing.status = Int(slot.next)
-            standing.reason = slot.isSurplus ? .backlog : .attempts
-        }
+        if slot.state == .dead { standing.reason = slot.isSurplus ? .backlog : .attempts }
         return standing
     }
 
@@ -204,6 +202,10 @@ extension Scheduler {
     public mutating func settle(_ outcome: DeliveryOutcome, at: Int64, position: Int64, wallOffset: Int64) {
         guard let place = deliveries.pending.find(outcome.delivery, deliveries.slots) else { return }
         deliveries.slots[place].attempts = outcome.attempt
+        // Those that die of the backlog do so without an attempt.
+        if outcome.reason != .backlog {
+            deliveries.slots[place].lastAttempt = LastAttempt(at: at, status: outcome.status, failure: outcome.failure)
+        }
         let owner = deliveries.slots[place].isDetached ? nil : deliveries.slots[place].owner
         var tail = owner.map { table[$0].deliveries } ?? 0
         switch (outcome.type, outcome.reason) {
@@ -216,7 +218,7 @@ extension Scheduler {
         case (.deliveryDead, .attempts), (.deliveryDead, .backlog):
             deliveries.bury(
                 place, tail: &tail, hash: owner.map { table[$0].hash } ?? deliveries.slots[place].owner,
-                status: outcome.status, isSurplus: outcome.reason == .backlog,
+                isSurplus: outcome.reason == .backlog,
                 due: at + DeliveryTable.deadLifetime - wallOffset)
         default:
             deliveries.remove(place, tail: &tail)

@@ -59,12 +59,12 @@ extension Scheduler {
         }
         guard let place = deliveries.find(standing.id) else { return }
         if isCarried { deliveries.setBody(place, position) }
+        defer { if let last = standing.lastAttempt { deliveries.slots[place].lastAttempt = last } }
         switch standing.state {
         case .dead:
             guard deliveries.slots[place].state != .dead else { return }
             var outcome = DeliveryOutcome(.deliveryDead, delivery: standing.id, attempt: standing.attempts)
             outcome.reason = standing.reason
-            outcome.status = standing.status
             settle(outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: 0)
         case .pending, .inFlight:
             if deliveries.slots[place].state == .dead { return revive(place, key, restsOn: position) }

@@ -6,7 +6,8 @@ public import TimerCore
 /// outcome    as every event's: kind, reason, distance, instant; then the delivery's id (8 bytes), attempt, status,
 ///            why there was no answer (a byte, 0 for none), milliseconds to the next attempt, the timer's version
 /// delivery   its instant; the delivery's id (8 bytes), state (3 bits) with flags, attempts, milliseconds to its due
-///            instant, status; then its event's record without frame, or the definition of the timer it belongs to, or
+///            instant, status of the last answer; where a flag says so why there was none (a byte) and milliseconds since
+///            the last attempt ended; then its event's record without frame, or the definition of the timer it belongs to, or
 ///            the prefix of one
 /// ```
 extension RecordCodec {
@@ -14,6 +15,7 @@ extension RecordCodec {
     private static let timerlessFlag: UInt8 = 8
     private static let surplusFlag: UInt8 = 16
     private static let eventFlag: UInt8 = 32
+    private static let lastAttemptFlag: UInt8 = 64
 
     /// Appends the record of the event that tells an outcome.
     ///
@@ -54,10 +56,15 @@ extension RecordCodec {
         appendFixed(UInt64(bitPattern: delivery.id), count: 8, to: &bytes)
         bytes.append(
             delivery.state.rawValue | (delivery.slot == nil ? timerlessFlag : 0)
-                | (delivery.reason == .backlog ? surplusFlag : 0) | (isEvent ? eventFlag : 0))
+                | (delivery.reason == .backlog ? surplusFlag : 0) | (isEvent ? eventFlag : 0)
+                | (delivery.lastAttempt == nil ? 0 : lastAttemptFlag))
         ByteCoding.append(UInt64(delivery.attempts), to: &bytes)
         ByteCoding.append(signed: delivery.due &- at, to: &bytes)
-        ByteCoding.append(UInt64(delivery.status), to: &bytes)
+        ByteCoding.append(UInt64(delivery.lastAttempt?.status ?? 0), to: &bytes)
+        if let last = delivery.lastAttempt {
+            bytes.append(last.failure?.rawValue ?? 0)
+            ByteCoding.append(signed: at &- last.at, to: &bytes)
+        }
         let isWhole = isEvent || delivery.slot != nil
         append(isWhole ? rest : rest.extracting(0..<(Definition.prefixCount(rest) ?? 0)), to: &bytes)
         endFrame(start, &bytes)
@@ -106,7 +113,18 @@ extension RecordCodec {
             id: Int64(bitPattern: id), body: record.position, slot: flags & timerlessFlag == 0 ? 0 : nil, state: state)
         delivery.attempts = Int(attempts)
         delivery.due = at &+ due
-        delivery.status = Int(status)
+        if flags & lastAttemptFlag != 0 {
+            guard let failure = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
+                let age = ByteCoding.readSigned(bytes, &offset)
+            else { return false }
+            delivery.lastAttempt = LastAttempt(
+                at: at &- age, status: Int(status), failure: DeliveryFailure(rawValue: failure))
+            guard failure == 0 || delivery.lastAttempt?.failure != nil else { return false }
+        } else if state == .dead && status != 0 {
+            // As format 1 has it: it died as its last attempt ended.
+            delivery.lastAttempt = LastAttempt(
+                at: delivery.due &- Scheduler.deadLetterLifetime, status: Int(status), failure: nil)
+        }
         if state == .dead { delivery.reason = flags & surplusFlag == 0 ? .attempts : .backlog }
         record.at = at
         record.content = .delivery(delivery, event: nil)

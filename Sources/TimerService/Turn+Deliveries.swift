@@ -54,7 +54,7 @@ extension Turn {
         delivery.slot = slot
         delivery.state = next
         delivery.attempts = 0
-        delivery.status = 0
+        delivery.lastAttempt = nil
         delivery.reason = .none
         if isDry { return .redriven(delivery) }
         let position = engine.record(delivery, definition: definition, now)
