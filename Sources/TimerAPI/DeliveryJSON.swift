@@ -27,6 +27,7 @@ enum DeliveryJSON {
         write(standing.lastAttempt, &json)
         json.key("labels")
         TimerJSON.writeLabels(event.definition.span, &json)
+        if entry.hasLostTimer { json.member("timerDeleted", true) }
         json.endObject()
     }
 

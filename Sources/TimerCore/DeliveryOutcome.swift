@@ -58,6 +58,8 @@ public struct DeliveryStanding: Sendable, Equatable {
     public var due: Int64 = 0
     /// How the last attempt ended; nil before that, and of one that was redriven.
     public var lastAttempt: LastAttempt?
+    /// Of one whose timer is deleted: by which definition it goes; nil for that of its event.
+    public var will: DeliveryWill?
     /// Of a dead one: `attempts` or `backlog`.
     public var reason = EventReason.none
 

@@ -9,6 +9,7 @@ public import TimerCore
 ///            instant, status of the last answer; where a flag says so why there was none (a byte) and milliseconds since
 ///            the last attempt ended; then its event's record without frame, or the definition of the timer it belongs to, or
 ///            the prefix of one
+/// will       its instant; a byte, 1 where the timer took deliveries; the timer's definition
 /// ```
 extension RecordCodec {
     private static let stateMask: UInt8 = 7
@@ -68,6 +69,31 @@ extension RecordCodec {
         let isWhole = isEvent || delivery.slot != nil
         append(isWhole ? rest : rest.extracting(0..<(Definition.prefixCount(rest) ?? 0)), to: &bytes)
         endFrame(start, &bytes)
+    }
+
+    /// Appends the record of a deleted timer's definition.
+    ///
+    /// - Parameter takesDeliveries: whether there was a webhook, and its receiver had not stopped it.
+    public static func appendWill(
+        takesDeliveries: Bool, at: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
+    ) {
+        let start = beginFrame(&bytes)
+        bytes.append(willKind | wholeFlag)
+        ByteCoding.append(signed: at, to: &bytes)
+        bytes.append(takesDeliveries ? 1 : 0)
+        append(definition, to: &bytes)
+        endFrame(start, &bytes)
+    }
+
+    static func will(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, into record: inout LogRecord
+    ) -> Bool {
+        guard let at = ByteCoding.readSigned(bytes, &offset),
+            let takes = ByteCoding.readFixed(bytes, &offset, count: 1), takes <= 1
+        else { return false }
+        record.at = at
+        record.content = .will(takesDeliveries: takes == 1)
+        return setDefinition(&record, bytes, offset..<body.upperBound, isWhole: true)
     }
 
     static func readOutcome(

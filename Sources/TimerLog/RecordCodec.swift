@@ -13,6 +13,7 @@ public enum RecordCodec {
     static let kickKind: UInt8 = 35
     static let condensedKind: UInt8 = 36
     static let deliveryKind: UInt8 = 37
+    static let willKind: UInt8 = 41
     /// Set in the kind where the whole definition follows, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
     /// Set in the kind of an event that is to be delivered.
@@ -170,6 +171,7 @@ public enum RecordCodec {
         switch kind & kindMask {
         case snapshotKind: return snapshot(bytes, body, &offset, into: &record)
         case deliveryKind: return delivery(bytes, body, &offset, into: &record)
+        case willKind: return will(bytes, body, &offset, into: &record)
         case answerKind: return answer(bytes, body, &offset, into: &record)
         case kickKind: return kick(bytes, &offset, into: &record)
         case versionFloorKind:

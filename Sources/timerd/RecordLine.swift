@@ -59,6 +59,14 @@ enum RecordLine {
             head(record, "delivery", &writer)
             append(delivery, &writer)
             append(id: row.data.span.extracting(record.definition), &writer)
+        case .will(let takesDeliveries):
+            head(record, "will", &writer)
+            let definition = row.data.span.extracting(record.definition)
+            append(id: definition, &writer)
+            labels(definition, &writer)
+            if let layout = Definition.layout(definition) {
+                append(layout, definition, isStopped: !takesDeliveries, showsSecrets: showsSecrets, &writer)
+            }
         case .condensed(let last):
             head(record, "condensed", &writer)
             writer.key("restingOn")

@@ -98,7 +98,7 @@ struct DeliveryTableTests {
             case 4:
                 guard let id = pending.randomElement(using: &generator) else { continue }
                 guard let place = table.find(id) else { throw Lost(id: id) }
-                table.bury(place, tail: &tail, hash: 7, isSurplus: false, due: 5)
+                table.bury(place, tail: &tail, DeliveryLives.Key(hash: 7, createdAt: 1), isSurplus: false, due: 5)
                 pending.removeAll { $0 == id }
                 dead.append(id)
             default:

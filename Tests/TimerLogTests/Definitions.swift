@@ -109,6 +109,7 @@ struct DeliveryCopy: Equatable {
     var attempts: Int
     var body: Int64
     var lastAttempt: LastAttempt?
+    var will: DeliveryWill?
     var reason: EventReason
     /// Not compared: see above.
     var isUnderWay: Bool
@@ -122,13 +123,14 @@ struct DeliveryCopy: Equatable {
         state = standing.state == .dead ? .dead : attempts > 0 ? .waiting : .pending
         body = standing.body
         lastAttempt = standing.lastAttempt
+        will = standing.will
         reason = standing.reason
     }
 
     static func == (left: DeliveryCopy, right: DeliveryCopy) -> Bool {
         (left.hash, left.belongs, left.state, left.attempts, left.body)
             == (right.hash, right.belongs, right.state, right.attempts, right.body)
-            && left.reason == right.reason && left.lastAttempt == right.lastAttempt
+            && left.reason == right.reason && left.lastAttempt == right.lastAttempt && left.will == right.will
     }
 }
 
