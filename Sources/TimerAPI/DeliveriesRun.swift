@@ -6,6 +6,7 @@ final class DeliveriesRun {
     private let showsPending: Bool
     private let showsDead: Bool
     private let timer: TimerKey?
+    private let labels: [[UInt8]]
     let limit: Int
     private var after: Int64 = 0
     private var examined = 0
@@ -32,6 +33,7 @@ final class DeliveriesRun {
         } else {
             timer = nil
         }
+        labels = try query.labels()
         limit = Int(
             try query.number(
                 "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
@@ -57,8 +59,9 @@ final class DeliveriesRun {
         guard reading.settle(turn) else { return .read(reading) }
         // The tables know a dead letter's timer by half a hash.
         entries = reading.entries.filter { entry in
-            guard let timer, let event = entry.event else { return true }
-            return timer.names(event.definition.span)
+            guard let event = entry.event else { return true }
+            return timer.map { $0.names(event.definition.span) } ?? true
+                && StreamFilter.carries(labels, event.definition.span)
         }
         return .done
     }

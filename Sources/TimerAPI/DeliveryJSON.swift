@@ -24,9 +24,24 @@ enum DeliveryJSON {
         json.member("expiresAt", instant: isDead ? standing.due : nil)
         json.key("reason")
         if isDead { json.string(standing.reason.name) } else { json.null() }
-        json.member("lastStatus", isDead && standing.status != 0 ? Int64(standing.status) : nil)
+        write(standing.lastAttempt, &json)
         json.key("labels")
         TimerJSON.writeLabels(event.definition.span, &json)
+        if entry.hasLostTimer { json.member("timerDeleted", true) }
         json.endObject()
+    }
+
+    private static func write(_ last: LastAttempt?, _ json: inout JSONWriter) {
+        json.member("lastStatus", last.flatMap { $0.status == 0 ? nil : Int64($0.status) })
+        json.key("error")
+        // A dead letter of format 1 does not tell why there was no answer.
+        if let failure = last?.failure {
+            json.string(failure.cause)
+        } else if let last, last.status != 0 {
+            json.string("status" as StaticString)
+        } else {
+            json.null()
+        }
+        json.member("lastAttemptAt", instant: last?.at)
     }
 }

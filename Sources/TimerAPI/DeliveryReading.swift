@@ -9,6 +9,8 @@ final class DeliveryReading {
     struct Entry {
         var standing: DeliveryStanding
         var event: OwedEvent?
+        /// Whether its timer is deleted.
+        var hasLostTimer = false
     }
 
     /// Most times an event is looked for; each time it was moved between the look under the lock and the reading.
@@ -46,7 +48,9 @@ final class DeliveryReading {
     func settle(_ turn: borrowing Turn) -> Bool {
         var kept: [Entry] = []
         for entry in entries {
-            if entry.event != nil {
+            if let event = entry.event {
+                var entry = entry
+                entry.hasLostTimer = turn.hasLostTimer(entry.standing.id, definition: event.definition)
                 kept.append(entry)
             } else if rounds < Self.mostRounds, let standing = turn.delivery(entry.standing.id),
                 standing.body != entry.standing.body

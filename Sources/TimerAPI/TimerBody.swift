@@ -135,7 +135,7 @@ package struct TimerBody {
     ]
 
     /// Whether secrets of the timer's webhook so far are to be kept: its definition is needed to make the new one.
-    var keepsSecrets: Bool { webhook?.hasMasks ?? false }
+    var keepsSecrets: Bool { webhook?.needsStored ?? false }
 
     /// The definition of the timer named `id`.
     ///

@@ -12,7 +12,7 @@ struct WebhookFields {
     }
 
     private enum Member: String {
-        case url, method, headers, format, secret, timeout, types, retry
+        case url, method, headers, secretHeaders, format, secret, timeout, types, retry
         /// Read-only.
         case stopped
     }
@@ -23,7 +23,7 @@ struct WebhookFields {
 
     /// The events that it is sent.
     private(set) var types = EventTypes(.fired)
-    /// Everything but the secrets that masks stand for.
+    /// Everything but the secrets and the headers' values that masks stand for.
     private var configuration = WebhookConfiguration(url: "")
     private var secrets: [GivenSecret] = []
 
@@ -61,6 +61,7 @@ struct WebhookFields {
         case .url: configuration.url = try value.string() ?? ""
         case .method: configuration.method = try value.choice(WebhookMethod.allCases.map { ($0.name, $0) }) ?? .post
         case .headers: configuration.headers = try Self.headers(document, field)
+        case .secretHeaders: configuration.secretHeaders = try Self.names(document, field)
         case .format: configuration.format = try value.choice(WebhookFormat.allCases.map { ($0.name, $0) }) ?? .standard
         case .secret: try readSecrets(document, field)
         case .timeout:
@@ -101,6 +102,19 @@ struct WebhookFields {
             headers.append(WebhookHeader(String(decoding: document.keyBytes(field), as: UTF8.self), text))
         }
         return headers
+    }
+
+    private static func names(_ document: JSONDocument, _ node: JSONNode) throws(Problem) -> [String] {
+        let value = FieldReader(document, node)
+        if value.isNull { return [] }
+        guard document.kind(node) == .array else { throw value.invalid("`secretHeaders` is a list of headers' names") }
+        var names: [String] = []
+        for element in document.children(of: node) {
+            let reader = FieldReader(document, element)
+            guard let name = try reader.string() else { throw reader.invalid("a header's name must be a string") }
+            if !names.contains(name) { names.append(name) }
+        }
+        return names
     }
 
     private static func types(_ document: JSONDocument, _ node: JSONNode) throws(Problem) -> EventTypes? {
@@ -169,9 +183,10 @@ extension WebhookFields {
         }
     }
 
-    /// Whether a secret is given as a mask.
-    var hasMasks: Bool {
-        secrets.contains { if case .mask = $0 { true } else { false } }
+    /// Whether what is stored is needed to make the whole configuration: for a mask, or for a header that is secret as long
+    /// as its value stands.
+    var needsStored: Bool {
+        secrets.contains { if case .mask = $0 { true } else { false } } || !configuration.headers.isEmpty
     }
 
     /// The whole configuration: each mask gives way to the secret that it shows.
@@ -196,8 +211,36 @@ extension WebhookFields {
                 }
             }
         }
+        try keepHeaders(&whole, of: stored)
         try Self.validate(whole)
         return whole
+    }
+
+    /// Has masks give way to the values they stand for; a header that was secret stays so while its value does.
+    private func keepHeaders(_ whole: inout WebhookConfiguration, of stored: WebhookConfiguration?) throws(Problem) {
+        for index in whole.headers.indices {
+            let name = whole.headers[index].name
+            let old = stored.flatMap { $0.header(name) }
+            let isSecret = old.map { stored?.isSecret($0.name) ?? false } ?? false
+            if whole.headers[index].value == WebhookJSON.headerMask {
+                guard let old, isSecret || old.value == WebhookJSON.headerMask else {
+                    throw Self.refusal(
+                        name, "this is a mask, and no value is stored that it could stand for: give the value")
+                }
+                whole.headers[index].value = old.value
+            }
+            guard let old, isSecret, old.value == whole.headers[index].value else { continue }
+            if configuration.headers[index].value == WebhookJSON.headerMask,
+                !(stored.map { configuration.sameOrigin(as: $0) } ?? false)
+            {
+                throw Self.refusal(name, "the URL leads to another origin than before: give the value anew, or `null`")
+            }
+            if !whole.isSecret(name) { whole.secretHeaders.append(name) }
+        }
+    }
+
+    private static func refusal(_ header: String, _ message: String) -> Problem {
+        Problem(.invalidRequest, message, pointer: "/webhook/headers/\(WebhookError.step(header))")
     }
 
     /// The stored secret that `mask`, which stands for the time `place` in the body, means.

@@ -4,11 +4,17 @@ public import WireJSON
 
 /// A timer's webhook as JSON, its secrets masked.
 public enum WebhookJSON {
+    /// What the value of a header that carries credentials is shown as.
+    static let headerMask = "***"
+
     /// Writes the webhook of the encoded `definition` as an object with every member; `null` where it has none.
     ///
-    /// - Parameter isStopped: whether its receiver ended it.
+    /// - Parameters:
+    ///   - isStopped: whether its receiver ended it.
+    ///   - showsSecrets: whether secrets and the values of secret headers are shown as they are.
     public static func write(
-        _ definition: Span<UInt8>, _ layout: Definition.Layout, isStopped: Bool, _ json: inout JSONWriter
+        _ definition: Span<UInt8>, _ layout: Definition.Layout, isStopped: Bool, showsSecrets: Bool = false,
+        _ json: inout JSONWriter
     ) {
         guard let webhook = configuration(definition, layout) else { return json.null() }
         json.beginObject()
@@ -20,13 +26,19 @@ public enum WebhookJSON {
         json.beginObject()
         for header in webhook.headers {
             json.key(bytes: Array(header.name.utf8))
-            json.string(header.value)
+            json.string(showsSecrets || !webhook.isSecret(header.name) ? header.value : headerMask)
         }
         json.endObject()
+        if !webhook.secretHeaders.isEmpty {
+            json.key("secretHeaders")
+            json.beginArray()
+            for name in webhook.secretHeaders { json.string(name) }
+            json.endArray()
+        }
         json.key("format")
         json.string(webhook.format.name)
         json.key("secret")
-        write(webhook.secrets, &json)
+        write(webhook.secrets.map { showsSecrets ? $0.text : $0.masked }, &json)
         json.member("timeout", duration: webhook.timeoutMs)
         json.key("types")
         json.beginArray()
@@ -40,13 +52,13 @@ public enum WebhookJSON {
         json.endObject()
     }
 
-    private static func write(_ secrets: [WebhookSecret], _ json: inout JSONWriter) {
+    private static func write(_ secrets: [String], _ json: inout JSONWriter) {
         switch secrets.count {
         case 0: json.null()
-        case 1: json.string(secrets[0].masked)
+        case 1: json.string(secrets[0])
         default:
             json.beginArray()
-            for secret in secrets { json.string(secret.masked) }
+            for secret in secrets { json.string(secret) }
             json.endArray()
         }
     }

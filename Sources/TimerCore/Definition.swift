@@ -153,6 +153,12 @@ public enum Definition {
         return traits
     }
 
+    /// When the timer of the whole definition `bytes` was made: a shortcut through `layout`; 0 for the prefix of one.
+    static func createdAt(_ bytes: Span<UInt8>) -> Int64 {
+        var offset = prefixCount(bytes) ?? 0
+        return ByteCoding.readFixed(bytes, &offset, count: createdAtCount).map { Int64($0) } ?? 0
+    }
+
     /// Whether the whole definition `bytes` is a watchdog's: a shortcut through `layout`.
     static func isWatchdog(_ bytes: Span<UInt8>) -> Bool {
         RulesCodec.isWatchdog(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
@@ -160,6 +166,14 @@ public enum Definition {
 
     /// How many bytes the timer's name, namespace and id in their kept form, takes of `bytes`.
     static func nameCount(_ bytes: Span<UInt8>) -> Int { min(bytes.count, 1 + (TimerID.keptCount(bytes, at: 1) ?? 0)) }
+
+    /// Whether two definitions, or prefixes of such, are of one name.
+    public static func haveSameName(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        let count = nameCount(left)
+        guard nameCount(right) == count else { return false }
+        for index in 0..<count where left[index] != right[index] { return false }
+        return true
+    }
 
     /// Appends the id, as clients write it, of the definition (or prefix of one) `bytes`.
     public static func appendID(_ bytes: Span<UInt8>, to text: inout [UInt8]) {

@@ -25,6 +25,23 @@ public struct DeliveryOutcome: Sendable, Equatable {
     }
 }
 
+/// How the newest attempt at a delivery that has ended did, where the receiver did not take it.
+public struct LastAttempt: Sendable, Equatable {
+    /// When it ended, wall milliseconds.
+    public var at: Int64
+    /// Status of the answer; 0 where there was none.
+    public var status: Int
+    /// Why there was none.
+    public var failure: DeliveryFailure?
+
+    /// Makes one; see the members.
+    public init(at: Int64, status: Int, failure: DeliveryFailure?) {
+        self.at = at
+        self.status = status
+        self.failure = failure
+    }
+}
+
 /// A delivery as it stands.
 public struct DeliveryStanding: Sendable, Equatable {
     /// Position of the event that is delivered.
@@ -39,8 +56,10 @@ public struct DeliveryStanding: Sendable, Equatable {
     public var attempts = 0
     /// Waiting: when the next attempt is due; dead: when it is forgotten. Wall milliseconds.
     public var due: Int64 = 0
-    /// Of a dead one: status of the last answer, 0 for none.
-    public var status = 0
+    /// How the last attempt ended; nil before that, and of one that was redriven.
+    public var lastAttempt: LastAttempt?
+    /// Of one whose timer is deleted: by which definition it goes; nil for that of its event.
+    public var will: DeliveryWill?
     /// Of a dead one: `attempts` or `backlog`.
     public var reason = EventReason.none
 

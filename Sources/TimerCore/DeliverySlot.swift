@@ -1,12 +1,13 @@
-/// What the table keeps of a delivery: 24 bytes.
+/// What the table keeps of a delivery: 32 bytes.
 struct DeliverySlot: BitwiseCopyable {
     /// Position of the event that is delivered: the delivery's id.
     var id: Int64 = 0
     /// The timer's place; where `isDetached`, the top half of the hash of its name.
     var owner: UInt32 = 0
-    /// Of a pending one: the timer's next, after the newest the oldest. Dead: the status of its last answer.
+    /// Of one in a ring: the timer's next, after the newest the oldest. Where `isDetached`: its life's place.
     var next: UInt32 = 0
     private var bits: UInt64 = 0
+    private var last: UInt64 = 0
 
     private static let dueBits: UInt64 = 41
     private static let countShift: UInt64 = 41
@@ -15,6 +16,32 @@ struct DeliverySlot: BitwiseCopyable {
     private static let detachedBit: UInt64 = 1 << 61
     private static let carriedBit: UInt64 = 1 << 62
     private static let backlogBit: UInt64 = 1 << 63
+
+    private static let endBits: UInt64 = 44
+    private static let statusShift: UInt64 = 44
+    private static let failureShift: UInt64 = 54
+
+    /// How the last attempt ended; nil before that.
+    var lastAttempt: LastAttempt? {
+        get {
+            let at = Int64(last & (1 << Self.endBits - 1))
+            guard at != 0 else { return nil }
+            return LastAttempt(
+                at: at, status: Int(last >> Self.statusShift & 1023),
+                failure: DeliveryFailure(rawValue: UInt8(last >> Self.failureShift & 15)))
+        }
+        set {
+            guard let newValue else {
+                last = 0
+                return
+            }
+            // A calendar outside of years 1970 to 2527 counts as their nearest instant.
+            let at = UInt64(min(max(newValue.at, 1), 1 << Self.endBits - 1))
+            last =
+                at | UInt64(min(max(newValue.status, 0), 1023)) << Self.statusShift
+                | UInt64(newValue.failure?.rawValue ?? 0) << Self.failureShift
+        }
+    }
 
     private func part(_ shift: UInt64, _ width: UInt64) -> UInt64 { bits >> shift & (1 << width - 1) }
 

@@ -43,7 +43,7 @@ public enum DeliveryFailure: UInt8, Sendable, CaseIterable {
     /// What came back is no answer of HTTP, or one that is too large.
     case malformed = 7
 
-    /// The name on the wire.
+    /// The name in events.
     public var name: StaticString {
         switch self {
         case .unresolved: "unresolved"
@@ -53,6 +53,16 @@ public enum DeliveryFailure: UInt8, Sendable, CaseIterable {
         case .timedOut: "timedOut"
         case .interrupted: "interrupted"
         case .malformed: "malformed"
+        }
+    }
+
+    /// The name that a delivery shows, by which receivers' operators look for the cause.
+    public var cause: StaticString {
+        switch self {
+        case .refused: "refused-address"
+        case .untrusted: "tls"
+        case .timedOut: "timeout"
+        default: name
         }
     }
 }

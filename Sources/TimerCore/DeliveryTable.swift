@@ -25,6 +25,8 @@ struct DeliveryTable: ~Copyable {
     private(set) var dead = DeliveryIndex()
     /// How many pending ones belong to no timer any more.
     private(set) var detachedCount = 0
+    /// The lives of timers that those outside of rings belong to.
+    var lives = DeliveryLives()
     /// Where the events of carried ones stand now, by id.
     private var bodies = [[Int64: Int64]](repeating: [:], count: Int(DeliveryTable.bodyShards))
     /// Timers with pending deliveries whose definition was changed, each with the position of the record that says so:
@@ -62,9 +64,10 @@ struct DeliveryTable: ~Copyable {
     }
 
     /// Adds a pending delivery of a timer that is gone.
-    mutating func appendDetached(_ id: Int64, hash: UInt32) {
+    mutating func appendDetached(_ id: Int64, _ life: DeliveryLives.Key) {
         let place = slots.take(id)
-        slots[place].owner = hash
+        slots[place].owner = life.hash
+        slots[place].next = lives.join(life)
         slots[place].isDetached = true
         detachedCount += 1
         pending.insert(place, slots)
@@ -132,15 +135,19 @@ struct DeliveryTable: ~Copyable {
     /// Makes a pending delivery a dead letter; the oldest goes where there are too many.
     ///
     /// - Parameters:
-    ///   - hash: of the name of its timer.
+    ///   - life: of its timer; nil for one that is detached already.
     ///   - due: when it is forgotten.
-    mutating func bury(_ place: UInt32, tail: inout UInt32, hash: UInt32, status: Int, isSurplus: Bool, due: Int64) {
+    mutating func bury(
+        _ place: UInt32, tail: inout UInt32, _ life: DeliveryLives.Key?, isSurplus: Bool, due: Int64
+    ) {
         takeOut(place, tail: &tail)
         slots[place].state = .dead
         slots[place].isDetached = true
         slots[place].isSurplus = isSurplus
-        slots[place].owner = hash
-        slots[place].next = UInt32(clamping: status)
+        if let life {
+            slots[place].owner = life.hash
+            slots[place].next = lives.join(life)
+        }
         slots[place].count = 0
         dead.insert(place, slots)
         arm(place, due: due)
@@ -161,8 +168,9 @@ struct DeliveryTable: ~Copyable {
         slots[place].state = .pending
         slots[place].attempts = 0
         slots[place].isSurplus = false
-        slots[place].next = 0
+        slots[place].lastAttempt = nil
         if let owner {
+            lives.leave(slots[place].next)
             slots[place].isDetached = false
             slots[place].owner = owner
             link(place, tail: &tail)
@@ -175,6 +183,7 @@ struct DeliveryTable: ~Copyable {
     private mutating func release(_ place: UInt32) {
         let id = slots[place].id
         if slots[place].isCarried { bodies[Int(id & (Self.bodyShards - 1))][id] = nil }
+        if slots[place].isDetached { lives.leave(slots[place].next) }
         slots.release(place)
     }
 
@@ -217,6 +226,7 @@ struct DeliveryTable: ~Copyable {
                 arm(place, due: min(slots[place].due(near: now.wall) - now.wallOffset, elapsed + longest))
             }
         }
+        lives.forgetEmpty()
         startAfter = pending.count > 0 ? .min : nil
     }
 }

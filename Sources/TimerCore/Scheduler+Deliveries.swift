@@ -30,7 +30,7 @@ extension Scheduler {
             append(id, slot)
         } else {
             isOldest = true
-            deliveries.appendDetached(id, hash: table[slot].hash)
+            deliveries.appendDetached(id, life(slot))
         }
         if isOldest { deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: id)) }
     }
@@ -98,6 +98,53 @@ extension Scheduler {
         }
         for id in found { deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: 0)) }
         deliveries.startAfter = looked < limit ? nil : last
+    }
+
+    /// The life of the timer at `slot`.
+    private func life(_ slot: SlotIndex) -> DeliveryLives.Key {
+        DeliveryLives.Key(hash: table[slot].hash, createdAt: withDefinition(slot, Definition.createdAt))
+    }
+
+    /// Where the timer is that a delivery outside of rings belongs to; nil once that is deleted, though there may be a later
+    /// one of its name.
+    func owner(_ place: UInt32, _ key: borrowing TimerKey) -> SlotIndex? {
+        guard let slot = table.find(key) else { return nil }
+        return life(slot) == deliveries.lives[deliveries.slots[place].next].key ? slot : nil
+    }
+
+    /// Where the timer is that the dead letter `id` belongs to; nil once that is deleted.
+    public func owner(ofDead id: Int64, _ key: borrowing TimerKey) -> SlotIndex? {
+        deliveries.dead.find(id, deliveries.slots).flatMap { owner($0, key) }
+    }
+
+    /// Whether the timer named `key` that the delivery `id` belongs to is deleted.
+    public func hasLostTimer(_ id: Int64, _ key: borrowing TimerKey) -> Bool {
+        guard let place = deliveries.find(id), deliveries.slots[place].isDetached else { return false }
+        return owner(place, key) == nil
+    }
+
+    /// Whether dead letters of the timer at `slot`, which may be being deleted, will outlive it.
+    public func leavesLetters(_ slot: SlotIndex) -> Bool { deliveries.lives.contains(life(slot)) }
+
+    /// Notes where the definition of the timer at `slot` stands, which is being deleted.
+    public mutating func noteWill(_ slot: SlotIndex, _ will: DeliveryWill) {
+        deliveries.lives.setWill(will, of: life(slot))
+    }
+
+    /// The will of the deleted timer of this whole definition, where deliveries still go by it.
+    public func will(_ definition: Span<UInt8>) -> DeliveryWill? {
+        deliveries.lives.will(of: life(definition: definition))
+    }
+
+    /// Notes that the will of the deleted timer of this whole definition stands elsewhere.
+    public mutating func moveWill(_ definition: Span<UInt8>, _ will: DeliveryWill) {
+        deliveries.lives.setWill(will, of: life(definition: definition))
+    }
+
+    func life(definition: Span<UInt8>) -> DeliveryLives.Key {
+        let hash = TimerKey.hash(definition: definition, siphash: table.siphash)
+        return DeliveryLives.Key(
+            hash: UInt32(truncatingIfNeeded: hash >> 32), createdAt: Definition.createdAt(definition))
     }
 
     private func isOldest(_ place: UInt32) -> Bool {
@@ -179,14 +226,13 @@ extension Scheduler {
         var standing = DeliveryStanding(
             id: slot.id, body: deliveries.body(place), slot: slot.isDetached ? nil : slot.owner, state: slot.state)
         standing.attempts = slot.attempts
+        standing.lastAttempt = slot.lastAttempt
+        if slot.isDetached { standing.will = deliveries.lives[slot.next].will }
         if slot.state == .waiting || slot.state == .dead {
             let elapsed = now.milliseconds(on: .continuous)
             standing.due = slot.due(near: elapsed) + now.wallOffset
         }
-        if slot.state == .dead {
-            standing.status = Int(slot.next)
-            standing.reason = slot.isSurplus ? .backlog : .attempts
-        }
+        if slot.state == .dead { standing.reason = slot.isSurplus ? .backlog : .attempts }
         return standing
     }
 
@@ -204,6 +250,10 @@ extension Scheduler {
     public mutating func settle(_ outcome: DeliveryOutcome, at: Int64, position: Int64, wallOffset: Int64) {
         guard let place = deliveries.pending.find(outcome.delivery, deliveries.slots) else { return }
         deliveries.slots[place].attempts = outcome.attempt
+        // Those that die of the backlog do so without an attempt.
+        if outcome.reason != .backlog {
+            deliveries.slots[place].lastAttempt = LastAttempt(at: at, status: outcome.status, failure: outcome.failure)
+        }
         let owner = deliveries.slots[place].isDetached ? nil : deliveries.slots[place].owner
         var tail = owner.map { table[$0].deliveries } ?? 0
         switch (outcome.type, outcome.reason) {
@@ -215,8 +265,8 @@ extension Scheduler {
             if let owner { stopWebhook(owner) }
         case (.deliveryDead, .attempts), (.deliveryDead, .backlog):
             deliveries.bury(
-                place, tail: &tail, hash: owner.map { table[$0].hash } ?? deliveries.slots[place].owner,
-                status: outcome.status, isSurplus: outcome.reason == .backlog,
+                place, tail: &tail, owner.map { life($0) },
+                isSurplus: outcome.reason == .backlog,
                 due: at + DeliveryTable.deadLifetime - wallOffset)
         default:
             deliveries.remove(place, tail: &tail)
@@ -255,7 +305,7 @@ extension Scheduler {
     }
 
     mutating func revive(_ place: UInt32, _ key: borrowing TimerKey, restsOn position: Int64) {
-        let slot = table.find(key)
+        let slot = owner(place, key)
         var tail = slot.map { table[$0].deliveries } ?? 0
         deliveries.revive(place, owner: slot, tail: &tail)
         if let slot { table.setDeliveries(slot, tail) }

@@ -7,10 +7,13 @@ extension Scheduler {
         indexFolded()
         let key = TimerKey(definition: definition, siphash: table.siphash)
         guard let slot = table.find(key) else {
-            return deliveries.appendDetached(id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
+            return deliveries.appendDetached(id, life(definition: definition))
         }
         append(id, slot)
     }
+
+    /// Takes over where the definition of a deleted timer stands.
+    public mutating func foldWill(_ will: DeliveryWill, definition: Span<UInt8>) { moveWill(definition, will) }
 
     /// Takes an outcome over, recorded at `position`.
     ///
@@ -52,19 +55,19 @@ extension Scheduler {
         if deliveries.find(standing.id) == nil {
             guard isCarried else { return }
             if standing.slot == nil {
-                deliveries.appendDetached(standing.id, hash: UInt32(truncatingIfNeeded: key.hash >> 32))
+                deliveries.appendDetached(standing.id, life(definition: definition))
             } else {
                 foldOwed(standing.id, definition: definition)
             }
         }
         guard let place = deliveries.find(standing.id) else { return }
         if isCarried { deliveries.setBody(place, position) }
+        defer { if let last = standing.lastAttempt { deliveries.slots[place].lastAttempt = last } }
         switch standing.state {
         case .dead:
             guard deliveries.slots[place].state != .dead else { return }
             var outcome = DeliveryOutcome(.deliveryDead, delivery: standing.id, attempt: standing.attempts)
             outcome.reason = standing.reason
-            outcome.status = standing.status
             settle(outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: 0)
         case .pending, .inFlight:
             if deliveries.slots[place].state == .dead { return revive(place, key, restsOn: position) }

@@ -124,6 +124,10 @@ public struct LogFold: ~Copyable {
                 delivery, definition: definition, progress: event.map { ($0.progress, $0.kicks) },
                 position: record.position)
             return true
+        case .will(let takesDeliveries):
+            let will = DeliveryWill(position: record.position, takesDeliveries: takesDeliveries)
+            scheduler.foldWill(will, definition: definition)
+            return true
         case .condensed:
             return true
         case .versionFloor(let floor):

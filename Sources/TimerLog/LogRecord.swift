@@ -18,6 +18,8 @@ public struct LogRecord: Sendable, Equatable {
         /// A delivery as it is: changed by a client, or written anew, with its event, so that older rows can go. Its
         /// slot says only whether it belongs to a timer.
         indirect case delivery(DeliveryStanding, event: LogRecord?)
+        /// A deleted timer's definition as it was then: by it the deliveries go that outlived the timer.
+        case will(takesDeliveries: Bool)
         /// The versions of deleted timers end here: new timers start above.
         case versionFloor(Int64)
     }

@@ -6,14 +6,17 @@ public import TimerCore
 /// outcome    as every event's: kind, reason, distance, instant; then the delivery's id (8 bytes), attempt, status,
 ///            why there was no answer (a byte, 0 for none), milliseconds to the next attempt, the timer's version
 /// delivery   its instant; the delivery's id (8 bytes), state (3 bits) with flags, attempts, milliseconds to its due
-///            instant, status; then its event's record without frame, or the definition of the timer it belongs to, or
+///            instant, status of the last answer; where a flag says so why there was none (a byte) and milliseconds since
+///            the last attempt ended; then its event's record without frame, or the definition of the timer it belongs to, or
 ///            the prefix of one
+/// will       its instant; a byte, 1 where the timer took deliveries; the timer's definition
 /// ```
 extension RecordCodec {
     private static let stateMask: UInt8 = 7
     private static let timerlessFlag: UInt8 = 8
     private static let surplusFlag: UInt8 = 16
     private static let eventFlag: UInt8 = 32
+    private static let lastAttemptFlag: UInt8 = 64
 
     /// Appends the record of the event that tells an outcome.
     ///
@@ -54,13 +57,43 @@ extension RecordCodec {
         appendFixed(UInt64(bitPattern: delivery.id), count: 8, to: &bytes)
         bytes.append(
             delivery.state.rawValue | (delivery.slot == nil ? timerlessFlag : 0)
-                | (delivery.reason == .backlog ? surplusFlag : 0) | (isEvent ? eventFlag : 0))
+                | (delivery.reason == .backlog ? surplusFlag : 0) | (isEvent ? eventFlag : 0)
+                | (delivery.lastAttempt == nil ? 0 : lastAttemptFlag))
         ByteCoding.append(UInt64(delivery.attempts), to: &bytes)
         ByteCoding.append(signed: delivery.due &- at, to: &bytes)
-        ByteCoding.append(UInt64(delivery.status), to: &bytes)
+        ByteCoding.append(UInt64(delivery.lastAttempt?.status ?? 0), to: &bytes)
+        if let last = delivery.lastAttempt {
+            bytes.append(last.failure?.rawValue ?? 0)
+            ByteCoding.append(signed: at &- last.at, to: &bytes)
+        }
         let isWhole = isEvent || delivery.slot != nil
         append(isWhole ? rest : rest.extracting(0..<(Definition.prefixCount(rest) ?? 0)), to: &bytes)
         endFrame(start, &bytes)
+    }
+
+    /// Appends the record of a deleted timer's definition.
+    ///
+    /// - Parameter takesDeliveries: whether there was a webhook, and its receiver had not stopped it.
+    public static func appendWill(
+        takesDeliveries: Bool, at: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
+    ) {
+        let start = beginFrame(&bytes)
+        bytes.append(willKind | wholeFlag)
+        ByteCoding.append(signed: at, to: &bytes)
+        bytes.append(takesDeliveries ? 1 : 0)
+        append(definition, to: &bytes)
+        endFrame(start, &bytes)
+    }
+
+    static func will(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, into record: inout LogRecord
+    ) -> Bool {
+        guard let at = ByteCoding.readSigned(bytes, &offset),
+            let takes = ByteCoding.readFixed(bytes, &offset, count: 1), takes <= 1
+        else { return false }
+        record.at = at
+        record.content = .will(takesDeliveries: takes == 1)
+        return setDefinition(&record, bytes, offset..<body.upperBound, isWhole: true)
     }
 
     static func readOutcome(
@@ -106,7 +139,18 @@ extension RecordCodec {
             id: Int64(bitPattern: id), body: record.position, slot: flags & timerlessFlag == 0 ? 0 : nil, state: state)
         delivery.attempts = Int(attempts)
         delivery.due = at &+ due
-        delivery.status = Int(status)
+        if flags & lastAttemptFlag != 0 {
+            guard let failure = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
+                let age = ByteCoding.readSigned(bytes, &offset)
+            else { return false }
+            delivery.lastAttempt = LastAttempt(
+                at: at &- age, status: Int(status), failure: DeliveryFailure(rawValue: failure))
+            guard failure == 0 || delivery.lastAttempt?.failure != nil else { return false }
+        } else if state == .dead && status != 0 {
+            // As format 1 has it: it died as its last attempt ended.
+            delivery.lastAttempt = LastAttempt(
+                at: delivery.due &- Scheduler.deadLetterLifetime, status: Int(status), failure: nil)
+        }
         if state == .dead { delivery.reason = flags & surplusFlag == 0 ? .attempts : .backlog }
         record.at = at
         record.content = .delivery(delivery, event: nil)

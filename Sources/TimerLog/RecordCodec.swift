@@ -15,6 +15,7 @@ public enum RecordCodec {
     static let deliveryKind: UInt8 = 37
     static let answerPartKind: UInt8 = 39
     static let timerAnswerKind: UInt8 = 40
+    static let willKind: UInt8 = 41
     /// Set in the kind where the whole definition follows, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
     /// Set in the kind of an event that is to be delivered.
@@ -168,6 +169,7 @@ public enum RecordCodec {
         switch kind & kindMask {
         case snapshotKind: return snapshot(bytes, body, &offset, into: &record)
         case deliveryKind: return delivery(bytes, body, &offset, into: &record)
+        case willKind: return will(bytes, body, &offset, into: &record)
         case answerKind, answerPartKind, timerAnswerKind:
             return answer(bytes, body, &offset, kind & kindMask, into: &record)
         case kickKind: return kick(bytes, &offset, into: &record)

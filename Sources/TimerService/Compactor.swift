@@ -182,7 +182,9 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             }
             if case .answer(let answer) = record.content { carried.answers.append((answer, record.position)) }
             if let delivery = Self.delivery(record, row) { carried.deliveries.append(delivery) }
-            if record.isWhole {
+            if case .will = record.content {
+                carried.wills.append((Array(row.data[record.definition]), record.position))
+            } else if record.isWhole {
                 let key = TimerKey(definition: row.data.span.extracting(record.definition), siphash: siphash)
                 carried.bases.append((key, record.position))
             }

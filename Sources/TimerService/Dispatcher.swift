@@ -258,10 +258,25 @@ final class Dispatcher: @unchecked Sendable {
 
     /// Where the delivery of a timer that is gone leads; empty where that can't be read now.
     private func originOfEvent(_ ready: Engine.ReadyDelivery) -> String {
-        guard let found = try? bodies.event(ready.id, at: ready.body) else { return "" }
-        let definition = found.data.span.extracting(found.event.definition)
-        let webhook = Definition.layout(definition)?.webhook
-        return webhook.flatMap { WebhookConfiguration.origin(encoded: definition.extracting($0)) } ?? ""
+        guard let found = try? bodies.event(ready.id, at: ready.body),
+            let webhook = try? webhookLeft(will: ready.will, Array(found.data[found.event.definition]))
+        else { return "" }
+        return WebhookConfiguration.origin(encoded: webhook.span) ?? ""
+    }
+
+    /// The webhook that a deleted timer left, encoded: as it stood at the deletion, or else at the event.
+    ///
+    /// - Parameter definition: the timer's at the event.
+    private func webhookLeft(will: Int64?, _ definition: [UInt8]) throws(StoreError) -> [UInt8]? {
+        var definition = definition
+        if let will {
+            guard let left = try bodies.will(at: will) else {
+                throw StoreError(.damaged, "the will at \(will) is not in the log")
+            }
+            // Of two timers whose lives are known by the same numbers only one has left the will.
+            if Definition.haveSameName(left.span, definition.span) { definition = left }
+        }
+        return Definition.layout(definition.span)?.webhook.map { Array(definition[$0]) }
     }
 
     /// Begins the attempts that may begin.
@@ -296,8 +311,9 @@ final class Dispatcher: @unchecked Sendable {
                 throw StoreError(.damaged, "the event of the delivery \(attempt.id) is not in the log")
             }
             let definition = Array(data[event.definition])
-            let layout = Definition.layout(definition.span)
-            guard let webhook = webhook(attempt.webhook ?? layout?.webhook.map { Array(definition[$0]) }) else {
+            var encoded = attempt.webhook
+            if encoded == nil { encoded = try webhookLeft(will: attempt.will, definition) }
+            guard let webhook = webhook(encoded) else {
                 throw StoreError(.damaged, "the webhook of the delivery \(attempt.id) can't be read")
             }
             underWay.retry = webhook.retry

@@ -24,8 +24,10 @@ extension Engine {
         var kicks: [CarriedKick] = []
         /// Events of deliveries.
         var deliveries: [CarriedDelivery] = []
-        /// How many entries there are: bases, then answers, then kicks, then deliveries.
-        var count: Int { bases.count + answers.count + kicks.count + deliveries.count }
+        /// Definitions of deleted timers, with the positions of their records.
+        var wills: [(definition: [UInt8], position: Int64)] = []
+        /// How many entries there are: bases, then answers, then kicks, then deliveries, then wills.
+        var count: Int { bases.count + answers.count + kicks.count + deliveries.count + wills.count }
     }
 
     /// A kick in a row that is to go: its timer, as the record names it, and the version it made.
@@ -68,7 +70,10 @@ extension Engine {
         }
         index -= carried.answers.count
         if index < carried.kicks.count { return carryKick(carried.kicks[index]) }
-        carryDelivery(carried.deliveries[index - carried.kicks.count])
+        index -= carried.kicks.count
+        if index < carried.deliveries.count { return carryDelivery(carried.deliveries[index]) }
+        let (definition, position) = carried.wills[index - carried.deliveries.count]
+        carryWill(definition, position)
     }
 
     /// Plans cron timers anew whose zones' data have changed since the log was written, by bounded steps. While storage
@@ -150,6 +155,16 @@ extension Engine {
         RecordCodec.append(delivery, at: now.wall, isEvent: true, carried.event.span, to: &batch)
         carriedDeliveryBytes += carried.event.count
         scheduler.noteCarried(carried.id, at: position)
+    }
+
+    /// Writes a deleted timer's definition anew.
+    private func carryWill(_ definition: [UInt8], _ position: Int64) {
+        guard var will = scheduler.will(definition.span), will.position == position else { return }
+        will.position = takePosition()
+        RecordCodec.appendWill(
+            takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition.span, to: &batch)
+        carriedDeliveryBytes += definition.count
+        scheduler.moveWill(definition.span, will)
     }
 
     /// Bytes of the events of deliveries, about: as many as a definition of each timer on average.

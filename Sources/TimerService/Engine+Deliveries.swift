@@ -11,8 +11,10 @@ extension Engine {
         var id: Int64
         /// Position of the record that holds it.
         var body: Int64
-        /// Where it goes; nil for a timer that is gone, whose event holds it.
+        /// Where it goes; nil for a timer that is gone: its will holds it, or else its event.
         var origin: String?
+        /// Position of the timer's will.
+        var will: Int64?
     }
 
     /// What an attempt needs.
@@ -23,8 +25,10 @@ extension Engine {
         var body: Int64
         /// 1 for the first.
         var number: Int
-        /// The webhook as it stands, encoded; nil for a timer that is gone, whose event holds it.
+        /// The webhook as it stands, encoded; nil for a timer that is gone: its will holds it, or else its event.
         var webhook: [UInt8]?
+        /// Position of the timer's will.
+        var will: Int64?
     }
 
     /// How an attempt ended.
@@ -103,7 +107,8 @@ extension Engine {
                 let origin = delivery.slot.map { slot in
                     scheduler.withWebhook(slot) { WebhookConfiguration.origin(encoded: $0) } ?? nil
                 }
-                return ReadyDelivery(id: id, body: delivery.body, origin: origin ?? nil)
+                return ReadyDelivery(
+                    id: id, body: delivery.body, origin: origin ?? nil, will: delivery.will?.position)
             }
         }
     }
@@ -115,7 +120,8 @@ extension Engine {
             let durable = durableHead
             return ids.compactMap { id in
                 guard let delivery = scheduler.beginDelivery(id, clockNow, durable: durable) else { return nil }
-                var attempt = Attempt(id: id, body: delivery.body, number: delivery.attempts)
+                var attempt = Attempt(
+                    id: id, body: delivery.body, number: delivery.attempts, will: delivery.will?.position)
                 if let slot = delivery.slot {
                     attempt.webhook = scheduler.withWebhook(slot) { webhook in webhook.indices.map { webhook[$0] } }
                 }
@@ -206,10 +212,18 @@ extension Engine {
         if let slot = owner ?? namesake(end.definition) {
             let previous = scheduler.stamp(slot, position: position, isBase: false, isEvent: true)
             let version = scheduler.progress(slot).version
-            scheduler.withDefinition(slot) { definition in
+            let distance = previous == 0 ? 0 : position - previous
+            if owner == nil {
+                // Its labels are those of the timer that is gone.
                 RecordCodec.append(
-                    outcome, version: version, distance: previous == 0 ? 0 : position - previous, at: now.wall,
-                    definition: definition, to: &batch)
+                    outcome, version: version, distance: distance, at: now.wall, definition: end.definition.span,
+                    to: &batch)
+            } else {
+                scheduler.withDefinition(slot) { definition in
+                    RecordCodec.append(
+                        outcome, version: version, distance: distance, at: now.wall, definition: definition,
+                        to: &batch)
+                }
             }
         } else {
             RecordCodec.append(
@@ -221,6 +235,17 @@ extension Engine {
     /// The timer that has the name of one that is gone: whoever follows that name sees what becomes of its deliveries.
     private func namesake(_ definition: [UInt8]) -> SlotIndex? {
         definition.isEmpty ? nil : scheduler.find(TimerKey(definition: definition.span, siphash: scheduler.siphash))
+    }
+
+    /// Records the definition of the timer at `slot`, which is being deleted, where dead letters outlive it.
+    func recordWill(_ slot: SlotIndex) {
+        guard scheduler.leavesLetters(slot) else { return }
+        let will = DeliveryWill(position: takePosition(), takesDeliveries: scheduler.takesDeliveries(slot))
+        scheduler.withDefinition(slot) { definition in
+            RecordCodec.appendWill(
+                takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition, to: &batch)
+        }
+        scheduler.noteWill(slot, will)
     }
 
     /// Records a change of a delivery that a client made.

@@ -285,6 +285,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
                     to: &batch)
             }
             if type == .updated || type == .rescheduled { scheduler.noteRedefined(effect.slot, at: position) }
+            if type == .deleted { recordWill(effect.slot) }
             if effect.owesDelivery { owe(position, effect) }
         }
         effects.removeAll(keepingCapacity: true)

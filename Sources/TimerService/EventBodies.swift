@@ -24,6 +24,14 @@ struct EventBodies {
         return record.position == id && record.isEvent ? (record, row.row.data) : nil
     }
 
+    /// The definition of the deleted timer whose will stands at `position`; nil where it is gone.
+    mutating func will(at position: Int64) throws(StoreError) -> [UInt8]? {
+        guard let row = try row(position), let record = row.record(at: position), case .will = record.content else {
+            return nil
+        }
+        return Array(row.row.data[record.definition])
+    }
+
     private mutating func row(_ position: Int64) throws(StoreError) -> RowRecords? {
         if let kept = rows.first(where: { $0.row.first <= position && position <= $0.row.last }) { return kept }
         guard let row = try read(position) else { return nil }

@@ -37,7 +37,14 @@ extension Turn {
     /// Whether any pending delivery belongs to no timer any more: then a name's are not all its timer's.
     public var hasDetachedDeliveries: Bool { engine.scheduler.hasDetachedDeliveries }
 
-    /// Has a dead letter delivered anew.
+    /// Whether the timer that a delivery belongs to is deleted, though there may be a later one of its name.
+    ///
+    /// - Parameter definition: as in `redrive`.
+    public func hasLostTimer(_ id: Int64, definition: [UInt8]) -> Bool {
+        engine.scheduler.hasLostTimer(id, TimerKey(definition: definition.span, siphash: engine.scheduler.siphash))
+    }
+
+    /// Has a dead letter delivered anew, by the webhook of its timer as it stands, or as it stood when it was deleted.
     ///
     /// - Parameters:
     ///   - definition: of its timer, or the prefix of it, as the record of its event holds it.
@@ -51,7 +58,8 @@ extension Turn {
         guard let next = DeliveryMachine.next(.redriven, in: delivery.state) else { return .notDead(delivery.state) }
         guard engine.scheduler.pendingDeliveries < engine.configuration.deliveries.backlog else { return .full }
         let key = TimerKey(definition: definition.span, siphash: engine.scheduler.siphash)
-        let slot = engine.scheduler.find(key)
+        let slot = engine.scheduler.owner(ofDead: id, key)
+        if slot == nil, let will = delivery.will, !will.takesDeliveries { return .noWebhook }
         if let slot {
             guard engine.scheduler.takesDeliveries(slot) else { return .noWebhook }
             guard !engine.scheduler.hasMostDeliveries(slot) else { return .full }
@@ -59,7 +67,7 @@ extension Turn {
         delivery.slot = slot
         delivery.state = next
         delivery.attempts = 0
-        delivery.status = 0
+        delivery.lastAttempt = nil
         delivery.reason = .none
         if isDry { return .redriven(delivery) }
         let position = engine.record(delivery, definition: definition, now)

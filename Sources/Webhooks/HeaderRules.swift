@@ -8,20 +8,40 @@ enum HeaderRules {
         "upgrade",
     ]
     private static let reservedPrefixes = ["proxy-", "webhook-", "timerd-"]
+    /// Those that carry credentials. The one for a proxy of the receiver's is let through, though its prefix is reserved.
+    private static let credentials: Set<String> = ["authorization", "proxy-authorization", "cookie"]
+    /// The trace's own, reserved later than the others.
+    private static let traces: Set<String> = ["traceparent", "tracestate"]
     private static let tokenMarks = Set("!#$%&'*+-.^_`|~".utf8)
 
-    /// Throws what is wrong with `header`.
-    static func validate(_ header: WebhookHeader) throws(WebhookError) {
-        let member = "headers/\(WebhookError.step(header.name))"
-        guard !header.name.isEmpty, header.name.utf8.allSatisfy(isTokenByte) else {
+    /// Whether a header of that name always carries credentials.
+    static func isCredential(_ name: String) -> Bool { credentials.contains(name.lowercased()) }
+
+    /// Whether two names mean one header.
+    static func isSame(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
+
+    /// Throws what is wrong with the name of a header.
+    static func validate(name: String, member: String) throws(WebhookError) {
+        guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
             throw WebhookError(
                 member: member, message: "a header's name must be letters, digits and !#$%&'*+-.^_`|~ only")
         }
-        guard header.name.utf8.count <= longestName else {
+        guard name.utf8.count <= longestName else {
             throw WebhookError(member: member, message: "a header's name has at most \(longestName) bytes")
         }
+    }
+
+    /// Throws what is wrong with `header`.
+    ///
+    /// - Parameter isGiven: see `WebhookConfiguration.validate`.
+    static func validate(_ header: WebhookHeader, isGiven: Bool) throws(WebhookError) {
+        let member = "headers/\(WebhookError.step(header.name))"
+        try validate(name: header.name, member: member)
         let name = header.name.lowercased()
-        guard !reserved.contains(name), !reservedPrefixes.contains(where: name.hasPrefix) else {
+        let isReserved =
+            reserved.contains(name) || reservedPrefixes.contains(where: name.hasPrefix)
+            || isGiven && traces.contains(name)
+        guard !isReserved || credentials.contains(name) else {
             throw WebhookError(member: member, message: "a webhook may not set the header `\(header.name)`")
         }
         guard header.value.utf8.count <= longestValue else {

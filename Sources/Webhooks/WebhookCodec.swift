@@ -1,7 +1,7 @@
 /// The bytes of a webhook within a timer's definition, in memory and in the log.
 ///
 /// ```
-/// shape      a byte: method (3 bits), format (2), a bit each for timeout and retry, and a 0
+/// shape      a byte: method (3 bits), format (2), a bit each for timeout, retry and secret headers
 /// counts     a byte: headers (5 bits), secrets (3)
 /// url        length and bytes
 /// headers    each: length and bytes of the name, of the value
@@ -9,22 +9,25 @@
 /// timeout    a varint of milliseconds, where its bit is set
 /// retry      where its bit is set: varints of maxAttempts, initial and max; multiplier and jitter as IEEE 754
 ///            doubles, little-endian
+/// names      where the last bit is set: how many secret headers are named, and each: length and bytes
 /// ```
 /// Lengths are varints (LEB128). What has its default takes no byte; every configuration has one spelling.
 extension WebhookConfiguration {
     private static let hasTimeout: UInt8 = 1 << 5
     private static let hasRetry: UInt8 = 1 << 6
-    private static let shapes: Range<UInt8> = 0..<1 << 7
+    private static let hasSecretHeaders: UInt8 = 1 << 7
 
     /// The configuration as bytes; it must be valid.
     public func encode() -> [UInt8] {
         precondition(
             headers.count <= Self.maximumHeaders && secrets.count <= Self.maximumSecrets && timeoutMs >= 0
-                && retry.maxAttempts >= 0 && retry.initialMs >= 0 && retry.maxMs >= 0,
+                && secretHeaders.count <= Self.maximumHeaders && retry.maxAttempts >= 0 && retry.initialMs >= 0
+                && retry.maxMs >= 0,
             "only a configuration that `validate` accepts is encoded")
         var shape = method.rawValue | format.rawValue << 3
         if timeoutMs != Self.defaultTimeoutMs { shape |= Self.hasTimeout }
         if retry != .standard { shape |= Self.hasRetry }
+        if !secretHeaders.isEmpty { shape |= Self.hasSecretHeaders }
         var output = ByteWriter()
         output.bytes.append(shape)
         output.bytes.append(UInt8(headers.count) | UInt8(secrets.count) << 5)
@@ -43,6 +46,10 @@ extension WebhookConfiguration {
             // A negative zero becomes the other one, which it equals.
             output.fixed((retry.jitter + 0).bitPattern)
         }
+        if !secretHeaders.isEmpty {
+            output.number(UInt64(secretHeaders.count))
+            for name in secretHeaders { output.run(name.utf8) }
+        }
         return output.bytes
     }
 
@@ -52,7 +59,7 @@ extension WebhookConfiguration {
     /// one day, but not tightened: logs hold what they once accepted.
     public init?(_ bytes: Span<UInt8>) {
         var input = ByteReader(bytes)
-        guard let shape = input.byte(), Self.shapes.contains(shape), let counts = input.byte(),
+        guard let shape = input.byte(), let counts = input.byte(),
             let method = WebhookMethod(rawValue: shape & 7), let format = WebhookFormat(rawValue: shape >> 3 & 3),
             let url = input.text()
         else { return nil }
@@ -73,7 +80,14 @@ extension WebhookConfiguration {
             guard let policy = input.retryPolicy(), policy != .standard else { return nil }
             retry = policy
         }
-        guard input.isAtEnd, (try? validate()) != nil else { return nil }
+        if shape & Self.hasSecretHeaders != 0 {
+            guard let count = input.number(), (1...UInt64(Self.maximumHeaders)).contains(count) else { return nil }
+            for _ in 0..<count {
+                guard let name = input.text() else { return nil }
+                secretHeaders.append(name)
+            }
+        }
+        guard input.isAtEnd, (try? validate(isGiven: false)) != nil else { return nil }
     }
 
     /// Where an encoded configuration leads, as `WebhookURL.origin(of:)` has it, without reading the rest of it; nil

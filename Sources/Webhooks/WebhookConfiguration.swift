@@ -86,6 +86,8 @@ public struct WebhookConfiguration: Sendable, Equatable {
     public var headers: [WebhookHeader]
     /// What the body is.
     public var format: WebhookFormat
+    /// Names of headers whose values are secret, beside those that always are; some may not be set.
+    public var secretHeaders: [String] = []
     /// Each signs every delivery; none: the server's own, if it has any.
     public var secrets: [WebhookSecret]
     /// Milliseconds for a whole attempt, from resolving the name to the end of the answer.
@@ -116,15 +118,34 @@ public struct WebhookConfiguration: Sendable, Equatable {
         return own.sameOrigin(as: others)
     }
 
+    /// Whether the value of the header `name` is secret: it is shown to nobody, and stays with the URL's origin.
+    public func isSecret(_ name: String) -> Bool {
+        HeaderRules.isCredential(name) || secretHeaders.contains { HeaderRules.isSame($0, name) }
+    }
+
+    /// The header `name`, in this spelling where several differ by upper and lower case alone.
+    public func header(_ name: String) -> WebhookHeader? {
+        headers.first { $0.name == name } ?? headers.first { HeaderRules.isSame($0.name, name) }
+    }
+
     /// Throws the first thing that is wrong.
-    public func validate() throws(WebhookError) {
+    ///
+    /// - Parameter isGiven: whether a client gives it now; what was accepted once stays readable.
+    public func validate(isGiven: Bool = true) throws(WebhookError) {
         _ = try WebhookURL(url)
         guard headers.count <= Self.maximumHeaders else {
             throw WebhookError(
                 member: "headers",
                 message: "a webhook sets at most \(Self.maximumHeaders) headers, not \(headers.count)")
         }
-        for header in headers { try HeaderRules.validate(header) }
+        for header in headers { try HeaderRules.validate(header, isGiven: isGiven) }
+        guard secretHeaders.count <= Self.maximumHeaders else {
+            throw WebhookError(
+                member: "secretHeaders", message: "`secretHeaders` names at most \(Self.maximumHeaders) headers")
+        }
+        for (index, name) in secretHeaders.enumerated() {
+            try HeaderRules.validate(name: name, member: "secretHeaders/\(index)")
+        }
         guard secrets.count <= Self.maximumSecrets else {
             throw WebhookError(
                 member: "secret", message: "a webhook has at most \(Self.maximumSecrets) secrets, not \(secrets.count)")

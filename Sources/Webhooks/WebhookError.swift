@@ -13,7 +13,7 @@ public struct WebhookError: Error, Sendable, Equatable {
     }
 
     /// `name` as one step of a path: `~` and `/` are escaped as RFC 6901 wants it.
-    static func step(_ name: String) -> String {
+    public static func step(_ name: String) -> String {
         var step = ""
         for character in name {
             switch character {

@@ -16,6 +16,8 @@ struct Deliveries: ParsableCommand {
     @OptionGroup var client: ClientOptions
     @Option(help: ArgumentHelp("Only in these states: pending, dead", valueName: "state,…")) var state: String?
     @Option(help: ArgumentHelp("Only this timer's", valueName: "id")) var timer: String?
+    @Option(help: ArgumentHelp("Only those whose events had this label; may repeat", valueName: "key=value"))
+    var label: [String] = []
     @Option(help: ArgumentHelp("Most deliveries a page, 1 to 1000", valueName: "n")) var limit: String?
     @Option(help: ArgumentHelp("Go on where a page ended", valueName: "cursor")) var cursor: String?
     @Flag(help: "Every page.") var all = false
@@ -31,6 +33,7 @@ struct Deliveries: ParsableCommand {
         var target = RequestTarget("v1", "deliveries")
         target.add("state", state)
         target.add("timer", timer)
+        for label in label { target.add("label", label) }
         target.add("limit", limit)
         target.add("cursor", cursor)
         return target.text

@@ -6,14 +6,16 @@ enum DeliveryText {
         return Printable.text("\(delivery["id"] ?? "?"): \(delivery["state"] ?? "?"), \(what)")
     }
 
-    /// A delivery a row. `NEXT` is when it is attempted again, or forgotten.
+    /// A delivery a row. `ERROR` is why the last attempt failed, `LAST` when; `NEXT` is when it is attempted again, or
+    /// forgotten.
     static func table(_ deliveries: [Answer]) -> String {
         TextTable.text(
-            ["ID", "STATE", "TIMER", "EVENT", "AT", "ATTEMPTS", "REASON", "STATUS", "NEXT"],
+            ["ID", "STATE", "TIMER", "EVENT", "AT", "ATTEMPTS", "ERROR", "STATUS", "LAST", "REASON", "NEXT"],
             deliveries.map { delivery in
                 [
                     delivery["id"], delivery["state"], delivery["timer"], delivery["type"], delivery["at"],
-                    delivery["attempts"], delivery["reason"], delivery["lastStatus"],
+                    delivery["attempts"], delivery["error"], delivery["lastStatus"], delivery["lastAttemptAt"],
+                    delivery["reason"],
                     delivery["nextAttemptAt"] ?? delivery["expiresAt"],
                 ]
             })

@@ -18,6 +18,9 @@ struct LogDump: ParsableCommand {
 
     @Option(help: ArgumentHelp("Begin with the record at this position", valueName: "position")) var from: Int64 = 0
 
+    @Flag(help: "Show webhooks' secrets and the values of their secret headers, which are masked otherwise")
+    var secrets = false
+
     /// Bytes collected before they are written.
     private static let chunk = 64 * 1024
 
@@ -36,7 +39,9 @@ struct LogDump: ParsableCommand {
         try reader.read(from: from) { row in
             do throws(StoreError) {
                 try BatchRows.read(row) { (record) throws(StoreError) in
-                    if record.position >= from { RecordLine.append(record, row, to: &output) }
+                    if record.position >= from {
+                        RecordLine.append(record, row, showsSecrets: secrets, to: &output)
+                    }
                     return true
                 }
             } catch {

@@ -6,7 +6,9 @@ import WireJSON
 /// A record of the log as a line of JSON, for people and `jq`.
 enum RecordLine {
     /// Appends the line of `record`, which stands in `row`.
-    static func append(_ record: LogRecord, _ row: LogRow, to output: inout [UInt8]) {
+    ///
+    /// - Parameter showsSecrets: whether webhooks' secrets and the values of their secret headers are shown as they are.
+    static func append(_ record: LogRecord, _ row: LogRow, showsSecrets: Bool, to output: inout [UInt8]) {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("position")
@@ -28,13 +30,13 @@ enum RecordLine {
                 append(outcome, &writer)
                 append(id: row.data.span.extracting(record.definition), &writer)
             } else {
-                timer(record, row, &writer)
+                timer(record, row, showsSecrets: showsSecrets, &writer)
             }
         case .snapshot(let lastEvent):
             head(record, "snapshot", &writer)
             writer.key("lastEvent")
             writer.string(String(lastEvent))
-            timer(record, row, &writer)
+            timer(record, row, showsSecrets: showsSecrets, &writer)
         case .answer(let answer):
             head(record, name(of: answer.form), &writer)
             writer.key("key")
@@ -60,6 +62,14 @@ enum RecordLine {
             head(record, "delivery", &writer)
             append(delivery, &writer)
             append(id: row.data.span.extracting(record.definition), &writer)
+        case .will(let takesDeliveries):
+            head(record, "will", &writer)
+            let definition = row.data.span.extracting(record.definition)
+            append(id: definition, &writer)
+            labels(definition, &writer)
+            if let layout = Definition.layout(definition) {
+                append(layout, definition, isStopped: !takesDeliveries, showsSecrets: showsSecrets, &writer)
+            }
         case .condensed(let last):
             head(record, "condensed", &writer)
             writer.key("restingOn")
@@ -114,7 +124,9 @@ enum RecordLine {
         }
     }
 
-    private static func timer(_ record: LogRecord, _ row: LogRow, _ writer: inout JSONWriter) {
+    private static func timer(
+        _ record: LogRecord, _ row: LogRow, showsSecrets: Bool, _ writer: inout JSONWriter
+    ) {
         let definition = row.data.span.extracting(record.definition)
         append(id: definition, &writer)
         append(record, &writer)
@@ -125,7 +137,8 @@ enum RecordLine {
         }
         labels(definition, &writer)
         guard let layout else { return }
-        append(layout, definition, isStopped: record.progress.flags.contains(.webhookStopped), &writer)
+        let isStopped = record.progress.flags.contains(.webhookStopped)
+        append(layout, definition, isStopped: isStopped, showsSecrets: showsSecrets, &writer)
     }
 
     private static func append(id definition: Span<UInt8>, _ writer: inout JSONWriter) {
@@ -159,6 +172,15 @@ enum RecordLine {
         writer.string(delivery.state.name)
         writer.key("attempts")
         writer.integer(Int64(delivery.attempts))
+        guard let last = delivery.lastAttempt else { return }
+        writer.key("status")
+        writer.integer(Int64(last.status))
+        if let failure = last.failure {
+            writer.key("error")
+            writer.string(failure.name)
+        }
+        writer.key("lastAttemptAt")
+        writer.instant(last.at)
     }
 
     /// The timer's progress: what every record about a timer has.
@@ -204,7 +226,8 @@ enum RecordLine {
     }
 
     private static func append(
-        _ layout: Definition.Layout, _ definition: Span<UInt8>, isStopped: Bool, _ writer: inout JSONWriter
+        _ layout: Definition.Layout, _ definition: Span<UInt8>, isStopped: Bool, showsSecrets: Bool,
+        _ writer: inout JSONWriter
     ) {
         writer.key("definition")
         writer.beginObject()
@@ -217,7 +240,7 @@ enum RecordLine {
         }
         if layout.webhook != nil {
             writer.key("webhook")
-            WebhookJSON.write(definition, layout, isStopped: isStopped, &writer)
+            WebhookJSON.write(definition, layout, isStopped: isStopped, showsSecrets: showsSecrets, &writer)
         }
         writer.endObject()
     }

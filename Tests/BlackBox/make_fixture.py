@@ -22,7 +22,7 @@ CENTURY = "36525d"
 KEEP_EVENTS = ("--retain-events", f"{CENTURY},1GiB")
 # What every fixture has, and what only those from format 2 on have.
 KINDS = {"event", "snapshot", "answer", "versionFloor", "kick", "condensed", "delivery"}
-SINCE_FORMAT_2 = {"answerPart", "timerAnswer"}
+SINCE_FORMAT_2 = {"answerPart", "timerAnswer", "will"}
 
 
 def dumped(data):
@@ -127,11 +127,12 @@ def fill(api, receiver):
     receiver.script("/gone", 410)
     receiver.script("/bad", 500)
     every = {"timer": {"every": CENTURY}, "secret": SECRET}
-    for id, path in (("hook", "/"), ("hook-gone", "/gone"), ("hook-dead", "/bad")):
-        hooked(api, receiver.url(path), id=id, retry=FAST, headers={"X-A": "b"}, **every)
+    for id, path in (("hook", "/"), ("hook-gone", "/gone"), ("hook-dead", "/bad"), ("hook-left", "/bad")):
+        hooked(api, receiver.url(path), id=id, retry=FAST, headers={"X-A": "b", "X-Key": "k"}, secretHeaders=["X-Key"], **every)
         api.command(id, "fire").expect(200)
-    wanted = {("hook", "delivered"), ("hook-gone", "deliveryDead"), ("hook-dead", "deliveryDead")}
+    wanted = {("hook", "delivered"), ("hook-gone", "deliveryDead"), ("hook-dead", "deliveryDead"), ("hook-left", "deliveryDead")}
     poll(lambda: wanted <= {(event["timer"], event["type"]) for event in api.history()})
+    api.delete("/v1/timers/hook-left").expect(204)
     poll(lambda: {"completed"} <= {event["type"] for event in api.history("&timer=completed")})
     poll(lambda: api.get("/v1/timers/expired").status == 404)
 

@@ -5,7 +5,8 @@ from timers import instant, poll
 from test_operations import samples, value
 from webhooks import FAST, LATER, attempts, deliveries, event, events, fire, fired, hooked
 
-FIELDS = {"id", "timer", "type", "at", "state", "attempts", "nextAttemptAt", "diedAt", "expiresAt", "reason", "lastStatus"}
+FIELDS = {"id", "timer", "type", "at", "state", "attempts", "nextAttemptAt", "diedAt", "expiresAt", "reason", "lastStatus", "error",
+          "lastAttemptAt"}
 DAY = 86_400_000
 ONCE = FAST | {"maxAttempts": 1}
 
@@ -35,10 +36,11 @@ def test_a_delivery_from_pending_to_dead(api, receiver, name):
     assert set(one) >= FIELDS and (one["state"], one["timer"], one["type"]) == ("inFlight", id, "fired")
     assert one["at"] == event(api, id, "fired")["at"] and one["attempts"] == 1
     assert (other["state"], other["attempts"]) == ("pending", 0)
-    assert [other[field] for field in ("diedAt", "expiresAt", "reason", "lastStatus")] == [None] * 4
+    assert [other[field] for field in ("diedAt", "expiresAt", "reason", "lastStatus", "error", "lastAttemptAt")] == [None] * 6
     first.open()
     receiver.wait_for(2)
-    assert delivery(api, one["id"]) | {"nextAttemptAt": None} == one | {"attempts": 2, "nextAttemptAt": None}
+    last = {"lastStatus": 500, "error": "status", "lastAttemptAt": event(api, id, "deliveryFailed")["at"]}
+    assert delivery(api, one["id"]) | {"nextAttemptAt": None} == one | {"attempts": 2, "nextAttemptAt": None} | last
     second.open()
     told = event(api, id, "deliveryDead")
     gone = delivery(api, one["id"])

@@ -6,13 +6,14 @@ from urllib.parse import quote
 
 import pytest
 
+import receiver as told
 from receiver import Answer, Gate
 from server import run
 from timers import instant
 from webhooks import LATER, event, events, fire, fired, hooked
 
 QUICK = {"initial": "10ms", "max": "20ms", "maxAttempts": 2}
-KEYS = ["id", "timer", "type", "at", "state", "attempts", "nextAttemptAt", "diedAt", "expiresAt", "reason", "lastStatus", "labels"]
+KEYS = ["id", "timer", "type", "at", "state", "attempts", "nextAttemptAt", "diedAt", "expiresAt", "reason", "lastStatus", "error", "lastAttemptAt", "labels"]
 WEEK = 7 * 86_400_000
 UNKNOWN = "0000000000000000042"
 MALFORMED = ["1", "abc", "-", "%30000000000000000042x", "9" * 20, "00000000000000000 2"]
@@ -48,7 +49,7 @@ def test_a_dead_letter_is_shown_whole(api, receiver, name):
     died = event(api, timer, "deliveryDead")
     assert found == {
         "id": id, "timer": timer, "type": "fired", "at": told["at"], "state": "dead", "attempts": 2, "nextAttemptAt": None,
-        "diedAt": found["diedAt"], "expiresAt": found["expiresAt"], "reason": "attempts", "lastStatus": 500,
+        "diedAt": found["diedAt"], "expiresAt": found["expiresAt"], "reason": "attempts", "lastStatus": 500, "error": "status", "lastAttemptAt": found["diedAt"],
         "labels": {"team": name}}
     assert abs(instant(found["diedAt"]) - instant(died["at"])) <= 2
     assert instant(found["expiresAt"]) - instant(found["diedAt"]) == WEEK
@@ -60,7 +61,24 @@ def test_one_that_got_no_answer_has_no_status(api, name):
     fire(api, timer)
     event(api, timer, "deliveryDead")
     [found] = deliveries(api, f"?timer={timer}")
-    assert (found["state"], found["lastStatus"], found["reason"]) == ("dead", None, "attempts")
+    assert (found["state"], found["lastStatus"], found["error"], found["reason"]) == ("dead", None, "unreachable", "attempts")
+    assert found["lastAttemptAt"] == found["diedAt"]
+
+
+@pytest.mark.parametrize("url, error", [
+    ("http://127.0.0.1:1/", "unreachable"), ("http://169.254.169.254/", "refused-address"), ("http://nowhere.invalid/", "unresolved"),
+    ("https://127.0.0.1:PORT/", "tls"), ("http://127.0.0.1:PORT/hang", "timeout"), ("http://127.0.0.1:PORT/500", "status"),
+])
+def test_a_waiting_one_says_why(api, receiver, name, url, error):
+    receiver.script("/hang", told.hang)
+    receiver.script("/500", 500)
+    timer = hooked(api, url.replace("PORT", str(receiver.port)), name, retry=LATER, timeout="500ms", timer={"labels": {"why": name}})
+    fire(api, timer)
+    failed = event(api, timer, "deliveryFailed")
+    [found] = deliveries(api, f"?state=pending&label=why%3D{name}")
+    assert (found["error"], found["lastStatus"]) == (error, 500 if error == "status" else None)
+    assert found["lastAttemptAt"] == failed["at"] and found["nextAttemptAt"]
+    assert deliveries(api, f"?label=why%3D{name}&label=other%3Dx") == []
 
 
 def test_pending_ones_by_state(api, receiver, name):
@@ -71,7 +89,8 @@ def test_pending_ones_by_state(api, receiver, name):
     first, second = deliveries(api, f"?timer={timer}&state=pending")
     assert (first["state"], first["attempts"], second["state"], second["attempts"]) == ("inFlight", 2, "pending", 0)
     for found in (first, second):
-        assert all(found[key] is None for key in KEYS[6:11]), found
+        assert all(found[key] is None for key in KEYS[6:10]), found
+    assert (first["lastStatus"], first["error"]) == (500, "status") and second["lastStatus"] is second["error"] is second["lastAttemptAt"] is None
     assert deliveries(api, f"?timer={timer}&state=dead") == []
     gate.open()
     events(api, timer, "delivered", count=2)

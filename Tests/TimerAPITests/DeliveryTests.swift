@@ -108,6 +108,7 @@ struct DeliveryTests {
         #expect(try walk("state=pending&timer=two").flatMap { $0 } == Array(two.dropFirst(600)))
         #expect(try walk("limit=50&timer=one").flatMap { $0 } == one)
         #expect(try walk("timer=three") == [[]])
+        #expect(throws: Problem.self) { try walk("label=a") }
     }
 
     @Test func `events are read a piece at a time, in order`() throws {

@@ -3,8 +3,8 @@ import Testing
 @testable import TimerCore
 
 struct DeliveryTableTests {
-    @Test func `a slot is 24 bytes and keeps its parts apart`() {
-        #expect(MemoryLayout<DeliverySlot>.stride == 24)
+    @Test func `a slot is 32 bytes and keeps its parts apart`() {
+        #expect(MemoryLayout<DeliverySlot>.stride == 32)
         var slot = DeliverySlot()
         let wall: Int64 = 1_795_000_000_123
         slot.setDue(wall)
@@ -14,6 +14,10 @@ struct DeliveryTableTests {
         slot.isDetached = true
         slot.isCarried = true
         slot.isSurplus = true
+        #expect(slot.lastAttempt == nil)
+        let last = LastAttempt(at: wall, status: 999, failure: .malformed)
+        slot.lastAttempt = last
+        #expect(slot.lastAttempt == last)
         #expect(slot.due(near: wall) == wall)
         #expect((slot.count, slot.attempts, slot.state) == (1001, 100, .waiting))
         #expect(slot.isDetached && slot.isCarried && slot.isSurplus)
@@ -94,7 +98,7 @@ struct DeliveryTableTests {
             case 4:
                 guard let id = pending.randomElement(using: &generator) else { continue }
                 guard let place = table.find(id) else { throw Lost(id: id) }
-                table.bury(place, tail: &tail, hash: 7, status: 404, isSurplus: false, due: 5)
+                table.bury(place, tail: &tail, DeliveryLives.Key(hash: 7, createdAt: 1), isSurplus: false, due: 5)
                 pending.removeAll { $0 == id }
                 dead.append(id)
             default:

@@ -108,7 +108,8 @@ struct DeliveryCopy: Equatable {
     var state: DeliveryState
     var attempts: Int
     var body: Int64
-    var status: Int
+    var lastAttempt: LastAttempt?
+    var will: DeliveryWill?
     var reason: EventReason
     /// Not compared: see above.
     var isUnderWay: Bool
@@ -121,14 +122,15 @@ struct DeliveryCopy: Equatable {
         attempts = standing.attempts - (isUnderWay ? 1 : 0)
         state = standing.state == .dead ? .dead : attempts > 0 ? .waiting : .pending
         body = standing.body
-        status = standing.status
+        lastAttempt = standing.lastAttempt
+        will = standing.will
         reason = standing.reason
     }
 
     static func == (left: DeliveryCopy, right: DeliveryCopy) -> Bool {
-        (left.hash, left.belongs, left.state, left.attempts, left.body, left.status)
-            == (right.hash, right.belongs, right.state, right.attempts, right.body, right.status)
-            && left.reason == right.reason
+        (left.hash, left.belongs, left.state, left.attempts, left.body)
+            == (right.hash, right.belongs, right.state, right.attempts, right.body)
+            && left.reason == right.reason && left.lastAttempt == right.lastAttempt && left.will == right.will
     }
 }
 

@@ -57,10 +57,11 @@ struct DeliveryRecordTests {
         var waiting = DeliveryStanding(id: 5, body: 1000, slot: 0, state: .waiting)
         waiting.attempts = 4
         waiting.due = 1_700_000_555_555
+        waiting.lastAttempt = LastAttempt(at: 1_700_000_300_000, status: 0, failure: .malformed)
         var dead = DeliveryStanding(id: 6, body: 1000, slot: nil, state: .dead)
         dead.attempts = 12
         dead.due = 1_700_600_000_000
-        dead.status = 404
+        dead.lastAttempt = LastAttempt(at: 1_699_999_000_000, status: 404, failure: nil)
         dead.reason = .backlog
         var pending = DeliveryStanding(id: 7, body: 1000, slot: 0, state: .pending)
         pending.due = 1_700_000_000_000

@@ -41,7 +41,9 @@ struct WebhookConfigurationTests {
     }
 
     @Test(arguments: [
-        "Host", "content-length", "Content-Type", "CONNECTION", "Keep-Alive", "Proxy-Authorization", "proxy-x", "TE",
+        "Host", "content-length", "Content-Type", "CONNECTION", "Keep-Alive", "Proxy-Connection", "proxy-x", "TE",
+        "traceparent",
+        "TraceState",
         "Trailer", "Transfer-Encoding", "Upgrade", "Webhook-Id", "webhook-anything", "Timerd-Event", "timerd-",
     ])
     func `a webhook may not set what is the server's`(name: String) {
@@ -49,7 +51,10 @@ struct WebhookConfigurationTests {
         #expect(error == WebhookError(member: "headers/\(name)", message: "a webhook may not set the header `\(name)`"))
     }
 
-    @Test(arguments: ["Authorization", "User-Agent", "x-timerd-a", "Hosts", "Proxy", "webhook", "a!#$%&'*+-.^_`|~9"])
+    @Test(arguments: [
+        "Authorization", "Proxy-Authorization", "User-Agent", "x-timerd-a", "Hosts", "Proxy", "webhook",
+        "a!#$%&'*+-.^_`|~9",
+    ])
     func `a webhook may set anything else`(name: String) {
         #expect(refusal(webhook { $0.headers = [WebhookHeader(name, "a\tb ü")] }) == nil)
     }

@@ -1,0 +1,80 @@
+/// Where a deleted timer's definition stands as it was then: by it the deliveries go that outlived the timer.
+public struct DeliveryWill: Sendable, Equatable {
+    /// Position of the record.
+    public var position: Int64
+    /// Whether there was a webhook, and its receiver had not stopped it.
+    public var takesDeliveries: Bool
+
+    /// Makes a will; see the members.
+    public init(position: Int64, takesDeliveries: Bool) {
+        self.position = position
+        self.takesDeliveries = takesDeliveries
+    }
+}
+
+/// The lives of timers, each from a creation to the deletion, that deliveries outside of rings belong to: dead letters,
+/// and those that outlived their timer.
+///
+/// A life is known by half a hash of the timer's name and by the instant of its creation: between a timer's creation and
+/// that of the next one of its name a dead letter takes an attempt and two commits.
+struct DeliveryLives {
+    struct Key: Hashable {
+        /// The top half of the hash of the timer's name.
+        var hash: UInt32
+        /// When the timer was made, wall milliseconds.
+        var createdAt: Int64
+    }
+
+    private struct Life {
+        var key: Key
+        /// How many deliveries belong to it.
+        var count = 0
+        var will: DeliveryWill?
+    }
+
+    private var lives: [Life] = []
+    private var free: [UInt32] = []
+    private var places: [Key: UInt32] = [:]
+
+    /// Counts one more delivery of the life `key`; the life's place.
+    mutating func join(_ key: Key) -> UInt32 {
+        let place = place(of: key)
+        lives[Int(place)].count += 1
+        return place
+    }
+
+    /// Counts one delivery less; a life without any is forgotten, with its will.
+    mutating func leave(_ place: UInt32) {
+        lives[Int(place)].count -= 1
+        if lives[Int(place)].count == 0 { forget(place) }
+    }
+
+    /// Forgets the lives that have a will and no delivery, once the whole log is folded.
+    mutating func forgetEmpty() {
+        for place in places.values.sorted() where lives[Int(place)].count == 0 { forget(place) }
+    }
+
+    subscript(place: UInt32) -> (key: Key, will: DeliveryWill?) { (lives[Int(place)].key, lives[Int(place)].will) }
+
+    /// Whether any delivery belongs to the life `key`.
+    func contains(_ key: Key) -> Bool { !places.isEmpty && places[key] != nil }
+
+    /// The will of the life `key`.
+    func will(of key: Key) -> DeliveryWill? { places[key].flatMap { lives[Int($0)].will } }
+
+    /// Notes a will. While a log is folded it may come before the deliveries that it is for.
+    mutating func setWill(_ will: DeliveryWill, of key: Key) { lives[Int(place(of: key))].will = will }
+
+    private mutating func place(of key: Key) -> UInt32 {
+        if let place = places[key] { return place }
+        let place = free.popLast() ?? UInt32(lives.count)
+        if place == lives.count { lives.append(Life(key: key)) } else { lives[Int(place)] = Life(key: key) }
+        places[key] = place
+        return place
+    }
+
+    private mutating func forget(_ place: UInt32) {
+        places[lives[Int(place)].key] = nil
+        free.append(place)
+    }
+}
