@@ -15,11 +15,15 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
     private var isWalksTurn = false
     private var stopping = false
     private let store: any LogStore
+    private let hub: EventHub
 
     /// Threads that replay.
     static let threadCount = 2
 
-    init(_ store: any LogStore) { self.store = store }
+    init(_ store: any LogStore, _ hub: EventHub) {
+        self.store = store
+        self.hub = hub
+    }
 
     /// Works until `stop`, which leaves undone what was not begun. The body of its threads.
     func run() {
@@ -136,13 +140,29 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         }
     }
 
+    /// Finds out whether a row holds `position` or begins right behind it: see `EventHub.standing`.
+    public func isHeld(_ position: Int64, reply: @escaping @Sendable (Result<Bool, StoreError>) -> Void) {
+        enqueue { reader in
+            do throws(StoreError) {
+                if try reader.row(holding: position) != nil { return reply(.success(true)) }
+                reply(.success(try reader.row(holding: position + 1) != nil))
+            } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+
     /// Reads the events of `deliveries`; nil where one is gone. Rows are let go as they are read: ask for as many at once
     /// as one thread may be busy with.
     public func events(
         of deliveries: [DeliveryStanding], reply: @escaping @Sendable (Result<[OwedEvent?], StoreError>) -> Void
     ) {
-        enqueue { reader in
-            var bodies = EventBodies { position throws(StoreError) in try reader.row(holding: position) }
+        enqueue { [hub] reader in
+            // What may be shown and is not on disk yet is in memory.
+            var bodies = EventBodies { position throws(StoreError) in
+                if let row = hub.row(holding: position) { return row }
+                return try reader.row(holding: position)
+            }
             do throws(StoreError) {
                 var events: [OwedEvent?] = []
                 for delivery in deliveries {

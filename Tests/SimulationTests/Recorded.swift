@@ -23,7 +23,7 @@ struct Recorded {
             event.fire = fire
             event.stalledFor = record.stalledFor
         case .snapshot, .kick: isState = true
-        case .answer, .versionFloor, .condensed, .delivery: return nil
+        case .answer, .versionFloor, .mark, .condensed, .delivery: return nil
         }
         if case .kick = record.content { return }
         let bytes = Array(row.data[record.definition])

@@ -70,6 +70,7 @@ struct SampleRecord: Sendable {
         case .condensed(let last): RecordCodec.appendCondensed(restingOn: last, at: at, to: &bytes)
         case .answer(let answer): RecordCodec.append(answer, to: &bytes)
         case .versionFloor(let floor): RecordCodec.appendVersionFloor(floor, at: at, to: &bytes)
+        case .mark(let mark): RecordCodec.append(mark, at: at, to: &bytes)
         case .delivery(let delivery, _):
             RecordCodec.append(delivery, at: at, isEvent: false, definition.span, to: &bytes)
         }
