@@ -10,6 +10,8 @@ final class LoopInbox: @unchecked Sendable {  // unchecked: `messages` is guarde
         case rows(stream: UInt64, Result<(rows: [LogRow], isWhole: Bool), StoreError>)
         /// The history that a request for a timer's events asked for.
         case history(ticket: UInt64, Result<Replayer.History, StoreError>)
+        /// Whether the id that a request for events named was ever given.
+        case standing(ticket: UInt64, Result<Bool, StoreError>)
         /// A stored answer, part by part; nil for one that is gone.
         case answer(ticket: UInt64, Result<[StoredAnswer?], StoreError>)
         /// The events of deliveries; nil for one that is gone.

@@ -17,11 +17,40 @@ extension TimerHandler {
         }
         let isOld = plan.since.map { $0 > 0 && $0 < context.service.horizon } ?? false
         if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
+        guard let since = plan.since, since > context.service.horizon else { return beginHistory(plan, ticket) }
+        switch context.service.hub.standing(of: since) {
+        case .given: beginHistory(plan, ticket)
+        case .lost: expire(plan, Self.neverGiven, ticket)
+        case .gone:
+            reading[ticket.serial] = ticket
+            let serial = ticket.serial
+            let inbox = inbox
+            context.service.replayer.isHeld(since) { inbox.post(.standing(ticket: serial, $0)) }
+        }
+    }
+
+    /// Goes on once it is known whether the id that the client named was ever given.
+    func begin(known result: Result<Bool, StoreError>, _ ticket: Ticket) {
+        guard case .stream(let plan) = ticket.outcome else { return }
+        switch result {
+        case .success(true): beginHistory(plan, ticket)
+        case .success(false):
+            // Its row may have gone while it was looked for.
+            let isOld = plan.since.map { $0 < context.service.horizon } ?? false
+            if isOld && plan.filter.timer != nil { return beginHistory(plan, ticket) }
+            expire(plan, isOld ? Self.tooOld : Self.neverGiven, ticket)
+        case .failure:
+            ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
+            respond(ticket)
+        }
+    }
+
+    private func beginHistory(_ plan: StreamPlan, _ ticket: Ticket) {
         // Memory may hold events of an earlier timer of this id: from the beginning on, only this one's are shown. What
         // is not on disk yet (`--durability interval`) no walk can begin at: then all rows are looked through.
         let hub = context.service.hub
         guard let since = plan.since, plan.filter.timer != nil, ticket.exchange.method != .head,
-            since == 0 || !hub.holds(after: since), plan.newestOfTimer <= hub.head
+            since == 0 || !hub.holds(after: since), plan.newestOfTimer <= context.service.engine.durableHead
         else { return open(plan, ticket) }
         reading[ticket.serial] = ticket
         let serial = ticket.serial
@@ -59,6 +88,7 @@ extension TimerHandler {
         respond(ticket)
     }
 
+    private static let neverGiven = "the log holds no record of this id: what was shown under it was lost"
     private static let tooOld = "events that may match came after that id and are no longer kept"
 
     /// Refuses a stream that can't begin where its client asks.

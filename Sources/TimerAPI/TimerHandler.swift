@@ -249,12 +249,13 @@ final class TimerHandler: LoopHandler {
         let engine = context.service.engine
         if case .reading(let reading) = ticket.outcome {
             // What is lost is told once it was looked for in vain.
-            let isThere = reading.newest <= engine.durableHead || engine.isLost(reading.newest)
+            let isThere = reading.newest <= engine.shownHead || engine.isLost(reading.newest)
             return isThere ? .durable : .pending
         }
-        if case .replay(let positions) = ticket.outcome, let newest = positions.max(), newest > engine.durableHead {
+        if case .replay(let positions) = ticket.outcome, let newest = positions.max(), newest > engine.shownHead {
             return engine.isLost(newest) ? .lost : .pending
         }
+        if case .stream = ticket.outcome { return engine.fateOfShown(ticket.rests) }
         return engine.fate(of: ticket.rests)
     }
 
@@ -334,6 +335,9 @@ final class TimerHandler: LoopHandler {
         case .history(let serial, let history):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
             begin(history, ticket)
+        case .standing(let serial, let result):
+            guard let ticket = reading.removeValue(forKey: serial) else { return }
+            begin(known: result, ticket)
         case .events(let serial, let result):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
             received(result, ticket)

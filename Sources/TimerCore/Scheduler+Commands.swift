@@ -35,7 +35,7 @@ extension Scheduler {
     /// Begins a step: the timer's next version, at `now`.
     func begin(_ slot: SlotIndex, _ now: Now) -> Step {
         var progress = table.progress(slot)
-        progress.version += 1
+        progress.version = max(progress.version, lostVersions) + 1
         progress.updatedAt = now.wall
         let grid = Grid(rules(slot), zones: zones)
         let kicks = grid.rules.schedule.kind == .watchdog ? table.kicks(slot) : nil
@@ -78,7 +78,7 @@ extension Scheduler {
         guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
         Definition.setCreatedAt(now.wall, in: &definition)
         var progress = TimerProgress()
-        progress.version = versionFloor + 1
+        progress.version = max(versionFloor, lostVersions) + 1
         progress.updatedAt = now.wall
         let slot = table.insert(key, definition: definition.span, progress: progress)
         let kicks = rules.schedule.kind == .watchdog ? KickProgress() : nil

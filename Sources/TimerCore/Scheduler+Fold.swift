@@ -91,6 +91,12 @@ extension Scheduler {
     /// Raises the floor of versions to what an earlier life of the log reached.
     public mutating func foldVersionFloor(_ floor: Int64) { versionFloor = max(versionFloor, floor) }
 
+    /// Takes over up to which version changes may have been lost: what the log tells last counts.
+    public mutating func foldLostVersions(_ version: Int64) { lostVersions = version }
+
+    /// Has the next version of every timer lie above `version`, of which changes may have been lost.
+    public mutating func noteLostVersions(_ version: Int64) { lostVersions = max(lostVersions, version) }
+
     /// Plans every timer's next instant, once the whole log is folded.
     ///
     /// - Parameters:

@@ -36,6 +36,8 @@ public struct Scheduler: ~Copyable {
     var deleted = DeletedTimers()
     /// New timers start above this version, so that no version of an id ever repeats.
     public internal(set) var versionFloor: Int64 = 0
+    /// Versions up to this one may have been given in changes that were lost: the next one of every timer lies above.
+    public internal(set) var lostVersions: Int64 = 0
     /// Most timers there may be.
     public let maximumTimers: Int
     /// The time zones of cron schedules.

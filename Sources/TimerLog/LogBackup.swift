@@ -76,7 +76,9 @@ public enum LogBackup {
     private static func write(
         _ source: RowQueries, to place: DataDirectory, _ partial: String, _ betweenReads: () -> Void
     ) throws(StoreError) -> Content {
-        let meta = try SQLiteSchema.meta(source.connection)
+        var meta = try SQLiteSchema.meta(source.connection)
+        // The original goes on, or what was lost of it did.
+        meta.branchedAt = Clocks.realtime() / 1_000_000
         let descriptor = unsafe open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw place.failure(.unusable, "can't make \(partial)") }
         close(descriptor)

@@ -43,6 +43,8 @@ public struct LogFold: ~Copyable {
     public private(set) var lastBase: TimeBase?
     /// Position of the newest record.
     public private(set) var head: Int64 = 0
+    /// The newest mark.
+    public private(set) var mark = HighWaterMark()
     /// Position before which rows were deleted: the first row's link.
     public private(set) var deletedThrough: Int64?
     /// Position of the oldest record there is; nil for an empty log.
@@ -132,6 +134,10 @@ public struct LogFold: ~Copyable {
             return true
         case .versionFloor(let floor):
             scheduler.foldVersionFloor(floor)
+            return true
+        case .mark(let mark):
+            self.mark = mark
+            scheduler.foldLostVersions(mark.version)
             return true
         }
     }

@@ -22,6 +22,8 @@ public struct LogRecord: Sendable, Equatable {
         case will(takesDeliveries: Bool)
         /// The versions of deleted timers end here: new timers start above.
         case versionFloor(Int64)
+        /// What may have been shown although the log does not hold it; the newest one counts.
+        case mark(HighWaterMark)
     }
 
     /// Where it stands in the log; also the id of its event.
@@ -57,6 +59,22 @@ public struct LogRecord: Sendable, Equatable {
     public var isEvent: Bool {
         if case .event = content { return true }
         return false
+    }
+}
+
+/// How far positions and versions went, or may have gone, beyond what the log holds.
+///
+/// Written ahead where changes are shown before they are on disk: what may be shown so lies at or below a mark that is.
+public struct HighWaterMark: Sendable, Equatable {
+    /// The greatest position.
+    public var position: Int64
+    /// The greatest version of any timer.
+    public var version: Int64
+
+    /// Makes a mark; see the members.
+    public init(position: Int64 = 0, version: Int64 = 0) {
+        self.position = position
+        self.version = version
     }
 }
 

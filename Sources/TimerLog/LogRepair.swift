@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Removes the damaged end of a log, for an operator who decided to.
 public enum LogRepair {
     /// What was removed.
@@ -42,6 +44,8 @@ public enum LogRepair {
             let delete = try connection.prepare("DELETE FROM log \(condition)")
             try delete.bind(1, position)
             try delete.run()
+            // Clients may know what was cut.
+            if cut.rows > 0 { try SQLiteSchema.branch(connection, at: Clocks.realtime() / 1_000_000) }
             try connection.execute("COMMIT")
             try connection.checkpoint(.truncate)
             return cut

@@ -60,7 +60,9 @@ final class LogWriter {
             try connection.checkpoint(.truncate)
         }
         let meta = try SQLiteSchema.meta(connection)
-        head = StoreHead(epoch: meta.epoch, last: try LogWriter.verifyNewest(connection), secret: meta.secret)
+        head = StoreHead(
+            epoch: meta.epoch, last: try LogWriter.verifyNewest(connection), secret: meta.secret,
+            branchedAt: meta.branchedAt)
         if let known, known.secret != head.secret || known.last > head.last { throw directory.isGone(path) }
         files = [path, directory.wal].map { ($0, directory.identity($0)) }
         self.directory = directory
@@ -89,6 +91,7 @@ final class LogWriter {
         if connection.walPages >= restartPages, let error = restartWAL() { return .absent(error) }
         let ending = transaction { () throws(SQLiteFailure) in
             for row in rows { try SQLiteSchema.insert(row, insert) }
+            if head.branchedAt != nil { try connection.execute(SQLiteSchema.unbranch) }
         }
         switch ending {
         case .committed:
@@ -99,6 +102,7 @@ final class LogWriter {
                 return .unknown(error)
             }
             head.last = last
+            head.branchedAt = nil
             return .durable
         case .rolledBack(let error) where error.isDuplicate:
             return .fenced

@@ -13,6 +13,7 @@ public enum RecordCodec {
     static let kickKind: UInt8 = 35
     static let condensedKind: UInt8 = 36
     static let deliveryKind: UInt8 = 37
+    static let markKind: UInt8 = 38
     static let answerPartKind: UInt8 = 39
     static let timerAnswerKind: UInt8 = 40
     static let willKind: UInt8 = 41
@@ -102,6 +103,16 @@ public enum RecordCodec {
         endFrame(start, &bytes)
     }
 
+    /// Appends the record of a high-water mark.
+    public static func append(_ mark: HighWaterMark, at: Int64, to bytes: inout [UInt8]) {
+        let start = beginFrame(&bytes)
+        bytes.append(markKind)
+        ByteCoding.append(signed: at, to: &bytes)
+        appendFixed(UInt64(bitPattern: mark.position), count: 8, to: &bytes)
+        ByteCoding.append(signed: mark.version, to: &bytes)
+        endFrame(start, &bytes)
+    }
+
     /// Appends the record of a condensed row: records up to `position` stand for those that went.
     static func appendCondensed(restingOn position: Int64, at: Int64, to bytes: inout [UInt8]) {
         let start = beginFrame(&bytes)
@@ -178,6 +189,14 @@ public enum RecordCodec {
             else { return false }
             record.at = at
             record.content = .versionFloor(floor)
+            return true
+        case markKind:
+            guard let at = ByteCoding.readSigned(bytes, &offset),
+                let position = ByteCoding.readFixed(bytes, &offset, count: 8),
+                let version = ByteCoding.readSigned(bytes, &offset)
+            else { return false }
+            record.at = at
+            record.content = .mark(HighWaterMark(position: Int64(bitPattern: position), version: version))
             return true
         case condensedKind:
             guard let at = ByteCoding.readSigned(bytes, &offset), let last = ByteCoding.readSigned(bytes, &offset)

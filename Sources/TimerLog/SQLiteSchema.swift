@@ -42,6 +42,8 @@ enum SQLiteSchema {
         var secret: [UInt8]
         /// The epoch of the one who writes.
         var epoch: Int64
+        /// Wall milliseconds at which the log was copied, or its end cut, while nothing was appended since.
+        var branchedAt: Int64?
 
         /// Meta of a new log.
         static func fresh() -> Meta { Meta(secret: newSecret(), epoch: 0) }
@@ -78,21 +80,34 @@ enum SQLiteSchema {
         let insert = try connection.prepare("INSERT INTO meta(key, value) VALUES ('epoch', ?1), ('secret', ?2)")
         try insert.bind(1, meta.epoch)
         try insert.run(blob: meta.secret, at: 2)
+        if let instant = meta.branchedAt { try branch(connection, at: instant) }
         try connection.execute("COMMIT")
     }
 
+    /// Notes that from here on others may have gone on with this log.
+    static func branch(_ connection: SQLiteConnection, at wall: Int64) throws(SQLiteFailure) {
+        let insert = try connection.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES ('branched', ?1)")
+        try insert.bind(1, wall)
+        try insert.run()
+    }
+
+    /// Takes the note back, in the transaction of the first append.
+    static let unbranch = "DELETE FROM meta WHERE key = 'branched'"
+
     /// Reads the table `meta`.
     static func meta(_ connection: SQLiteConnection) throws(StoreError) -> Meta {
-        let (secret, epoch) = try attempt("reading the log's secret and epoch") { () throws(SQLiteFailure) in
+        let (secret, epoch, branchedAt) = try attempt("reading the table meta") { () throws(SQLiteFailure) in
             let select = try connection.prepare("SELECT value FROM meta WHERE key = 'secret'")
             var secret: [UInt8] = []
             if try select.step() { try select.readBlob(0, into: &secret) }
-            return (secret, try connection.integer("SELECT value FROM meta WHERE key = 'epoch'"))
+            let branch = try connection.prepare("SELECT value FROM meta WHERE key = 'branched'")
+            let branchedAt = try branch.step() ? branch.integer(0) : nil
+            return (secret, try connection.integer("SELECT value FROM meta WHERE key = 'epoch'"), branchedAt)
         }
         guard secret.count == secretBytes else {
             throw StoreError(.damaged, "the log is damaged: its secret is missing")
         }
-        return Meta(secret: secret, epoch: epoch)
+        return Meta(secret: secret, epoch: epoch, branchedAt: branchedAt)
     }
 
     /// Adds `row` by `statement`, which was prepared from `insertRow`.

@@ -20,6 +20,12 @@ struct CommitWork {
     var isTickOnly = false
     /// The clocks when the batch was taken; nil when there is none.
     var base: TimeBase?
+    /// Whether it is to be on disk at once, with all that waits for that.
+    var syncs = true
+    /// Whether its rows may be shown before they are on disk.
+    var isShownEarly = false
+    /// The mark among the records.
+    var mark: HighWaterMark?
     /// Rows up to there are to go.
     var deletion: Int64?
     /// Rows that are to take the place of others.

@@ -4,25 +4,35 @@ import TimerLog
 
 /// The thread that makes changes durable: it takes the engine's batch, appends it, and lets go what waited.
 ///
-/// The append under way is the batching window: whatever arrives meanwhile shares the next one. A failed append is not
-/// a refusal: the log is folded anew, and what the disk holds decides.
+/// The append under way is the batching window: whatever arrives meanwhile shares the next one. With `--durability
+/// interval` rows are shown as they are made, as far as a mark on disk covers them, and appended together later.
 final class Committer: @unchecked Sendable {
-    // Unchecked: every `var` is guarded by engine.lock, but for `gathering`, which its own thread alone touches; `epoch` and
-    // `logHead` change on that thread alone.
-    private let engine: Engine
-    private let store: any LogStore
-    private let hub: EventHub
-    private let secret: [UInt8]
-    private let report: @Sendable (ServiceEvent) -> Void
-    private var epoch: Int64
-    private var logHead: Int64
-    private var deleteThrough: Int64 = 0
+    // Unchecked: every `var` is guarded by engine.lock, but for `gathering`, `unsynced`, `shownRows` and `unsyncedMark`, which
+    // its own thread alone touches; `epoch` and `logHead` change on that thread alone.
+    let engine: Engine
+    let store: any LogStore
+    let hub: EventHub
+    let secret: [UInt8]
+    let report: @Sendable (ServiceEvent) -> Void
+    var epoch: Int64
+    /// Position of the last row on disk.
+    var logHead: Int64
+    /// Rows that are made and not on disk yet, how many of them are shown, and the mark among them.
+    var unsynced: [LogRow] = []
+    var shownRows = 0
+    var unsyncedMark: HighWaterMark?
+    private var unsyncedBytes = 0
+    /// Monotonic nanoseconds by which they are to be on disk.
+    private var syncBy = Int64.max
+    /// Whether somebody waits for them to be there.
+    private var isHurried = false
+    private(set) var deleteThrough: Int64 = 0
     private var expiredThrough: Int64 = 0
     private var deletedThrough: Int64
     /// Whether a deletion failed; the next one asked for tries again.
     private var deletionFailed = false
     /// Bytes of the rows' data in the log, but for rows that are to be deleted.
-    private var held: RowBytes
+    var held: RowBytes
     /// Rows that are to take the place of others, and whether some are just doing so.
     private var replacements: [RowReplacement] = []
     private var replaces = false
@@ -34,7 +44,7 @@ final class Committer: @unchecked Sendable {
     /// Bytes appended since memory was last given back.
     private var bytesInHaste = 0
     private var onGrowth: @Sendable () -> Void = {}
-    private var stopping = false
+    private(set) var stopping = false
 
     /// A buffer that grew larger than this is given back.
     private static let bufferKept = 8 << 20
@@ -46,6 +56,10 @@ final class Committer: @unchecked Sendable {
     var silence: Int64 = 5_000_000_000
     /// Pause between attempts while storage fails, in nanoseconds. Set before `run`.
     var retryPause: Int64 = 250_000_000
+    /// Rows that were shown and are not on disk yet are written before their time once they are so many bytes.
+    private static let mostUnsynced = 16 << 20
+    /// What is shown before it is on disk gathers for so many nanoseconds.
+    private static let longestGathering: Int64 = 2_000_000
 
     init(
         _ engine: Engine, _ store: any LogStore, _ hub: EventHub, head: StoreHead, deletedThrough: Int64,
@@ -101,6 +115,15 @@ final class Committer: @unchecked Sendable {
     /// Calls `growth` each time the log has grown by a step. Set before `run`.
     func observeGrowth(_ growth: @escaping @Sendable () -> Void) { onGrowth = growth }
 
+    /// Has what waits for its time written at once.
+    func hurry() {
+        engine.lock.withLock(.commit) {
+            guard engine.showsEarly, !isHurried else { return }
+            isHurried = true
+            engine.lock.signal()
+        }
+    }
+
     /// Ends `run` once everything is committed, or at once while storage fails.
     func stop() {
         engine.lock.withLock(.commit) {
@@ -112,14 +135,20 @@ final class Committer: @unchecked Sendable {
     /// Commits until `stop`. The body of the committer's thread.
     func run() {
         while step() {
-            if case .interval(let nanoseconds) = engine.configuration.durability { pause(nanoseconds) }
+            if case .interval(let nanoseconds) = engine.configuration.durability {
+                pause(min(nanoseconds, Self.longestGathering))
+            }
         }
     }
 
     /// Waits for work and does it. Returns false when there will be none any more.
     func step() -> Bool {
         guard let work = next() else { return false }
-        guard append(work.rows(after: logHead, epoch: epoch)) else { return false }
+        add(work.rows(after: unsynced.last?.last ?? logHead, epoch: epoch), work.mark)
+        if work.isShownEarly { show() }
+        if work.syncs {
+            guard append() else { return false }
+        }
         if let through = work.deletion {
             guard deleteRows(through) else { return false }
         }
@@ -129,7 +158,15 @@ final class Committer: @unchecked Sendable {
     }
 
     /// Whether a step would find something to do. Called under the lock.
-    var hasWork: Bool { !engine.batch.isEmpty || wantsDeletion || !replacements.isEmpty }
+    var hasWork: Bool {
+        !engine.batch.isEmpty || wantsDeletion || !replacements.isEmpty || isSyncDue || stopping && engine.isMarkAhead
+    }
+
+    /// Whether rows are to be written now that were made before. Called under the lock.
+    private var isSyncDue: Bool {
+        !unsynced.isEmpty
+            && (stopping || isHurried || unsyncedBytes >= Self.mostUnsynced || Clocks.monotonic() >= syncBy)
+    }
 
     /// Has the next batch written into the memory of this one, which is on disk: fresh memory costs its zeroing.
     private func keepBuffers(_ work: consuming CommitWork) {
@@ -149,27 +186,49 @@ final class Committer: @unchecked Sendable {
             while !hasWork && !stopping { rest() }
             gather()
             var work = CommitWork()
-            if !engine.batch.isEmpty {
-                // Before the batch is taken: the reading follows a step of the calendar.
-                let base = engine.timeBase()
-                engine.lastBase = base.now.elapsed
-                swap(&work, &spare)
-                swap(&work.records, &engine.batch)
-                work.base = base
-                work.first = engine.batchFirst
-                swap(&work.kicks, &engine.kicks)
-                work.isTickOnly = engine.isTickOnly
-                work.firstKick = engine.placeKicks()
-            }
+            work.isShownEarly = engine.mayShowBatch
+            work.syncs = isSyncDue || !engine.mayShowBatch || stopping
+            work.mark = markDue(syncs: work.syncs)
+            if !engine.batch.isEmpty { take(&work) }
             if wantsDeletion && !stopping { work.deletion = deleteThrough }
             if !stopping { swap(&work.replacements, &replacements) }
             replaces = !work.replacements.isEmpty
-            return work.base == nil && work.deletion == nil && work.replacements.isEmpty ? nil : work
+            let isNone = work.base == nil && work.deletion == nil && work.replacements.isEmpty && unsynced.isEmpty
+            return isNone ? nil : work
         }
+    }
+
+    /// Takes the batch. Called under the lock.
+    func take(_ work: inout CommitWork) {
+        // Before the batch is taken: the reading follows a step of the calendar.
+        let base = engine.timeBase()
+        engine.lastBase = base.now.elapsed
+        swap(&work.records, &spare.records)
+        swap(&work.kicks, &spare.kicks)
+        swap(&work.records, &engine.batch)
+        work.base = base
+        work.first = engine.batchFirst
+        swap(&work.kicks, &engine.kicks)
+        work.isTickOnly = engine.isTickOnly
+        work.firstKick = engine.placeKicks()
+    }
+
+    /// Writes the mark that has to go along with what is written now. Called under the lock.
+    private func markDue(syncs: Bool) -> HighWaterMark? {
+        let isLast = stopping && engine.showsEarly
+        guard syncs, !engine.batch.isEmpty || !unsynced.isEmpty || isLast && engine.isMarkAhead else { return nil }
+        guard isLast || engine.needsMark || engine.showsEarly && engine.isMarkLow, !engine.storageFails else {
+            return nil
+        }
+        return engine.recordMark(isExact: isLast || !engine.showsEarly)
     }
 
     /// Sleeps until there may be work. In a silence the buffers go, most of the newest rows, and what the allocator keeps.
     private func rest() {
+        guard unsynced.isEmpty else {
+            _ = engine.lock.wait(nanoseconds: max(0, syncBy - Clocks.monotonic()))
+            return
+        }
         guard bytesInHaste >= Self.hasteBytes else { return engine.lock.wait() }
         guard !engine.lock.wait(nanoseconds: silence), !hasWork else { return }
         bytesInHaste = 0
@@ -204,149 +263,69 @@ final class Committer: @unchecked Sendable {
         }
     }
 
-    /// Makes `rows` durable. Returns false when the service stops before storage works again.
-    private func append(_ rows: [LogRow]) -> Bool {
-        guard let last = rows.last?.last, let first = rows.first?.first else { return true }
+    /// Takes rows among those that are to be on disk.
+    func add(_ rows: [LogRow], _ mark: HighWaterMark?) {
+        if let mark { unsyncedMark = mark }
+        guard !rows.isEmpty else { return }
+        if unsynced.isEmpty, case .interval(let nanoseconds) = engine.configuration.durability {
+            let (end, overflow) = Clocks.monotonic().addingReportingOverflow(nanoseconds)
+            syncBy = overflow ? .max : end
+        }
+        unsynced += rows
+        unsyncedBytes += rows.reduce(0) { $0 + $1.data.count }
+    }
+
+    /// Shows the rows that were not shown yet.
+    func show() {
+        guard shownRows < unsynced.count, let last = unsynced.last?.last else { return }
+        hub.publish(Array(unsynced[shownRows...]), durableThrough: logHead)
+        shownRows = unsynced.count
+        engine.setShown(last)
+        hub.notify()
+    }
+
+    /// Makes the rows durable. Returns false when the service stops before storage works again.
+    private func append() -> Bool {
+        if unsynced.isEmpty { return true }
         let started = Clocks.monotonic()
-        let outcome = store.append(rows, expecting: logHead, epoch: epoch)
-        guard outcome == .durable else { return recover(outcome, rows) }
-        let ended = Clocks.monotonic()
+        let outcome = store.append(unsynced, expecting: logHead, epoch: epoch)
+        guard outcome == .durable else { return recover(outcome) }
+        landed(from: started, to: Clocks.monotonic())
+        return true
+    }
+
+    /// Notes that the rows are on disk, and shows what was not shown before.
+    func landed(from started: Int64, to ended: Int64) {
+        guard let last = unsynced.last?.last else { return }
         gathering.appended(from: started, to: ended)
         let seconds = Double(ended - started) / 1e9
+        hub.publish(Array(unsynced[shownRows...]), durableThrough: last)
         engine.lock.withLock(.commit) {
             logHead = last
-            let grown = rows.reduce(0) { $0 + $1.data.count }
-            held += RowBytes(rows)
-            grownBytes += grown
-            bytesInHaste += grown
+            held += RowBytes(unsynced)
+            grownBytes += unsyncedBytes
+            bytesInHaste += unsyncedBytes
             engine.counters.commitSeconds.observe(seconds)
-            engine.counters.commitRecords.observe(Double(last - first + 1))
+            engine.counters.commitRecords.observe(Double(unsynced.reduce(0) { $0 + $1.last - $1.first + 1 }))
+            if let mark = unsyncedMark { engine.setDurable(mark) }
+            forgetRows()
         }
-        hub.publish(rows)
         engine.setDurable(last)
         hub.notify()
         if grownBytes >= Self.growthStep {
             grownBytes = 0
             onGrowth()
         }
-        return true
     }
 
-    /// Finds out what the disk holds, begins anew from there, and waits until it takes writes again.
-    ///
-    /// - Returns: false when the service stops meanwhile. Nothing may be appended then: what was recorded since rests
-    ///   on rows that may be missing.
-    private func recover(_ outcome: AppendOutcome, _ rows: [LogRow]) -> Bool {
-        engine.lock.withLock(.commit) { engine.storageFails = true }
-        report(.appendFailed(outcome))
-        var isKnown = false
-        if case .absent = outcome { isKnown = true } else { showDurablePart(rows) }
-        while !refold(reopening: !isKnown, rows) {
-            guard pauseUnlessStopping() else { return false }
-        }
-        hub.notify()
-        while !probe() {
-            guard pauseUnlessStopping() else { return false }
-        }
-        report(.storageRecovered)
-        hub.notify()
-        engine.alarm.ring()
-        return true
-    }
-
-    /// Until it is known what became of `rows`, reads show what was surely on disk before them.
-    private func showDurablePart(_ rows: [LogRow]) {
-        var fold = emptyFold()
-        do throws(StoreError) { try Self.fold(&fold, store, through: logHead) } catch {
-            return report(.storageStillFailing(error))
-        }
-        var state = engine.state(of: fold)
-        engine.lock.withLock(.restart) { engine.restart(&state, keeping: rows.last?.last ?? logHead) }
-        hub.notify()
-    }
-
-    private func emptyFold() -> LogFold {
-        LogFold(
-            secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones,
-            goingThrough: engine.lock.withLock(.commit) { deleteThrough })
-    }
-
-    private func pauseUnlessStopping() -> Bool {
-        engine.lock.withLock(.commit) {
-            // Every reader signals while the batch is not empty.
-            engine.lock.wait(retryPause) { !stopping }
-            return !stopping
-        }
-    }
-
-    private func refold(reopening: Bool, _ rows: [LogRow]) -> Bool {
-        do {
-            if reopening {
-                let head = try store.open()
-                engine.lock.withLock(.commit) { epoch = head.epoch }
-            }
-            var fold = emptyFold()
-            try Self.fold(&fold, store)
-            let bytes = fold.bytes
-            let hasLanded = try isInLog(rows.first)
-            var state = engine.state(of: fold)
-            // What landed after all is shown like any commit.
-            if hasLanded { hub.publish(rows) }
-            // Rows of another writer are read from the store.
-            hub.reset(head: state.head)
-            engine.lock.withLock(.restart) {
-                let kept = hasLanded ? rows.last?.last ?? logHead : logHead
-                logHead = state.head
-                held = bytes
-                engine.restart(&state, keeping: kept)
-            }
-            return true
-        } catch {
-            report(.storageStillFailing(error))
-            return false
-        }
-    }
-
-    /// Whether the log holds `row`; the rows of one append are there together or not at all.
-    private func isInLog(_ row: LogRow?) throws(StoreError) -> Bool {
-        guard let row else { return false }
-        return try store.makeReader().row(holding: row.first) == row
-    }
-
-    /// Writes a record that says nothing new; when it lands, changes are taken again.
-    private func probe() -> Bool {
-        let rows = engine.lock.withLock(.commit) {
-            let base = engine.timeBase()
-            let head = engine.head
-            engine.recordProbe()
-            // Nobody is to wait for this record: reads go on meanwhile.
-            engine.head = head
-            var records: [UInt8] = []
-            swap(&records, &engine.batch)
-            return BatchRows.make(
-                records: records, first: engine.batchFirst, previous: logHead, epoch: epoch, base: base)
-        }
-        guard let last = rows.last?.last else { return false }
-        switch store.append(rows, expecting: logHead, epoch: epoch) {
-        case .durable:
-            hub.publish(rows)
-            engine.lock.withLock(.commit) {
-                logHead = last
-                held += RowBytes(rows)
-                engine.head = last
-                engine.setDurable(last)
-                engine.storageFails = false
-            }
-            return true
-        case .absent:
-            return false
-        case .unknown, .fenced:
-            // What the disk holds must be found out again before the next attempt.
-            while !refold(reopening: true, rows) {
-                guard pauseUnlessStopping() else { return false }
-            }
-            return false
-        }
+    /// Lets the rows go that are on disk, or lost. Called under the lock.
+    func forgetRows() {
+        unsynced = []
+        shownRows = 0
+        unsyncedBytes = 0
+        unsyncedMark = nil
+        syncBy = .max
+        isHurried = false
     }
 
     /// Deletes a bounded number of rows. Returns false when the service stops before storage works again.
@@ -358,7 +337,7 @@ final class Committer: @unchecked Sendable {
         } catch {
             report(.storageStillFailing(error))
             engine.lock.withLock(.commit) { deletionFailed = true }
-            return reopen() || recover(.unknown(error), [])
+            return reopen() || recover(.unknown(error))
         }
     }
 
@@ -378,7 +357,7 @@ final class Committer: @unchecked Sendable {
         } catch {
             // The rows stay as they are, which is but larger.
             report(.storageStillFailing(error))
-            return reopen() || recover(.unknown(error), [])
+            return reopen() || recover(.unknown(error))
         }
     }
 

@@ -297,6 +297,7 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
             if engine.lock.withLock(.compaction, { engine.restarts != restarts }) { return false }
             if isDone { return true }
             onWait()
+            committer.hurry()
             lock.withLock { if !stopping { _ = lock.wait(nanoseconds: Self.durabilityPause) } }
         }
         return false

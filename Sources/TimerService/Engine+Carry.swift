@@ -125,6 +125,8 @@ extension Engine {
         lock.withLock(.compaction) {
             guard availability == .open else { return false }
             recordVersionFloor()
+            // With the rows that go may go the newest mark.
+            if scheduler.lostVersions > 0 || showsEarly { needsMark = true }
             afterChanges(instant())
             return true
         }
@@ -202,10 +204,12 @@ extension Engine {
         appendVersionFloor()
     }
 
-    /// Writes the record by which storage is tried, which says nothing new.
-    func recordProbe() {
+    /// Writes the record by which storage is tried, which says nothing new; and the mark that the next batch has to bring
+    /// along.
+    func recordProbe() -> HighWaterMark? {
         _ = givePosition()
         appendVersionFloor()
+        return needsMark ? recordMark(isExact: true) : nil
     }
 
     private func appendVersionFloor() {

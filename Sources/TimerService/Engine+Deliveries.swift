@@ -99,7 +99,7 @@ extension Engine {
             restarts = self.restarts
             // What is taken must be begun or come again, and while storage fails nothing begins.
             guard !storageFails else { return [] }
-            let durable = durableHead
+            let durable = shownHead
             let ids = scheduler.takeReadyDeliveries(limit: limit, durable: durable)
             isLast = !scheduler.hasReadyDeliveries(durable: durable)
             return ids.compactMap { id in
@@ -117,7 +117,7 @@ extension Engine {
     func begin(_ ids: [Int64]) -> [Attempt] {
         lock.withLock(.delivery) {
             guard !storageFails else { return [] }
-            let durable = durableHead
+            let durable = shownHead
             return ids.compactMap { id in
                 guard let delivery = scheduler.beginDelivery(id, clockNow, durable: durable) else { return nil }
                 var attempt = Attempt(

@@ -45,7 +45,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// The newest position given out in this process.
     private var givenOut: Int64 = 0
     /// Positions that were given out and lost, newest last.
-    private var lost: [ClosedRange<Int64>] = []
+    var lost: [ClosedRange<Int64>] = []
     /// How often the log was folded anew: what was recorded before such an event may be lost.
     private(set) var restarts = 0
     /// Whether storage fails; nothing changes until it was brought back.
@@ -74,9 +74,21 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var carriedDeliveryBytes = 0
     /// Called under the lock when the turn of deliveries has come. Set before anything changes.
     var onReadyDeliveries: () -> Void = {}
-    private let durable = Atomic<Int64>(0)
+    /// The newest mark that is on disk and was written by this process.
+    var mark = HighWaterMark()
+    /// The highest version that this process gave or may not give again.
+    var highestVersion: Int64 = 0
+    /// Versions up to this one may have been given in changes that are lost, beyond what the log tells of that.
+    var lostVersions: Int64 = 0
+    /// Whether the next batch has to bring a mark along: positions or versions moved on beyond what the log tells.
+    var needsMark = false
+    let durable = Atomic<Int64>(0)
+    /// The newest position that streams may show.
+    let shown = Atomic<Int64>(0)
+    /// Answers that rest on positions up to here may leave before those are on disk.
+    let unbound = Atomic<Int64>(0)
     /// The newest position that was lost.
-    private let lostThrough = Atomic<Int64>(0)
+    let lostThrough = Atomic<Int64>(0)
 
     /// A stand-still of the fire loop over this, in nanoseconds, makes misfires of what came due in it.
     private static let stallThreshold: Int64 = 1_000_000_000
@@ -89,7 +101,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// - Parameter moved: called now and then on the way.
     init(
         _ fold: consuming LogFold, configuration: EngineConfiguration, alarm: any Alarm, timeSource: any TimeSource,
-        moved: () -> Void = {}
+        moved: () -> Void = {}, branchedAt: Int64? = nil
     ) {
         self.configuration = configuration
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
@@ -104,6 +116,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             holdsUnsubscribed: true, configuration, at: clock.now(), moved: moved)
         scheduler = Scheduler(secret: [])
         idempotency = state.idempotency
+        if let branchedAt { beginAnew(branchedAt) }
         take(&state)
     }
 
@@ -135,9 +148,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         }
         restarts += 1
         for key in abandoned { state.idempotency.release(key) }
+        if showsEarly { lostVersions = highestVersion }
         batch.removeAll(keepingCapacity: true)
         kicks.removeAll(keepingCapacity: true)
         kickCount = 0
+        gathered = 0
         take(&state)
     }
 
@@ -150,47 +165,22 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         if now.wallOffset < state.armedAt.wallOffset { scheduler.rebuildWallWheel(now) }
         expectSubscribers(of: state.stoppable, now, isStart: restarts == 0)
         unchecked = state.cronTimers[...]
-        let head = state.head
-        nextPosition = max(nextPosition, head + 1, PositionClock.position(at: now))
+        let (head, mark) = (state.head, state.mark)
+        // Two above the mark: so no row begins right behind what was lost.
+        nextPosition = max(nextPosition, head + 1, mark.position + 2, PositionClock.position(at: now))
         batchFirst = nextPosition
+        needsMark = needsMark || mark.position > head || lostVersions > scheduler.lostVersions
+        scheduler.noteLostVersions(lostVersions)
+        highestVersion = max(highestVersion, scheduler.lostVersions)
+        self.mark = HighWaterMark()
+        unbound.store(0, ordering: .releasing)
         self.head = head
         durable.store(head, ordering: .releasing)
+        shown.store(head, ordering: .releasing)
         armedFor = nextWake(now) ?? .max
         // What is overdue waited for the disk, or for the server: the loop stood still.
         lastBeat = 0
     }
-
-    /// Position of the newest record that is on disk.
-    public var durableHead: Int64 { durable.load(ordering: .acquiring) }
-
-    /// Notes that everything up to `position` is on disk.
-    func setDurable(_ position: Int64) { durable.store(position, ordering: .releasing) }
-
-    /// Tells the dispatcher where the turn of deliveries has come by what is on disk now.
-    func ringDeliveries() {
-        lock.withLock(.delivery) { if scheduler.hasReadyDeliveries(durable: durableHead) { onReadyDeliveries() } }
-    }
-
-    /// What became of the record at `position`, for an answer that rests on it.
-    public func fate(of position: Int64) -> Fate { fate(of: position...position) }
-
-    /// What became of the records at `positions`, for an answer that rests on all of them: lost when any of them is.
-    public func fate(of positions: ClosedRange<Int64>) -> Fate {
-        if configuration.durability != .commit { return .durable }
-        // Read first: a loss is noted before anything behind it can be durable.
-        let head = durableHead
-        if positions.lowerBound <= lostThrough.load(ordering: .acquiring) {
-            let isLost = lock.withLock { wasLost(positions) }
-            if isLost { return .lost }
-        }
-        return positions.upperBound <= head ? .durable : .pending
-    }
-
-    /// Whether the record at `position` was given out and is lost.
-    public func isLost(_ position: Int64) -> Bool { lock.withLock { wasLost(position...position) } }
-
-    /// Whether any record at `positions` was given out and is lost. Called under the lock.
-    func wasLost(_ positions: ClosedRange<Int64>) -> Bool { lost.contains { $0.overlaps(positions) } }
 
     /// The clocks as they were read last.
     var clockNow: Now { clock.lastReading }
@@ -253,7 +243,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Wakes the committer when there are records, and plans the next waking.
     func afterChanges(_ now: Now) {
         if !batch.isEmpty && gathered >= awaited { lock.signal() }
-        if scheduler.hasReadyDeliveries(durable: durableHead) { onReadyDeliveries() }
+        if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
         plan(now)
     }
 
@@ -279,6 +269,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
                 effect.slot, position: position, isBase: RecordCodec.holdsDefinition(effect), isEvent: true)
             if type == .deleted { scheduler.noteDeleted(effect.slot, at: position) }
             counters.count(effect)
+            highestVersion = max(highestVersion, effect.progress.version)
             scheduler.withDefinition(effect.slot) { definition in
                 RecordCodec.append(
                     effect, type, distance: previous == 0 ? 0 : position - previous, definition: definition,
@@ -290,6 +281,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         }
         effects.removeAll(keepingCapacity: true)
         scheduler.finishStep()
+        if showsEarly && !coversVersions { bindBatch() }
     }
 
     /// Writes the record of a change that no stream tells: a kick, or else the timer as it is now.
@@ -305,8 +297,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         RecordCodec.appendKick(
             progress, kicks, hash: scheduler.hash(slot), base: scheduler.base(slot), to: &self.kicks)
         kickCount += 1
+        highestVersion = max(highestVersion, progress.version)
         scheduler.stampKick(slot, position: head)
     }
+
+    /// The position up to which the batch at hand will go, with its kicks and a mark.
+    var batchLast: Int64 { nextPosition + kickCount }
 
     /// Gives the kicks at hand their positions, behind the batch; the first of them.
     func placeKicks() -> Int64 {

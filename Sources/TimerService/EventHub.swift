@@ -3,7 +3,8 @@ public import TimerLog
 
 /// The newest rows of the log in memory, for streams that follow live; older ones are replayed from the store.
 ///
-/// Rows come in log order, only once they are durable, so nothing is shown that could vanish.
+/// Rows come in log order, only once they may be shown: when they are durable, or with `--durability interval` once no id of
+/// them can be given again. Those that are not on disk yet stay in memory.
 public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
     /// Rows are kept up to this many bytes of data.
     static let capacityBytes = 16 << 20
@@ -17,20 +18,24 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
     /// Position after which every row is held.
     private var heldAfter: Int64
     private var newest: Int64
+    /// Rows up to here are on disk.
+    private var durable: Int64
     private var observers: [@Sendable () -> Void] = []
 
     /// Begins with nothing held after `head`.
     init(head: Int64) {
         heldAfter = head
         newest = head
+        durable = head
     }
 
     /// Calls `observer` after each publication and whenever waiting answers may have been resolved. Any thread.
     public func observe(_ observer: @escaping @Sendable () -> Void) { lock.withLock { observers.append(observer) } }
 
-    /// Adds durable rows.
-    func publish(_ added: [LogRow]) {
+    /// Adds rows. Those up to `position` are on disk, of them and of those added before.
+    func publish(_ added: [LogRow], durableThrough position: Int64) {
         lock.withLock {
+            durable = max(durable, position)
             for row in added.map(Self.shown) {
                 rows.append(row)
                 bytes += row.data.count
@@ -51,7 +56,7 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
 
     /// Drops the oldest rows; the newest stays. Called under the lock.
     private func drop(downTo limit: Int) {
-        while bytes > limit && first < rows.count - 1 {
+        while bytes > limit && first < rows.count - 1 && rows[first].last <= durable {
             bytes -= rows[first].data.count
             heldAfter = rows[first].last
             rows[first].data = []
@@ -70,10 +75,17 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
     }
 
     /// Notes that the log was opened anew and ends at `head`: rows of others before it are read from the store.
-    func reset(head: Int64) {
+    ///
+    /// - Parameter kept: of what was published, rows after this position are lost.
+    func reset(head: Int64, keeping kept: Int64) {
         lock.withLock {
-            // What was published is on disk whatever happened since; only the end may have moved.
+            while rows.count > first, let row = rows.last, row.last > kept {
+                bytes -= row.data.count
+                rows.removeLast()
+            }
+            // Streams that were shown what is lost go on behind it.
             newest = max(newest, head)
+            durable = max(durable, head)
             if rows.last?.last ?? heldAfter < head {
                 rows.removeAll()
                 first = 0
@@ -98,6 +110,26 @@ public final class EventHub: @unchecked Sendable {  // unchecked: every `var` is
             let index = index(after: position - 1)
             guard index < rows.count, rows[index].first <= position else { return nil }
             return rows[index]
+        }
+    }
+
+    /// Whether a position was ever given to a record.
+    public enum Standing: Sendable, Equatable {
+        /// A row holds it.
+        case given
+        /// It lies between two rows: what was given it never came into this log.
+        case lost
+        /// Its rows are no longer in memory.
+        case gone
+    }
+
+    /// Whether a row holds `position`, or begins right behind it: there a stream begins that comes from further back.
+    public func standing(of position: Int64) -> Standing {
+        lock.withLock {
+            if position < heldAfter { return .gone }
+            if position == heldAfter || position > newest { return .given }
+            let index = index(after: position - 1)
+            return index < rows.count && rows[index].first <= position + 1 ? .given : .lost
         }
     }
 

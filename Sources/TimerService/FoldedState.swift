@@ -12,6 +12,8 @@ struct FoldedState: ~Copyable {
     let stoppable: [SlotIndex]
     /// The newest position in the log.
     let head: Int64
+    /// The newest high-water mark in the log.
+    let mark: HighWaterMark
     /// When its timers were armed.
     let armedAt: Now
 
@@ -29,6 +31,7 @@ struct FoldedState: ~Copyable {
         for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { idempotency.note(place) }
         self.idempotency = idempotency
         head = fold.head
+        mark = fold.mark
         armedAt = now
         var scheduler = fold.finish()
         stoppable = scheduler.armAll(now, holding: holdsUnsubscribed, moved: moved)

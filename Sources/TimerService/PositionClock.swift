@@ -9,7 +9,7 @@ enum PositionClock {
     /// Positions of one second.
     static let perSecond: Int64 = 1 << 30
     /// From this second on (in the year 2106) positions follow the log alone, so that no calendar exhausts them.
-    private static let lastSecond: Int64 = 1 << 32
+    static let lastSecond: Int64 = 1 << 32
     private static let nanosecondsPerSecond: Int64 = 1_000_000_000
 
     /// The position of the calendar's instant at `now`.

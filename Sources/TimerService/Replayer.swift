@@ -15,11 +15,15 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
     private var isWalksTurn = false
     private var stopping = false
     private let store: any LogStore
+    private let hub: EventHub
 
     /// Threads that replay.
     static let threadCount = 2
 
-    init(_ store: any LogStore) { self.store = store }
+    init(_ store: any LogStore, _ hub: EventHub) {
+        self.store = store
+        self.hub = hub
+    }
 
     /// Works until `stop`, which leaves undone what was not begun. The body of its threads.
     func run() {
@@ -129,15 +133,29 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
     public func answers(
         at positions: [Int64], reply: @escaping @Sendable (Result<[StoredAnswer?], StoreError>) -> Void
     ) {
-        enqueue { reader in
+        enqueue { [hub] reader in
             var row: RowRecords?
             do throws(StoreError) {
                 var answers: [StoredAnswer?] = []
                 for position in positions {
-                    if !(row?.holds(position) ?? false) { row = try reader.row(holding: position).map(RowRecords.init) }
+                    if !(row?.holds(position) ?? false) {
+                        row = try Self.row(position, hub, reader).map(RowRecords.init)
+                    }
                     answers.append(row?.answer(at: position))
                 }
                 reply(.success(answers))
+            } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+
+    /// Finds out whether a row holds `position` or begins right behind it: see `EventHub.standing`.
+    public func isHeld(_ position: Int64, reply: @escaping @Sendable (Result<Bool, StoreError>) -> Void) {
+        enqueue { reader in
+            do throws(StoreError) {
+                if try reader.row(holding: position) != nil { return reply(.success(true)) }
+                reply(.success(try reader.row(holding: position + 1) != nil))
             } catch {
                 reply(.failure(error))
             }
@@ -149,8 +167,8 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
     public func events(
         of deliveries: [DeliveryStanding], reply: @escaping @Sendable (Result<[OwedEvent?], StoreError>) -> Void
     ) {
-        enqueue { reader in
-            var bodies = EventBodies { position throws(StoreError) in try reader.row(holding: position) }
+        enqueue { [hub] reader in
+            var bodies = EventBodies { position throws(StoreError) in try Self.row(position, hub, reader) }
             do throws(StoreError) {
                 var events: [OwedEvent?] = []
                 for delivery in deliveries {
@@ -162,6 +180,14 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
                 reply(.failure(error))
             }
         }
+    }
+
+    /// The row that holds `position`: what may be shown and is not on disk yet is in memory.
+    private static func row(
+        _ position: Int64, _ hub: EventHub, _ reader: any LogReader
+    ) throws(StoreError) -> LogRow? {
+        if let row = hub.row(holding: position) { return row }
+        return try reader.row(holding: position)
     }
 
     /// A walk along a timer's events, from the newest back.

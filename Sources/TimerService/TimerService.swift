@@ -50,7 +50,8 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         let oldest = fold.oldest
         let bytes = fold.bytes
         engine = Engine(
-            fold, configuration: configuration, alarm: alarm, timeSource: timeSource, moved: recovery.beat)
+            fold, configuration: configuration, alarm: alarm, timeSource: timeSource, moved: recovery.beat,
+            branchedAt: head.branchedAt)
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
         hub = EventHub(head: head.last)
@@ -59,7 +60,7 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         oldestAtStart = oldest ?? nextPosition
         // A log that is whole never gave an id before its first: who comes with one knows another log, and has a gap.
         let deletedThrough = linked > 0 ? linked : oldestAtStart - 1
-        replayer = Replayer(store)
+        replayer = Replayer(store, hub)
         watchdog = LoopWatchdog(report: report)
         committer = Committer(
             engine, store, hub, head: head, deletedThrough: deletedThrough, bytes: bytes,

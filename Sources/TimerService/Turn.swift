@@ -16,9 +16,6 @@ public import TimerCore
     /// Position of the newest record given out: an answer that speaks of everything waits until it is durable.
     public var head: Int64 { engine.head }
 
-    /// Position of the newest record on disk.
-    public var durableHead: Int64 { engine.durableHead }
-
     /// How many timers there are.
     public var count: Int { engine.scheduler.count }
 
@@ -79,7 +76,7 @@ public import TimerCore
         view.kicks = engine.scheduler.kicks(slot)
         view.now = now
         view.position = engine.scheduler.lastRecord(slot)
-        view.eventID = max(engine.scheduler.lastEvent(slot), engine.durableHead)
+        view.eventID = max(engine.scheduler.lastEvent(slot), engine.shownHead)
         view.definition.removeAll(keepingCapacity: true)
         engine.scheduler.withDefinition(slot) { definition in
             unsafe definition.withUnsafeBufferPointer { unsafe view.definition.append(contentsOf: $0) }

@@ -78,6 +78,12 @@ enum RecordLine {
             head(record, "versionFloor", &writer)
             writer.key("floor")
             writer.integer(floor)
+        case .mark(let mark):
+            head(record, "mark", &writer)
+            writer.key("position")
+            writer.string(String(mark.position))
+            writer.key("version")
+            writer.integer(mark.version)
         }
         writer.endObject()
         writer.newline()

@@ -22,7 +22,7 @@ CENTURY = "36525d"
 KEEP_EVENTS = ("--retain-events", f"{CENTURY},1GiB")
 # What every fixture has, and what only those from format 2 on have.
 KINDS = {"event", "snapshot", "answer", "versionFloor", "kick", "condensed", "delivery"}
-SINCE_FORMAT_2 = {"answerPart", "timerAnswer", "will"}
+SINCE_FORMAT_2 = {"answerPart", "timerAnswer", "will", "mark"}
 
 
 def dumped(data):
@@ -55,7 +55,7 @@ def everything(api):
 
 def compact(data):
     """A first life, with a short memory: it leaves snapshots, and condensed kicks."""
-    with Server("--retain-events", "1s,64KiB", data=data) as server:
+    with Server("--retain-events", "1s,64KiB", "--durability", "interval=10ms", data=data) as server:
         api = server.client
         api.create(id="snapshot", after=CENTURY, labels={"team": "blue"}, payload={"kept": [1, 2.50, "é"]})
         hooked(api, "http://127.0.0.1:1/", id="carried", retry={"initial": "1d", "max": "1d"}, timer={"every": CENTURY})

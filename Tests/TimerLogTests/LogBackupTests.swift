@@ -26,14 +26,46 @@ struct LogBackupTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: target) == ["timers.db"])
         #expect(try rows(of: SQLiteLogStore.openReader(directory: target)) == written)
         let served = SQLiteLogStore(directory: target)
-        #expect(try served.open() == store.open())
+        var head = try served.open()
+        #expect(head.branchedAt != nil)
+        head.branchedAt = nil
+        #expect(try head == store.open())
         #expect(try rows(of: served) == written)
         #expect(served.append(chain(after: 500, count: 1), expecting: 500, epoch: 0) == .durable)
     }
 
+    @Test func `a copy is told from the original until something was appended to it`() throws {
+        #expect(store.append(chain(count: 5), expecting: 0, epoch: 0) == .durable)
+        #expect(try store.open().branchedAt == nil)
+        let before = Clocks.realtime() / 1_000_000
+        _ = try LogBackup.copy(from: data, to: target)
+        let served = SQLiteLogStore(directory: target)
+        let branchedAt = try #require(try served.open().branchedAt)
+        #expect((before...Clocks.realtime() / 1_000_000).contains(branchedAt))
+        // Neither a restart nor an append that fails changes that.
+        served.close()
+        #expect(try served.open().branchedAt == branchedAt)
+        #expect(served.append(chain(after: 40, count: 1), expecting: 40, epoch: 0) == .fenced)
+        #expect(try served.open().branchedAt == branchedAt)
+        #expect(served.append(chain(after: 50, count: 1), expecting: 50, epoch: 0) == .durable)
+        #expect(try served.open().branchedAt == nil)
+        served.close()
+        #expect(try served.open().branchedAt == nil)
+    }
+
+    @Test func `a log whose end was cut counts as a copy`() throws {
+        #expect(store.append(chain(count: 5), expecting: 0, epoch: 0) == .durable)
+        store.close()
+        #expect(try LogRepair.cut(directory: data, after: 50).rows == 0)
+        #expect(try store.open().branchedAt == nil)
+        store.close()
+        #expect(try LogRepair.cut(directory: data, after: 30).rows == 2)
+        #expect(try store.open().branchedAt != nil)
+    }
+
     @Test func `an empty log can be copied`() throws {
         #expect(try LogBackup.copy(from: data, to: target) == LogBackup.Summary(rows: 0, bytes: 0, head: 0))
-        #expect(try SQLiteLogStore(directory: target).open() == store.open())
+        #expect(try SQLiteLogStore(directory: target).open().secret == store.open().secret)
     }
 
     @Test func `a target with something in it is left alone`() throws {

@@ -77,6 +77,7 @@ struct SampleRecord: Sendable {
         case .will(let takesDeliveries):
             RecordCodec.appendWill(
                 takesDeliveries: takesDeliveries, at: at, definition: definition.span, to: &bytes)
+        case .mark(let mark): RecordCodec.append(mark, at: at, to: &bytes)
         case .delivery(let delivery, _):
             RecordCodec.append(delivery, at: at, isEvent: false, definition.span, to: &bytes)
         }

@@ -19,12 +19,15 @@ struct DurabilityTests {
     @Test func `with an interval answers leave at once, and a stop writes what is left`() throws {
         let rig = try Rig(MemoryLogStore(), Self.interval(Self.hour))
         let first = try rig.create("a")
-        try rig.settle()
+        // No mark covers it yet.
+        try eventually("it is on disk") { rig.engine.durableHead >= first }
         let second = try rig.create("b")
         #expect(rig.engine.fate(of: second) == .durable)
+        try eventually("it is shown") { rig.hub.head == second }
+        #expect(rig.engine.fateOfShown(second...second) == .durable)
+        #expect(rig.hub.row(holding: second) != nil)
         #expect(try rig.holds(first))
         #expect(try !rig.holds(second))
-        #expect(rig.hub.head == first)
         rig.stop()
         let again = try Rig(rig.store)
         #expect(again.live["b"] != nil)
@@ -33,17 +36,17 @@ struct DurabilityTests {
 
     @Test func `an interval ends early when too much has gathered`() throws {
         let rig = try Rig(MemoryLogStore(), Self.interval(Self.hour))
-        try rig.create("a")
-        try rig.settle()
         for number in 0..<64 { try rig.create("t\(number)", payload: Self.large) }
-        try eventually("it is written") { rig.store.bytesOnDisk() > 64 << 20 }
+        try eventually("most is written") { rig.store.bytesOnDisk() > 32 << 20 }
         rig.stop()
     }
 
-    @Test func `with an interval nothing is compacted away that was lost on its way`() throws {
+    @Test func `nothing is compacted away that was lost on its way`() throws {
         let faulty = FaultyLogStore()
         let store = GatedLogStore(faulty)
-        let rig = try Rig(store, Self.interval(0))
+        var configuration = Self.interval(0)
+        configuration.durability = .commit
+        let rig = try Rig(store, configuration)
         var tuning = Compactor.Tuning()
         tuning.slackBytes = 0
         let compactor = Compactor(rig.engine, store, rig.committer, tuning: tuning) { Issue.record("\($0)") }

@@ -63,9 +63,9 @@ struct EventHubTests {
 
     @Test func `rows that others wrote are not in memory`() throws {
         hub.publish(chain(after: 100, count: 2))
-        hub.reset(head: 120)
+        hub.reset(head: 120, keeping: 120)
         #expect(hub.rows(after: 100)?.rows.count == 2)
-        hub.reset(head: 500)
+        hub.reset(head: 500, keeping: 500)
         #expect(hub.head == 500)
         #expect(hub.rows(after: 120) == nil)
         #expect(hub.rows(after: 500)?.rows == [])

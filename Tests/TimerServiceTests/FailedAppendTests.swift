@@ -91,7 +91,7 @@ struct FailedAppendTests {
         }
         _ = try rig.fate(position)
         // What a read rests on now is on disk: it does not wait.
-        let (live, durable) = rig.engine.turn { ($0.head, $0.durableHead) }
+        let (live, durable) = (rig.engine.turn { $0.head }, rig.engine.durableHead)
         #expect(live == durable)
         #expect(rig.engine.fate(of: old) == .durable)
         #expect(durable >= head)

@@ -10,7 +10,7 @@ struct ReplayerTests {
     private func replay<Answer: Sendable>(
         _ store: any LogStore, _ ask: (Replayer, @escaping @Sendable (Answer) -> Void) -> Void
     ) throws -> Answer {
-        let replayer = Replayer(store)
+        let replayer = Replayer(store, EventHub(head: 0))
         let threads = (0..<Replayer.threadCount).map { _ in Background { replayer.run() } }
         let answer = Shared<Answer?>(nil)
         ask(replayer) { found in answer.change { $0 = found } }
@@ -180,7 +180,7 @@ struct ReplayerTests {
     }
 
     @Test func `what was not begun when it stops is not done`() throws {
-        let replayer = Replayer(try store(chain(count: 1)))
+        let replayer = Replayer(try store(chain(count: 1)), EventHub(head: 0))
         let asked = Shared(0)
         for _ in 0..<100 { replayer.rows(after: 0) { _ in asked.change { $0 += 1 } } }
         replayer.stop()

@@ -38,7 +38,8 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         try Committer.fold(&fold, store)
         let deletedThrough = fold.deletedThrough ?? 0
         let bytes = fold.bytes
-        engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: time)
+        engine = Engine(
+            fold, configuration: configuration, alarm: alarm, timeSource: time, branchedAt: head.branchedAt)
         hub = EventHub(head: head.last)
         committer = Committer(
             engine, store, hub, head: head, deletedThrough: deletedThrough, bytes: bytes,
@@ -194,6 +195,9 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
 }
 
 extension EventHub {
+    /// Adds durable rows.
+    func publish(_ added: [LogRow]) { publish(added, durableThrough: added.last?.last ?? 0) }
+
     /// Every row after `position`, and up to where they tell everything; nil where some are no longer in memory.
     func rows(after position: Int64) -> (rows: [LogRow], through: Int64)? {
         var rows: [LogRow] = []
