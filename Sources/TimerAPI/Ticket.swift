@@ -204,7 +204,7 @@ enum Outcome {
     var answerBytes: Int? {
         switch self {
         case .list(let run): run.bytes
-        case .batch(let run): run.output.count + run.brief.count
+        case .batch(let run): run.output.count
         default: nil
         }
     }

@@ -13,7 +13,7 @@ struct WillTests {
         rules.deliveries = EventTypes(.fired)
         try rig.change { turn throws(ServiceError) in
             var bytes = definition("t", rules, webhook: WebhookConfiguration(url: url).encode())
-            _ = try turn.put(rig.key("t"), definition: &bytes, if: .none, createOnly: false)
+            _ = try turn.put(rig.key("t"), definition: &bytes, if: .none, unless: .none)
         }
     }
 
@@ -137,7 +137,7 @@ struct WillTests {
         let id = try die(rig)
         try rig.change { turn throws(ServiceError) in
             var bytes = definition("t")
-            _ = try turn.put(rig.key("t"), definition: &bytes, if: .none, createOnly: false)
+            _ = try turn.put(rig.key("t"), definition: &bytes, if: .none, unless: .none)
         }
         try delete(rig)
         try create(rig, url: "http://later.test/")
