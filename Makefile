@@ -20,7 +20,7 @@ ONLY ?=
 ACCEPT ?=
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build test simulate torture soak leaks instructions bench bench-more bench-streams compare lint format \
+.PHONY: help run build test simulate torture soak leaks instructions bench bench-more bench-streams holds compare lint format \
 	sanitize fuzz clean setup setup-tests
 
 help: ## Show this list
@@ -74,6 +74,10 @@ bench-more: setup ## Measure what takes longer or has no peer; writes its figure
 
 bench-streams: setup ## Measure event streams; writes their figures there too
 	Benchmarks/streams.sh
+
+holds: setup-tests ## Load the server with all that could hold the engine's lock long, and measure every hold: SECONDS=30
+	swift build -c release --product timerd
+	.venv/bin/python Benchmarks/holds.py .build/release/timerd $(SECONDS)
 
 compare: setup ## Hold this build against another binary, both measured in turn: OLD=path/to/timerd
 	swift build -c release --product timerd

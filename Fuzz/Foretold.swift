@@ -22,14 +22,14 @@ final class Foretold {
             let slot = try? scheduler.create(key, definition: &definition, now, &effects)
         else { return nil }
         scheduler.finishStep()
-        guard let fires = try? scheduler.preview(rules, now, count: Self.count) else {
+        guard let fires = try? scheduler.preview(rules, now, count: Self.count).all() else {
             fatalError("broken: a timer was made whose schedule can't work")
         }
         require(fires.count <= rules.maxFires ?? .max, "\(fires) are more than `maxFires`")
         require(zip(fires, fires.dropFirst()).allSatisfy { $0 < $1 }, "\(fires) do not ascend")
         require(fires.allSatisfy { $0 <= rules.until ?? .max }, "\(fires) are past `until`")
         let isRunning = scheduler.progress(slot).state == .running
-        let upcoming = scheduler.upcoming(slot, now, count: Self.count)
+        let upcoming = scheduler.upcoming(slot, now, count: Self.count).all()
         require(upcoming == (isRunning ? fires : []), "\(upcoming) come where \(fires) were foretold")
         self.scheduler = scheduler
         self.slot = slot

@@ -16,8 +16,9 @@ import Synchronization
     private var sleeping = 0
     /// How often such threads were woken.
     private var signals = 0
-    /// How often `yield` sleeps, at most, and for how many nanoseconds each time.
-    private static let mostNaps = 100
+    /// How often `yield` sleeps at most unless told otherwise: some 5 ms.
+    public static let mostNaps = 100
+    /// For how many nanoseconds each time.
     private static let napNs = 50_000
 
     /// Makes an open lock.
@@ -58,10 +59,10 @@ import Synchronization
 
     /// Lets the threads that wait for the lock have it, for one that holds it again and again: who gives it back and
     /// takes it at once would have it again before the one who waits is awake. It sleeps meanwhile, as that one may need
-    /// its core, for some 5 ms at most. The holder may not call.
-    public func yield() {
+    /// its core, some 50 µs each time. The holder may not call.
+    public func yield(naps: Int = Lock.mostNaps) {
         var nap = timespec(tv_sec: 0, tv_nsec: Self.napNs)
-        for _ in 0..<Self.mostNaps where waiters > 0 { unsafe nanosleep(&nap, nil) }
+        for _ in 0..<naps where waiters > 0 { unsafe nanosleep(&nap, nil) }
     }
 
     /// How many threads want the lock and don't have it.

@@ -143,14 +143,12 @@ final class BatchRun {
 
     /// Applies lines that were read, until so many bytes of timers have been copied; under the lock.
     func apply(_ turn: borrowing Turn) {
-        var bytes = 0
-        while applied < lines.count, bytes < APILimits.bytesPerStep {
+        repeat {
             let result = apply(lines[applied], turn)
-            if case .whole(_, _, let view) = result { bytes += view.definition.count }
             if keepsBrief { write(result, &brief, isBrief: true, []) }
             results.append(result)
             applied += 1
-        }
+        } while applied < lines.count && !turn.isSpent
         guard applied == lines.count else { return }
         lines.removeAll(keepingCapacity: true)
         definitions.removeAll(keepingCapacity: true)

@@ -87,9 +87,11 @@ final class BulkRun {
                         && scheduler.withDefinition(member.slot) { StreamFilter.carries(labels, $0) })
             }
         }
+        turn.noteLooks(run.count)
         for (member, isSelected) in zip(run, selected) {
             if isSelected { try apply(member.slot, turn) }
             after = member.place
+            if turn.isSpent { return false }
         }
         return run.count < APILimits.appliedPerStep
     }

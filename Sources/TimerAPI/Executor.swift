@@ -120,8 +120,13 @@ struct Executor {
             show(slot, status: 200, ticket, turn)
         case .next(let key, let count):
             try next(key, count, ticket, turn)
+            return false
         case .preview(let rules, let count):
-            try preview(rules, count, ticket, turn)
+            ticket.operation = .upcoming(try turn.preview(rules, count: count))
+            return false
+        case .upcoming(let fires):
+            guard fires.isDone else { return false }
+            ticket.outcome = .fires(fires.instants)
         case .list(let run):
             let isDone = run.step(turn)
             ticket.rest(on: turn.head)
@@ -213,6 +218,10 @@ struct Executor {
                 ticket.rest(on: ticket.view.position)
                 ticket.operation = .fail(error, unlessMissing: nil)
             }
+        case .upcoming(var fires):
+            ticket.operation = .none
+            fires.step()
+            ticket.operation = .upcoming(fires)
         case .batch(let run):
             run.prepare(makeID, requestID: ticket.requestID)
         default:
@@ -238,13 +247,7 @@ struct Executor {
             (scheduler.upcoming(slot, now, count: count), scheduler.lastRecord(slot))
         }
         ticket.rest(on: position)
-        ticket.outcome = .fires(fires)
-    }
-
-    private func preview(
-        _ rules: TimerRules, _ count: Int, _ ticket: Ticket, _ turn: borrowing Turn
-    ) throws(ServiceError) {
-        ticket.outcome = .fires(try turn.preview(rules, count: count))
+        ticket.operation = .upcoming(fires)
     }
 
     private func open(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {

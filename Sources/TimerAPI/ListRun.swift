@@ -11,6 +11,8 @@ final class ListRun {
     let limit: Int
     private var after: Cursor?
     private var search: SoonestSearch?
+    /// Timers that a search has found and that are not on the page yet, soonest last; nil while it goes on.
+    private var found: [(place: Scheduler.DuePlace, slot: SlotIndex)]?
     private var examined = 0
     /// The timers of the page so far, each with the place right behind it.
     private(set) var members: [(view: TimerView, behind: Cursor)] = []
@@ -108,13 +110,13 @@ final class ListRun {
             }
         }
         examined += inStep
-        for member in found {
-            guard !isFull else {
-                isDone = false
-                break
-            }
+        turn.noteLooks(inStep)
+        for (index, member) in found.enumerated() {
             append(member.slot, behind: .place(member.place), turn)
-            if isFull { place = member.place }
+            guard isFull || turn.isSpent, index + 1 < found.count else { continue }
+            place = member.place
+            isDone = false
+            break
         }
         after = place.map { .place($0) }
         next = isDone ? nil : after
@@ -123,29 +125,39 @@ final class ListRun {
     }
 
     private func stepBySoonest(_ turn: borrowing Turn) -> Bool {
-        var place: Scheduler.DuePlace?
-        if case .due(let value) = after { place = value }
         let now = turn.now
-        var search = search ?? SoonestSearch(after: place, limit: limit)
-        self.search = nil
-        let isDone = turn.read { (scheduler: borrowing Scheduler) in search.step(scheduler, now) }
-        guard isDone else {
-            self.search = search
-            return false
+        if found == nil {
+            var place: Scheduler.DuePlace?
+            if case .due(let value) = after { place = value }
+            var search = search ?? SoonestSearch(after: place, limit: limit)
+            self.search = nil
+            let isDone = turn.read { (scheduler: borrowing Scheduler) in search.step(scheduler, now) }
+            turn.noteLooks(APILimits.examinedPerStep)
+            guard isDone else {
+                self.search = search
+                return false
+            }
+            next = search.next.map { .due($0) }
+            found = search.found.reversed()
         }
-        for entry in search.found {
+        while let entry = found?.popLast() {
+            // Where the lock was given back meanwhile it may have moved on.
             let isWanted = turn.read { (scheduler: borrowing Scheduler) in
-                TimerJSON.isFirePlanned(scheduler.progress(entry.slot), scheduler.rules(entry.slot), now)
+                scheduler.isDue(entry.slot, at: entry.place, now)
+                    && TimerJSON.isFirePlanned(scheduler.progress(entry.slot), scheduler.rules(entry.slot), now)
                     && matches(scheduler, entry.slot, now)
             }
-            if let dueBefore, entry.place.due >= dueBefore { return true }
+            if let dueBefore, entry.place.due >= dueBefore {
+                next = nil
+                return true
+            }
             if isFull {
                 next = members.last?.behind
                 return true
             }
             if isWanted { append(entry.slot, behind: .due(entry.place), turn) }
+            if turn.isSpent { return false }
         }
-        next = search.next.map { .due($0) }
         return true
     }
 

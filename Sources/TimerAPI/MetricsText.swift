@@ -96,6 +96,10 @@ struct MetricsText {
             "timerd_lock_hold_seconds", "Processor time that a hold of the engine's lock took, of one hold in 64.",
             [("", counters.holdSeconds)])
         guard !counters.longestHolds.isEmpty else { return }
+        single(
+            "timerd_lock_hold_changes_max", "gauge",
+            "The most that commands of one hold cost, in changes of small timers.",
+            Double(counters.mostChangesPerTurn))
         head(
             "timerd_lock_hold_longest_seconds", "gauge",
             "The longest hold of the engine's lock by its cause, in processor time, and how long it took by the clock.")

@@ -102,6 +102,8 @@ enum Operation {
     case get(TimerKey)
     case next(TimerKey, count: Int)
     case preview(TimerRules, count: Int)
+    /// Fires that are being looked for, outside of the lock.
+    case upcoming(UpcomingFires)
     case list(ListRun)
     case batch(BatchRun)
     case bulk(BulkRun)
@@ -109,6 +111,16 @@ enum Operation {
     case stream(StreamPlan)
     /// The same once nothing speaks against the stream: activates the timer if it still waits for a subscriber.
     case subscribe(StreamPlan)
+}
+
+extension Operation {
+    /// Whether it takes many steps, and each of them long.
+    var isLong: Bool {
+        switch self {
+        case .list, .batch, .bulk, .deliveries: true
+        default: false
+        }
+    }
 }
 
 /// What came of a request.

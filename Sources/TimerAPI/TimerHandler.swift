@@ -23,8 +23,10 @@ final class TimerHandler: LoopHandler {
     /// The round of reading the sockets whose requests are not all carried out yet.
     private var readRound: Int?
     private(set) var streams: StreamTable!
-    /// Requests to be applied in the next hold, and those that are in this one.
-    private var ready: [Ticket] = []
+    /// Requests that wait for a step under the lock: those that take one, or a few, and those that take many.
+    private var ready = FIFO<Ticket>()
+    private var long = FIFO<Ticket>()
+    /// Those that took a step in this hold.
     private var applied: [Ticket] = []
     /// Requests whose answers wait for the disk, and those that are looked at now.
     private var waiting: [Ticket] = []
@@ -138,8 +140,14 @@ final class TimerHandler: LoopHandler {
             ticket.outcome = context.dynamicPage(for: ticket)
         }
         executor.prepare(ticket, makeID: ids.next)
-        ready.append(ticket)
+        enqueue(ticket)
     }
+
+    private func enqueue(_ ticket: Ticket) {
+        if ticket.operation.isLong { long.append(ticket) } else { ready.append(ticket) }
+    }
+
+    private var isIdle: Bool { ready.isEmpty && long.isEmpty }
 
     private func answerOptions(_ ticket: Ticket) {
         ticket.exchange.response.reset()
@@ -153,8 +161,8 @@ final class TimerHandler: LoopHandler {
 
     func turnEnded() {
         heart.beat()
-        for _ in 0..<Self.stepsPerTurn where !ready.isEmpty { applyReady() }
-        if !ready.isEmpty { inbox.wake() }
+        for _ in 0..<Self.stepsPerTurn where !isIdle { applyReady() }
+        if !isIdle { inbox.wake() }
         tellRead()
     }
 
@@ -170,20 +178,31 @@ final class TimerHandler: LoopHandler {
         socketReader.tellRead(round: round)
     }
 
-    /// Steps that a long run takes in one turn of the loop, each a hold of the lock of its own.
+    /// Holds of the lock in one turn of the loop.
     private static let stepsPerTurn = 8
 
-    /// Takes one step of each request that is ready, in one hold of the lock.
+    /// Takes one step of the requests that wait, in one hold of the lock: of as many as a hold may cost. Of the long ones
+    /// one takes a step in any case, in turn with the others.
     private func applyReady() {
-        swap(&ready, &applied)
+        var hasLong = false
         context.service.engine.turn { turn in
-            for ticket in applied { ticket.isDecided = turn.step { executor.step(ticket, turn) } }
+            while !turn.isSpent, let ticket = ready.popFirst() { step(ticket, turn) }
+            while !hasLong || !turn.isSpent, let ticket = long.popFirst() {
+                step(ticket, turn)
+                hasLong = true
+            }
         }
         for ticket in applied {
             executor.prepare(ticket, makeID: ids.next)
-            if ticket.isDecided { decided(ticket) } else { ready.append(ticket) }
+            if ticket.isDecided { decided(ticket) } else { enqueue(ticket) }
         }
         applied.removeAll(keepingCapacity: true)
+        if hasLong && !isIdle { context.service.engine.letOthersIn() }
+    }
+
+    private func step(_ ticket: Ticket, _ turn: borrowing Turn) {
+        ticket.isDecided = turn.step { executor.step(ticket, turn) }
+        applied.append(ticket)
     }
 
     /// An outcome is known: the answer leaves, or waits for the disk.
@@ -229,7 +248,7 @@ final class TimerHandler: LoopHandler {
     func woken() {
         for message in inbox.take() { receive(message) }
         resolveWaiting()
-        ready += held
+        for ticket in held { enqueue(ticket) }
         held.removeAll(keepingCapacity: true)
         streams.feed()
         turnEnded()
@@ -237,7 +256,7 @@ final class TimerHandler: LoopHandler {
 
     /// Takes a request whose operation has a second step to the timers again.
     func takeAgain(_ ticket: Ticket) {
-        ready.append(ticket)
+        enqueue(ticket)
         inbox.wake()
     }
 

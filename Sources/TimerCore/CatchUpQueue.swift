@@ -15,9 +15,17 @@ struct CatchUpQueue {
     /// The one that comes next.
     var first: Entry? { entries.first }
 
-    func forEach(_ body: (Entry) -> Void) { entries.forEach(body) }
+    /// How many were taken so far: the place of the first that waits. Places only grow.
+    private(set) var taken = 0
+
+    /// The entry at a place, nil behind the last.
+    func entry(at place: Int) -> Entry? { place - taken < entries.count ? entries[place - taken] : nil }
 
     mutating func append(_ entry: Entry) { entries.append(entry) }
 
-    mutating func popFirst() -> Entry? { entries.popFirst() }
+    mutating func popFirst() -> Entry? {
+        guard let entry = entries.popFirst() else { return nil }
+        taken += 1
+        return entry
+    }
 }

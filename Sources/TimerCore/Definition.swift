@@ -84,14 +84,17 @@ public enum Definition {
     }
 
     /// Decodes; nil when `bytes` are no whole definition.
-    public static func layout(_ bytes: Span<UInt8>) -> Layout? {
+    public static func layout(_ bytes: Span<UInt8>) -> Layout? { layout(bytes, crons: nil) }
+
+    /// As above; a cron schedule that `crons` knows is not read again.
+    static func layout(_ bytes: Span<UInt8>, crons: CronCache?) -> Layout? {
         guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { return nil }
         var offset = 1 + idCount
         guard ByteCoding.read(bytes, &offset) != nil else { return nil }
         let labels = offset..<prefix
         offset = prefix
         guard let createdAt = ByteCoding.readFixed(bytes, &offset, count: createdAtCount),
-            let (rules, hasPayload, hasWebhook) = RulesCodec.read(bytes, &offset)
+            let (rules, hasPayload, hasWebhook) = RulesCodec.read(bytes, &offset, crons)
         else { return nil }
         var webhook: Range<Int>?
         if hasWebhook {

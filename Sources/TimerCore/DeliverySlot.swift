@@ -181,5 +181,7 @@ struct DeliverySlots: ~Copyable, ArmedTimers {
         return slot.due(near: entry.due) == entry.due && Self.generation(slot.id) == entry.generation
     }
 
+    func weight(of entry: TimerWheel.Entry) -> Int { 1 }
+
     static func generation(_ id: Int64) -> UInt32 { UInt32(truncatingIfNeeded: id) }
 }

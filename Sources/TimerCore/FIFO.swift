@@ -42,6 +42,15 @@ public struct FIFO<Element> {
         return front.popLast()
     }
 
+    /// The element that `offset` others come before.
+    @inlinable
+    public subscript(offset: Int) -> Element {
+        if offset < front.count { return front[front.count - 1 - offset] }
+        let place = offset - front.count
+        let chunk = start + place / Self.chunkSize
+        return chunk < chunks.count ? chunks[chunk][place % Self.chunkSize] : back[place % Self.chunkSize]
+    }
+
     /// Hands each element to `body`, oldest first.
     @inlinable
     public func forEach(_ body: (Element) -> Void) {

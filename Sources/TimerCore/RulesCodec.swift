@@ -119,13 +119,14 @@ enum RulesCodec {
 
     /// Reads rules; nil when there are none. Moves `offset` behind them.
     static func read(
-        _ bytes: Span<UInt8>, _ offset: inout Int
+        _ bytes: Span<UInt8>, _ offset: inout Int, _ crons: CronCache? = nil
     ) -> (rules: TimerRules, hasPayload: Bool, hasWebhook: Bool)? {
         guard let plan = byte(bytes, &offset), let clock = TimerClock(rawValue: plan >> 3 & 3),
             let mode = RepeatMode(rawValue: plan >> 5 & 1), let onResume = ResumePolicy(rawValue: plan >> 6),
             let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) }), Flags.all.isSuperset(of: flags),
             let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask)),
-            let schedule = schedule(bytes, &offset, shape: plan & shapeMask, hasFrom: flags.contains(.from))
+            let schedule = schedule(
+                bytes, &offset, shape: plan & shapeMask, hasFrom: flags.contains(.from), crons)
         else { return nil }
         var rules = TimerRules(schedule)
         rules.clock = clock
@@ -182,9 +183,9 @@ enum RulesCodec {
     }
 
     private static func schedule(
-        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, hasFrom: Bool
+        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, hasFrom: Bool, _ crons: CronCache?
     ) -> Schedule? {
-        if shape == cronShape { return cron(bytes, &offset, hasFrom: hasFrom) }
+        if shape == cronShape { return cron(bytes, &offset, hasFrom: hasFrom, crons) }
         guard !hasFrom, let first = ByteCoding.readSigned(bytes, &offset) else { return nil }
         switch shape {
         case 0: return .after(first)
@@ -197,20 +198,24 @@ enum RulesCodec {
         }
     }
 
-    private static func cron(_ bytes: Span<UInt8>, _ offset: inout Int, hasFrom: Bool) -> Schedule? {
+    private static func cron(
+        _ bytes: Span<UInt8>, _ offset: inout Int, hasFrom: Bool, _ crons: CronCache?
+    ) -> Schedule? {
         guard let text = run(bytes, &offset), let zone = run(bytes, &offset) else { return nil }
         var from: Int64?
         if hasFrom {
             guard let value = ByteCoding.readSigned(bytes, &offset) else { return nil }
             from = value
         }
-        return (try? CronSchedule(text, zone: zone, from: from)).map { .cron($0) }
+        let (expression, name) = (bytes.extracting(text), bytes.extracting(zone))
+        guard let crons else { return CronCache.read(expression, zone: name, from: from) }
+        return crons.schedule(expression, zone: name, from: from)
     }
 
-    private static func run(_ bytes: Span<UInt8>, _ offset: inout Int) -> [UInt8]? {
+    private static func run(_ bytes: Span<UInt8>, _ offset: inout Int) -> Range<Int>? {
         guard let count = ByteCoding.read(bytes, &offset), count <= UInt64(bytes.count - offset) else { return nil }
         let start = offset
         offset += Int(count)
-        return (start..<offset).map { bytes[$0] }
+        return start..<offset
     }
 }

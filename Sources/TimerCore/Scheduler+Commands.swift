@@ -57,9 +57,7 @@ extension Scheduler {
     public mutating func create(
         _ key: borrowing TimerKey, definition: inout [UInt8], _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) -> SlotIndex {
-        guard let rules = Definition.layout(definition.span)?.rules else {
-            preconditionFailure("a definition is encoded by `Definition.encode`")
-        }
+        let rules = rules(definition.span)
         let grid = Grid(rules, zones: zones)
         let due = try Self.firstDue(grid, now)
         if table.find(key) != nil { throw .exists }
@@ -82,9 +80,7 @@ extension Scheduler {
         _ slot: SlotIndex, definition: inout [UInt8], _ now: Now, if condition: VersionCondition,
         _ effects: inout [Effect]
     ) throws(TimerRefusal) {
-        guard let rules = Definition.layout(definition.span)?.rules else {
-            preconditionFailure("a definition is encoded by `Definition.encode`")
-        }
+        let rules = rules(definition.span)
         let due = try Self.firstDue(Grid(rules, zones: zones), now)
         try condition.check(table[slot].version)
         redefine(slot, &definition)
@@ -102,7 +98,7 @@ extension Scheduler {
     /// - Returns: whether that changed.
     @discardableResult
     private mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) -> Bool {
-        let createdAt = withDefinition(slot, Definition.layout)?.createdAt ?? 0
+        let createdAt = layout(slot).createdAt
         let changesWebhook = changesWebhook(slot, definition)
         Definition.setCreatedAt(createdAt, in: &definition)
         table.redefine(slot, definition.span)
@@ -113,10 +109,10 @@ extension Scheduler {
 
     /// Whether the webhook of the timer at `slot` is another one in `definition`.
     private func changesWebhook(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
-        let new = Definition.layout(definition.span)?.webhook ?? 0..<0
+        let new = Definition.layout(definition.span, crons: crons)?.webhook ?? 0..<0
+        let webhook = layout(slot).webhook ?? 0..<0
         return withDefinition(slot) { old in
-            let webhook = Definition.layout(old)?.webhook ?? 0..<0
-            return !Self.equal(old.extracting(webhook), definition.span.extracting(new))
+            !Self.equal(old.extracting(webhook), definition.span.extracting(new))
         }
     }
 
@@ -129,9 +125,7 @@ extension Scheduler {
     ) throws(TimerRefusal) -> Bool {
         let old = rules(slot)
         let progress = table.progress(slot)
-        guard let rules = Definition.layout(definition.span)?.rules else {
-            preconditionFailure("a definition is encoded by `Definition.encode`")
-        }
+        let rules = rules(definition.span)
         let replans = !rules.plansLike(old)
         let due = try Self.amendedDue(Grid(rules, zones: zones), old, progress, now)
         if replans && progress.state.hasEnded {
@@ -160,7 +154,7 @@ extension Scheduler {
     }
 
     private func redefineForComparison(_ slot: SlotIndex, _ definition: inout [UInt8]) {
-        Definition.setCreatedAt(withDefinition(slot, Definition.layout)?.createdAt ?? 0, in: &definition)
+        Definition.setCreatedAt(layout(slot).createdAt, in: &definition)
     }
 
     private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {

@@ -193,7 +193,7 @@ extension Scheduler {
     /// Whether the webhook of the timer at `slot` takes deliveries: there is one, and its receiver did not stop it.
     public func takesDeliveries(_ slot: SlotIndex) -> Bool {
         !table[slot].flags.contains(.webhookStopped)
-            && withDefinition(slot) { Definition.layout($0)?.webhook != nil }
+            && layout(slot).webhook != nil
     }
 
     /// Takes the outcome of an attempt over, recorded at `position`: the timer's next one may go once that is durable.
@@ -306,10 +306,7 @@ extension Scheduler {
 
     /// Drops what is pending of a timer whose webhook was taken away.
     mutating func dropUndeliverable(_ slot: SlotIndex) {
-        guard table[slot].deliveries != 0, withDefinition(slot, { Definition.layout($0)?.webhook == nil }) else {
-            return
-        }
-        dropDeliveries(slot)
+        if table[slot].deliveries != 0, layout(slot).webhook == nil { dropDeliveries(slot) }
     }
 
     /// Lets deliveries go whose wait is over, and forgets dead letters whose time is.
@@ -317,8 +314,9 @@ extension Scheduler {
     /// - Returns: whether all of them were handled.
     mutating func ringDeliveries(_ now: Now, limit: Int) -> Bool {
         expired.removeAll(keepingCapacity: true)
+        var budget = limit
         let done = deliveries.wheel.expire(
-            now.milliseconds(on: .continuous), limit: limit, into: &expired, armed: deliveries.slots)
+            now.milliseconds(on: .continuous), budget: &budget, into: &expired, armed: deliveries.slots)
         for entry in expired {
             let place = entry.slot
             if deliveries.slots[place].state == .dead {

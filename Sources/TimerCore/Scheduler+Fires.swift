@@ -1,22 +1,19 @@
 extension Scheduler {
     /// Fires and forgets what is due at `now`.
     ///
-    /// - Parameter limit: most timers to touch; further ones wait for the next call.
+    /// - Parameter limit: most timers to touch, large ones counting for several; further ones wait for the next call.
     /// - Returns: whether everything due was handled.
     public mutating func advance(to now: Now, limit: Int, _ effects: inout [Effect]) -> Bool {
         expired.removeAll(keepingCapacity: true)
         let isRebuilt = continueRebuild(limit: limit, now)
         // Half is the wall clock's: no flood on one clock keeps the other waiting.
-        let share = wallWheel.count == 0 ? limit : limit - limit / 2
+        var budget = wallWheel.count == 0 ? limit : limit - limit / 2
+        let kept = limit - budget
         var done = elapsedWheel.expire(
-            now.milliseconds(on: .continuous), limit: share, into: &expired, armed: table)
-        if expired.count < limit {
-            done =
-                wallWheel.expire(
-                    now.milliseconds(on: .wall), limit: limit - expired.count, into: &expired, armed: table) && done
-        } else {
-            done = false
-        }
+            now.milliseconds(on: .continuous), budget: &budget, into: &expired, armed: table)
+        budget += kept
+        done =
+            wallWheel.expire(now.milliseconds(on: .wall), budget: &budget, into: &expired, armed: table) && done
         for index in expired.indices {
             let slot = expired[index].slot
             table.disarm(slot)
@@ -26,7 +23,7 @@ extension Scheduler {
                 forget(slot, now, reason: .expired, &effects)
             }
         }
-        continueCatchUp(now, &effects)
+        continueCatchUp(now, limit: limit, &effects)
         let hasRung = ringDeliveries(now, limit: limit)
         return done && hasRung && isRebuilt && !isDue(elapsedWheel.nextWake, on: .continuous, now)
             && !isDue(wallWheel.nextWake, on: .wall, now)
@@ -67,14 +64,16 @@ extension Scheduler {
     }
 
     /// Lets a bounded number of overdue timers catch up, so that they never starve the others.
-    private mutating func continueCatchUp(_ now: Now, _ effects: inout [Effect]) {
+    private mutating func continueCatchUp(_ now: Now, limit: Int, _ effects: inout [Effect]) {
         guard !catchUp.isEmpty, now.elapsed >= catchUpFrom else { return }
         catchUpFrom = now.elapsed + nanosecondsPerMillisecond
+        var budget = limit
         for _ in 0..<min(Self.catchUpsAMillisecond, catchUp.count) {
-            guard let entry = catchUp.popFirst() else { return }
+            guard budget > 0, let entry = catchUp.popFirst() else { return }
             guard table[entry.slot].armed == .catchUp, table[entry.slot].generation == entry.generation else {
                 continue
             }
+            budget -= table.weight(entry.slot)
             table.disarm(entry.slot)
             comeUp(entry.slot, now, &effects)
         }
@@ -86,43 +85,25 @@ extension Scheduler {
     /// Most due instants of one gap that `misfire: all` fires for; older ones are dropped and counted.
     public static let mostCaughtUp: Int64 = 1000
 
-    /// Nominal wall instants, in milliseconds, of the next fires of a timer: none unless it runs.
-    public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> [Int64] {
+    /// The next fires of a timer: none unless it runs.
+    public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> UpcomingFires {
         let progress = table.progress(slot)
-        guard progress.state == .running else { return [] }
         let grid = Grid(rules(slot), zones: zones)
         let left = grid.rules.maxFires.map { $0 - progress.firesSinceActivation } ?? .max
-        return Self.upcoming(grid, from: progress.due, now, count: min(Int64(count), left))
+        return UpcomingFires(
+            grid, from: progress.state == .running ? progress.due : nil, now, count: min(Int64(count), left))
     }
 
-    /// Nominal wall instants of the fires a timer of these rules would have, activated at `now`.
-    public func preview(_ rules: TimerRules, _ now: Now, count: Int) throws(TimerRefusal) -> [Int64] {
+    /// The fires that a timer of these rules would have, activated at `now`.
+    public func preview(_ rules: TimerRules, _ now: Now, count: Int) throws(TimerRefusal) -> UpcomingFires {
         let grid = Grid(rules, zones: zones)
         let due = try Self.firstDue(grid, now)
-        return Self.upcoming(grid, from: due, now, count: min(Int64(count), rules.maxFires ?? .max))
-    }
-
-    private static func upcoming(_ grid: Grid, from due: Int64, _ now: Now, count: Int64) -> [Int64] {
-        var fires: [Int64] = []
-        let rules = grid.rules
-        // When a watchdog fires is not for a schedule to say.
-        if rules.schedule.kind == .watchdog { return fires }
-        var next: Int64? = due
-        while let due = next, Int64(fires.count) < count, due <= rules.lastDue(now) {
-            let wall = now.wall(of: due, on: rules.clock)
-            guard wall <= lastInstant else { break }
-            fires.append(wall)
-            next = grid.afterwards(due)
-        }
-        return fires
+        return UpcomingFires(grid, from: due, now, count: min(Int64(count), rules.maxFires ?? .max))
     }
 
     /// Refuses a definition whose schedule could never fire, activated at `now`.
     public func checkPlan(_ definition: Span<UInt8>, _ now: Now) throws(TimerRefusal) {
-        guard let rules = Definition.layout(definition)?.rules else {
-            preconditionFailure("a definition is encoded by `Definition.encode`")
-        }
-        _ = try Self.firstDue(Grid(rules, zones: zones), now)
+        _ = try Self.firstDue(Grid(rules(definition), zones: zones), now)
     }
 
     /// The first due instant of a timer activated at `now`; refused when there is none, or none within `until`.

@@ -13,12 +13,9 @@ extension Scheduler {
         misfireUntil[.wall] = min(misfireUntil[.wall], wall)
     }
 
-    /// Timers of the wall clock that are not in the new wheel yet.
-    var waitingForRebuild: [SlotIndex] {
-        guard let rebuildFrom else { return [] }
-        return (Int(rebuildFrom)..<table.slotCount).map { SlotIndex($0) }.filter {
-            table[$0].armed == .wall && table[$0].wheelBuild != wallBuild
-        }
+    /// Whether the timer at `slot` is not in the new wheel of the wall clock yet.
+    func waitsForRebuild(_ slot: SlotIndex) -> Bool {
+        table[slot].armed == .wall && table[slot].wheelBuild != wallBuild
     }
 
     /// Moves timers of at most `limit` slots into the new wheel. Returns whether the rebuild is over.

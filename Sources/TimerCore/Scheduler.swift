@@ -28,6 +28,8 @@ public struct Scheduler: ~Copyable {
     var widestSlack: Int64 = 0
     /// The timers armed last, for searches that go on after them.
     var recentArmings = RecentArmings()
+    /// Cron schedules that were read already.
+    let crons = CronCache()
     /// New timers start above this version, so that no version of an id ever repeats.
     public internal(set) var versionFloor: Int64 = 0
     /// Most timers there may be.
@@ -86,11 +88,29 @@ public struct Scheduler: ~Copyable {
     }
 
     /// A timer's rules.
-    public func rules(_ slot: SlotIndex) -> TimerRules {
-        guard let layout = withDefinition(slot, Definition.layout) else {
+    public func rules(_ slot: SlotIndex) -> TimerRules { layout(slot).rules }
+
+    /// Where the parts of a timer's definition lie.
+    func layout(_ slot: SlotIndex) -> Definition.Layout {
+        let crons = crons
+        guard let layout = withDefinition(slot, { Definition.layout($0, crons: crons) }) else {
             preconditionFailure("the table holds only definitions that decode: they are checked on the way in")
         }
-        return layout.rules
+        return layout
+    }
+
+    /// Runs `body` on a timer's webhook, as its writer encoded it; nil where it has none.
+    public func withWebhook<Result>(_ slot: SlotIndex, _ body: (Span<UInt8>) -> Result) -> Result? {
+        guard let webhook = layout(slot).webhook else { return nil }
+        return withDefinition(slot) { body($0.extracting(webhook)) }
+    }
+
+    /// The rules of a definition that a client sent.
+    func rules(_ definition: Span<UInt8>) -> TimerRules {
+        guard let rules = Definition.layout(definition, crons: crons)?.rules else {
+            preconditionFailure("a definition is encoded by `Definition.encode`")
+        }
+        return rules
     }
 
     /// Position of the newest record about a timer: what shows it waits until that is durable.

@@ -8,26 +8,45 @@ public struct SoonestSearch {
     /// Entries that a step passes over; one that needs its timer looked at counts as `look`.
     public static let stepLimit = 1 << 16
     private static let look = 16
-    /// So often a search begins anew, as the wheel moved away under it; then it goes through in one step.
-    private static let mostRestarts = 3
+    /// Each time that a search begins anew, as the wheel moved away under it, its steps grow to the double, so that it
+    /// comes to its end. Up to so many times.
+    private static let mostDoublings = 16
+
+    /// Where the search is: in one of the wheels, or among those that are in none.
+    private enum Stage {
+        case elapsed, wall
+        /// Timers that a rebuild of the wall wheel has not moved yet, from this slot on.
+        case rebuild(Int)
+        /// Timers that catch up, from this place in their queue on.
+        case catchUp(Int)
+    }
 
     /// What a pause rests on.
     private struct Pause {
         let era: RecentArmings.Era
         let armings: Int
-        let sweeps: [Int]
         let wallOffset: Int64
         let downtime: Int64
-        /// Where the slot begins whose runs are left, on its wheel.
+        /// Of the wheel that is being searched; nil in none.
+        var wheel: WheelPause?
+    }
+
+    /// What a pause in a wheel rests on.
+    private struct WheelPause {
+        let sweeps: Int
+        let detachments: Int
+        /// Where the slot begins whose runs are left.
         let start: Int64
     }
 
     private let limit: Int
     private var nearest: NearestPlaces
-    private var isWallWheel = false
-    /// Slots of the wheel before this one are done; nil: what is in transit is not.
+    private var stage = Stage.elapsed
+    /// Slots of the wheel before this one are done; nil: what was taken apart is not.
     private var slot: Int?
     private var runs = RunHeap()
+    /// Whether `runs` are those of what was taken apart.
+    private var isListed = false
     private var pause: Pause?
     private var restarts = 0
     private var budget = 0
@@ -49,35 +68,47 @@ public struct SoonestSearch {
         _ scheduler: borrowing Scheduler, _ now: Now, limit: Int = Self.stepLimit
     ) -> Bool {
         resume(scheduler, now)
-        budget = restarts < Self.mostRestarts ? limit : .max
-        if !isWallWheel {
-            guard search(scheduler.elapsedWheel, scheduler, now) else { return false }
-            isWallWheel = true
-            slot = nil
-            // What is left of them lies in the other wheel.
-            runs = RunHeap()
+        budget = limit << min(restarts, Self.mostDoublings)
+        while true {
+            switch stage {
+            case .elapsed:
+                guard search(scheduler.elapsedWheel, scheduler, now) else { return false }
+                enter(.wall)
+            case .wall:
+                guard search(scheduler.wallWheel, scheduler, now) else { return false }
+                enter(.rebuild(0))
+            case .rebuild(let from):
+                guard lookThroughRebuild(from, scheduler, now) else { return false }
+                enter(.catchUp(0))
+            case .catchUp(let from):
+                guard lookThroughCatchUp(from, scheduler, now) else { return false }
+                finish(scheduler, now)
+                return true
+            }
         }
-        guard search(scheduler.wallWheel, scheduler, now) else { return false }
-        for slot in scheduler.waitingForRebuild { consider(slot, scheduler, now) }
-        scheduler.catchUp.forEach { entry in
-            if scheduler.table[entry.slot].generation == entry.generation { consider(entry.slot, scheduler, now) }
-        }
-        finish(scheduler, now)
-        return true
+    }
+
+    private mutating func enter(_ stage: Stage) {
+        self.stage = stage
+        slot = nil
+        isListed = false
+        // What is left of them lies in the wheel before.
+        runs = RunHeap()
+    }
+
+    private var isWallWheel: Bool {
+        if case .wall = stage { true } else { false }
     }
 
     /// Takes up what changed since the step before, or begins anew.
     private mutating func resume(_ scheduler: borrowing Scheduler, _ now: Now) {
         guard let pause else { return }
-        let position = isWallWheel ? scheduler.wallWheel.position : scheduler.elapsedWheel.position
-        guard pause.era === scheduler.recentArmings.era, position < pause.start, pause.sweeps == scheduler.sweeps,
-            pause.wallOffset == now.wallOffset, pause.downtime == now.downtime,
-            let armed = scheduler.recentArmings.after(pause.armings)
+        guard pause.era === scheduler.recentArmings.era, pause.wallOffset == now.wallOffset,
+            pause.downtime == now.downtime, let armed = scheduler.recentArmings.after(pause.armings),
+            pause.wheel.map({ isValid($0, scheduler) }) ?? true
         else {
             nearest = NearestPlaces(limit: nearest.limit, after: nearest.after)
-            isWallWheel = false
-            slot = nil
-            runs = RunHeap()
+            enter(.elapsed)
             restarts += 1
             self.pause = nil
             return
@@ -85,29 +116,39 @@ public struct SoonestSearch {
         for slot in armed { consider(slot, scheduler, now) }
     }
 
+    /// Whether what is left of a wheel is where it was. What was taken apart is listed anew where more was since.
+    private mutating func isValid(_ pause: WheelPause, _ scheduler: borrowing Scheduler) -> Bool {
+        isWallWheel ? isValid(pause, scheduler.wallWheel) : isValid(pause, scheduler.elapsedWheel)
+    }
+
+    private mutating func isValid(_ pause: WheelPause, _ wheel: borrowing TimerWheel) -> Bool {
+        if slot != nil { return wheel.position < pause.start && wheel.sweeps == pause.sweeps }
+        if wheel.detachments != pause.detachments { isListed = false }
+        return true
+    }
+
+    private mutating func rest(_ scheduler: borrowing Scheduler, _ now: Now, in wheel: WheelPause? = nil) {
+        pause = Pause(
+            era: scheduler.recentArmings.era, armings: scheduler.recentArmings.count, wallOffset: now.wallOffset,
+            downtime: now.downtime, wheel: wheel)
+    }
+
     /// Looks through a wheel. Returns whether that is over, or else pauses.
     private mutating func search(
         _ wheel: borrowing TimerWheel, _ scheduler: borrowing Scheduler, _ now: Now
     ) -> Bool {
         let offset = isWallWheel ? 0 : now.wallOffset
-        if slot == nil {
-            // In one go: it is being dealt out.
-            runs = RunHeap(wheel.runs(in: nil))
-            while let run = runs.first, run.earliest <= latest(offset, scheduler) {
-                runs.removeFirst()
-                look(through: run, wheel, scheduler, now)
-                nearest.trim()
-            }
-            runs = RunHeap()
-            slot = 0
+        if slot == nil && !isListed {
+            list(wheel.runs(in: nil), offset, scheduler)
+            isListed = true
         }
         while true {
             while let run = runs.first, run.earliest <= latest(offset, scheduler) {
                 if budget <= 0 {
-                    pause = Pause(
-                        era: scheduler.recentArmings.era, armings: scheduler.recentArmings.count,
-                        sweeps: scheduler.sweeps, wallOffset: now.wallOffset, downtime: now.downtime,
-                        start: wheel.start(of: (slot ?? 1) - 1))
+                    let pause = WheelPause(
+                        sweeps: wheel.sweeps, detachments: wheel.detachments,
+                        start: slot.map { wheel.start(of: $0 - 1) } ?? .max)
+                    rest(scheduler, now, in: pause)
                     return false
                 }
                 runs.removeFirst()
@@ -117,12 +158,51 @@ public struct SoonestSearch {
             guard let next = wheel.nextSlot(from: slot ?? 0),
                 wheel.earliest(in: next) <= latest(offset, scheduler)
             else { return true }
-            let listed = wheel.runs(in: next)
-            budget -= listed.count
-            let earliest = earliest(offset, scheduler)
-            runs = RunHeap(listed.filter { $0.latest >= earliest })
+            list(wheel.runs(in: next), offset, scheduler)
             slot = next + 1
         }
+    }
+
+    private mutating func list(_ listed: [TimerWheel.Run], _ offset: Int64, _ scheduler: borrowing Scheduler) {
+        budget -= listed.count
+        let earliest = earliest(offset, scheduler)
+        runs = RunHeap(listed.filter { $0.latest >= earliest })
+    }
+
+    /// Looks at timers that are in no wheel while the wall wheel is rebuilt. Returns whether that is over, or else
+    /// pauses. Those that are moved meanwhile are among the timers armed last.
+    private mutating func lookThroughRebuild(_ from: Int, _ scheduler: borrowing Scheduler, _ now: Now) -> Bool {
+        guard let rebuildFrom = scheduler.rebuildFrom else { return true }
+        let start = max(from, Int(rebuildFrom))
+        for place in start..<max(start, scheduler.table.slotCount) {
+            if budget <= 0 {
+                stage = .rebuild(place)
+                rest(scheduler, now)
+                return false
+            }
+            budget -= 1
+            guard scheduler.waitsForRebuild(SlotIndex(place)) else { continue }
+            budget -= Self.look
+            consider(SlotIndex(place), scheduler, now)
+        }
+        return true
+    }
+
+    /// Looks at timers that catch up. Returns whether that is over, or else pauses. Those that are taken and put to the
+    /// end meanwhile are among the timers armed last.
+    private mutating func lookThroughCatchUp(_ from: Int, _ scheduler: borrowing Scheduler, _ now: Now) -> Bool {
+        var place = max(from, scheduler.catchUp.taken)
+        while let entry = scheduler.catchUp.entry(at: place) {
+            if budget <= 0 {
+                stage = .catchUp(place)
+                rest(scheduler, now)
+                return false
+            }
+            place += 1
+            budget -= Self.look
+            if scheduler.table[entry.slot].generation == entry.generation { consider(entry.slot, scheduler, now) }
+        }
+        return true
     }
 
     /// An entry for a later instant is of no timer that is wanted: each is due at most the widest slack before it.
@@ -175,8 +255,10 @@ public struct SoonestSearch {
 }
 
 extension Scheduler {
-    /// How often slots of each wheel were swept.
-    fileprivate var sweeps: [Int] { [elapsedWheel.sweeps, wallWheel.sweeps] }
+    /// Whether the timer at `slot` stands at `place` in the order of soonest due.
+    public func isDue(_ slot: SlotIndex, at place: DuePlace, _ now: Now) -> Bool {
+        plannedWall(slot, now) == place.due && table.order(of: slot) == place.place
+    }
 
     /// When the timer at `slot` is due, in wall milliseconds; nil unless a fire is planned.
     fileprivate func plannedWall(_ slot: SlotIndex, _ now: Now) -> Int64? {

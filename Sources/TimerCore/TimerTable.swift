@@ -367,4 +367,15 @@ extension TimerTable: ArmedTimers {
         let slot = slots[Int(entry.slot)]
         return slot.armed != .no && slot.generation == entry.generation
     }
+
+    func weight(of entry: TimerWheel.Entry) -> Int { weight(entry.slot) }
+
+    /// What firing the timer costs, in small timers that fire: its definition is copied into the event.
+    func weight(_ slot: SlotIndex) -> Int {
+        let slot = slots[Int(slot)]
+        return 1 + slot.definition.count / Self.weightBytes + (slot.traits.contains(.cron) ? 1 : 0)
+    }
+
+    /// Bytes of a definition that cost as much to copy as a small timer costs to fire.
+    private static let weightBytes = 2048
 }

@@ -4,7 +4,7 @@
 /// A slot is a chain of chunks of plain entries. Cancelling is lazy: an entry whose timer is no longer armed with its
 /// generation is dropped when it is next touched, and a sweep touches them once they outnumber the live. Every call
 /// touches at most the number of entries it is given, however many share a slot: a slot that is being emptied waits
-/// "in transit" between calls.
+/// "in transit" between calls, and one that is being swept beside it, so that what is due need not wait for a sweep.
 struct TimerWheel: ~Copyable {
     /// One arming of one timer.
     struct Entry: BitwiseCopyable, Equatable {
@@ -20,6 +20,18 @@ struct TimerWheel: ~Copyable {
         /// The instants of its entries lie between.
         var earliest = Int64.max
         var latest = Int64.min
+    }
+
+    /// A slot's chunks, taken out of it to be dealt out again.
+    private struct Chain: BitwiseCopyable {
+        var head = TimerWheel.none
+        /// Entries of the first chunk that have been dealt out.
+        var taken: Int32 = 0
+        /// Where the slot began, and the earliest instant in it.
+        var start = Int64.max
+        var earliest = Int64.max
+
+        var isEmpty: Bool { head == TimerWheel.none }
     }
 
     /// Entries of a slot that lie together, and between which instants theirs are.
@@ -44,11 +56,15 @@ struct TimerWheel: ~Copyable {
     private var heads = [Int32](repeating: TimerWheel.none, count: TimerWheel.levels * TimerWheel.slotsPerLevel)
     private var earliest = [Int64](repeating: .max, count: TimerWheel.levels * TimerWheel.slotsPerLevel)
     private var occupied = [UInt64](repeating: 0, count: TimerWheel.levels)
-    private var transit = TimerWheel.none
-    private var transitTaken: Int32 = 0
+    /// The slot whose time has come.
+    private var transit = Chain()
+    /// A slot that is looked through for dead entries before its time.
+    private var swept = Chain()
     private var sweepSlot = 0
-    /// Slots that were put in transit to be swept, before their time.
+    /// Slots that were swept.
     private(set) var sweeps = 0
+    /// Slots that were taken apart, swept or come to.
+    private(set) var detachments = 0
     /// Everything due before this has been handed out.
     private(set) var position: Int64
     /// Entries held, live or not.
@@ -108,25 +124,25 @@ struct TimerWheel: ~Copyable {
 
     /// An instant not after the next due one: exact once its slot has been cascaded. Nil when nothing is held.
     var nextWake: Int64? {
-        if transit != Self.none { return position }
+        if !transit.isEmpty { return position }
         for level in 0..<Self.levels where occupied[level] != 0 {
-            return earliest[level * Self.slotsPerLevel + occupied[level].trailingZeroBitCount]
+            return min(
+                swept.earliest, earliest[level * Self.slotsPerLevel + occupied[level].trailingZeroBitCount])
         }
-        return nil
+        return swept.isEmpty ? nil : swept.earliest
     }
 
     /// Hands out what is due at or before `now`, in due order, and moves there.
     ///
     /// - Parameters:
-    ///   - limit: most entries to touch.
+    ///   - budget: most entries to touch; one that is due counts as its weight. What is left of it.
     ///   - due: live entries that are due are appended, sorted by due instant and slot within each slot's piece.
     ///   - armed: tells whether an entry's timer is still armed with it.
     /// - Returns: whether everything due was handed out.
     mutating func expire<Armed>(
-        _ now: Int64, limit: Int, into due: inout [Entry], armed: borrowing Armed
+        _ now: Int64, budget: inout Int, into due: inout [Entry], armed: borrowing Armed
     ) -> Bool where Armed: ArmedTimers & ~Copyable {
-        var budget = limit
-        sweepIfNeeded()
+        if wantsSweep { sweep(&budget, armed: armed) }
         while true {
             let start = due.count
             let emptied = drainTransit(&budget, into: &due, armed: armed)
@@ -135,63 +151,103 @@ struct TimerWheel: ~Copyable {
             guard emptied else { return false }
             guard let next = nextOccupied(), next.start <= now else { break }
             position = max(position, next.start)
-            detach(next.index)
+            begin(next.index)
         }
         position = max(position, now)
         return true
     }
 
-    private func nextOccupied() -> (index: Int, start: Int64)? {
+    /// The slot that comes next; nil as its index: the one that is being swept.
+    private func nextOccupied() -> (index: Int?, start: Int64)? {
         for level in 0..<Self.levels where occupied[level] != 0 {
             let index = level * Self.slotsPerLevel + occupied[level].trailingZeroBitCount
-            return (index, start(of: index))
+            let start = start(of: index)
+            return swept.start <= start ? (nil, swept.start) : (index, start)
         }
-        return nil
+        return swept.isEmpty ? nil : (nil, swept.start)
     }
 
-    private mutating func detach(_ index: Int) {
-        transit = heads[index]
-        transitTaken = 0
+    /// Puts a slot in transit.
+    private mutating func begin(_ index: Int?) {
+        if let index {
+            transit = detach(index)
+        } else {
+            transit = swept
+            swept = Chain()
+        }
+    }
+
+    private mutating func detach(_ index: Int) -> Chain {
+        let chain = Chain(head: heads[index], start: start(of: index), earliest: earliest[index])
         heads[index] = Self.none
         earliest[index] = .max
         occupied[index / Self.slotsPerLevel] &= ~(1 << UInt64(index % Self.slotsPerLevel))
+        detachments += 1
+        return chain
     }
 
     /// Deals the entries in transit out again: due ones to `due`, later ones to their slot, dead ones nowhere.
     private mutating func drainTransit<Armed>(
         _ budget: inout Int, into due: inout [Entry], armed: borrowing Armed
     ) -> Bool where Armed: ArmedTimers & ~Copyable {
-        while transit != Self.none {
-            let chunk = Int(transit)
-            while transitTaken < chunks[chunk].count {
+        while !transit.isEmpty {
+            let chunk = Int(transit.head)
+            while transit.taken < chunks[chunk].count {
                 guard budget > 0 else { return false }
                 budget -= 1
-                let entry = entries[chunk * Self.chunkCapacity + Int(transitTaken)]
-                transitTaken += 1
+                let entry = entries[chunk * Self.chunkCapacity + Int(transit.taken)]
+                transit.taken += 1
                 count -= 1
                 guard armed.isArmed(with: entry) else { continue }
                 if entry.due <= position {
                     live -= 1
                     due.append(entry)
+                    budget -= armed.weight(of: entry) - 1
                 } else {
                     place(entry)
                 }
             }
-            transit = chunks[chunk].next
-            transitTaken = 0
-            chunks[chunk].next = freeChunk
-            freeChunk = Int32(chunk)
+            transit.head = chunks[chunk].next
+            transit.taken = 0
+            release(chunk)
         }
         return true
     }
 
-    /// Puts one slot in transit when dead entries outnumber the live, so that the next drain drops its dead ones.
-    private mutating func sweepIfNeeded() {
-        guard transit == Self.none, count - live > live + Self.sweepThreshold else { return }
+    private mutating func release(_ chunk: Int) {
+        chunks[chunk].next = freeChunk
+        freeChunk = Int32(chunk)
+    }
+
+    /// Drops the dead entries of one slot and puts the live ones back, with at most half of the budget.
+    private mutating func sweep<Armed>(_ budget: inout Int, armed: borrowing Armed)
+    where Armed: ArmedTimers & ~Copyable {
+        if swept.isEmpty { beginSweep() }
+        var share = max(0, (budget + 1) / 2)
+        budget -= share
+        while !swept.isEmpty {
+            let chunk = Int(swept.head)
+            while swept.taken < chunks[chunk].count {
+                guard share > 0 else { return }
+                share -= 1
+                let entry = entries[chunk * Self.chunkCapacity + Int(swept.taken)]
+                swept.taken += 1
+                count -= 1
+                if armed.isArmed(with: entry) { place(entry) }
+            }
+            swept.head = chunks[chunk].next
+            swept.taken = 0
+            release(chunk)
+        }
+        budget += share
+        swept = Chain()
+    }
+
+    private mutating func beginSweep() {
         for _ in 0..<heads.count {
             sweepSlot = (sweepSlot + 1) % heads.count
             if heads[sweepSlot] != Self.none {
-                detach(sweepSlot)
+                swept = detach(sweepSlot)
                 sweeps += 1
                 return
             }
@@ -201,8 +257,9 @@ struct TimerWheel: ~Copyable {
     /// Whether dead entries outnumber the live so far that `expire` should be called to sweep.
     var wantsSweep: Bool { count - live > live + Self.sweepThreshold }
 
-    // Reading, slot by slot in time order, what is in transit before all. As long as a slot is neither swept nor come to
-    // (`position` is before its start), its runs stay; what is armed later is in none of them, or at the end of one.
+    // Reading, slot by slot in time order, what was taken apart before all: what of it is put back meanwhile is in a slot
+    // then. As long as a slot is neither swept nor come to (`position` is before its start), its runs stay; what is armed
+    // later is in none of them, or at the end of one.
 
     /// The first slot from `slot` on that holds entries; 0 is the first of all.
     func nextSlot(from slot: Int) -> Int? {
@@ -227,17 +284,21 @@ struct TimerWheel: ~Copyable {
         return base + Int64(slot % Self.slotsPerLevel) << shift
     }
 
-    /// What a slot holds, or what is in transit: nil.
+    /// What a slot holds, or what was taken out of slots: nil.
     func runs(in slot: Int?) -> [Run] {
+        guard let slot else { return runs(of: transit) + runs(of: swept) }
+        return runs(of: Chain(head: heads[slot]))
+    }
+
+    private func runs(of chain: Chain) -> [Run] {
         var runs: [Run] = []
-        var chunk = slot.map { heads[$0] } ?? transit
+        var chunk = chain.head
         while chunk != Self.none {
             let found = chunks[Int(chunk)]
-            let taken = chunk == transit ? transitTaken : 0
             runs.append(
                 Run(
-                    chunk: Int(chunk), start: taken, end: found.count, earliest: found.earliest,
-                    latest: found.latest))
+                    chunk: Int(chunk), start: chunk == chain.head ? chain.taken : 0, end: found.count,
+                    earliest: found.earliest, latest: found.latest))
             chunk = found.next
         }
         return runs
@@ -253,4 +314,6 @@ struct TimerWheel: ~Copyable {
 protocol ArmedTimers: ~Copyable {
     /// Whether the entry's timer is armed, with that generation.
     func isArmed(with entry: TimerWheel.Entry) -> Bool
+    /// What handing out an entry that is due costs, in entries that are only touched; at least 1.
+    func weight(of entry: TimerWheel.Entry) -> Int
 }

@@ -260,9 +260,8 @@ final class Committer: @unchecked Sendable {
         do throws(StoreError) { try Self.fold(&fold, store, through: logHead) } catch {
             return report(.storageStillFailing(error))
         }
-        engine.lock.lock(.restart)
-        engine.restart(fold, keeping: rows.last?.last ?? logHead)
-        engine.lock.unlock()
+        var state = engine.state(of: fold)
+        engine.lock.withLock(.restart) { engine.restart(&state, keeping: rows.last?.last ?? logHead) }
         hub.notify()
     }
 
@@ -288,18 +287,19 @@ final class Committer: @unchecked Sendable {
             }
             var fold = emptyFold()
             try Self.fold(&fold, store)
-            let head = fold.head
-            // What landed after all is shown like any commit.
+            let bytes = fold.bytes
             let hasLanded = try isInLog(rows.first)
+            var state = engine.state(of: fold)
+            // What landed after all is shown like any commit.
             if hasLanded { hub.publish(rows) }
             // Rows of another writer are read from the store.
-            hub.reset(head: head)
-            engine.lock.lock(.restart)
-            let kept = hasLanded ? rows.last?.last ?? logHead : logHead
-            logHead = head
-            held = fold.bytes
-            engine.restart(fold, keeping: kept)
-            engine.lock.unlock()
+            hub.reset(head: state.head)
+            engine.lock.withLock(.restart) {
+                let kept = hasLanded ? rows.last?.last ?? logHead : logHead
+                logHead = state.head
+                held = bytes
+                engine.restart(&state, keeping: kept)
+            }
             return true
         } catch {
             report(.storageStillFailing(error))

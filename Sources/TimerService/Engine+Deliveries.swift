@@ -101,11 +101,7 @@ extension Engine {
             return ids.compactMap { id in
                 guard let delivery = scheduler.delivery(id, clockNow) else { return nil }
                 let origin = delivery.slot.map { slot in
-                    scheduler.withDefinition(slot) { definition in
-                        Definition.layout(definition)?.webhook.flatMap {
-                            WebhookConfiguration.origin(encoded: definition.extracting($0))
-                        }
-                    }
+                    scheduler.withWebhook(slot) { WebhookConfiguration.origin(encoded: $0) } ?? nil
                 }
                 return ReadyDelivery(id: id, body: delivery.body, origin: origin ?? nil)
             }
@@ -121,9 +117,7 @@ extension Engine {
                 guard let delivery = scheduler.beginDelivery(id, clockNow, durable: durable) else { return nil }
                 var attempt = Attempt(id: id, body: delivery.body, number: delivery.attempts)
                 if let slot = delivery.slot {
-                    attempt.webhook = scheduler.withDefinition(slot) { definition in
-                        Definition.layout(definition)?.webhook.map { $0.map { definition[$0] } }
-                    }
+                    attempt.webhook = scheduler.withWebhook(slot) { webhook in webhook.indices.map { webhook[$0] } }
                 }
                 return attempt
             }

@@ -23,6 +23,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var scheduler: Scheduler
     var clock: ServiceClock
     var idempotency: IdempotencyTable
+    /// Keys of requests that ended without an answer since the log was begun to be folded anew.
+    var abandoned: [Hash128] = []
     var counters = EngineCounters()
     var effects: [Effect] = []
     /// Records that wait for the committer.
@@ -50,6 +52,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Requests that the batch is to answer; and for how many the committer waits before it takes the batch.
     var gathered = 0
     var awaited = 0
+    /// What the commands of this hold of the lock have cost: see `EngineConfiguration.holdLimit`.
+    var spent = 0
     /// Elapsed nanoseconds the alarm is armed for.
     var armedFor = Int64.max
     /// Whether the fire loop is between two steps of one waking.
@@ -85,22 +89,34 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
         self.alarm = alarm
         self.timeSource = timeSource
-        idempotency = IdempotencyTable(maximum: configuration.maximumIdempotencyKeys)
         clock = ServiceClock(timeSource, after: fold.lastBase)
-        // Sorted into an array of their own: the fold's does not outlive it.
-        let answers = fold.answers.sorted(by: LogFold.AnswerPlace.isOlder)
-        let head = fold.head
-        scheduler = fold.finish()
-        take(answers: answers, head: head)
+        var state = FoldedState(
+            fold, underWay: IdempotencyTable(maximum: configuration.maximumIdempotencyKeys), configuration,
+            at: clock.now())
+        scheduler = Scheduler(secret: [])
+        idempotency = state.idempotency
+        take(&state)
     }
 
     /// Whether changes are taken.
     var availability: Availability { storageFails ? .storageUnavailable : isStopping ? .stopping : .open }
 
+    /// What the log holds, for `restart`. Not under the lock, and only while storage fails: then the requests under way get
+    /// no more.
+    func state(of fold: consuming LogFold) -> FoldedState {
+        let (now, keys) = lock.withLock(.restart) {
+            abandoned = []
+            return (instant(), idempotency)
+        }
+        return FoldedState(fold, underWay: keys.underWay(), configuration, at: now)
+    }
+
     /// Begins anew from what the log holds, after a failed append. Called under the lock.
     ///
-    /// - Parameter kept: the newest position of ours that the log holds, or may hold; those given out above are lost.
-    func restart(_ fold: consuming LogFold, keeping kept: Int64) {
+    /// - Parameters:
+    ///   - state: gets what the engine had, to be freed without the lock.
+    ///   - kept: the newest position of ours that the log holds, or may hold; those given out above are lost.
+    func restart(_ state: inout FoldedState, keeping kept: Int64) {
         if givenOut > kept {
             // Ranges lost since the log ended there are parts of this one.
             lost.removeAll { $0.lowerBound > kept }
@@ -109,25 +125,22 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             lostThrough.store(givenOut, ordering: .releasing)
         }
         restarts += 1
-        idempotency = idempotency.underWay()
-        // Sorted into an array of their own: the fold's does not outlive it.
-        let answers = fold.answers.sorted(by: LogFold.AnswerPlace.isOlder)
-        let head = fold.head
-        scheduler = fold.finish()
+        for key in abandoned { state.idempotency.abandon(key) }
         batch.removeAll(keepingCapacity: true)
         kicks.removeAll(keepingCapacity: true)
         kickCount = 0
-        take(answers: answers, head: head)
+        take(&state)
     }
 
-    /// - Parameter answers: oldest first.
-    private func take(answers: [LogFold.AnswerPlace], head: Int64) {
-        for place in answers { idempotency.complete(place) }
+    /// Takes over what a log held, in exchange for what was here.
+    private func take(_ state: inout FoldedState) {
+        swap(&scheduler, &state.scheduler)
+        swap(&idempotency, &state.idempotency)
         let now = clock.now()
-        scheduler.armAll(now)
-        scheduler.boundDeliveries(
-            backlog: configuration.deliveries.backlog, deadLetters: configuration.deliveries.deadLetters)
-        unchecked = scheduler.cronTimers()[...]
+        // The calendar may have been set back since its timers were armed.
+        if now.wallOffset < state.armedAt.wallOffset { scheduler.rebuildWallWheel(now) }
+        unchecked = state.cronTimers[...]
+        let head = state.head
         nextPosition = max(nextPosition, head + 1, PositionClock.position(at: now))
         batchFirst = nextPosition
         self.head = head
@@ -176,11 +189,16 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     public func turn<Result>(_ body: (borrowing Turn) -> Result) -> Result {
         lock.lock(.turn)
         defer { lock.unlock() }
+        spent = 0
         let now = instant()
         let result = body(Turn(engine: self, now: now))
+        counters.mostChangesPerTurn = max(counters.mostChangesPerTurn, spent)
         afterChanges(now)
         return result
     }
+
+    /// Lets threads that wait for the lock have it, for one that takes it again at once. The holder may not call.
+    public func letOthersIn() { lock.yield(naps: 1) }
 
     /// The current instant; a step of the calendar is followed at once.
     func instant() -> Now {

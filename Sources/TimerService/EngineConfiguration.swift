@@ -35,4 +35,11 @@ public struct EngineConfiguration: Sendable {
     static let maximumBatchBytes = 64 << 20
     /// Most timers a step fires or moves before it lets others have the lock.
     static let stepLimit = 512
+    /// What the commands of one hold of the lock may cost, in changes of small timers. A command that is begun is carried
+    /// out.
+    static let holdLimit = 160
+    /// Bytes of definitions and records that cost as much to copy as a small timer costs to change.
+    static let bytesPerChange = 2048
+    /// Timers or deliveries that cost as much to look at as one costs to change.
+    static let looksPerChange = 8
 }

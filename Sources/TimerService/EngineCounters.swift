@@ -36,6 +36,8 @@ public struct EngineCounters: Sendable {
     public var holdSeconds = Histogram(bounds: [])
     /// The longest hold of each `HoldCause`; empty unless every hold is measured.
     public var longestHolds: [LongestHold] = []
+    /// The most that the commands of one hold of the lock cost: see `EngineConfiguration.holdLimit`.
+    public var mostChangesPerTurn = 0
     /// Age of the oldest due instant that has not fired, in milliseconds; 0 where there is none.
     public var overdueMilliseconds: Int64 = 0
     /// Bytes on the device.

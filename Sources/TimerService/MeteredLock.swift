@@ -59,5 +59,5 @@ final class MeteredLock: @unchecked Sendable {  // unchecked: `meter` is guarded
     func signal() { inner.signal() }
 
     /// As `Lock.yield`.
-    func yield() { inner.yield() }
+    func yield(naps: Int = Lock.mostNaps) { inner.yield(naps: naps) }
 }

@@ -23,7 +23,12 @@ extension Turn {
     ///   - dead: dead letters, or else pending ones.
     ///   - body: gets the top half of the hash of the timer's name too: see `TimerKey.hash`.
     public func walkDeliveries(after id: Int64, dead: Bool, _ body: (_ hash: UInt32, DeliveryStanding) -> Bool) {
-        engine.scheduler.walkDeliveries(after: id, dead: dead, now, body)
+        var looks = 0
+        engine.scheduler.walkDeliveries(after: id, dead: dead, now) { hash, standing in
+            looks += 1
+            return body(hash, standing)
+        }
+        noteLooks(looks)
     }
 
     /// The pending deliveries of the timer at `slot`, in the order in which they go.

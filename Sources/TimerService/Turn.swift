@@ -26,11 +26,18 @@ public import TimerLog
     /// Takes a step of one request: `body`, which returns whether it was the last one. A batch so knows how many are to
     /// be answered when it is on disk.
     public func step(_ body: () -> Bool) -> Bool {
+        engine.spent += 1
         let before = engine.waitingBytes
         let isLast = body()
         if isLast && engine.waitingBytes > before { engine.gathered += 1 }
         return isLast
     }
+
+    /// Whether this hold of the lock has cost what one may: whoever has more to do goes on in another.
+    public var isSpent: Bool { engine.spent >= EngineConfiguration.holdLimit }
+
+    /// Notes that so many timers or deliveries were looked at.
+    public func noteLooks(_ count: Int) { engine.spent += count / EngineConfiguration.looksPerChange }
 
     func checkAvailable() throws(ServiceError) {
         switch engine.availability {
@@ -46,8 +53,11 @@ public import TimerLog
     ) throws(ServiceError) -> Result {
         try checkAvailable()
         do {
+            let (bytes, deliveries) = (engine.waitingBytes, engine.scheduler.pendingDeliveries)
             let result = try body(&engine.scheduler, &engine.effects)
             engine.record()
+            engine.spent += 1 + (engine.waitingBytes - bytes) / EngineConfiguration.bytesPerChange
+            noteLooks(max(0, deliveries - engine.scheduler.pendingDeliveries))
             return result
         } catch {
             engine.effects.removeAll(keepingCapacity: true)
@@ -74,6 +84,7 @@ public import TimerLog
         engine.scheduler.withDefinition(slot) { definition in
             unsafe definition.withUnsafeBufferPointer { unsafe view.definition.append(contentsOf: $0) }
         }
+        engine.spent += view.definition.count / EngineConfiguration.bytesPerChange
     }
 
     /// Makes a timer. `definition` is encoded, of the same id.
@@ -166,8 +177,8 @@ public import TimerLog
     /// Reads the scheduler: lists, previews.
     public func read<Result>(_ body: (borrowing Scheduler) -> Result) -> Result { body(engine.scheduler) }
 
-    /// Nominal wall instants of the fires that a timer of these rules would have, activated now.
-    public func preview(_ rules: TimerRules, count: Int) throws(ServiceError) -> [Int64] {
+    /// The fires that a timer of these rules would have, activated now.
+    public func preview(_ rules: TimerRules, count: Int) throws(ServiceError) -> UpcomingFires {
         do throws(TimerRefusal) {
             return try engine.scheduler.preview(rules, now, count: count)
         } catch {
@@ -198,5 +209,8 @@ public import TimerLog
     }
 
     /// Frees an idempotency key whose request got no 2xx answer.
-    public func abandon(_ key: Hash128) { engine.idempotency.abandon(key) }
+    public func abandon(_ key: Hash128) {
+        engine.idempotency.abandon(key)
+        if engine.storageFails { engine.abandoned.append(key) }
+    }
 }

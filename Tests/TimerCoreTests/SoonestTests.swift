@@ -110,6 +110,48 @@ struct SoonestTests {
         #expect(bench.soonest(by: 7, stepLimit: SoonestSearch.stepLimit) == sorted)
     }
 
+    /// Where many timers wait that are in no slot of a wheel.
+    enum Crowd: CaseIterable {
+        case catchingUp, awaitingRebuild, inTransit
+    }
+
+    @Test(arguments: Crowd.allCases)
+    func `a step looks at a bounded number of timers wherever they wait`(crowd: Crowd) throws {
+        let bench = Bench()
+        let ids = (0..<4000).map { "t\($0)" }
+        for (index, id) in ids.enumerated() {
+            switch crowd {
+            case .catchingUp:
+                try bench.create(
+                    rules(.every(10_000, first: .after(1000 + Int64(index)))) { $0.misfire = .all }, id: id)
+            case .awaitingRebuild: try bench.create(rules(.at(Bench.wall(50_000_000 + Int64(index)))), id: id)
+            case .inTransit: try bench.create(rules(.after(200_000 + Int64(index / 100))), id: id)
+            }
+        }
+        switch crowd {
+        case .catchingUp:
+            bench.pass(100_000)
+            bench.scheduler.noteStall(until: bench.now)
+            var effects: [Effect] = []
+            for _ in 0..<80 { _ = bench.scheduler.advance(to: bench.now, limit: 512, &effects) }
+            bench.scheduler.finishStep()
+            let waiting = bench.scheduler.catchUp.count
+            try #require(waiting > 3900)
+        case .awaitingRebuild: bench.stepWall(-3_600_000)
+        case .inTransit:
+            var effects: [Effect] = []
+            bench.pass(199_700)
+            _ = bench.scheduler.advance(to: bench.now, limit: 20, &effects)
+        }
+        let expected = try ids.sorted { try (bench.due($0), bench.key($0).hash) < (bench.due($1), bench.key($1).hash) }
+        var steps = 0
+        var after: Scheduler.DuePlace?
+        let found = bench.soonest(after: &after, limit: 1000, stepLimit: 4096) { steps += 1 }
+        #expect(found == Array(expected.prefix(1000)))
+        // Each is looked at, at 16 a timer.
+        #expect(steps >= 5, "\(steps) steps")
+    }
+
     @Test func `what was swept between two steps is searched anew`() throws {
         let bench = Bench()
         // The wheel stands here: it will not come to their slot.

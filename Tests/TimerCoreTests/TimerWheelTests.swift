@@ -148,6 +148,57 @@ struct TimerWheelTests {
         #expect(done && entries.count == 500 && model.wheel.count == 0)
     }
 
+    /// A wheel of which one far slot holds so many dead entries that it is swept.
+    private static func littered(_ entries: Int, due: Int64) -> WheelModel {
+        var model = WheelModel(at: 0)
+        for index in 0..<entries { model.arm(SlotIndex(index % 100), due: due + Int64(index % 7)) }
+        return model
+    }
+
+    @Test func `what is due does not wait for a sweep`() {
+        var model = Self.littered(20_000, due: 1 << 30)
+        model.arm(500, due: 10)
+        model.arm(501, due: 11)
+        let wants = model.wheel.wantsSweep
+        #expect(wants)
+        // The sweep of the slot has begun, and takes many more calls.
+        for _ in 0..<20 { #expect(model.expire(5, limit: 64).entries.isEmpty) }
+        #expect(model.expire(10, limit: 64).entries.map(\.slot) == [500])
+        model.arm(502, due: 12)
+        #expect(model.expire(12, limit: 64).entries.map(\.slot) == [501, 502])
+        let (sweeps, count) = (model.wheel.sweeps, model.wheel.count)
+        #expect(sweeps > 0 && count > 10_000)
+    }
+
+    @Test func `a slot whose time comes while it is swept is handed out in time`() {
+        let due: Int64 = 1 << 20
+        var model = Self.littered(20_000, due: due)
+        #expect(model.expire(5, limit: 64).entries.isEmpty)
+        #expect(model.wheel.nextWake.map { $0 <= due } ?? false)
+        var came: [TimerWheel.Entry] = []
+        for now in due - 1...due + 7 {
+            var done = false
+            while !done {
+                let (entries, isDone, areFresh) = model.expire(now, limit: 64)
+                #expect(areFresh && entries.allSatisfy { $0.due == now })
+                came += entries
+                done = isDone
+            }
+        }
+        let (live, count) = (model.wheel.live, model.wheel.count)
+        #expect(came.count == 100 && live == 0 && count == 0)
+    }
+
+    @Test func `what is heavy counts for several`() {
+        var model = WheelModel(at: 0)
+        for slot in 0..<600 as Range<SlotIndex> {
+            model.arm(slot, due: 10)
+            model.armed.weights[slot] = 33
+        }
+        let (entries, done, _) = model.expire(10, limit: 512)
+        #expect(entries.count == 16 && !done)
+    }
+
     @Test func `every armed entry is in one run, slots in time order`() {
         var random = SeededGenerator(seed: 10)
         var model = WheelModel(at: 77)

@@ -25,7 +25,7 @@ struct UntilTests {
         let refusal = TimerRefusal.invalidSchedule(pointer: "/until", reason: "no fire is due at or before `until`")
         #expect(throws: refusal) { try bench.create(every(99) { $0.start = start }) }
         #expect(!bench.exists() && bench.effects == [])
-        #expect(throws: refusal) { try Scheduler(secret: []).preview(every(99), bench.now, count: 1) }
+        #expect(throws: refusal) { try Scheduler(secret: []).preview(every(99), bench.now, count: 1).all() }
         try bench.create(every(100) { $0.start = start })
     }
 
@@ -69,7 +69,7 @@ struct UntilTests {
         let bench = Bench()
         try bench.create(every(350))
         #expect(
-            bench.scheduler.upcoming(try bench.slot(), bench.now, count: 9).map { $0 - Bench.wallStart } == [
+            bench.scheduler.upcoming(try bench.slot(), bench.now, count: 9).all().map { $0 - Bench.wallStart } == [
                 100, 200, 300,
             ])
     }

@@ -2,10 +2,14 @@
 
 /// Which entry each timer is armed with, as the table would tell the wheel.
 struct ArmedEntries: ArmedTimers {
+    /// Of those whose is not 1.
+    var weights: [SlotIndex: Int] = [:]
     private(set) var bySlot: [SlotIndex: TimerWheel.Entry] = [:]
     private var generation: UInt32 = 0
 
     func isArmed(with entry: TimerWheel.Entry) -> Bool { bySlot[entry.slot] == entry }
+
+    func weight(of entry: TimerWheel.Entry) -> Int { weights[entry.slot] ?? 1 }
 
     mutating func arm(_ slot: SlotIndex, due: Int64) -> TimerWheel.Entry {
         generation += 1
@@ -44,7 +48,8 @@ struct WheelModel: ~Copyable {
     mutating func expire(_ now: Int64, limit: Int) -> (entries: [TimerWheel.Entry], done: Bool, fresh: Bool) {
         self.now = now
         var due: [TimerWheel.Entry] = []
-        let done = wheel.expire(now, limit: limit, into: &due, armed: armed)
+        var budget = limit
+        let done = wheel.expire(now, budget: &budget, into: &due, armed: armed)
         var fresh = true
         for entry in due {
             fresh = fresh && armed.isArmed(with: entry)

@@ -1,7 +1,9 @@
 """The server's lives: when each ends and how, by the seed."""
 
 import asyncio
+import http.client
 import random
+import re
 import time
 from collections import namedtuple
 
@@ -10,6 +12,7 @@ from server import Server
 
 MEAN_UPTIME_SECONDS = 0.5
 LONGEST_UPTIME_SECONDS = 2.0
+HOLD = re.compile(r'^timerd_lock_hold_longest_seconds\{cause="(\w+)",time="(\w+)"\} (\S+)$', re.M)
 
 # How a life ends: `startup` and `kill` are SIGKILL, `term` is SIGTERM; `after` seconds from its start or from when it is
 # up; then the server stays `down` for so many seconds.
@@ -37,7 +40,9 @@ class Mortal:
 
     def __init__(self, record, gate):
         self.record, self.gate = record, gate
-        self.server = Server("--heartbeat", "200ms", "--retain-events", "24h,16GiB")
+        self.server = Server("--heartbeat", "200ms", "--retain-events", "24h,16GiB", env={"TIMERD_MEASURE_HOLDS": "1"})
+        # The longest hold of the engine's lock seen in any life: seconds of processor time, by the clock, its cause.
+        self.longest_hold = (0.0, 0.0, "none")
         self.kills, self.terms, self.recoveries = 0, 0, []
 
     def __enter__(self):
@@ -75,6 +80,7 @@ class Mortal:
         """Ends its life as told."""
         if self.server.process.poll() is not None:
             raise Broken(f"the server ended by itself with {self.server.process.returncode}: {self.server.log_text()[-2000:]}")
+        await asyncio.to_thread(self._note_holds)
         self.gate.close()
         if end.how != "term":
             self._killed()
@@ -83,6 +89,16 @@ class Mortal:
         self.record.note("term")
         self.server.terminate()
         self.record.note("exit", code=await asyncio.to_thread(self.server.wait))
+
+    def _note_holds(self):
+        try:
+            text = self.server.client.get("/metrics").body.decode()
+        except (OSError, http.client.HTTPException):
+            return
+        holds = {}
+        for cause, kind, seconds in HOLD.findall(text):
+            holds.setdefault(cause, {})[kind] = float(seconds)
+        self.longest_hold = max([self.longest_hold, *((times["cpu"], times["wall"], cause) for cause, times in holds.items())])
 
     def _killed(self):
         self.kills += 1

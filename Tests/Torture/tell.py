@@ -23,6 +23,8 @@ def figures(record, mortal, seconds, followers, hooks):
         f"{sum(len(seen) for seen in record.seen.values())} events seen by {len(followers)} followers,"
         f" {sum(follower.resumed for follower in followers)} resumptions",
         f"{hooks.count} webhooks came, {hooks.again} of them again though answered 2xx",
+        "the longest hold of the engine's lock took {:.3f} ms of processor time, {:.3f} ms by the clock, for `{}`".format(
+            mortal.longest_hold[0] * 1000, mortal.longest_hold[1] * 1000, mortal.longest_hold[2]),
         f"recovery (from exec to listening) median {statistics.median(recoveries) * 1000:.0f} ms, max {recoveries[-1] * 1000:.0f} ms",
     ])
 

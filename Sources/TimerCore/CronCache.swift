@@ -1,0 +1,51 @@
+/// Cron schedules by their bytes in a definition: reading an expression costs as much as ten fires of it.
+///
+/// Each schedule has one place, which the next one that falls there takes over. Confined as its scheduler is.
+final class CronCache {
+    /// Most schedules that are remembered.
+    static let capacity = 4096
+
+    private var places: [Schedule?] = []
+    /// How many expressions were read.
+    private(set) var readings = 0
+
+    /// The schedule of an expression in a zone; nil where it is none.
+    func schedule(_ text: Span<UInt8>, zone: Span<UInt8>, from: Int64?) -> Schedule? {
+        let place = Self.place(text, zone)
+        if !places.isEmpty, case .cron(let known)? = places[place], known.from == from,
+            Self.equal(known.text, text), Self.equal(known.zone, zone)
+        {
+            return places[place]
+        }
+        readings += 1
+        guard let read = Self.read(text, zone: zone, from: from) else { return nil }
+        if places.isEmpty { places = [Schedule?](repeating: nil, count: Self.capacity) }
+        places[place] = read
+        return read
+    }
+
+    /// Reads an expression, whether it was read before or not.
+    static func read(_ text: Span<UInt8>, zone: Span<UInt8>, from: Int64?) -> Schedule? {
+        (try? CronSchedule(array(text), zone: array(zone), from: from)).map { .cron($0) }
+    }
+
+    /// FNV-1a over both. Who makes two schedules fall on one place makes the server read them anew, which is no harm.
+    private static func place(_ text: Span<UInt8>, _ zone: Span<UInt8>) -> Int {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for index in text.indices { hash = (hash ^ UInt64(text[index])) &* 0x100_0000_01b3 }
+        for index in zone.indices { hash = (hash ^ UInt64(zone[index])) &* 0x100_0000_01b3 }
+        return Int(truncatingIfNeeded: (hash >> 32) % UInt64(capacity))
+    }
+
+    private static func equal(_ bytes: [UInt8], _ span: Span<UInt8>) -> Bool {
+        guard bytes.count == span.count else { return false }
+        for index in span.indices where bytes[index] != span[index] { return false }
+        return true
+    }
+
+    private static func array(_ span: Span<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        Definition.append(span, to: &bytes)
+        return bytes
+    }
+}

@@ -1,0 +1,47 @@
+/// The next fires of a timer, as far as they are asked for, found a bounded number at a time: it needs no lock, and of a
+/// rare calendar each may lie decades after the one before.
+public struct UpcomingFires: Sendable {
+    /// Fires that a step looks for.
+    public static let stepLimit = 32
+
+    private let grid: Grid
+    private let now: Now
+    private var next: Int64?
+    private let count: Int64
+    /// Nominal wall instants, in milliseconds.
+    public private(set) var instants: [Int64] = []
+
+    /// - Parameters:
+    ///   - due: the first; nil for none.
+    ///   - count: most that are wanted.
+    init(_ grid: Grid, from due: Int64?, _ now: Now, count: Int64) {
+        self.grid = grid
+        self.now = now
+        self.count = count
+        // When a watchdog fires is not for a schedule to say.
+        next = grid.rules.schedule.kind == .watchdog ? nil : due
+    }
+
+    /// Whether all are found.
+    public var isDone: Bool { next == nil }
+
+    /// Finds some more.
+    public mutating func step(limit: Int = Self.stepLimit) {
+        for _ in 0..<limit {
+            guard let due = next else { return }
+            let wall = now.wall(of: due, on: grid.rules.clock)
+            guard Int64(instants.count) < count, due <= grid.rules.lastDue(now), wall <= lastInstant else {
+                next = nil
+                return
+            }
+            instants.append(wall)
+            next = grid.afterwards(due)
+        }
+    }
+
+    /// Finds the rest, and gives all of them.
+    public consuming func all() -> [Int64] {
+        while !isDone { step() }
+        return instants
+    }
+}
