@@ -25,9 +25,20 @@ final class SocketQuota: Sendable {
         /// Most sockets at once since a crowd had last gone.
         var crowd = 0
         var owners = Owners()
+        /// Unix sockets, those aside that were given up.
+        var local = 0
 
         /// All but those kept for health checks.
         var ordinary: Int { connections + streams }
+
+        /// Counts one more, or one fewer, for `owner`. Unix sockets with places of their own count for nobody.
+        mutating func change(_ owner: UInt64?, by difference: Int, ownPlaces: Int) {
+            if owner == nil {
+                local += difference
+                guard max(local, local - difference) > ownPlaces else { return }
+            }
+            owners.change(owner, by: difference)
+        }
     }
 
     /// How many sockets each owner holds; the most that any holds is known at once.
@@ -102,8 +113,8 @@ final class SocketQuota: Sendable {
         guarded.use { counts in
             let held = counts.owners.count(owner)
             if owner != nil, held >= limits.connectionsPerAddress { return .refused }
-            if owner == nil, held < reserve { return .free }
-            let taken = counts.ordinary - min(counts.owners.count(nil), reserve)
+            if owner == nil, counts.local < reserve { return .free }
+            let taken = counts.ordinary - min(counts.local, reserve)
             if taken < ordinary { return .free }
             if held < counts.owners.most, taken < ordinary + reserve { return .instead }
             return counts.reserved < 2 * reserve ? .reserve : .refused
@@ -115,7 +126,7 @@ final class SocketQuota: Sendable {
             guard claim.kind != .reserved else { return counts.reserved += 1 }
             counts.connections += 1
             counts.crowd = max(counts.crowd, counts.ordinary)
-            counts.owners.change(claim.owner, by: 1)
+            counts.change(claim.owner, by: 1, ownPlaces: reserve)
         }
     }
 
@@ -126,7 +137,7 @@ final class SocketQuota: Sendable {
             case .connection: counts.connections -= 1
             case .stream: counts.streams -= 1
             }
-            if !claim.isGivenUp { counts.owners.change(claim.owner, by: -1) }
+            if !claim.isGivenUp { counts.change(claim.owner, by: -1, ownPlaces: reserve) }
         }
     }
 
@@ -136,7 +147,7 @@ final class SocketQuota: Sendable {
         guard claim.kind != .reserved, !claim.isGivenUp else { return false }
         claim.isGivenUp = guarded.use { counts in
             guard counts.owners.holdsMost(claim.owner) else { return false }
-            counts.owners.change(claim.owner, by: -1)
+            counts.change(claim.owner, by: -1, ownPlaces: reserve)
             return true
         }
         return claim.isGivenUp

@@ -74,7 +74,7 @@ enum ProblemKind: String, CaseIterable {
         case .timerLimit: "There are as many timers as may be"
         case .streamLimit: "There are as many streams as may be"
         case .eventsExpired: "Events after that point are no longer kept"
-        case .overloaded: "More work waits than the disk takes"
+        case .overloaded: "More is under way than the server holds"
         case .crossOrigin: "Another site's page may not do that"
         case .misdirected: "The request was meant for another host"
         case .unauthorized: "A token is needed"

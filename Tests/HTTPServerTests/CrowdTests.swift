@@ -68,11 +68,10 @@ struct CrowdTests {
     @Test func `the places kept for health checks go to the newest`() throws {
         let server = try TestServer {
             $0.connections = 1
-            $0.reservedConnections = 2
         }
         let only = server.client()
         #expect(only.get("/")?.status == 200)
-        let idle = (0..<20).map { _ in server.client() }
+        let idle = (0..<200).map { _ in server.client() }
         #expect(server.client().get("/")?.header("x-from-reserve") == "true")
         #expect(idle[0].isClosedByPeer())
         #expect(only.get("/")?.status == 200)
@@ -116,6 +115,8 @@ struct CrowdTests {
         }
         let local = (0..<3).map { _ in RawClient(path: path) }
         for client in local { #expect(client.get("/")?.header("x-from-reserve") == "false") }
+        #expect(server.client().get("/")?.header("x-from-reserve") == "true")
+        for client in local { #expect(client.get("/")?.status == 200) }
         server.probe.open("finish")
         for client in streams { #expect(client.answer()?.text == "first") }
     }
