@@ -49,6 +49,16 @@ extension Scheduler {
         arm(slot, Grid(rules(slot), zones: zones), now)
     }
 
+    /// Notes that what is due of held timers misfires, if one of them is overdue by more than `threshold` nanoseconds: none of
+    /// them wakes the fire loop, which else finds out by that.
+    public mutating func noteHeldStall(longerThan threshold: Int64, _ now: Now) {
+        let isOverdue = held.contains { slot, due in
+            let late = now.milliseconds(on: table[slot].traits.clock) - due
+            return late > threshold / nanosecondsPerMillisecond
+        }
+        if isOverdue { noteStall(until: now) }
+    }
+
     /// Whether the timer at `slot` is in no wheel though it runs.
     func isHeld(_ slot: SlotIndex) -> Bool { !held.isEmpty && held[slot] != nil }
 }

@@ -71,7 +71,7 @@ extension Engine {
                 subscriptions.expect(key, at: now.elapsed, atStart: isStart)
             }
         }
-        guard !isStart else { return }
+        guard !isStart else { return scheduler.noteHeldStall(longerThan: Self.stallThreshold, now) }
         // With a failed append it may be lost that somebody came.
         for key in subscriptions.followed { subscriptions.expect(key, at: now.elapsed) }
     }

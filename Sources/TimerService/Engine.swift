@@ -91,7 +91,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     let lostThrough = Atomic<Int64>(0)
 
     /// A stand-still of the fire loop over this, in nanoseconds, makes misfires of what came due in it.
-    private static let stallThreshold: Int64 = 1_000_000_000
+    static let stallThreshold: Int64 = 1_000_000_000
     private static let lostRangesKept = 64
     /// A new time base is written, at the loop's next waking within a second, once the newest is so old while a timer counts the time the server is up, in nanoseconds.
     private static let tickInterval: Int64 = 8_000_000_000
