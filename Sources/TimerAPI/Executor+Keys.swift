@@ -22,9 +22,10 @@ extension Executor {
             ticket.isUnderWay = true
             // One that is refused for what it is leaves the key as it was; one that was only held back goes on.
             guard ticket.operation.partedRun != nil, positions.last != ticket.newestPart else { return true }
-            replay(positions, ticket)
+            ticket.outcome = .replay(positions)
+            ticket.mayStandInPart = true
         case .answered(let positions):
-            replay(positions, ticket)
+            ticket.outcome = .replay(positions)
         case .mismatch:
             ticket.outcome = .problem(
                 Problem(.idempotencyMismatch, "this key came with another method, target or body before"))
@@ -33,12 +34,6 @@ extension Executor {
                 Problem(.idempotencyInProgress, "the first request with this key is not answered yet"))
         }
         return false
-    }
-
-    private func replay(_ positions: [Int64], _ ticket: Ticket) {
-        ticket.outcome = .replay(positions)
-        ticket.restOnNothing()
-        for position in positions { ticket.rest(on: position) }
     }
 
     /// Takes the step; of a run under an idempotency key what it did is kept in the same batch.

@@ -49,7 +49,6 @@ extension TimerHandler {
         }
         guard run.resume(behind: answers.map(\.answer)) else { return giveUp(ticket, unreadable) }
         ticket.newestPart = positions.last ?? 0
-        ticket.mayStandInPart = true
         ticket.outcome = .none
         ticket.attempts = 0
         // Who read it found it durable.

@@ -252,7 +252,9 @@ final class TimerHandler: LoopHandler {
             let isThere = reading.newest <= engine.shownHead || engine.isLost(reading.newest)
             return isThere ? .durable : .pending
         }
-        if case .replay(let positions) = ticket.outcome, let newest = positions.max(), newest > engine.shownHead {
+        if case .replay(let positions) = ticket.outcome, let newest = positions.max() {
+            // Those before it stood when they were looked up; what was lost between them is none of theirs.
+            if newest <= engine.shownHead { return engine.fate(of: newest) }
             return engine.isLost(newest) ? .lost : .pending
         }
         if case .stream = ticket.outcome { return engine.fateOfShown(ticket.rests) }
