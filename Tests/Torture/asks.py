@@ -35,7 +35,7 @@ def asks_of(request):
 def _batch_line(line):
     if "command" in line:
         return Ask(line["id"], line["command"], None, _version(line.get("ifMatch")), None)
-    return Ask(line["id"], "create", mark_of(line), None, line)
+    return Ask(line.get("id"), "create", mark_of(line), None, line)
 
 
 def _version(tag):

@@ -350,7 +350,7 @@ class Checker:
 
     def _check_prefix(self, op):
         """Of a batch without an answer a prefix may stand."""
-        made = [self.timeline(ask.timer).steps[-1].version > 0 for ask in op.asks if ask.action == "create"]
+        made = [self.timeline(ask.timer).steps[-1].version > 0 for ask in op.asks if ask.action == "create" and ask.timer]
         if made != sorted(made, reverse=True):
             raise Broken(f"{op} was cut off, and what stands of it is no prefix: {made}", timer=op.asks[0].timer)
 

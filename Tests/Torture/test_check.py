@@ -203,6 +203,31 @@ def test_of_a_batch_without_an_answer_a_prefix_stands(done, is_prefix):
         assert "what stands of it is no prefix" in verdict(record).sentence
 
 
+@pytest.mark.parametrize("fires, told, sentence", [
+    (3, (2, 3, 4), None),
+    (4, (3, 4, 5), "v2 is a `fire` that nobody asked for, or one request was done twice"),
+    (3, (2, 2, 4), "v3 is a `fire` that nobody asked for, or one request was done twice"),
+    (2, (2, 3, 4), "which is not in the history"),
+])
+def test_a_batch_with_a_key_that_a_crash_cuts_is_done_once_a_line(fires, told, sentence):
+    hand = Handmade()
+    created(hand)
+    body = '{"command": "fire", "id": "t"}\n' * 3
+    op = hand.ask("batch", ["t"], body, key="k")
+    hand.event("fired", 2, scheduledAt=shown(hand.now), latenessUs=0, fire=1, missed=0, reason="manual")
+    hand.note("lost", op=op, why="reset")
+    hand.die()
+    hand.ask("batch", ["t"], body, key="k", op=op)
+    for fire in range(2, fires + 1):
+        hand.event("fired", fire + 1, scheduledAt=shown(hand.now), latenessUs=0, fire=fire, missed=0, reason="manual")
+    hand.tell(op, 200, "".join(json.dumps({"status": 200, "id": "t", "version": version}) + "\n" for version in told))
+    record = hand.build()
+    if sentence:
+        assert sentence in verdict(record).sentence
+    else:
+        check(record)
+
+
 @pytest.mark.parametrize("found, sentence", [(["t", "u"], None), (["t"], "did not show it"), (["t", "u", "t"], "showed t twice")])
 def test_a_list_shows_what_is_there_once(found, sentence):
     hand = Handmade()

@@ -14,6 +14,7 @@ from wire import Connection, Lost
 
 THINK_SECONDS = 0.35
 SLOTS = 4
+LONG = 90
 KEYED = 0.5
 REPEATED = 0.05
 SHARED = [f"shared-{number}" for number in range(8)]
@@ -23,7 +24,7 @@ NDJSON = {"Content-Type": "application/x-ndjson"}
 
 # What a client does, and how often beside the others.
 ACTIONS = {"create": 12, "put": 4, "patch": 8, "reschedule": 5, "suspend": 14, "resume": 14, "activate": 8, "cancel": 5,
-           "fire": 8, "kick": 6, "delete": 4, "get": 8, "wait": 3, "batch": 5, "bulk": 2, "list": 2}
+           "fire": 8, "kick": 6, "delete": 4, "get": 8, "wait": 3, "batch": 5, "long": 1, "bulk": 2, "list": 2}
 ON_SHARED = {"patch": 3, "reschedule": 1, "suspend": 8, "resume": 8, "activate": 4, "cancel": 1, "fire": 3, "get": 2, "put": 1}
 
 
@@ -195,6 +196,18 @@ class Client:
         lines += [{"command": "delete", "id": id} for id in ids]
         await self._do(action, [*ids, old], "POST", "/v1/timers/batch?results=brief", NDJSON,
                        "".join(json.dumps(line) + "\n" for line in lines))
+
+    async def _long(self, action):
+        """A batch of more lines than one step of the server takes, under a key: a crash cuts it, its repeat goes on."""
+        lines = []
+        for id in [self._fresh_id() for _ in range(LONG)]:
+            lines.append(self._body(id) | {"start": "now"})
+            lines += [{"command": "fire", "id": id}, {"command": "delete", "id": id}]
+            if self.dice.random() < 0.2:
+                mark = str(self.crew.next_number())
+                lines.append({"after": "20ms", "retain": "500ms", "labels": {"n": mark, "o": self.name}})
+        await self._do("batch", [line["id"] for line in lines if "id" in line], "POST", "/v1/timers/batch?results=brief", NDJSON,
+                       "".join(json.dumps(line) + "\n" for line in lines), keyed=True)
 
     async def _bulk(self, action):
         command = self.dice.choice(("suspend", "resume"))
