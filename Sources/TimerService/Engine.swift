@@ -332,7 +332,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// As `takePosition`, for the record by which storage is tried while it fails.
     func givePosition() -> Int64 {
         if batch.isEmpty {
-            nextPosition = max(nextPosition, PositionClock.position(at: clockNow))
+            // In an empty log streams were told the position before its first: none may lie between the two.
+            if head > 0 { nextPosition = max(nextPosition, PositionClock.position(at: clockNow)) }
             batchFirst = nextPosition
         }
         isTickOnly = false

@@ -89,6 +89,15 @@ def test_a_heartbeat_moves_the_cursor_of_a_reader_that_nothing_matches(new_serve
         assert json.loads(next(SSEClient(stream).events()).data)["timer"] == id
 
 
+def test_the_id_of_a_heartbeat_of_an_empty_log_is_one_to_resume_from(new_server):
+    server = new_server("--heartbeat", "50ms")
+    with server.client.stream("/v1/events?since=0", headers={"Accept": "text/event-stream"}).expect(200) as stream:
+        id = next(line for line in stream.lines() if line.startswith(b"id: "))[4:].decode()
+    created = server.client.create(after="1h")["id"]
+    server.restart()
+    assert [event["timer"] for event in server.client.history(f"&since={id}") if event["type"] == "created"] == [created]
+
+
 def test_a_browsers_own_stream_is_let_in(server):
     same = {"Origin": server.url, "Host": f"127.0.0.1:{server.port}", "Sec-Fetch-Site": "same-origin"}
     reply = server.client.get("/v1/events?follow=false&limit=1", headers={**SSE, **same}).expect(200)
