@@ -14,6 +14,17 @@ extension Engine {
     /// Forgets a few of the idempotency keys whose time is over. Returns whether there may be more.
     func forgetKeys() -> Bool { lock.withLock { idempotency.expire(instant().wall) } }
 
+    /// Whether a step has recorded or dropped as much as one hold of the lock may.
+    ///
+    /// - Parameters:
+    ///   - bytes: of records that waited for the disk when it began.
+    ///   - deliveries: that were pending then.
+    func isCostly(since bytes: Int, _ deliveries: Int) -> Bool {
+        let copied = (waitingBytes - bytes) / EngineConfiguration.bytesPerChange
+        let dropped = max(0, deliveries - scheduler.pendingDeliveries) / EngineConfiguration.looksPerChange
+        return copied + dropped >= EngineConfiguration.holdLimit
+    }
+
     /// What a row that is to be deleted holds that may still be needed.
     struct Carried {
         /// Timers whose definition a record of the row holds: name and position of the record.
@@ -53,10 +64,15 @@ extension Engine {
     func carry(_ carried: Carried, from start: Int) -> Int? {
         lock.withLock(.compaction) {
             guard availability == .open else { return nil }
-            let end = min(carried.count, start + EngineConfiguration.stepLimit)
-            for index in start..<end { carry(carried, at: index) }
+            let (bytes, deliveries) = (waitingBytes, scheduler.pendingDeliveries)
+            var done = start
+            while done < min(carried.count, start + EngineConfiguration.stepLimit), !isCostly(since: bytes, deliveries)
+            {
+                carry(carried, at: done)
+                done += 1
+            }
             afterChanges(instant())
-            return end
+            return done
         }
     }
 

@@ -140,15 +140,19 @@ extension Engine {
 
     /// Records how attempts ended, each with what its receiver wants of the timer in one step.
     ///
-    /// - Returns: how many were taken, none while storage takes no writes; and the commands that were not legal.
+    /// - Returns: how many were taken, as many as one hold of the lock may cost, none while storage takes no writes; and the
+    ///   commands that were not legal.
     func settle(
         _ ends: ArraySlice<AttemptEnd>
     ) -> (taken: Int, refused: [(timer: [UInt8], command: ReceiverCommand)]) {
         lock.withLock(.delivery) {
             guard availability == .open, waitingBytes <= EngineConfiguration.maximumBatchBytes else { return (0, []) }
             let now = instant()
+            let (bytes, deliveries) = (waitingBytes, scheduler.pendingDeliveries)
             var refused: [(timer: [UInt8], command: ReceiverCommand)] = []
-            for end in ends {
+            var taken = 0
+            for end in ends where !isCostly(since: bytes, deliveries) {
+                taken += 1
                 // While an attempt was under way the log may have been folded anew, which knows nothing of it.
                 let id = end.outcome.delivery
                 scheduler.rejoinDelivery(id)
@@ -168,7 +172,7 @@ extension Engine {
                 if let timer = obey(command, delivery.slot, end.definition, now) { refused.append((timer, command)) }
             }
             afterChanges(now)
-            return (ends.count, refused)
+            return (taken, refused)
         }
     }
 

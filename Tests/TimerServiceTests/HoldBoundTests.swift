@@ -59,4 +59,53 @@ struct HoldBoundTests {
         }
         #expect(reads <= 6)
     }
+
+    @Test func `a step of compaction writes a bounded number of bytes anew`() throws {
+        let rig = try Rig(starts: false)
+        var carried = Engine.Carried()
+        for index in 0..<100 {
+            let position = try rig.create("t\(index)", payload: Self.large)
+            carried.bases.append((key: rig.key("t\(index)"), position: position))
+            rig.locked { $0.batch.removeAll() }
+        }
+        // The record of the definition is that of the creation, not of the activation.
+        for index in carried.bases.indices { carried.bases[index].position -= 1 }
+        var done = 0
+        var written = 0
+        while done < 100 {
+            let next = try #require(rig.engine.carry(carried, from: done))
+            #expect(next > done && next - done <= 6)
+            done = next
+            written += rig.locked { $0.batch.count }
+            rig.locked { $0.batch.removeAll() }
+        }
+        #expect(written > 100 * Self.large.count)
+    }
+
+    @Test func `a step of receivers that say stop drops a bounded number of deliveries`() throws {
+        let rig = try Rig(backlog: 10_000)
+        var rules = TimerRules(.every(3_600_000, first: .period))
+        rules.deliveries = EventTypes(.fired)
+        var oldest: [Int64] = []
+        for name in ["a", "b", "c", "d"] {
+            try rig.change { turn throws(ServiceError) in
+                var bytes = definition(name, rules, webhook: [1, 2, 3])
+                _ = try turn.create(rig.key(name), definition: &bytes)
+            }
+            oldest.append(try rig.tell(name, .fire))
+            for _ in 1..<500 { try rig.tell(name, .fire) }
+        }
+        try rig.settle()
+        #expect(rig.engine.begin(oldest).count == 4)
+        let ends = oldest.map { id in
+            var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: 1)
+            outcome.reason = .gone
+            return Engine.AttemptEnd(outcome: outcome)
+        }
+        // 500 of each.
+        #expect(rig.engine.settle(ends[...]).taken == 3)
+        #expect(rig.engine.settle(ends[3...]).taken == 1)
+        #expect(rig.locked { $0.scheduler.pendingDeliveries } == 0)
+        rig.stop()
+    }
 }

@@ -23,13 +23,13 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     /// Opens `store`, folds it and starts the committer.
     init(
         _ store: any LogStore = MemoryLogStore(), _ configuration: EngineConfiguration = EngineConfiguration(),
-        time: ManualTime = ManualTime(), starts: Bool = true
+        time: ManualTime = ManualTime(), backlog: Int = 200, starts: Bool = true
     ) throws {
         self.store = store
         self.time = time
         var configuration = configuration
         // Quick timers owe thousands of deliveries, which tests would fold again and again.
-        configuration.deliveries.backlog = min(configuration.deliveries.backlog, 200)
+        configuration.deliveries.backlog = min(configuration.deliveries.backlog, backlog)
         alarm = ManualAlarm(time)
         let head = try store.open()
         secret = head.secret
