@@ -167,7 +167,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         unchecked = state.cronTimers[...]
         let (head, mark) = (state.head, state.mark)
         // Two above the mark: so no row begins right behind what was lost.
-        nextPosition = max(nextPosition, head + 1, mark.position + 2, PositionClock.position(at: now))
+        nextPosition = max(nextPosition, head + 1, min(mark.position, .max - 2) + 2, PositionClock.position(at: now))
         batchFirst = nextPosition
         needsMark = needsMark || mark.position > head || lostVersions > scheduler.lostVersions
         scheduler.noteLostVersions(lostVersions)
