@@ -97,10 +97,6 @@ extension Model {
         deliveries[id]?.attempts = outcome.attempt
         deliveries[id]?.reason = outcome.reason
         deliveries[id]?.status = outcome.status
-        let dead = deliveries.values.filter(\.isDead).map(\.id)
-        guard dead.count > Self.deadLetters, let oldest = dead.min() else { return }
-        evicted[oldest] = deliveries[oldest]
-        deliveries[oldest] = nil
     }
 
     /// An attempt ended, with what `outcome` says.
