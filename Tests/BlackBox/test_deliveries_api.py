@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 import receiver as told
-from receiver import Answer, Gate
+from receiver import Answer, Gate, Receiver
 from server import run
 from timers import instant
 from webhooks import LATER, event, events, fire, fired, hooked
@@ -66,11 +66,12 @@ def test_one_that_got_no_answer_has_no_status(api, name):
 
 
 @pytest.mark.parametrize("url, error", [
-    ("http://127.0.0.1:1/", "unreachable"), ("http://169.254.169.254/", "refused-address"), ("http://nowhere.invalid/", "unresolved"),
-    ("https://127.0.0.1:PORT/", "tls"), ("http://127.0.0.1:PORT/hang", "timeout"), ("http://127.0.0.1:PORT/500", "status"),
+    ("http://127.0.0.1:1/", "unreachable"), ("http://169.254.169.254/", "refused-address"), ("http://127.0.0.1:PORT/hang", "timeout"),
+    ("http://127.0.0.1:PORT/close", "interrupted"), ("http://127.0.0.1:PORT/500", "status"),
 ])
 def test_a_waiting_one_says_why(api, receiver, name, url, error):
     receiver.script("/hang", told.hang)
+    receiver.script("/close", told.close)
     receiver.script("/500", 500)
     timer = hooked(api, url.replace("PORT", str(receiver.port)), name, retry=LATER, timeout="500ms", timer={"labels": {"why": name}})
     fire(api, timer)
@@ -79,6 +80,14 @@ def test_a_waiting_one_says_why(api, receiver, name, url, error):
     assert (found["error"], found["lastStatus"]) == (error, 500 if error == "status" else None)
     assert found["lastAttemptAt"] == failed["at"] and found["nextAttemptAt"]
     assert deliveries(api, f"?label=why%3D{name}&label=other%3Dx") == []
+
+
+def test_one_that_was_not_trusted_says_so(api, name):
+    with Receiver(tls=True) as untrusted:
+        timer = hooked(api, f"https://localhost:{untrusted.port}/", name, retry=LATER)
+        fire(api, timer)
+        event(api, timer, "deliveryFailed")
+        assert deliveries(api, f"?timer={timer}")[0]["error"] == "tls"
 
 
 def test_pending_ones_by_state(api, receiver, name):

@@ -91,7 +91,11 @@ struct WillTests {
             rig.stop()
             rig = try Rig(store, configuration, time: time)
         case .compaction:
-            for number in 0..<200 { try rig.create("n\(number)", payload: [UInt8](repeating: 7, count: 500)) }
+            // Much that is not needed any more.
+            for _ in 0..<200 {
+                try rig.create("n", payload: [UInt8](repeating: 7, count: 500))
+                try rig.change { turn throws(ServiceError) in try turn.delete(rig.key("n"), if: .none) }
+            }
             try rig.settle()
             rig.time.pass(milliseconds: 10_000)
             try rig.create("end")
