@@ -77,6 +77,12 @@ static inline CURLcode ccurl_set_callbacks(CURL *handle, ccurl_sink head, ccurl_
   return curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
 }
 
+/// Sets who is asked before each request, once it has a connection, new or kept; it gets `context` first.
+static inline CURLcode ccurl_set_gate(CURL *handle, curl_prereq_callback ask, void *context) {
+  curl_easy_setopt(handle, CURLOPT_PREREQDATA, context);
+  return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, ask);
+}
+
 /// Sets who closes sockets; it gets `context` first, which outlives the handle: connections keep both.
 static inline CURLcode ccurl_set_closer(CURL *handle, curl_closesocket_callback close, void *context) {
   curl_easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, context);

@@ -17,7 +17,8 @@ public final class Courier: Sendable {
     ///   - limits: its bounds.
     ///   - judge: asked before each connection, after DNS, on the courier's thread: the URL's host in lower case (an
     ///     IPv6 address in brackets) and the address. Returns why it must not be made, in one line; nil: it may. Where
-    ///     a name has several addresses, libcurl goes on to the next. A connection that is kept is not judged again.
+    ///     a name has several addresses, libcurl goes on to the next. A connection that is kept is judged
+    ///     again before each request, as the answer may have changed.
     ///     With a proxy only an address that stands in the URL is judged: the proxy alone knows where a name leads.
     ///   - lookUp: finds the addresses of a host's name, 4 or 16 bytes each; empty where there are none. It may block.
     ///   - finished: takes the results as they come, on the courier's thread: be quick. Each request has exactly one.

@@ -31,6 +31,8 @@ import TimerCore
     private var answer = AnswerHead()
     private var bodyBytes = 0
     private var refusal: String?
+    /// Whether the connection was judged as it was made; a kept one was made under the rules of its time.
+    private var isJudged = false
 
     private static let hasStarted: Bool = ccurl_start() == CURLE_OK
 
@@ -64,6 +66,7 @@ import TimerCore
             if code == CURLE_OK { code = unsafe ccurl_set_number(handle, option, number) }
         }
         unsafe ccurl_set_closer(handle, closeSocket, Unmanaged.passUnretained(sockets).toOpaque())
+        unsafe ccurl_set_gate(handle, askBefore, context)
         unsafe ccurl_set_error_buffer(handle, errorText)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
@@ -128,6 +131,7 @@ import TimerCore
         answer = AnswerHead()
         bodyBytes = 0
         refusal = nil
+        isJudged = false
         unsafe errorText[0] = 0
         var code = unsafe ccurl_set_resolutions(handle, resolutions)
         func set(_ option: CURLoption, _ number: Int) {
@@ -182,7 +186,8 @@ import TimerCore
     /// Why there was no answer, and the same in one line.
     func failure(_ code: CURLcode) -> (DeliveryFailure, String) {
         if answer.isTooLong { return (.malformed, "the answer's head is over \(AnswerHead.limit) bytes") }
-        if let refusal, code == CURLE_COULDNT_CONNECT { return (.refused, "refused: \(refusal)") }
+        let isRefusal = code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK
+        if let refusal, isRefusal { return (.refused, "refused: \(refusal)") }
         if code == CURLE_OK { return (.malformed, "no answer") }
         let detail = unsafe String(cString: errorText)
         let text = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
@@ -211,10 +216,18 @@ import TimerCore
             refusal = "an address that is neither IPv4 nor IPv6"
             return false
         }
-        guard let reason = settings.judge(HostPort(url)?.host ?? "", address) else { return true }
+        guard let reason = settings.judge(HostPort(url)?.host ?? "", address) else {
+            isJudged = true
+            return true
+        }
         // Of several addresses one that is refused tells more than one where nobody listens.
         refusal = reason
         return false
+    }
+
+    /// Whether the request may go out over its connection, to `address`: rules may have changed while it was kept.
+    fileprivate func mayUse(_ address: String, port: UInt16) -> Bool {
+        isJudged || mayConnect(to: IPAddress(address).map { CourierAddress(bytes: $0.bytes, port: port) })
     }
 }
 
@@ -252,6 +265,16 @@ private func openSocket(
         target.pointee.family, target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), target.pointee.protocol)
     if made >= 0 { exchange.opened(made) }
     return made
+}
+
+private func askBefore(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
+    _: UnsafeMutablePointer<CChar>?, _ port: Int32, _: Int32
+) -> Int32 {
+    guard let context = unsafe context, let address = unsafe address else { return CURL_PREREQFUNC_ABORT }
+    let exchange = unsafe Unmanaged<ExchangeHandle>.fromOpaque(context).takeUnretainedValue()
+    return exchange.mayUse(unsafe String(cString: address), port: UInt16(truncatingIfNeeded: port))
+        ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {

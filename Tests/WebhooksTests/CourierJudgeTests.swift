@@ -80,6 +80,21 @@ struct CourierJudgeTests {
         receiver.stop()
     }
 
+    @Test func `a kept connection is judged before each request`() {
+        let receiver = receiver()
+        let calls = Questions()
+        let harness = CourierHarness(judge: { host, address in
+            calls.note(host, address)
+            return calls.asked.count == 1 ? nil : "denied since"
+        })
+        #expect(harness.exchange([receiver.base])[0].status == 200)
+        harness.courier.submit(CourierHarness.posts([receiver.base], from: 2))
+        #expect(harness.results.wait(2)[1].error == "refused: denied since")
+        receiver.stop()
+        #expect(receiver.connections == 1 && receiver.requests.count == 1)
+        #expect(calls.asked == [String](repeating: "127.0.0.1 127.0.0.1 \(receiver.port)", count: 2))
+    }
+
     @Test func `a proxy is used where one is given`() throws {
         let proxy = receiver()
         var limits = CourierLimits()
