@@ -33,7 +33,7 @@ struct ListReader {
     mutating func read(_ scheduler: borrowing Scheduler, _ model: Model, limit: Int) throws(BrokenPromise) -> Bool {
         stays.formIntersection(Self.stays(label, model))
         var page: [(place: UInt64, slot: SlotIndex)] = []
-        scheduler.walk(after: after, label: label) { place, slot in
+        scheduler.walk(after: after, over: label.map { Selection.labelled($0) } ?? .all) { place, slot in
             page.append((place, slot))
             return page.count < limit
         }

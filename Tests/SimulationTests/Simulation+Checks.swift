@@ -96,7 +96,7 @@ extension Simulation {
     private func checkLabels() throws(BrokenPromise) {
         for label in RandomRules.labels {
             var listed: Set<SlotIndex> = []
-            server.engine.scheduler.walk(after: nil, label: label) { _, slot in
+            server.engine.scheduler.walk(after: nil, over: .labelled(label)) { _, slot in
                 listed.insert(slot)
                 return true
             }

@@ -112,7 +112,7 @@ extension Simulation {
                 switch delivery.phase {
                 case .dead:
                     standing.state == .dead && standing.reason == delivery.reason
-                        && standing.status == delivery.status
+                        && (standing.lastAttempt?.status ?? 0) == delivery.status
                 case .pending: standing.state == .pending || standing.state == .waiting || mayBeUnderWay && isUnderWay
                 case .underWay: isFold || isUnderWay
                 }
