@@ -28,7 +28,7 @@ struct FoldedState: ~Copyable {
     ) {
         var idempotency = underWay
         // Sorted into an array of their own: the fold's does not outlive it.
-        for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { idempotency.note(place) }
+        for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { idempotency.restore(place) }
         self.idempotency = idempotency
         head = fold.head
         mark = fold.mark

@@ -165,6 +165,12 @@ struct IdempotencyTable {
         return (entry.answeredAt, runs[key]?.origin ?? 0, runs[key]?.positions.count ?? 0)
     }
 
+    /// Notes an answer that a log holds. One that was over when the request under way began ends no other than its own.
+    mutating func restore(_ place: LogFold.AnswerPlace) {
+        if let entry = shards[shard(place.key)][place.key], entry.isUnderWay, isOver(place, entry.answeredAt) { return }
+        note(place)
+    }
+
     /// Notes where a request's answer stands, or a part of it.
     mutating func note(_ place: LogFold.AnswerPlace) {
         let shard = shard(place.key)
@@ -249,6 +255,8 @@ struct IdempotencyTable {
     }
 
     private func isOver(_ entry: Entry, _ wall: Int64) -> Bool { wall - entry.answeredAt > Self.lifetime }
+
+    private func isOver(_ place: LogFold.AnswerPlace, _ wall: Int64) -> Bool { wall - place.answeredAt > Self.lifetime }
 
     /// Forgets keys whose time is over, and the oldest above the maxima; a few. Returns whether there may be more.
     mutating func expire(_ wall: Int64) -> Bool {

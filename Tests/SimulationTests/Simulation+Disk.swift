@@ -160,7 +160,7 @@ extension Simulation {
         exchanges = [:]
         ends = []
         if !openKeys.isEmpty { reached.insert(.keyCutOff) }
-        openKeys = [:]
+        openKeys = []
         missedUntil = ClockReadings()
         isDoomed = false
         model = durable

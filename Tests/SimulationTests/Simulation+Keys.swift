@@ -13,9 +13,9 @@ extension Simulation {
         note("create key\(number) with a key")
         let failure: (any Error)? = server.engine.turn { turn in
             do {
-                if openKeys[number] != nil && mayEnd { return try end(number, turn) }
+                if openKeys.contains(number) && mayEnd { return try end(number, turn) }
                 guard try begin(number, turn) else { return nil }
-                if mayStay { openKeys[number] = server.engine.restarts } else { try end(number, turn) }
+                if mayStay { openKeys.insert(number) } else { try end(number, turn) }
                 return nil
             } catch { return error }
         }
@@ -32,11 +32,8 @@ extension Simulation {
             try promise(!server.isOpen, "key\(number) is refused: \(error)")
             return false
         }
-        if let folds = openKeys[number] {
-            // A fold may bring back an answer whose time was over.
-            let isForgotten = folds < server.engine.restarts && model.answered[number] != nil
-            try promise(
-                verdict == .inProgress || isForgotten, "key\(number) is \(verdict) while its request is under way")
+        if openKeys.contains(number) {
+            try promise(verdict == .inProgress, "key\(number) is \(verdict) while its request is under way")
             reached.insert(.keyInProgress)
             return false
         }
@@ -52,7 +49,7 @@ extension Simulation {
     /// Makes the timer and answers; what is refused frees the key.
     @discardableResult
     private func end(_ number: UInt64, _ turn: borrowing Turn) throws -> (any Error)? {
-        openKeys[number] = nil
+        openKeys.remove(number)
         let id = "key\(number)"
         var definition = RandomRules.definition(id, TimerRules(.after(3_000_000_000_000)))
         let (step, _) = model.create(id, definition, turn.now, uptime: uptime)

@@ -39,8 +39,8 @@ final class Simulation {
     var ends: [(id: Int64, exchange: Exchange, answer: ReceiverAnswer)] = []
     /// Dead letters that were seen to be gone: a fold may still find them, or not.
     var goneLetters: Set<Int64> = []
-    /// Keyed requests that are under way in this process, and how often the log had been folded anew when they began.
-    var openKeys: [UInt64: Int] = [:]
+    /// Keyed requests that are under way in this process.
+    var openKeys: Set<UInt64> = []
     /// What this history came to.
     var reached: Set<Milestone> = []
     var answers: [Answer] = []

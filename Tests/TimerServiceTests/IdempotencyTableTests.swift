@@ -51,6 +51,18 @@ struct IdempotencyTableTests {
         #expect(table.begin(key(1), fingerprint: body, at: 102) == .answered([77]))
     }
 
+    @Test func `an answer whose time was over ends no request that began since, where a log is folded anew`() {
+        var table = IdempotencyTable(maximum: 10)
+        table.note(place(1, at: 101, position: 77))
+        let later = 101 + day + 1
+        #expect(table.begin(key(1), fingerprint: body, at: later) == .fresh)
+        var again = table.underWay()
+        again.restore(place(1, at: 101, position: 77))
+        #expect(again.begin(key(1), fingerprint: body, at: later) == .inProgress)
+        again.note(place(1, at: later, position: 99))
+        #expect(again.begin(key(1), fingerprint: body, at: later) == .answered([99]))
+    }
+
     @Test(arguments: [(Int64(0), true), (1, false)])
     func `a key is kept for 24 hours`(_ beyond: Int64, _ isKept: Bool) {
         var table = IdempotencyTable(maximum: 10)
