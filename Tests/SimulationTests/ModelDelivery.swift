@@ -96,7 +96,8 @@ extension Model {
         deliveries[id]?.isAdrift = false
         deliveries[id]?.attempts = outcome.attempt
         deliveries[id]?.reason = outcome.reason
-        deliveries[id]?.status = outcome.status
+        // One that died for want of room was not attempted once more.
+        if outcome.reason != .backlog { deliveries[id]?.status = outcome.status }
     }
 
     /// An attempt ended, with what `outcome` says.
@@ -109,6 +110,7 @@ extension Model {
             deliveries[id]?.isAdrift = false
             deliveries[id]?.phase = .pending(from: now.ceiling(on: .continuous) + wait)
             deliveries[id]?.retryAt = outcome.retryAt
+            deliveries[id]?.status = outcome.status
             deliveries[id]?.attempts = outcome.attempt
         case (.deliveryDead, .gone):
             dropPending(of: timer)
