@@ -35,6 +35,9 @@ struct DeliveryLives {
     private var lives: [Life] = []
     private var free: [UInt32] = []
     private var places: [Key: UInt32] = [:]
+    /// Whether a log is being folded: of a life the last delivery seen so far may end before one that compaction wrote anew,
+    /// further on, so its will stays until `forgetEmpty`.
+    private var isFolding = true
 
     /// Counts one more delivery of the life `key`; the life's place.
     mutating func join(_ key: Key) -> UInt32 {
@@ -46,11 +49,12 @@ struct DeliveryLives {
     /// Counts one delivery less; a life without any is forgotten, with its will.
     mutating func leave(_ place: UInt32) {
         lives[Int(place)].count -= 1
-        if lives[Int(place)].count == 0 { forget(place) }
+        if lives[Int(place)].count == 0, !isFolding || lives[Int(place)].will == nil { forget(place) }
     }
 
     /// Forgets the lives that have a will and no delivery, once the whole log is folded.
     mutating func forgetEmpty() {
+        isFolding = false
         for place in places.values.sorted() where lives[Int(place)].count == 0 { forget(place) }
     }
 

@@ -37,20 +37,7 @@ enum RecordLine {
             writer.key("lastEvent")
             writer.string(String(lastEvent))
             timer(record, row, showsSecrets: showsSecrets, &writer)
-        case .answer(let answer):
-            head(record, name(of: answer.form), &writer)
-            writer.key("key")
-            writer.string(hexadecimal(answer.key))
-            if case .part(let part) = answer.form {
-                writer.key("origin")
-                writer.string(String(part.origin))
-                writer.member("part", Int64(part.index))
-                writer.member("isLast", part.isLast)
-            }
-            writer.key("answeredAt")
-            writer.instant(answer.answeredAt)
-            writer.key("bytes")
-            writer.integer(Int64(answer.answer.count))
+        case .answer(let answer): append(answer, record, &writer)
         case .kick(let hash, let base):
             head(record, "kick", &writer)
             writer.key("hash")
@@ -63,13 +50,7 @@ enum RecordLine {
             append(delivery, &writer)
             append(id: row.data.span.extracting(record.definition), &writer)
         case .will(let takesDeliveries):
-            head(record, "will", &writer)
-            let definition = row.data.span.extracting(record.definition)
-            append(id: definition, &writer)
-            labels(definition, &writer)
-            if let layout = Definition.layout(definition) {
-                append(layout, definition, isStopped: !takesDeliveries, showsSecrets: showsSecrets, &writer)
-            }
+            will(record, row, takesDeliveries: takesDeliveries, showsSecrets: showsSecrets, &writer)
         case .condensed(let last):
             head(record, "condensed", &writer)
             writer.key("restingOn")
@@ -80,7 +61,7 @@ enum RecordLine {
             writer.integer(floor)
         case .mark(let mark):
             head(record, "mark", &writer)
-            writer.key("position")
+            writer.key("through")
             writer.string(String(mark.position))
             writer.key("version")
             writer.integer(mark.version)
@@ -88,6 +69,35 @@ enum RecordLine {
         writer.endObject()
         writer.newline()
         output += writer.bytes
+    }
+
+    private static func append(_ answer: StoredAnswer, _ record: LogRecord, _ writer: inout JSONWriter) {
+        head(record, name(of: answer.form), &writer)
+        writer.key("key")
+        writer.string(hexadecimal(answer.key))
+        if case .part(let part) = answer.form {
+            writer.key("origin")
+            writer.string(String(part.origin))
+            writer.member("part", Int64(part.index))
+            writer.member("isLast", part.isLast)
+        }
+        writer.key("answeredAt")
+        writer.instant(answer.answeredAt)
+        writer.key("bytes")
+        writer.integer(Int64(answer.answer.count))
+    }
+
+    /// A deleted timer's definition as it was then.
+    private static func will(
+        _ record: LogRecord, _ row: LogRow, takesDeliveries: Bool, showsSecrets: Bool, _ writer: inout JSONWriter
+    ) {
+        head(record, "will", &writer)
+        let definition = row.data.span.extracting(record.definition)
+        append(id: definition, &writer)
+        labels(definition, &writer)
+        if let layout = Definition.layout(definition) {
+            append(layout, definition, isStopped: !takesDeliveries, showsSecrets: showsSecrets, &writer)
+        }
     }
 
     private static func name(of form: StoredAnswer.Form) -> StaticString {

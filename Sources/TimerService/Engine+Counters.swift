@@ -1,0 +1,25 @@
+public import TimerCore
+
+extension Engine {
+    /// What was counted, now.
+    public func snapshotCounters() -> EngineCounters {
+        lock.withLock {
+            var counters = counters
+            for state in TimerState.allCases { counters.timers[Int(state.rawValue)] = scheduler.count(in: state) }
+            counters.alarmingWatchdogs = scheduler.alarmingCount
+            counters.idempotencyKeys = idempotency.count
+            counters.pendingDeliveries = scheduler.pendingDeliveries
+            counters.deadDeliveries = scheduler.deadDeliveries
+            counters.holdSeconds = lock.meter.seconds
+            counters.longestHolds = lock.meter.longest
+            counters.overdueMilliseconds = scheduler.overdue(instant())
+            return counters
+        }
+    }
+
+    /// The time zones of cron schedules; any thread.
+    public var zones: any ZoneSource { configuration.zones }
+
+    /// Hashes for keys made outside of the lock; fixed for the life of the log.
+    public var siphash: SipHash { lock.withLock { scheduler.siphash } }
+}
