@@ -106,7 +106,7 @@ def test_the_rules_and_the_log_level_of_the_file(new_server, receiver, tmp_path)
     poll(lambda: "method=GET" in server.log_text())
     path.write_text("log-level = 'error'\nmax-timers = 1\n")
     os.kill(server.pid, signal.SIGHUP)
-    api.create(id="third", webhook=f"http://127.0.0.1:{receiver.port}/third")
+    api.create(id="third", every="1h", webhook={"url": f"http://127.0.0.1:{receiver.port}/third", "retry": {"maxAttempts": 1}})
 
     def is_received():
         fire(api, "third")
