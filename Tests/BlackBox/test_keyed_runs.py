@@ -193,7 +193,7 @@ def _attempt(api):
         return None
 
 
-@pytest.mark.parametrize("command, event", [("cancel", "cancelled"), ("delete", "deleted"), ("suspend", "suspended")])
+@pytest.mark.parametrize("command, event", [("cancel", "cancelled"), ("delete", "deleted"), ("suspend", "suspended"), ("fire", "fired")])
 def test_a_bulk_command_that_is_cut_counts_both_runs(new_server, command, event):
     server = new_server()
     count = 6000
