@@ -322,7 +322,7 @@ def test_an_unknown_or_malformed_id_is_404_before_all_else(api, id):
 @pytest.mark.parametrize("query, parameter", [
     ("limit=0", "limit"), ("limit=1001", "limit"), ("state=inFlight", "state"), ("state=dead,", "state"), ("cursor=x", "cursor"),
     ("cursor=1", "cursor"), ("timer=a%20b", "timer"), ("timer=", "timer"), ("timer=batch", "timer"), ("timer=a&timer=b", "timer"),
-    ("label=a%3Db", "label"),
+    ("label=a", "label"), ("label=a%2Fb%20%3Dc", "label"),
 ])
 def test_bad_parameters_are_named(api, query, parameter):
     assert api.get(f"/v1/deliveries?{query}").problem(400)["parameter"] == parameter

@@ -44,7 +44,7 @@ def test_a_redrive_goes_to_the_webhook_as_it_stood_at_the_delete(new_server, rec
     assert found["id"] == letter and found["timerDeleted"] is True and found["labels"] == {"life": "first"}
     assert deliveries(api, "label=life%3Dlater") == []
     receiver.script("/last", ANSWER)
-    shown = api.post(f"/v1/deliveries/{letter}/redrive", None).expect(200).json
+    shown = api.post(f"/v1/deliveries/{letter}/redrive").expect(200).json
     assert shown["timerDeleted"] is True and shown["state"] == "pending"
     assert receiver.wait_for(1, "/last")[0].id == letter
     with api.stream("/v1/events?since=0&types=delivered&limit=1").expect(200) as stream:
@@ -78,7 +78,7 @@ def test_a_timer_whose_webhook_was_taken_away_leaves_none(new_server, receiver):
     api.patch("/v1/timers/t", {"webhook": None}).expect(200)
     api.delete("/v1/timers/t").expect(204)
     hooked(api, receiver.script("/later", 200), "t")
-    api.post(f"/v1/deliveries/{letter}/redrive", None).problem(409, "illegal-transition")
+    api.post(f"/v1/deliveries/{letter}/redrive").problem(409, "illegal-transition")
     assert api.post("/v1/deliveries/redrive", {"timer": "t"}).expect(200).json == {"matched": 1, "changed": 0, "skipped": 1}
     server.stop()
     assert '"kind":"will"' in run("log", "dump", "--data", server.data).stdout

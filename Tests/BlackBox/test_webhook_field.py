@@ -161,7 +161,8 @@ def test_patches(api):
     added = secret()
     assert patch(api, id, {"secret": [added, mask(own)]}).expect(200).json["webhook"]["secret"] == [mask(added), mask(own)]
     after = api.timer(id)
-    assert after["nextFireAt"] == timer["nextFireAt"] and types(api.history_of(id))[-1] == "updated"
+    told = [type for type in types(api.history_of(id)) if not type.startswith("deliver")]
+    assert after["nextFireAt"] == timer["nextFireAt"] and told[-1] == "updated"
     assert api.patch(f"/v1/timers/{id}", {"labels": {"a": "b"}}).expect(200).json["webhook"] == after["webhook"]
     assert patch(api, id, {"tmeout": None}).problem(400, "unknown-field")["pointer"] == "/webhook/tmeout"
     assert patch(api, id, URL).expect(200).json["webhook"] == SHOWN
