@@ -30,7 +30,9 @@ struct ModelDelivery: CustomStringConvertible {
     /// A client had it delivered anew: it may come after later ones.
     var isRedriven = false
 
-    /// A log was folded while the calendar was decades away: no one knows when it is due.
+    /// From the elapsed clock to the calendar when it was last planned, in milliseconds.
+    var wallOffset: Int64 = 0
+    /// A log was folded while the calendar was another one: no one knows when it is due.
     var isAdrift = false
 
     var description: String {
@@ -58,9 +60,6 @@ extension Model {
     static let deadLifetime: Int64 = 7 * 86_400_000
     /// Milliseconds no attempt waits longer than, whatever a calendar says.
     static let longestWait: Int64 = 14 * 86_400_000
-
-    /// Milliseconds from the calendar within which a log knows when a delivery is due: 34 years.
-    static let nearness: Int64 = 1 << 40
 
     /// What is pending of the timer `id`, oldest first.
     func pending(of id: String) -> [ModelDelivery] {
@@ -94,6 +93,7 @@ extension Model {
         deliveries[id]?.phase = .dead(until: now.wall + Self.deadLifetime - now.wallOffset)
         deliveries[id]?.diedAt = now.wall
         deliveries[id]?.isAdrift = false
+        deliveries[id]?.wallOffset = now.wallOffset
         deliveries[id]?.attempts = outcome.attempt
         deliveries[id]?.reason = outcome.reason
         // One that died for want of room was not attempted once more.
@@ -108,6 +108,7 @@ extension Model {
         case (.deliveryFailed, _):
             let wait = outcome.retryAt - now.ceiling(on: .wall)
             deliveries[id]?.isAdrift = false
+            deliveries[id]?.wallOffset = now.wallOffset
             deliveries[id]?.phase = .pending(from: now.ceiling(on: .continuous) + wait)
             deliveries[id]?.retryAt = outcome.retryAt
             deliveries[id]?.status = outcome.status
@@ -140,7 +141,7 @@ extension Model {
             let due = delivery.isDead ? delivery.diedAt + Self.deadLifetime : delivery.retryAt
             let longest = delivery.isDead ? Self.deadLifetime : Self.longestWait
             let instant = due == 0 ? .min : min(due - now.wallOffset, elapsed + longest)
-            deliveries[id]?.isAdrift = due != 0 && abs(due - now.wall) > Self.nearness
+            deliveries[id]?.isAdrift = due != 0 && delivery.wallOffset != now.wallOffset
             deliveries[id]?.phase = delivery.isDead ? .dead(until: instant) : .pending(from: instant)
         }
     }

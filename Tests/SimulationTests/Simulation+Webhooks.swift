@@ -59,14 +59,30 @@ extension Simulation {
 
     /// A turn of the dispatcher's thread, where it has something to do.
     func dispatch() throws {
-        guard server.dispatcher.hasWork || !ends.isEmpty else { return }
+        // A stop ends the deliveries before it refuses changes.
+        guard !server.engine.isStopping, server.dispatcher.hasWork || !ends.isEmpty else { return }
         try drain()
         // It looks again after a while whether what ended can be recorded.
         if !ends.isEmpty { server.dispatcher.wake() }
         for end in ends { exchanges[end.id] = nil }
+        let unreadable = server.unreadableDeliveries
         server.dispatcher.step()
         try takeEnds()
-        try promise(isDoomed || server.unreadableDeliveries == 0, "the event of a delivery can't be read")
+        if server.unreadableDeliveries > unreadable { try postpone() }
+    }
+
+    /// The event of a delivery could not be read, so that it comes up later: it was just written anew, and is not on
+    /// disk there yet.
+    private func postpone() throws {
+        let engine = server.engine
+        try promise(isDoomed || engine.durableHead < engine.head, "the event of a delivery can't be read")
+        let now = server.now()
+        for (id, standing) in Self.deliveries(engine.scheduler, now) where standing.state == .waiting {
+            guard case .pending(let from)? = model.deliveries[id]?.phase, from <= now.down(.continuous) else {
+                continue
+            }
+            model.deliveries[id]?.phase = .pending(from: standing.due - now.wallOffset)
+        }
     }
 
     /// The dispatcher begins attempts: it has recorded what ended.
