@@ -160,6 +160,8 @@ def test_one_address_with_all_the_connections_there_are_keeps_nobody_out(new_ser
             for sock in opened:
                 with contextlib.suppress(OSError):
                     sock.send(b"G")
+            with server.client.socket() as sock:
+                assert refused_or_closed(sock)
             for number in range(100):
                 honest.are_served()
                 others.append(other.socket())  # these stay
@@ -168,9 +170,7 @@ def test_one_address_with_all_the_connections_there_are_keeps_nobody_out(new_ser
                 other.create(id=f"other-{number}")
                 local.create(id=f"local-{number}")
                 for path in ("/healthz", "/readyz"):
-                    server.client.get(path).expect(200)  # from the address that has all the places
-            with server.client.socket() as sock:
-                assert refused_or_closed(sock)
+                    server.client.get(path).expect(200)  # from the address that has most of the places
             assert open_files(server) < 10_000 + 4 * 64 + 100
             close(opened + others)
 
@@ -178,13 +178,16 @@ def test_one_address_with_all_the_connections_there_are_keeps_nobody_out(new_ser
 def test_ever_new_addresses_with_a_connection_each_keep_nobody_out(new_server):
     server = new_server("--max-connections", "1000")
     allow_files(4000)
-    with Honest(server, Client(server.port, source="127.1.0.1")) as honest:
+    with Client(server.port, source="127.1.0.1").socket() as kept:
+        kept.sendall(head("GET", "/v1/timers"))
+        assert one_answer(kept)[0] == 200
         with unchanged(server):
             opened = []
             for number in range(3000):
                 opened.append(connect(server, address=f"127.2.{number // 250}.{1 + number % 250}"))
                 if number % 100 == 0:
-                    honest.are_served()
+                    kept.sendall(head("GET", "/readyz"))  # a connection in use is not the longest idle
+                    assert one_answer(kept)[0] == 200
                     newcomer = Client(server.port, source=f"127.3.0.{1 + number // 100}")
                     newcomer.create(id=f"newcomer-{number}")
                     newcomer.get("/healthz").expect(200)
@@ -314,9 +317,8 @@ def test_one_address_that_lets_answers_pile_up_leaves_room_for_another(new_serve
     for _ in range(10):
         assert len(other.get(page).expect(200).json["timers"]) > 60
         server.client.create()  # what is small has no need of it
-    server.client.get(page).problem(503, "overloaded")
     answered = [status(sock.recv(64)) for sock in deaf]
-    assert answered.count(200) + answered.count(503) == 100 and 40 <= answered.count(200) < 64
+    assert answered.count(200) + answered.count(503) == 100 and 40 <= answered.count(200) < 62
     assert most_resident(server) < 512 << 20
     close(deaf)
     poll(lambda: server.client.get(page).status == 200)
