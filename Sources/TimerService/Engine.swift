@@ -1,6 +1,6 @@
 import Platform
 import Synchronization
-public import TimerCore
+import TimerCore
 import TimerLog
 
 /// The one place where timers change: a scheduler under one lock, and the batch of records that will make its changes
