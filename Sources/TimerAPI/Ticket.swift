@@ -150,7 +150,9 @@ enum Operation {
     /// Most bytes that its answer comes to, and what it holds until then; 0 for an answer that is counted when it is there.
     var mostAnswerBytes: Int {
         switch self {
-        case .list(let run): min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
+        case .list(let run):
+            // The allocator may still hold the timers that were gathered once the page is written.
+            2 * min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
         case .deliveries(.list(let run)):
             min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
         case .batch(let run): run.mostAnswerBytes
