@@ -2,9 +2,6 @@
 extension Scheduler {
     /// An instant in elapsed nanoseconds not after the next due one, nil when nothing is planned.
     public func nextWake(_ now: Now) -> Int64? {
-        if rebuildFrom != nil || elapsedWheel.wantsSweep || wallWheel.wantsSweep || deliveries.wheel.wantsSweep {
-            return now.elapsed
-        }
         // `Int64.max`, the end of the clock, is a wake too: nothing planned is told apart.
         var wake: Int64?
         func consider(_ other: Int64?) { if let other { wake = min(wake ?? .max, other) } }
@@ -12,6 +9,10 @@ extension Scheduler {
         consider(wallWheel.nextWake.map { Self.saturating($0 - now.wallOffset) })
         consider(deliveries.wheel.nextWake.map { Self.saturating($0) })
         consider(catchUp.isEmpty ? nil : catchUpFrom)
+        // Beside what is overdue: by that a start finds how long the server was down.
+        if rebuildFrom != nil || elapsedWheel.wantsSweep || wallWheel.wantsSweep || deliveries.wheel.wantsSweep {
+            consider(now.elapsed)
+        }
         return wake
     }
 
