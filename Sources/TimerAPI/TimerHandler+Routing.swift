@@ -32,6 +32,8 @@ extension TimerHandler {
         try gate.checkOrigin(exchange, route)
         if let malformed { throw malformed }
         switch match {
+        case .route(.problem, let slug) where ProblemKind(slug: Array(slug)) == nil:
+            throw Problem(.notFound, "nothing is at this path")
         case .route(let route, _):
             try checkMethod(exchange, route)
         case .unknownCommand(_, let word):

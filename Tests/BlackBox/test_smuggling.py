@@ -128,7 +128,7 @@ HIDING = {
 def test_a_body_is_never_taken_for_a_request(api, name, case, coding):
     method, target, more = HIDING[case]
     inner = canary(name)
-    host = b"Host: elsewhere" if case == "misdirected" else b"Host: 127.0.0.1"
+    host = b"Host: elsewhere.example" if case == "misdirected" else b"Host: 127.0.0.1"
     if coding == "length":
         request = head(method, target, *more, f"Content-Length: {len(inner)}", host=host) + inner
     else:
@@ -140,7 +140,7 @@ def test_a_body_is_never_taken_for_a_request(api, name, case, coding):
 
 def test_an_absolute_target_says_which_host_is_meant(server, name):
     """RFC 9112, 3.2.2: it goes before Host; so neither of the two makes a request for another server one for us."""
-    there = b"GET http://elsewhere/healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    there = b"GET http://elsewhere.example/v1/stats HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     assert statuses(server.client.raw(there)) == [421]
-    here = f"GET {server.url}/healthz HTTP/1.1\r\nHost: elsewhere\r\nConnection: close\r\n\r\n"
+    here = f"GET {server.url}/v1/stats HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n"
     assert statuses(server.client.raw(here.encode())) == [200]
