@@ -4,21 +4,31 @@ public import TimerCore
 extension Engine {
     /// A stream follows the timer named `key`, from now until `unsubscribe`.
     public func subscribe(_ key: TimerKey) {
-        turn { turn in
+        step { now in
             subscriptions.come(key)
             // It may have been suspended while the stream was being opened.
-            if let slot = scheduler.find(key), scheduler.stopsUnsubscribed(slot) { welcome(slot, turn.now) }
+            if let slot = scheduler.find(key), scheduler.stopsUnsubscribed(slot) { welcome(slot, now) }
         }
     }
 
     /// A stream that followed the timer named `key` has ended.
     public func unsubscribe(_ key: TimerKey) {
-        turn { turn in
+        step { now in
             guard subscriptions.leave(key), let slot = scheduler.find(key), scheduler.stopsUnsubscribed(slot) else {
                 return
             }
-            subscriptions.expect(key, at: turn.now.elapsed)
+            subscriptions.expect(key, at: now.elapsed)
         }
+    }
+
+    /// Runs `body` under the lock, at one instant. (`turn` can't be called from here: the optimizer of Swift 6.3 ends in a
+    /// crash where it specializes that within this module.)
+    private func step(_ body: (Now) -> Void) {
+        lock.lock(.turn)
+        defer { lock.unlock() }
+        let now = instant()
+        body(now)
+        afterChanges(now)
     }
 
     /// Sets a timer going that waits for a subscriber. Called under the lock.
