@@ -26,8 +26,8 @@ final class TimerHandler: LoopHandler {
     private var readRound: Int?
     private(set) var streams: StreamTable!
     /// Requests that wait for a step under the lock: those that take one, or a few, and those that take many.
-    private var ready = FIFO<Ticket>()
-    private var long = FIFO<Ticket>()
+    private var ready = TicketQueue()
+    private var long = TicketQueue()
     /// Those that took a step in this hold.
     private var applied: [Ticket] = []
     /// Requests whose answers wait for the disk, and those that are looked at now.
