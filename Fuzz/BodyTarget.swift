@@ -26,7 +26,7 @@ private let siphash = SipHash(secret: [UInt8](repeating: 7, count: 16))
 
 private func fuzzBatch(_ body: [UInt8]) {
     guard
-        let run = try? BatchRun(body, isBrief: false, keepsBrief: false, siphash: siphash, zones: hostZones)
+        let run = try? BatchRun(body, isBrief: false, keepsParts: false, siphash: siphash, zones: hostZones)
     else { return }
     // Its lines are read, a step's at a time; applying them is another target's.
     for _ in 0..<2 { run.prepare({ Array("made".utf8) }, requestID: []) }
@@ -40,7 +40,7 @@ private func fuzzSelectors(_ document: JSONDocument) {
         require(names.allSatisfy { known.contains(String(decoding: $0, as: UTF8.self)) }, "an unknown member was taken")
     }
     do {
-        _ = try BulkRun(.delete, isDry: false, document)
+        _ = try BulkRun(Array("delete".utf8), isDry: false, document)
         requireNames(["labels", "states"])
     } catch {
         requireSound(error, document)
