@@ -32,6 +32,9 @@ struct DeliveryTable: ~Copyable {
     /// Timers with pending deliveries whose definition was changed, each with the position of the record that says so:
     /// an attempt goes by the new one, so none begins before that is durable.
     var redefinedAt: [SlotIndex: Int64] = [:]
+    /// Redriven ones that were not begun since, each with the position of the record that says so: an older turn of theirs may
+    /// still be about, and none begins before that is durable.
+    var redrivenAt: [Int64: Int64] = [:]
     /// Those whose turn has come.
     var ready = FIFO<Turn>()
     /// Pending ones above this id have still to be looked at after a fold; nil when all are.
@@ -124,6 +127,7 @@ struct DeliveryTable: ~Copyable {
     private mutating func takeOut(_ place: UInt32, tail: inout UInt32) {
         if slots[place].isDetached { detachedCount -= 1 } else { unlink(place, tail: &tail) }
         disarm(place)
+        if !redrivenAt.isEmpty { redrivenAt[slots[place].id] = nil }
         pending.remove(slots[place].id, slots)
     }
 
@@ -198,12 +202,18 @@ struct DeliveryTable: ~Copyable {
     }
 
     /// Notes that an attempt at a pending or waiting delivery is under way; it counts like one that was begun just now.
-    mutating func rejoin(_ place: UInt32) {
+    /// Whatever a fold put before it in its ring comes after it.
+    mutating func rejoin(_ place: UInt32, tail: inout UInt32) {
         let state = slots[place].state
         guard state != .inFlight, let next = DeliveryMachine.next(.rejoined, in: state) else { return }
         disarm(place)
         slots[place].state = next
         slots[place].attempts += 1
+        guard !slots[place].isDetached, slots[tail].next != place else { return }
+        unlink(place, tail: &tail)
+        slots[place].next = slots[tail].next
+        slots[tail].next = place
+        slots[tail].count += 1
     }
 
     private mutating func disarm(_ place: UInt32) {

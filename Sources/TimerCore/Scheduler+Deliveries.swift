@@ -161,13 +161,14 @@ extension Scheduler {
             let next = DeliveryMachine.next(.started, in: deliveries.slots[place].state), isOldest(place)
         else { return nil }
         let slot = deliveries.slots[place]
-        if !slot.isDetached, let position = deliveries.redefinedAt[slot.owner] {
-            guard position <= durable else {
-                deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: position))
-                return nil
-            }
-            deliveries.redefinedAt[slot.owner] = nil
+        let redefinedAt = slot.isDetached ? nil : deliveries.redefinedAt[slot.owner]
+        let restsOn = max(redefinedAt ?? 0, deliveries.redrivenAt[id] ?? 0)
+        guard restsOn <= durable else {
+            deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: restsOn))
+            return nil
         }
+        if redefinedAt != nil { deliveries.redefinedAt[slot.owner] = nil }
+        deliveries.redrivenAt[id] = nil
         deliveries.slots[place].state = next
         deliveries.slots[place].attempts += 1
         return standing(place, now)
@@ -175,7 +176,11 @@ extension Scheduler {
 
     /// Notes that an attempt is under way that a fold of the log knows nothing of.
     public mutating func rejoinDelivery(_ id: Int64) {
-        if let place = deliveries.pending.find(id, deliveries.slots) { deliveries.rejoin(place) }
+        guard let place = deliveries.pending.find(id, deliveries.slots) else { return }
+        let owner = deliveries.slots[place].isDetached ? nil : deliveries.slots[place].owner
+        var tail = owner.map { table[$0].deliveries } ?? 0
+        deliveries.rejoin(place, tail: &tail)
+        if let owner { table.setDeliveries(owner, tail) }
     }
 
     /// Notes that the record at `position` changed the definition of the timer at `slot`.
@@ -309,7 +314,9 @@ extension Scheduler {
         var tail = slot.map { table[$0].deliveries } ?? 0
         deliveries.revive(place, owner: slot, tail: &tail)
         if let slot { table.setDeliveries(slot, tail) }
-        if deliveries.isArming, isOldest(place) {
+        guard deliveries.isArming else { return }
+        deliveries.redrivenAt[deliveries.slots[place].id] = position
+        if isOldest(place) {
             deliveries.ready.append(DeliveryTable.Turn(id: deliveries.slots[place].id, restsOn: position))
         }
     }

@@ -2,8 +2,10 @@
 extension Scheduler {
     /// Where the cron timers are.
     public func cronTimers() -> [SlotIndex] {
-        (0..<table.slotCount).lazy.map { SlotIndex($0) }.filter { table[$0].inUse && table[$0].traits.contains(.cron) }
+        (0..<table.slotCount).lazy.map { SlotIndex($0) }.filter { isCron($0) }
     }
+
+    private func isCron(_ slot: SlotIndex) -> Bool { table[slot].inUse && table[slot].traits.contains(.cron) }
 
     /// A time zone that one of `timers` names and that there is none of; nil when all are known.
     public func missingZone(of timers: ArraySlice<SlotIndex>) -> [UInt8]? {
@@ -14,13 +16,14 @@ extension Scheduler {
         return nil
     }
 
-    /// Plans those of `timers` anew that the data of their zones give another instant than is recorded.
+    /// Plans those of `timers` anew that the data of their zones give another instant than is recorded. Slots that have
+    /// been given back since, or to others, are passed over.
     ///
     /// - Returns: how many there were.
     public mutating func replanCron(_ timers: ArraySlice<SlotIndex>, _ now: Now, _ effects: inout [Effect]) -> Int {
         var replanned = 0
         for slot in timers {
-            guard let due = cronDue(slot), due != table[slot].due else { continue }
+            guard isCron(slot), let due = cronDue(slot), due != table[slot].due else { continue }
             var step = begin(slot, now)
             step.progress.due = due
             step.emit(.rescheduled, &effects)

@@ -103,7 +103,7 @@ struct IdempotencyTable {
         self.maximumBytes = maximumBytes
     }
 
-    /// A table of the requests under way alone: what goes on when the log is folded anew.
+    /// A table of the requests under way alone, and of which runs they are: what goes on when the log is folded anew.
     func underWay() -> IdempotencyTable {
         var table = IdempotencyTable(maximum: maximum, maximumBytes: maximumBytes)
         for (index, shard) in shards.enumerated() {
@@ -111,6 +111,7 @@ struct IdempotencyTable {
                 var rest = Entry(fingerprint: entry.fingerprint, answeredAt: entry.answeredAt)
                 rest.isUnderWay = true
                 table.shards[index][key] = rest
+                if let run = runs[key] { table.runs[key] = Run(origin: run.origin) }
             }
         }
         return table
@@ -165,9 +166,12 @@ struct IdempotencyTable {
         return (entry.answeredAt, runs[key]?.origin ?? 0, runs[key]?.positions.count ?? 0)
     }
 
-    /// Notes an answer that a log holds. One that was over when the request under way began ends no other than its own.
+    /// Notes an answer that a log holds. What it holds of a request under way are parts of its run alone: an answer with its
+    /// key was forgotten before it began.
     mutating func restore(_ place: LogFold.AnswerPlace) {
-        if let entry = shards[shard(place.key)][place.key], entry.isUnderWay, isOver(place, entry.answeredAt) { return }
+        if let entry = shards[shard(place.key)][place.key], entry.isUnderWay {
+            guard let part = place.part, part.origin == runs[place.key]?.origin else { return }
+        }
         note(place)
     }
 
@@ -255,8 +259,6 @@ struct IdempotencyTable {
     }
 
     private func isOver(_ entry: Entry, _ wall: Int64) -> Bool { wall - entry.answeredAt > Self.lifetime }
-
-    private func isOver(_ place: LogFold.AnswerPlace, _ wall: Int64) -> Bool { wall - place.answeredAt > Self.lifetime }
 
     /// Forgets keys whose time is over, and the oldest above the maxima; a few. Returns whether there may be more.
     mutating func expire(_ wall: Int64) -> Bool {

@@ -17,6 +17,8 @@ struct Model {
     var evicted: [Int64: ModelDelivery] = [:]
     /// Those whose attempt began before the log was folded anew: what comes of it may count, or not.
     var lateResults: Set<Int64> = []
+    /// Those that died since the server's were looked at last.
+    var buried: Set<Int64> = []
     /// Answered idempotency keys: when, and whether they may be forgotten by now.
     var answered: [UInt64: (at: Int64, mayBeGone: Bool)] = [:]
 

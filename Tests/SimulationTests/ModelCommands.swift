@@ -151,9 +151,11 @@ extension ModelStep {
             if let until = rules.until { reached = min(reached, now.due(ofWall: until, on: rules.clock)) }
             if timer.cronPeriod == nil { due = timer.latest(from: due, through: reached).due }
         }
+        // Where none counts it, the suspending clock may stand where it stood when the last one was due.
+        let isNew = timer.progress.due != due || !timer.progress.isPlanned
         timer.progress.flags.remove(.unplanned)
         timer.progress.flags.insert(.moved)
-        if timer.progress.due != due || timer.progress.state != .running { plan(due) }
+        if isNew { plan(due) }
         // A client may ask for the same instant again.
         timer.lastDue = nil
         tell(.rescheduled)

@@ -90,6 +90,7 @@ extension Model {
     }
 
     mutating func bury(_ id: Int64, _ outcome: DeliveryOutcome, _ now: Now) {
+        buried.insert(id)
         deliveries[id]?.phase = .dead(until: now.wall + Self.deadLifetime - now.wallOffset)
         deliveries[id]?.diedAt = now.wall
         deliveries[id]?.isAdrift = false
@@ -141,7 +142,9 @@ extension Model {
             let due = delivery.isDead ? delivery.diedAt + Self.deadLifetime : delivery.retryAt
             let longest = delivery.isDead ? Self.deadLifetime : Self.longestWait
             let instant = due == 0 ? .min : min(due - now.wallOffset, elapsed + longest)
-            deliveries[id]?.isAdrift = due != 0 && delivery.wallOffset != now.wallOffset
+            // Of instants 41 bits are kept: farther away than 34 years it may be another.
+            let isFar = abs(due - now.wall) >= 1 << 40
+            deliveries[id]?.isAdrift = due != 0 && (isFar || delivery.wallOffset != now.wallOffset)
             deliveries[id]?.phase = delivery.isDead ? .dead(until: instant) : .pending(from: instant)
         }
     }

@@ -75,6 +75,7 @@ extension Simulation {
         try drain()
         let now = server.now()
         try checkClock(now)
+        ageKeys(now)
         for (id, timer) in model.timers {
             let slot = server.engine.scheduler.find(server.key(id))
             let progress = slot.map { server.engine.scheduler.progress($0) }

@@ -91,7 +91,7 @@ extension Simulation {
         case 6..<9: step = Int64.random(in: -7200 * Self.second...7200 * Self.second, using: &random)
         default: step = random.chance(oneIn: 2) ? leap() : -leap()
         }
-        _ = server.now()
+        ageKeys(server.now())
         let before = time.calendar
         time.step(step)
         step = time.calendar - before

@@ -97,10 +97,13 @@ extension Simulation {
                 "delivery \(id) is \(standing.state.name), nothing is owed")
         }
         let dead = held.values.filter { $0.state == .dead }.map(\.id)
+        // One that died since the last look may be older than one that had to go before.
+        let oldest = dead.filter { !expected.buried.contains($0) }.min() ?? .max
+        let wereTooMany = expected.deliveries.values.count { $0.isDead } > Model.deadLetters
         for delivery in expected.deliveries.values {
             guard let standing = held[delivery.id] else {
                 // The oldest has to go where there are too many; of those some may be gone by now.
-                let hadToGo = dead.count >= Model.deadLetters - 3 && delivery.id < dead.min() ?? 0
+                let hadToGo = (wereTooMany || dead.count >= Model.deadLetters - 3) && delivery.id < oldest
                 guard case .dead(let until) = delivery.phase,
                     hadToGo || until <= now.down(.continuous) || delivery.isAdrift
                 else { throw BrokenPromise("\(delivery) is forgotten") }
@@ -149,6 +152,7 @@ extension Simulation {
             model.deliveries[id] = nil
         }
         goneLetters.formUnion(model.evicted.keys)
+        model.buried = []
     }
 
     /// Nothing that could be sent waits, once the dispatcher has nothing to do.

@@ -24,9 +24,17 @@ extension Simulation {
 
     private func key(_ number: UInt64) -> Hash128 { Hash128(high: 9, low: number) }
 
+    /// Notes which answers may be forgotten by now, in every model that may be taken up again: a compaction meanwhile forgets
+    /// them, though the calendar be set back later.
+    func ageKeys(_ now: Now) {
+        model.ageKeys(now)
+        durable.ageKeys(now)
+        for index in foldsToCome.indices { foldsToCome[index].ageKeys(now) }
+    }
+
     /// Returns whether the request is to be carried out.
     private func begin(_ number: UInt64, _ turn: borrowing Turn) throws -> Bool {
-        model.ageKeys(turn.now)
+        ageKeys(turn.now)
         let verdict: IdempotencyVerdict
         do throws(ServiceError) { verdict = try turn.begin(key(number), fingerprint: key(number)) } catch {
             try promise(!server.isOpen, "key\(number) is refused: \(error)")

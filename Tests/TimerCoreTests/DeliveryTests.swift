@@ -38,7 +38,9 @@ private final class Deliveries {
 
     /// Begins an attempt. Returns its number, nil where it is not the delivery's turn.
     @discardableResult
-    func begin(_ id: Int64) -> Int? { bench.scheduler.beginDelivery(id, bench.now, durable: .max)?.attempts }
+    func begin(_ id: Int64, durable: Int64 = .max) -> Int? {
+        bench.scheduler.beginDelivery(id, bench.now, durable: durable)?.attempts
+    }
 
     /// An attempt ends. Returns the position of the record.
     @discardableResult
@@ -188,6 +190,42 @@ struct DeliveryTests {
         deliveries.end(ids[1])
         #expect(deliveries.ready() == [ids[0]])
         #expect(!deliveries.redrive(ids[3]))
+    }
+
+    @Test(arguments: [false, true])
+    func `one that is redriven waits for the record of that, though an older turn of it is about`(_ isDetached: Bool)
+        throws
+    {
+        let deliveries = try Deliveries()
+        let id = try deliveries.owe()
+        deliveries.begin(id)
+        deliveries.end(id, .deliveryDead, .attempts)
+        if isDetached { try deliveries.bench.delete() }
+        #expect(deliveries.ready() == [id])
+        #expect(deliveries.redrive(id))
+        let redriven = deliveries.position() - 1
+        #expect(deliveries.begin(id, durable: redriven - 1) == nil)
+        #expect(deliveries.ready(durable: redriven - 1) == [])
+        #expect(deliveries.ready(durable: redriven) == [id, id])
+        #expect(deliveries.begin(id, durable: redriven) == 1)
+    }
+
+    @Test(arguments: 0..<3)
+    func `one under way of which a fold knows nothing goes before the rest of its timer's`(_ index: Int) throws {
+        let deliveries = try Deliveries()
+        let ids = try (0..<3).map { _ in try deliveries.owe() }
+        let rest = ids.filter { $0 != ids[index] }
+        for _ in 0..<2 { deliveries.bench.scheduler.rejoinDelivery(ids[index]) }
+        #expect(deliveries.state(ids[index])?.state == .inFlight)
+        #expect(deliveries.state(ids[index])?.attempts == 1)
+        #expect(try deliveries.pending() == [ids[index]] + rest)
+        for id in ids { #expect(deliveries.begin(id) == nil) }
+        let last = try deliveries.owe()
+        #expect(try deliveries.pending() == [ids[index]] + rest + [last])
+        _ = deliveries.ready()
+        deliveries.end(ids[index])
+        #expect(deliveries.ready() == [rest[0]])
+        #expect(try deliveries.pending() == rest + [last])
     }
 
     @Test func `a receiver that is gone ends all that is pending`() throws {

@@ -63,6 +63,19 @@ struct IdempotencyTableTests {
         #expect(again.begin(key(1), fingerprint: body, at: later) == .answered([99]))
     }
 
+    @Test func `an answer that was forgotten ends no request that began since, where a log is folded anew`() {
+        var table = IdempotencyTable(maximum: 1)
+        table.note(place(1, at: 101, position: 77))
+        table.note(place(2, at: 101, position: 78))
+        #expect(table.begin(key(1), fingerprint: body, at: 102) == .fresh)
+        var again = table.underWay()
+        again.restore(place(1, at: 101, position: 77))
+        again.restore(place(1, at: 101, position: 77, part: part(70, 0)))
+        #expect(again.begin(key(1), fingerprint: body, at: 102) == .inProgress)
+        again.release(key(1))
+        #expect(again.begin(key(1), fingerprint: body, at: 102) == .fresh)
+    }
+
     @Test(arguments: [(Int64(0), true), (1, false)])
     func `a key is kept for 24 hours`(_ beyond: Int64, _ isKept: Bool) {
         var table = IdempotencyTable(maximum: 10)
@@ -244,7 +257,7 @@ struct IdempotencyTableTests {
         table.note(place(1, at: 100, position: 9, part: part(7, 1)))
         var left = table.underWay()
         #expect(left.answerBytes == 0)
-        left.note(place(1, at: 100, position: 7, part: part(7, 0)))
+        left.restore(place(1, at: 100, position: 7, part: part(7, 0)))
         #expect(left.begin(key(1), fingerprint: body, at: 100) == .inProgress)
         left.release(key(1))
         #expect(left.begin(key(1), fingerprint: body, at: 100) == .cut([7]))

@@ -129,6 +129,23 @@ struct ZoneChangeTests {
         rig.stop()
     }
 
+    @Test func `a timer deleted before its plan was checked is passed over, as is who took its place`() throws {
+        var rig = try rig(["Test/Zone": 0])
+        for id in ["gone", "replaced", "kept"] { try rig.create(id, try cron("0 12 * * *")) }
+        try rig.settle()
+        rig.stop()
+        rig = try self.rig(["Test/Zone": 3600])
+        try rig.change { turn throws(ServiceError) in
+            for id in ["gone", "replaced"] { _ = try turn.delete(rig.key(id), if: .none) }
+        }
+        try rig.create("plain", TimerRules(.after(1_000_000)))
+        #expect(try replan(rig) == 1)
+        #expect(rig.progress("kept")?.version == 2)
+        #expect(rig.progress("plain")?.version == rig.progress("plain")?.version)
+        try rig.expectFoldIsLive()
+        rig.stop()
+    }
+
     @Test func `a start without a zone that a timer names fails, and says which`() throws {
         let rig = try rig(["Test/Zone": 0])
         try rig.create("noon", try cron("0 12 * * *"))
