@@ -109,17 +109,13 @@ extension Scheduler {
     }
 
     /// Replaces what the client set; what is pending goes by the webhook as it stands then.
-    ///
-    /// - Returns: whether that changed.
-    @discardableResult
-    private mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) -> Bool {
+    private mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) {
         let createdAt = layout(slot).createdAt
         let changesWebhook = changesWebhook(slot, definition)
         Definition.setCreatedAt(createdAt, in: &definition)
         table.redefine(slot, definition.span)
         dropUndeliverable(slot)
         if changesWebhook { requeueDeliveries(slot) }
-        return changesWebhook
     }
 
     /// Whether the webhook of the timer at `slot` is another one in `definition`.
@@ -133,10 +129,11 @@ extension Scheduler {
 
     /// Changes a timer's definition in place: its state stays, and its pending fire unless the schedule changed.
     ///
+    /// - Parameter startsWebhook: whether a webhook that its receiver stopped takes deliveries again.
     /// - Returns: whether anything changed at all.
     public mutating func amend(
-        _ slot: SlotIndex, definition: inout [UInt8], _ now: Now, if condition: VersionCondition,
-        _ effects: inout [Effect]
+        _ slot: SlotIndex, definition: inout [UInt8], startsWebhook: Bool = false, _ now: Now,
+        if condition: VersionCondition, _ effects: inout [Effect]
     ) throws(TimerRefusal) -> Bool {
         let old = rules(slot)
         let progress = table.progress(slot)
@@ -150,9 +147,9 @@ extension Scheduler {
         try condition.check(progress.version)
         redefineForComparison(slot, &definition)
         if withDefinition(slot, { Self.equal($0, definition.span) }) { return false }
-        let changesWebhook = redefine(slot, &definition)
+        redefine(slot, &definition)
         var step = begin(slot, now)
-        if changesWebhook { step.progress.flags.remove(.webhookStopped) }
+        if startsWebhook { step.progress.flags.remove(.webhookStopped) }
         if replans {
             step.planAnew(due)
         } else if progress.state == .suspended && rules.effectiveResume != old.effectiveResume {

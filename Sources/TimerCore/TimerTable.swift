@@ -147,6 +147,7 @@ struct TimerTable: ~Copyable {
 
     /// Replaces what its life changes.
     mutating func setProgress(_ slot: SlotIndex, _ progress: TimerProgress) {
+        if slots[Int(slot)].state == progress.state { return store(progress, slot) }
         countState(slot, by: -1)
         store(progress, slot)
         countState(slot, by: 1)

@@ -15,7 +15,9 @@ extension RecordCodec {
     private static let flagsMask: UInt8 = 15
     private static let kicksFlag: UInt8 = 0x80
 
-    static func append(_ progress: TimerProgress, _ kicks: KickProgress?, at: Int64, to bytes: inout [UInt8]) {
+    static func append(
+        _ progress: TimerProgress, _ kicks: KickProgress?, at: Int64, to bytes: inout OutputSpan<UInt8>
+    ) {
         let state = progress.flags.contains(.unsubscribed) ? unsubscribedState : progress.state.rawValue
         let head = state | (progress.flags.rawValue & flagsMask) << flagsShift
         bytes.append(head | (kicks == nil ? 0 : kicksFlag))
@@ -33,7 +35,9 @@ extension RecordCodec {
 
     /// Appends the wall instant at which the next fire is planned: how far it is from `due`, which is on the timer's clock, or
     /// from `at` where the progress has no such instant yet.
-    static func appendNextFire(_ instant: Int64?, _ progress: TimerProgress, at: Int64, to bytes: inout [UInt8]) {
+    static func appendNextFire(
+        _ instant: Int64?, _ progress: TimerProgress, at: Int64, to bytes: inout OutputSpan<UInt8>
+    ) {
         // 0 is left for "none": plus one unless it is negative.
         let distance = instant.map { $0 &- (progress.isPlanned ? progress.due : at) }
         ByteCoding.append(signed: distance.map { $0 < 0 ? $0 : $0 &+ 1 } ?? 0, to: &bytes)

@@ -45,21 +45,22 @@ public enum RecordCodec {
     public static func append(
         _ effect: Effect, _ type: EventType, distance: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
     ) {
-        let start = beginFrame(&bytes)
         let isWhole = holdsDefinition(effect)
-        bytes.append(type.rawValue | (isWhole ? wholeFlag : 0) | (effect.owesDelivery ? owedFlag : 0))
-        let silence = effect.silentFor == nil ? 0 : silenceFlag
-        bytes.append(effect.reason.rawValue | (type.showsNextFire ? nextFireFlag : 0) | silence)
-        ByteCoding.append(UInt64(distance), to: &bytes)
-        ByteCoding.append(signed: effect.at, to: &bytes)
-        append(effect.progress, effect.kicks, at: effect.at, to: &bytes)
-        if type.showsNextFire { appendNextFire(effect.nextFireAt, effect.progress, at: effect.at, to: &bytes) }
-        if let stalledFor = effect.stalledFor { ByteCoding.append(signed: stalledFor, to: &bytes) }
-        if let silentFor = effect.silentFor { ByteCoding.append(signed: silentFor, to: &bytes) }
-        if let fire = effect.fire {
-            ByteCoding.append(signed: effect.at &- fire.scheduledAt, to: &bytes)
-            ByteCoding.append(signed: fire.latenessUs, to: &bytes)
-            ByteCoding.append(signed: fire.missed, to: &bytes)
+        let start = beginFrame(&bytes) { head in
+            head.append(type.rawValue | (isWhole ? wholeFlag : 0) | (effect.owesDelivery ? owedFlag : 0))
+            let silence = effect.silentFor == nil ? 0 : silenceFlag
+            head.append(effect.reason.rawValue | (type.showsNextFire ? nextFireFlag : 0) | silence)
+            ByteCoding.append(UInt64(distance), to: &head)
+            ByteCoding.append(signed: effect.at, to: &head)
+            append(effect.progress, effect.kicks, at: effect.at, to: &head)
+            if type.showsNextFire { appendNextFire(effect.nextFireAt, effect.progress, at: effect.at, to: &head) }
+            if let stalledFor = effect.stalledFor { ByteCoding.append(signed: stalledFor, to: &head) }
+            if let silentFor = effect.silentFor { ByteCoding.append(signed: silentFor, to: &head) }
+            if let fire = effect.fire {
+                ByteCoding.append(signed: effect.at &- fire.scheduledAt, to: &head)
+                ByteCoding.append(signed: fire.latenessUs, to: &head)
+                ByteCoding.append(signed: fire.missed, to: &head)
+            }
         }
         let count = isWhole ? definition.count : Definition.prefixCount(definition) ?? 0
         append(definition.extracting(0..<count), to: &bytes)
@@ -71,12 +72,13 @@ public enum RecordCodec {
     public static func appendKick(
         _ progress: TimerProgress, _ kicks: KickProgress, hash: UInt32, base: Int64, to bytes: inout [UInt8]
     ) {
-        let start = beginFrame(&bytes)
-        bytes.append(kickKind)
-        ByteCoding.append(signed: progress.updatedAt, to: &bytes)
-        appendFixed(UInt64(hash), count: 4, to: &bytes)
-        appendFixed(UInt64(bitPattern: base), count: 8, to: &bytes)
-        append(progress, kicks, at: progress.updatedAt, to: &bytes)
+        let start = beginFrame(&bytes) { head in
+            head.append(kickKind)
+            ByteCoding.append(signed: progress.updatedAt, to: &head)
+            ByteCoding.append(word: UInt64(hash), count: 4, to: &head)
+            ByteCoding.append(word: UInt64(bitPattern: base), count: 8, to: &head)
+            append(progress, kicks, at: progress.updatedAt, to: &head)
+        }
         endFrame(start, &bytes)
     }
 
@@ -85,11 +87,12 @@ public enum RecordCodec {
         _ progress: TimerProgress, _ kicks: KickProgress?, lastEvent: Int64, definition: Span<UInt8>,
         to bytes: inout [UInt8]
     ) {
-        let start = beginFrame(&bytes)
-        bytes.append(snapshotKind | wholeFlag)
-        ByteCoding.append(UInt64(lastEvent), to: &bytes)
-        ByteCoding.append(signed: progress.updatedAt, to: &bytes)
-        append(progress, kicks, at: progress.updatedAt, to: &bytes)
+        let start = beginFrame(&bytes) { head in
+            head.append(snapshotKind | wholeFlag)
+            ByteCoding.append(UInt64(lastEvent), to: &head)
+            ByteCoding.append(signed: progress.updatedAt, to: &head)
+            append(progress, kicks, at: progress.updatedAt, to: &head)
+        }
         append(definition, to: &bytes)
         endFrame(start, &bytes)
     }
@@ -123,9 +126,7 @@ public enum RecordCodec {
     }
 
     static func appendFixed(_ value: UInt64, count: Int, to bytes: inout [UInt8]) {
-        bytes.append(addingCapacity: count) { fixed in
-            for index in 0..<count { fixed.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
-        }
+        bytes.append(addingCapacity: 8) { ByteCoding.append(word: value, count: count, to: &$0) }
     }
 
     static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
@@ -137,6 +138,21 @@ public enum RecordCodec {
         appendFixed(0, count: frameCount, to: &bytes)
         return start
     }
+
+    /// Begins a frame with what `body` writes of it, numbers and bytes alone.
+    @inline(__always)
+    private static func beginFrame(_ bytes: inout [UInt8], _ body: (inout OutputSpan<UInt8>) -> Void) -> Int {
+        let start = bytes.count
+        bytes.append(addingCapacity: mostHeadBytes) { head in
+            ByteCoding.append(word: 0, count: frameCount, to: &head)
+            body(&head)
+        }
+        return start
+    }
+
+    /// Bytes for the frame and the numbers of any record, of which there are fewer than 24: nine of progress and kicks, and
+    /// what comes with them.
+    static let mostHeadBytes = 24 * ByteCoding.most
 
     static func endFrame(_ start: Int, _ bytes: inout [UInt8]) {
         let count = UInt32(bytes.count - start - frameCount)

@@ -38,19 +38,18 @@ public struct ShownTimer: Sendable, Equatable {
     /// The bytes that are kept.
     public func encode() -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(definition.count + Self.headBytes)
-        ByteCoding.append(UInt64(status), to: &bytes)
-        ByteCoding.append(UInt64(eventID), to: &bytes)
-        for number in [now.elapsed, now.wallOffset, now.downtime, progress.updatedAt] {
-            ByteCoding.append(signed: number, to: &bytes)
+        bytes.reserveCapacity(definition.count + RecordCodec.mostHeadBytes)
+        bytes.append(addingCapacity: RecordCodec.mostHeadBytes) { head in
+            ByteCoding.append(UInt64(status), to: &head)
+            ByteCoding.append(UInt64(eventID), to: &head)
+            for number in [now.elapsed, now.wallOffset, now.downtime, progress.updatedAt] {
+                ByteCoding.append(signed: number, to: &head)
+            }
+            RecordCodec.append(progress, kicks, at: progress.updatedAt, to: &head)
         }
-        RecordCodec.append(progress, kicks, at: progress.updatedAt, to: &bytes)
         bytes += definition
         return bytes
     }
-
-    /// Bytes before the definition, about.
-    private static let headBytes = 96
 
     /// Decodes; nil when `bytes` are no shown timer.
     public init?(_ bytes: [UInt8]) {

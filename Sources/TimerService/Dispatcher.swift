@@ -41,6 +41,7 @@ final class Dispatcher: @unchecked Sendable {
         var definition: [UInt8] = []
         var version: Int64 = 0
         var firedAt: Int64?
+        var url: String?
     }
 
     /// Deliveries taken over from the engine, begun or recorded in one hold of its lock.
@@ -203,6 +204,7 @@ final class Dispatcher: @unchecked Sendable {
         end.definition = attempt.definition
         end.version = attempt.version
         end.firedAt = attempt.firedAt
+        end.url = attempt.url
         end.command = result.timerCommand.map { Engine.ReceiverCommand($0) }
         ends.append(end)
     }
@@ -326,6 +328,7 @@ final class Dispatcher: @unchecked Sendable {
                 version: sending.version, defaultSecrets: configuration.policy.value.secrets)
             let request = builder.request(
                 sending.event(event, data), by: webhook, timestamp: Clocks.realtime() / 1_000_000_000)
+            underWay.url = request.url
             self.underWay[attempt.id] = underWay
             return CourierRequest(
                 serial: UInt64(bitPattern: attempt.id), method: request.method.name, url: request.url,

@@ -44,6 +44,8 @@ extension Engine {
         var version: Int64 = 0
         /// When the event was, where it is a fire; wall milliseconds.
         var firedAt: Int64?
+        /// Where the attempt went; nil where no URL was found in the webhook.
+        var url: String?
     }
 
     /// What a receiver answered in `Timer-Command`.
@@ -153,7 +155,7 @@ extension Engine {
             let (bytes, deliveries) = (waitingBytes, scheduler.pendingDeliveries)
             var refused: [(timer: [UInt8], command: ReceiverCommand)] = []
             var taken = 0
-            for end in ends where !isCostly(since: bytes, deliveries) {
+            for var end in ends where !isCostly(since: bytes, deliveries) {
                 taken += 1
                 let id = end.outcome.delivery
                 attempted.remove(id)
@@ -162,6 +164,10 @@ extension Engine {
                 else {
                     if end.command != nil { counters.commandsIgnored += 1 }
                     continue
+                }
+                // A receiver stops what leads to it, not what was sent elsewhere since.
+                if end.outcome.reason == .gone, let slot = delivery.slot, url(of: slot) != end.url {
+                    (end.outcome.type, end.outcome.reason) = (.deliveryFailed, .none)
                 }
                 counters.count(end, at: now.wall)
                 record(end, now)
@@ -175,6 +181,18 @@ extension Engine {
             afterChanges(now)
             return (taken, refused)
         }
+    }
+
+    /// Where the webhook of the timer at `slot` leads now; nil where it has none.
+    private func url(of slot: SlotIndex) -> String? {
+        scheduler.withWebhook(slot) { WebhookConfiguration.url(encoded: $0) } ?? nil
+    }
+
+    /// Whether the receiver of the timer at `slot` stopped its webhook, which by `definition` leads elsewhere.
+    func isStoppedElsewhere(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
+        guard scheduler.progress(slot).flags.contains(.webhookStopped) else { return false }
+        let webhook = Definition.layout(definition.span)?.webhook
+        return webhook.flatMap { WebhookConfiguration.url(encoded: definition.span.extracting($0)) } != url(of: slot)
     }
 
     /// Applies a receiver's command to the timer at `slot`. Returns the timer's id where that is not legal.

@@ -135,8 +135,10 @@ public import TimerCore
     ) throws(ServiceError) -> SlotIndex? {
         let slot = try found(key)
         guard engine.scheduler.progress(slot).version == basis else { return nil }
+        let startsWebhook = engine.isStoppedElsewhere(slot, definition)
         _ = try change { (scheduler, effects) throws(TimerRefusal) in
-            try scheduler.amend(slot, definition: &definition, now, if: condition, &effects)
+            try scheduler.amend(
+                slot, definition: &definition, startsWebhook: startsWebhook, now, if: condition, &effects)
         }
         return slot
     }

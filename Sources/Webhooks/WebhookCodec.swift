@@ -93,6 +93,15 @@ extension WebhookConfiguration {
     /// Where an encoded configuration leads, as `WebhookURL.origin(of:)` has it, without reading the rest of it; nil
     /// where no URL is found. Of what ``encode()`` wrote the URL is always found.
     public static func origin(encoded bytes: Span<UInt8>) -> String? {
+        urlRange(bytes).map { WebhookURL.origin(of: bytes.extracting($0)) }
+    }
+
+    /// The URL of an encoded configuration; nil where none is found.
+    public static func url(encoded bytes: Span<UInt8>) -> String? {
+        urlRange(bytes).map { range in String(decoding: range.map { bytes[$0] }, as: UTF8.self) }
+    }
+
+    private static func urlRange(_ bytes: Span<UInt8>) -> Range<Int>? {
         let start = 2
         guard start + 1 < bytes.count else { return nil }
         // The length of a URL takes at most two bytes.
@@ -100,7 +109,7 @@ extension WebhookConfiguration {
         let count = isShort ? Int(bytes[start]) : Int(bytes[start] & 0x7F) | Int(bytes[start + 1]) << 7
         let url = start + (isShort ? 1 : 2)
         guard count > 0, url + count <= bytes.count else { return nil }
-        return WebhookURL.origin(of: bytes.extracting(url..<url + count))
+        return url..<url + count
     }
 }
 

@@ -95,6 +95,8 @@ def test_a_stopped_webhook_starts_again_with_another_url_or_afresh(api, receiver
     attempts(api, id, 1)
     api.patch(f"/v1/timers/{id}", {"labels": {"a": "b"}, "payload": 1}).expect(200)
     assert api.timer(id)["webhook"]["stopped"] is True
+    api.patch(f"/v1/timers/{id}", {"webhook": {"retry": {"maxAttempts": 7}, "timeout": "9s"}}).expect(200)
+    assert api.timer(id)["webhook"]["stopped"] is True
     fire(api, id)
     if again == "patch":
         api.patch(f"/v1/timers/{id}", {"webhook": {"url": receiver.url("/new")}}).expect(200)
@@ -104,6 +106,18 @@ def test_a_stopped_webhook_starts_again_with_another_url_or_afresh(api, receiver
     fire(api, id)
     assert receiver.wait_for(1, "/new")[0].id == fired(api, id)[-1]
     assert len(receiver.on("/")) == 1 and len(receiver.on("/new")) == 1
+
+
+def test_a_receiver_stops_nothing_that_leads_elsewhere_by_now(api, receiver, name):
+    gate = Gate(then=410)
+    id = hooked(api, receiver.script("/", gate), name)
+    fire(api, id)
+    receiver.wait_for(1, "/")
+    api.patch(f"/v1/timers/{id}", {"webhook": {"url": receiver.url("/new")}}).expect(200)
+    gate.open()
+    assert outcomes(attempts(api, id, 2)) == [("deliveryFailed", 1, 410), ("delivered", 2, 200)]
+    assert api.timer(id)["webhook"].get("stopped") is None
+    assert receiver.ids("/") == receiver.ids("/new") == fired(api, id)
 
 
 def test_a_stopped_webhook_stays_so_over_a_crash(new_server, receiver):

@@ -10,6 +10,7 @@ extension Simulation {
     struct Exchange {
         var timer: String
         var life: Int
+        var url: String
         var host: String
         /// 1 for the first attempt.
         var number: Int
@@ -117,7 +118,8 @@ extension Simulation {
         let host = Self.host(of: webhook.url)
         try promise(exchanges.values.count { $0.host == host } < Server.perHost, "\(host) gets too many at once")
         exchanges[id] = Exchange(
-            timer: delivery.timer, life: delivery.life, host: host, number: delivery.attempts + 1, retry: webhook.retry)
+            timer: delivery.timer, life: delivery.life, url: webhook.url, host: host, number: delivery.attempts + 1,
+            retry: webhook.retry)
         model.deliveries[id]?.phase = .underWay
         model.lateResults.remove(id)
         if delivery.isRedriven { reached.insert(.redelivery) }
@@ -198,7 +200,17 @@ extension Simulation {
                 longest = Double(max(retryAfter, retry.initialMs)) * (1 + retry.jitter) + 1
             }
             if (200..<300).contains(status) { expected.type = .delivered }
-            if status == 410 { (expected.type, expected.reason) = (.deliveryDead, .gone) }
+            if status == 410 {
+                // What leads elsewhere by now is not the receiver's to stop.
+                let isMine = model.timers[exchange.timer].map { $0.webhook?.url == exchange.url } ?? true
+                if isMine || model.lives[exchange.timer] != exchange.life {
+                    (expected.type, expected.reason) = (.deliveryDead, .gone)
+                } else {
+                    expected.retryAt = outcome.retryAt
+                    return try promise(
+                        outcome == expected && outcome.retryAt == now.up(.wall), "\(answer) came to \(outcome)")
+                }
+            }
         }
         if expected.type == .deliveryFailed && exchange.number >= retry.maxAttempts {
             (expected.type, expected.reason) = (.deliveryDead, .attempts)

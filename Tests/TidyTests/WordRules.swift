@@ -35,6 +35,7 @@ enum WordRules {
             "Sources/TOML/TOMLDocument.swift": "toml++ hands out pointers into its document",
             "Sources/TimerAPI/APIContext.swift": "takes over the files that C compiled in",
             "Sources/TimerCore/Blob.swift": "a definition costs four bytes beside its own, not an array's 32",
+            "Sources/TimerCore/ByteCoding.swift": "loads and stores eight bytes at a time",
             "Sources/TimerCore/Definition.swift": "appends a span to an array in one copy",
             "Sources/TimerCore/PagedStorage.swift": "elements never move, growth never copies",
             "Sources/TimerCore/SipHash.swift": "loads eight bytes at a time",
