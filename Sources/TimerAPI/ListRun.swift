@@ -98,7 +98,9 @@ final class ListRun {
         turn.read { (scheduler: borrowing Scheduler) in
             let now = turn.now
             let selection = scheduler.narrowest(labels: labels, alarming: alarms ?? false)
-            let mostInStep = min(APILimits.examinedPerStep, mostExamined - examined)
+            // Where all match that it walks over, one more than there is room for says whether there is a next page.
+            let mostInStep = min(
+                APILimits.examinedPerStep, mostExamined - examined, takesAll ? room + 1 : APILimits.examinedPerStep)
             // The walk's closure can't capture the scheduler it walks: matching follows, a bounded run at a time.
             var run: [(place: UInt64, slot: SlotIndex)] = []
             scheduler.walk(after: place, over: selection) { member, slot in
@@ -121,6 +123,7 @@ final class ListRun {
         }
         examined += inStep
         turn.noteLooks(inStep)
+        members.reserveCapacity(members.count + found.count)
         for (index, member) in found.enumerated() {
             append(member.slot, behind: .place(member.place), turn)
             guard isFull || turn.isSpent, index + 1 < found.count else { continue }
@@ -137,6 +140,11 @@ final class ListRun {
     /// Timers that a page looks at. A prefix has no order of its own: those that begin otherwise are looked at too.
     private var mostExamined: Int { idPrefix.isEmpty ? APILimits.examinedPerPage : APILimits.examinedForPrefix }
 
+    /// Whether a walk over the narrowest selection passes none that is not wanted.
+    private var takesAll: Bool {
+        states.isEmpty && kinds.isEmpty && labels.count <= 1 && alarms == nil && idPrefix.isEmpty && dueBefore == nil
+    }
+
     private func stepBySoonest(_ turn: borrowing Turn) -> Bool {
         let now = turn.now
         if found == nil {
@@ -152,6 +160,7 @@ final class ListRun {
             }
             next = search.next.map { .due($0) }
             found = search.found.reversed()
+            members.reserveCapacity(search.found.count)
         }
         while let entry = found?.popLast() {
             // Where the lock was given back meanwhile it may have moved on.

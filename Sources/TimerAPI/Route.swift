@@ -185,11 +185,11 @@ enum APILimits {
     /// Timers a list examines for one page where it looks for ids by how they begin.
     static let examinedForPrefix = 10_000
     /// Entries a list or a bulk command examines in one hold of the lock.
-    static let examinedPerStep = 512
+    static let examinedPerStep = 128
     /// Lines of a batch, or timers of a bulk command, applied in one hold of the lock.
-    static let appliedPerStep = 128
+    static let appliedPerStep = 64
     /// Bytes of a batch's lines that are read for one hold of the lock, and of timers that are copied in it.
-    static let bytesPerStep = 256 * 1024
+    static let bytesPerStep = 128 * 1024
     /// Bytes of a batch's answer that are lines with a whole timer; those behind are brief.
     static let wholeResultBytes = 8 << 20
     /// Bytes of JSON after which a page ends.

@@ -31,6 +31,15 @@ struct TimerSlot: BitwiseCopyable {
     /// What of its definition is asked of very many timers at once.
     var traits: Definition.Traits = []
 
+    /// Takes over what its life changes, but for what `FireSlot` keeps.
+    mutating func take(_ progress: TimerProgress) {
+        version = progress.version
+        updatedAt = progress.updatedAt
+        due = progress.due
+        state = progress.state
+        flags = progress.flags
+    }
+
     /// Whether a fire is planned, at `due`.
     var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
 

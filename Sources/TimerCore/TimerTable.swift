@@ -103,8 +103,10 @@ struct TimerTable: ~Copyable {
         fresh.hash = UInt32(truncatingIfNeeded: hash >> 32)
         fresh.generation = generation &+ 1
         fresh.inUse = true
+        fresh.take(progress)
         slots[Int(slot)] = fresh
-        store(progress, slot)
+        if fresh.isAlarming { noteAlarm(slot, true) }
+        storeFires(progress, slot)
         if Int(slot) < kickSlots.count { kickSlots[Int(slot)] = KickSlot() }
         definitionBytes += definition.count
         countState(slot, by: 1)
@@ -182,11 +184,12 @@ struct TimerTable: ~Copyable {
     private mutating func store(_ progress: TimerProgress, _ slot: SlotIndex) {
         let index = Int(slot)
         if slots[index].isAlarming != progress.isAlarming { noteAlarm(slot, progress.isAlarming) }
-        slots[index].version = progress.version
-        slots[index].updatedAt = progress.updatedAt
-        slots[index].due = progress.due
-        slots[index].state = progress.state
-        slots[index].flags = progress.flags
+        slots[index].take(progress)
+        storeFires(progress, slot)
+    }
+
+    private mutating func storeFires(_ progress: TimerProgress, _ slot: SlotIndex) {
+        let index = Int(slot)
         if slots[index].fires == 0 {
             guard
                 progress.lastFiredAt != 0 || progress.fireCount != 0 || progress.missedCount != 0

@@ -36,10 +36,10 @@ public struct EngineConfiguration: Sendable {
     /// Bytes of records that may wait for the disk; above, commands are refused as overload.
     static let maximumBatchBytes = 64 << 20
     /// Most timers a step fires or moves before it lets others have the lock.
-    static let stepLimit = 512
+    static let stepLimit = 64
     /// What the commands of one hold of the lock may cost, in changes of small timers. A command that is begun is carried
     /// out.
-    static let holdLimit = 160
+    static let holdLimit = 64
     /// Bytes of definitions and records that cost as much to copy as a small timer costs to change.
     static let bytesPerChange = 2048
     /// Timers or deliveries that cost as much to look at as one costs to change.
