@@ -6,8 +6,8 @@ import Synchronization
 /// Swift's `Mutex` inherits priority through the kernel and collapses when more threads than cores compete
 /// (32 k to 1.6 M locks/s against 4 M in one run, see `docs/PERFORMANCE.md`), so the service's locks are of this type.
 /// The mutex lives at a fixed heap address, as POSIX demands.
-@safe public final class Lock: @unchecked Sendable {
-    // Unchecked: two pointers that never change, to objects made for sharing; both `var` are guarded by the mutex.
+@safe public final class Lock: @unchecked Sendable {  // unchecked: the mutex guards what changes
+    // Two pointers that never change, to objects made for sharing; both `var` are guarded by the mutex.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     /// Threads that want the lock and don't have it: those in `lock`, and those a signal has woken.

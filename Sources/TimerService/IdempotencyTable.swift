@@ -146,6 +146,8 @@ struct IdempotencyTable {
         guard var entry = shards[shard][key], entry.isUnderWay else { return }
         entry.isUnderWay = false
         guard entry.position != 0 else {
+            // Of a run under way a fold may have found no part.
+            runs[key] = nil
             shards[shard][key] = nil
             return
         }

@@ -63,6 +63,17 @@ struct IdempotencyTableTests {
         #expect(again.begin(key(1), fingerprint: body, at: later) == .answered([99]))
     }
 
+    @Test func `a run whose parts are all lost is forgotten with its end`() {
+        var table = IdempotencyTable(maximum: 10)
+        _ = table.begin(key(1), fingerprint: body, at: 100)
+        table.note(place(1, at: 100, position: 7, part: part(7, 0)))
+        var left = table.underWay()
+        #expect(left.standing(of: key(1))?.parts == 0)
+        left.release(key(1))
+        #expect(left.begin(key(1), fingerprint: body, at: 101) == .fresh)
+        #expect(left.standing(of: key(1))?.origin == 0)
+    }
+
     @Test func `an answer that was forgotten ends no request that began since, where a log is folded anew`() {
         var table = IdempotencyTable(maximum: 1)
         table.note(place(1, at: 101, position: 77))
