@@ -95,7 +95,11 @@ class Dashboard:
         """Opens the dialog for a new timer and fills it in; the caller sends it."""
         if not self.page.run("return document.querySelector('#create').open"):
             self.click("#new")
-        self.click(f"#create .kinds label:has([value={kind}])")
+        def chosen():
+            """A preview that comes or goes moves the dialog's fields, so a click may miss: it counts once the kind is chosen."""
+            self.page.all(f"#create .kinds label:has([value={kind}])")[0].click()
+            return self.page.run("return document.querySelector('#create form').kind.value") == kind
+        self.page.until(chosen, told=f"the kind {kind} can't be chosen")
         for name, value in fields.items():
             self.type_into(f"#create [name={name}]", value)
 
