@@ -28,11 +28,12 @@ compile() {
 # Modules that do not import each other, side by side, where they or those before them changed since the last time.
 compiled=()
 compile_together() {
-    local module changed jobs=()
+    local module changed files jobs=()
     for module in "$@"; do
         changed=$(find Fuzz/run.sh Sources/"$module" "${compiled[@]}" -newer "$build/$module.o" 2>&1 || true)
         [[ $changed ]] || continue
-        compile "$module" Sources/"$module"/*.swift &
+        mapfile -t files < <(find Sources/"$module" -name '*.swift' | sort)
+        compile "$module" "${files[@]}" &
         jobs+=($!)
     done
     for job in "${jobs[@]}"; do wait "$job"; done

@@ -3,7 +3,7 @@ import Testing
 
 /// A Swift file as the rules see it: by lines, with and without its comments and texts.
 struct SourceFile: Sendable {
-    /// Path from the package's root, such as `Sources/TimerCore/TimerMachine.swift`.
+    /// Path from the package's root, such as `Sources/TimerCore/Timer/TimerMachine.swift`.
     let path: String
     /// The lines as written.
     let lines: [String]
