@@ -68,6 +68,9 @@ import Synchronization
     /// How many threads want the lock and don't have it.
     var waiters: Int { waiting.load(ordering: .relaxed) }
 
+    /// How many threads are in `wait`, not woken yet.
+    var sleepers: Int { withLock { sleeping } }
+
     /// Runs `body` holding the lock.
     public func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         lock()
@@ -75,7 +78,7 @@ import Synchronization
         return try body()
     }
 
-    /// Gives the lock back, sleeps until `signal`, and holds the lock again. May wake without a cause.
+    /// Gives the lock back, sleeps until `broadcast`, and holds the lock again. May wake without a cause.
     public func wait() {
         let isWoken = sleep { unsafe pthread_cond_wait(condition, mutex) == 0 }
         precondition(isWoken, "only the holder waits")
@@ -100,7 +103,7 @@ import Synchronization
     }
 
     /// Wakes every thread in `wait`. Only the holder may call.
-    public func signal() {
+    public func broadcast() {
         guard sleeping > 0 else { return }
         signals += 1
         waiting.add(sleeping, ordering: .relaxed)

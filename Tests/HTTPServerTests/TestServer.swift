@@ -16,7 +16,7 @@ final class Probe: @unchecked Sendable {  // unchecked: every field is touched i
     func note(_ event: String) {
         lock.withLock {
             counts[event, default: 0] += 1
-            lock.signal()
+            lock.broadcast()
         }
     }
 

@@ -21,6 +21,10 @@ struct SourceFile: Sendable {
     /// The folder below `Sources` or `Tests`.
     var module: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
 
+    /// Module and file, whatever the folder in between: `TimerCore/TimerMachine.swift`. The compiler wants file names
+    /// of a module to differ.
+    var name: String { "\(module)/\(path.split(separator: "/").last ?? "")" }
+
     /// Lines that hold something; a newline at the end of the file makes no line.
     var lineCount: Int { lines.last == "" ? lines.count - 1 : lines.count }
 

@@ -21,7 +21,7 @@ final class GatedLogStore: LogStore, @unchecked Sendable {  // unchecked: what c
     func passOne() {
         lock.withLock {
             passes = (passes ?? 0) + 1
-            lock.signal()
+            lock.broadcast()
         }
     }
 
@@ -29,7 +29,7 @@ final class GatedLogStore: LogStore, @unchecked Sendable {  // unchecked: what c
     func unshut() {
         lock.withLock {
             passes = nil
-            lock.signal()
+            lock.broadcast()
         }
     }
 

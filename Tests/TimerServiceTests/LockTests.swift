@@ -30,9 +30,9 @@ struct LockTests {
         try eventually("all sleep") { lock.withLock { asleep.value == count } }
         lock.lock()
         #expect(lock.waiters == 0)
-        lock.signal()
+        lock.broadcast()
         #expect(lock.waiters == count)
-        lock.signal()
+        lock.broadcast()
         #expect(lock.waiters == count)
         lock.unlock()
         for thread in threads { try thread.finish("woke") }
@@ -42,7 +42,7 @@ struct LockTests {
     @Test func `a sleep that ends by itself leaves nothing to be woken`() {
         lock.withLock {
             #expect(!lock.wait(nanoseconds: 1))
-            lock.signal()
+            lock.broadcast()
         }
         #expect(lock.waiters == 0)
     }

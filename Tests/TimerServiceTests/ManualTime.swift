@@ -82,7 +82,7 @@ final class ManualAlarm: Alarm, @unchecked Sendable {  // unchecked: what change
         lock.withLock {
             isRung = true
             rings += 1
-            lock.signal()
+            lock.broadcast()
         }
     }
 }

@@ -12,7 +12,7 @@ struct CourierFlowTests {
         func enter() {
             lock.withLock {
                 now += 1
-                lock.signal()
+                lock.broadcast()
             }
         }
         func wait(_ count: Int) { lock.withLock { while now < count { lock.wait() } } }

@@ -11,7 +11,7 @@ final class CourierHarness: Sendable {
         func append(_ more: [CourierResult]) {
             lock.withLock {
                 all += more
-                lock.signal()
+                lock.broadcast()
             }
         }
 

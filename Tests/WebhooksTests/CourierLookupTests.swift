@@ -18,7 +18,7 @@ struct CourierLookupTests {
                 asked.append(name)
                 underWay += 1
                 most = max(most, underWay)
-                lock.signal()
+                lock.broadcast()
                 if !name.hasPrefix("well") { while isSilent { lock.wait() } }
                 underWay -= 1
             }
@@ -28,7 +28,7 @@ struct CourierLookupTests {
         func speak() {
             lock.withLock {
                 isSilent = false
-                lock.signal()
+                lock.broadcast()
             }
         }
 

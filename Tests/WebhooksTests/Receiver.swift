@@ -187,7 +187,7 @@ final class Gate: @unchecked Sendable {  // unchecked: the count is guarded by `
     func open(_ more: Int = 1_000_000) {
         lock.withLock {
             count += more
-            lock.signal()
+            lock.broadcast()
         }
     }
 

@@ -13,7 +13,7 @@ final class HandOver: @unchecked Sendable {  // unchecked: `next` is guarded by 
         lock.withLock {
             defer {
                 next = nil
-                lock.signal()
+                lock.broadcast()
             }
             return next
         }

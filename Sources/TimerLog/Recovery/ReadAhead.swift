@@ -95,7 +95,7 @@ private final class RowQueue: @unchecked Sendable {  // unchecked: what changes 
         defer { lock.unlock() }
         while portions.count >= Self.portionsAhead, !isStopped { lock.wait() }
         portions.append(portion)
-        lock.signal()
+        lock.broadcast()
         return !isStopped
     }
 
@@ -104,7 +104,7 @@ private final class RowQueue: @unchecked Sendable {  // unchecked: what changes 
         lock.withLock {
             self.failure = failure
             isEnded = true
-            lock.signal()
+            lock.broadcast()
         }
     }
 
@@ -114,7 +114,7 @@ private final class RowQueue: @unchecked Sendable {  // unchecked: what changes 
         defer { lock.unlock() }
         while portions.isEmpty, !isEnded { lock.wait() }
         guard portions.isEmpty else {
-            lock.signal()
+            lock.broadcast()
             return portions.removeFirst()
         }
         if let failure { throw failure }
@@ -125,7 +125,7 @@ private final class RowQueue: @unchecked Sendable {  // unchecked: what changes 
     func stop() {
         lock.withLock {
             isStopped = true
-            lock.signal()
+            lock.broadcast()
         }
     }
 }

@@ -27,7 +27,7 @@ final class Checkpointer: @unchecked Sendable {  // unchecked: what changes is t
         lock.withLock {
             self.pages = pages
             if pages < pagesCopied { pagesCopied = 0 }
-            if isDue { lock.signal() }
+            if isDue { lock.broadcast() }
         }
     }
 
@@ -42,7 +42,7 @@ final class Checkpointer: @unchecked Sendable {  // unchecked: what changes is t
     func end() {
         lock.withLock {
             isEnding = true
-            lock.signal()
+            lock.broadcast()
         }
         thread?.join()
         thread = nil

@@ -86,7 +86,7 @@ final class Committer: @unchecked Sendable {
             deleteThrough = max(deleteThrough, position)
             held -= bytes
             deletionFailed = false
-            engine.lock.signal()
+            engine.lock.broadcast()
         }
     }
 
@@ -94,7 +94,7 @@ final class Committer: @unchecked Sendable {
     func replace(_ rows: [RowReplacement]) {
         engine.lock.withLock(.commit) {
             replacements += rows
-            engine.lock.signal()
+            engine.lock.broadcast()
         }
     }
 
@@ -120,7 +120,7 @@ final class Committer: @unchecked Sendable {
         engine.lock.withLock(.commit) {
             guard engine.showsEarly, !isHurried else { return }
             isHurried = true
-            engine.lock.signal()
+            engine.lock.broadcast()
         }
     }
 
@@ -128,7 +128,7 @@ final class Committer: @unchecked Sendable {
     func stop() {
         engine.lock.withLock(.commit) {
             stopping = true
-            engine.lock.signal()
+            engine.lock.broadcast()
         }
     }
 

@@ -110,7 +110,7 @@ final class Dispatcher: @unchecked Sendable {
     func wake() {
         lock.withLock {
             isAwake = true
-            lock.signal()
+            lock.broadcast()
         }
     }
 
@@ -118,7 +118,7 @@ final class Dispatcher: @unchecked Sendable {
         lock.withLock {
             arrived += results
             isAwake = true
-            lock.signal()
+            lock.broadcast()
         }
     }
 

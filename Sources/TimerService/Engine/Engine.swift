@@ -245,7 +245,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Wakes the committer when there are records, and plans the next waking.
     func afterChanges(_ now: Now) {
-        if !batch.isEmpty && gathered >= awaited { lock.signal() }
+        if !batch.isEmpty && gathered >= awaited { lock.broadcast() }
         if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
         plan(now)
     }

@@ -56,7 +56,7 @@ final class MeteredLock: @unchecked Sendable {  // unchecked: `meter` is guarded
     }
 
     /// As `Lock.signal`.
-    func signal() { inner.signal() }
+    func broadcast() { inner.broadcast() }
 
     /// As `Lock.yield`.
     func yield(naps: Int = Lock.mostNaps) { inner.yield(naps: naps) }

@@ -46,21 +46,21 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
     private func enqueue(_ job: @escaping Job) {
         lock.withLock {
             jobs.append(job)
-            lock.signal()
+            lock.broadcast()
         }
     }
 
     private func enqueueWalk(_ job: @escaping Job) {
         lock.withLock {
             walks.append(job)
-            lock.signal()
+            lock.broadcast()
         }
     }
 
     func stop() {
         lock.withLock {
             stopping = true
-            lock.signal()
+            lock.broadcast()
         }
     }
 

@@ -62,7 +62,7 @@ public final class DispatchAlarm: Alarm, @unchecked Sendable {  // unchecked: ev
     public func ring() {
         lock.withLock {
             isRung = true
-            lock.signal()
+            lock.broadcast()
         }
     }
 
@@ -79,7 +79,7 @@ public final class DispatchAlarm: Alarm, @unchecked Sendable {  // unchecked: ev
             guard Clocks.boottime() >= deadline else { return plan() }
             deadline = .max
             isDue = true
-            lock.signal()
+            lock.broadcast()
         }
     }
 }

@@ -85,7 +85,7 @@ public final class LoopWatchdog: @unchecked Sendable {  // unchecked: every `var
     func stop() {
         lock.withLock {
             stopping = true
-            lock.signal()
+            lock.broadcast()
         }
     }
 }

@@ -74,12 +74,12 @@ final class Compactor: @unchecked Sendable {  // unchecked: `stopping` is guarde
     }
 
     /// Begins a round now: the log has grown. Any thread.
-    func nudge() { lock.withLock { lock.signal() } }
+    func nudge() { lock.withLock { lock.broadcast() } }
 
     func stop() {
         lock.withLock {
             stopping = true
-            lock.signal()
+            lock.broadcast()
         }
     }
 

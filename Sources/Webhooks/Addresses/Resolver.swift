@@ -45,7 +45,7 @@ final class Resolver: @unchecked Sendable {  // unchecked: what changes is guard
             guard !running.contains(name), queued.updateValue(true, forKey: name) == nil else { return }
             if isKnown { known.append(name) } else { unknown.append(name) }
             if threads.count - busy.count < queued.count && threads.count < mostThreads && !isStopping { addThread() }
-            lock.signal()
+            lock.broadcast()
         }
     }
 
@@ -59,7 +59,7 @@ final class Resolver: @unchecked Sendable {  // unchecked: what changes is guard
     func stop() {
         let idle = lock.withLock {
             isStopping = true
-            lock.signal()
+            lock.broadcast()
             return threads.indices.filter { !busy.contains($0) }.map { threads[$0] }
         }
         for thread in idle { thread.join() }
@@ -78,7 +78,7 @@ final class Resolver: @unchecked Sendable {  // unchecked: what changes is guard
                 running.remove(name)
                 if !isKnown { unknownRunning -= 1 }
                 // Another thread may wait for the place that this one gave back.
-                lock.signal()
+                lock.broadcast()
             }
             found(name, addresses)
         }

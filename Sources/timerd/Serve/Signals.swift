@@ -54,7 +54,7 @@ final class Signals: @unchecked Sendable {  // unchecked: what changes is guarde
             let number = take()
             lock.withLock {
                 if number == SIGHUP { isAskedToReload = true } else { askToStop() }
-                lock.signal()
+                lock.broadcast()
             }
         }
     }
