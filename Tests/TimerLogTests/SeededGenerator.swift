@@ -1,1 +1,0 @@
-../WireJSONTests/SeededGenerator.swift

@@ -1,1 +1,0 @@
-../TimerLogTests/Definitions.swift

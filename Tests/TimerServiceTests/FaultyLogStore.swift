@@ -1,1 +1,0 @@
-../TimerLogTests/FaultyLogStore.swift

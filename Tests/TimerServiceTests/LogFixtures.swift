@@ -1,1 +1,0 @@
-../TimerLogTests/LogFixtures.swift

@@ -1,1 +1,0 @@
-../WebhooksTests/Receiver.swift
