@@ -7,10 +7,10 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 
-# The dependencies are a layer of their own, which a change of sources leaves alone. The package names its test
-# targets and its benchmarks, so their folders must exist; empty ones do, and a change of tests builds nothing anew.
+# The dependencies are a layer of their own, which a change of sources leaves alone. The package names its tests,
+# their helpers and its benchmarks, so their folders must exist; empty ones do, and a change of tests builds nothing anew.
 COPY Package.* ./
-RUN sed -n 's/.*name: "\([A-Za-z]*Tests\)".*/Tests\/\1/p' Package.swift | xargs mkdir -p Benchmarks/Micro \
+RUN sed -n 's/.*name: "\([A-Za-z]*Tests\)".*/Tests\/\1/p' Package.swift | xargs mkdir -p Benchmarks/Micro Tests/TestSupport \
     && swift package resolve
 
 COPY openapi.yaml ./

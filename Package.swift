@@ -45,21 +45,30 @@ let package = Package(
             dependencies: ["TimerAPI", "TimerService", "TimerLog", "Webhooks", "WireJSON", "TimerCore"],
             path: "Benchmarks/Micro"),
 
-        .testTarget(name: "TimerCoreTests", dependencies: ["TimerCore"]),
-        .testTarget(name: "WireJSONTests", dependencies: ["WireJSON"]),
-        .testTarget(name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite"]),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform"]),
+        // What the tests of several modules use; no part of the server.
+        .target(
+            name: "TestSupport", dependencies: ["TimerService", "TimerLog", "TimerCore", "Platform"],
+            path: "Tests/TestSupport"),
+        .testTarget(name: "PlatformTests", dependencies: ["Platform", "TestSupport"]),
+        .testTarget(name: "TimerCoreTests", dependencies: ["TimerCore", "TestSupport"]),
+        .testTarget(name: "WireJSONTests", dependencies: ["WireJSON", "TestSupport"]),
+        .testTarget(
+            name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite", "TestSupport"]),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "TestSupport"]),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"]),
-        .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient"]),
-        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "TimerCore", "Platform"]),
+        .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "TestSupport"]),
+        .testTarget(name: "WebhooksTests", dependencies: ["Webhooks", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(
             name: "TimerServiceTests",
-            dependencies: ["TimerService", "TimerLog", "TimerCore", "Webhooks", "Platform"]),
+            dependencies: ["TimerService", "TimerLog", "TimerCore", "Webhooks", "Platform", "TestSupport"]),
         .testTarget(
             name: "TimerAPITests",
-            dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer"]),
+            dependencies: [
+                "TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer", "TestSupport",
+            ]),
         .testTarget(
-            name: "SimulationTests", dependencies: ["TimerService", "TimerLog", "Webhooks", "TimerCore", "Platform"]),
+            name: "SimulationTests",
+            dependencies: ["TimerService", "TimerLog", "Webhooks", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6],

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPClient
+import TestSupport
 import Testing
 
 /// What is sent and what is made of the answer.
@@ -150,9 +151,10 @@ struct RequestTests {
     }
 
     @Test func `a Unix socket is a server like another`() throws {
-        let path = FileManager.default.temporaryDirectory.path + "/client-\(UUID().uuidString).sock"
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = directory.file("server.sock")
         let server = ScriptedServer([.answer(ok)], socketPath: path)
-        defer { try? FileManager.default.removeItem(atPath: path) }
         let client = try HTTPClient(try #require(ServerAddress("unix:\(path)")))
         #expect(try client.send(HTTPRequest(.get, "/here"), timeoutMs: 10_000).status == 200)
         server.stop()

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Platform
@@ -12,10 +13,10 @@ struct GuardedTests {
 
     @Test func `a waiting thread goes on after the update it needs`() throws {
         let state = Guarded<[Int]>([])
-        let got = Shared<Int?>(nil)
+        let got = Guarded<Int?>(nil)
         let taker = Background {
             let value = state.wait { $0.count < 2 ? nil : $0.removeFirst() }
-            got.change { $0 = value }
+            got.withLock { $0 = value }
         }
         state.update { $0.append(1) }
         try eventually("the first was not enough") { state.lock.sleepers == 1 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Platform
@@ -17,11 +18,11 @@ struct LockTests {
 
     @Test(arguments: [1, 5])
     func `sleepers want the lock from the signal on`(_ count: Int) throws {
-        let asleep = Shared(0)
+        let asleep = Guarded(0)
         let threads = (0..<count).map { _ in
             Background { [lock] in
                 lock.withLock {
-                    asleep.change { $0 += 1 }
+                    asleep.withLock { $0 += 1 }
                     lock.wait()
                 }
             }

@@ -1,13 +1,13 @@
 import Platform
-import TimerLog
+package import TimerLog
 
 /// A log in memory that fails as it is told: for tests of what stands above a log.
 ///
 /// As the store on disk, it takes nothing after an unknown outcome before it is opened anew, and rows of an unknown
 /// outcome are seen by nobody before that.
-final class FaultyLogStore: LogStore, @unchecked Sendable {  // unchecked: what changes is touched only under `lock`
+package final class FaultyLogStore: LogStore {
     /// What becomes of one append.
-    enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         case durable
         /// Refused, nothing written.
         case absent
@@ -19,100 +19,100 @@ final class FaultyLogStore: LogStore, @unchecked Sendable {  // unchecked: what 
         case fenced
     }
 
-    private let lock = Lock()
-    private let inner = MemoryLogStore()
-    private var script: [Outcome] = []
-    private var failingOpens = 0
-    private var failingReads = 0
-    private var rowsBeforeFailure = 0
-    private var read = 0
-    private var isInDoubt = false
-    private var unseen: (rows: [LogRow], expecting: Int64, epoch: Int64)?
-    private var appended = 0
-    private var opened = 0
+    private struct State {
+        var script: [Outcome] = []
+        var failingOpens = 0
+        var failingReads = 0
+        var rowsBeforeFailure = 0
+        var read = 0
+        var isInDoubt = false
+        var unseen: (rows: [LogRow], expecting: Int64, epoch: Int64)?
+        var appended = 0
+        var opened = 0
+    }
 
-    static let failure = StoreError(.io, "a failure that was asked for")
+    private let state = Guarded(State())
+    private let inner = MemoryLogStore()
+
+    package static let failure = StoreError(.io, "a failure that was asked for")
+
+    package init() {}
 
     /// The outcomes of the next appends; durable when none is left.
-    func plan(_ outcomes: Outcome...) {
-        lock.withLock { script += outcomes }
-    }
+    package func plan(_ outcomes: Outcome...) { state.withLock { $0.script += outcomes } }
 
     /// The next `count` opens throw.
-    func failOpens(_ count: Int) {
-        lock.withLock { failingOpens = count }
-    }
+    package func failOpens(_ count: Int) { state.withLock { $0.failingOpens = count } }
 
     /// The next `count` reads, by whatever reader, throw once they have handed out `rows` rows.
-    func failReads(_ count: Int, after rows: Int = 0) {
-        lock.withLock { (failingReads, rowsBeforeFailure) = (count, rows) }
+    package func failReads(_ count: Int, after rows: Int = 0) {
+        state.withLock { ($0.failingReads, $0.rowsBeforeFailure) = (count, rows) }
     }
 
     /// How many appends were asked for, whatever became of them.
-    var appendCount: Int { lock.withLock { appended } }
+    package var appendCount: Int { state.withLock { $0.appended } }
     /// How many rows readers handed out, but for single ones.
-    var readCount: Int { lock.withLock { read } }
+    package var readCount: Int { state.withLock { $0.read } }
     /// How many opens were asked for, failed ones included.
-    var openCount: Int { lock.withLock { opened } }
+    package var openCount: Int { state.withLock { $0.opened } }
 
-    func open() throws(StoreError) -> StoreHead {
-        lock.lock()
-        defer { lock.unlock() }
-        opened += 1
-        inner.close()
-        if failingOpens > 0 {
-            failingOpens -= 1
-            throw Self.failure
-        }
-        let head = try inner.open()
-        isInDoubt = false
-        guard let rest = unseen else { return head }
-        unseen = nil
-        let outcome = inner.append(rest.rows, expecting: rest.expecting, epoch: rest.epoch)
-        precondition(outcome == .durable, "rows were checked when they were appended")
-        return try inner.open()
-    }
-
-    func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
-        lock.lock()
-        defer { lock.unlock() }
-        appended += 1
-        if isInDoubt { return .absent(StoreError(.io, "the log must be opened anew")) }
-        // Nothing to write: only the check of head and epoch.
-        let check = inner.append([], expecting: expecting, epoch: epoch)
-        guard check == .durable else { return check }
-        switch script.isEmpty ? .durable : script.removeFirst() {
-        case .durable:
-            return inner.append(rows, expecting: expecting, epoch: epoch)
-        case .absent:
-            return .absent(Self.failure)
-        case .unknownButWritten:
-            isInDoubt = true
-            unseen = (rows, expecting, epoch)
-            return .unknown(Self.failure)
-        case .unknownAndLost:
-            isInDoubt = true
-            return .unknown(Self.failure)
-        case .fenced:
-            return .fenced
+    package func open() throws(StoreError) -> StoreHead {
+        try state.withLock { (state: inout State) throws(StoreError) -> StoreHead in
+            state.opened += 1
+            inner.close()
+            if state.failingOpens > 0 {
+                state.failingOpens -= 1
+                throw Self.failure
+            }
+            let head = try inner.open()
+            state.isInDoubt = false
+            guard let rest = state.unseen.take() else { return head }
+            let outcome = inner.append(rest.rows, expecting: rest.expecting, epoch: rest.epoch)
+            precondition(outcome == .durable, "rows were checked when they were appended")
+            return try inner.open()
         }
     }
 
-    func delete(upTo position: Int64) throws(StoreError) -> Int { try inner.delete(upTo: position) }
+    package func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
+        state.withLock { state in
+            state.appended += 1
+            if state.isInDoubt { return .absent(StoreError(.io, "the log must be opened anew")) }
+            // Nothing to write: only the check of head and epoch.
+            let check = inner.append([], expecting: expecting, epoch: epoch)
+            guard check == .durable else { return check }
+            switch state.script.isEmpty ? .durable : state.script.removeFirst() {
+            case .durable:
+                return inner.append(rows, expecting: expecting, epoch: epoch)
+            case .absent:
+                return .absent(Self.failure)
+            case .unknownButWritten:
+                state.isInDoubt = true
+                state.unseen = (rows, expecting, epoch)
+                return .unknown(Self.failure)
+            case .unknownAndLost:
+                state.isInDoubt = true
+                return .unknown(Self.failure)
+            case .fenced:
+                return .fenced
+            }
+        }
+    }
 
-    func replace(with rows: [LogRow]) throws(StoreError) { try inner.replace(with: rows) }
+    package func delete(upTo position: Int64) throws(StoreError) -> Int { try inner.delete(upTo: position) }
 
-    func makeReader() throws(StoreError) -> any LogReader { Reader(self, try inner.makeReader()) }
+    package func replace(with rows: [LogRow]) throws(StoreError) { try inner.replace(with: rows) }
 
-    func bytesOnDisk() -> Int { inner.bytesOnDisk() }
+    package func makeReader() throws(StoreError) -> any LogReader { Reader(self, try inner.makeReader()) }
 
-    func close() { inner.close() }
+    package func bytesOnDisk() -> Int { inner.bytesOnDisk() }
+
+    package func close() { inner.close() }
 
     /// After how many rows a read that begins now fails; nil when it does not.
     private func takeReadFailure() -> Int? {
-        lock.withLock {
-            defer { failingReads = max(0, failingReads - 1) }
-            return failingReads > 0 ? rowsBeforeFailure : nil
+        state.withLock { state in
+            defer { state.failingReads = max(0, state.failingReads - 1) }
+            return state.failingReads > 0 ? state.rowsBeforeFailure : nil
         }
     }
 
@@ -129,7 +129,7 @@ final class FaultyLogStore: LogStore, @unchecked Sendable {  // unchecked: what 
             var rest = store.takeReadFailure()
             if rest == 0 { throw FaultyLogStore.failure }
             try inner.read(from: position) { row in
-                store.lock.withLock { store.read += 1 }
+                store.state.withLock { $0.read += 1 }
                 rest? -= 1
                 return body(row) && rest != 0
             }

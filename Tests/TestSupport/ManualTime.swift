@@ -1,88 +1,56 @@
 import Platform
-import TimerLog
+package import TimerLog
 import TimerService
 
 /// Clocks that a test moves.
-final class ManualTime: TimeSource, @unchecked Sendable {  // unchecked: what changes is touched only under `lock`
-    private let lock = Lock()
-    private var sinceBoot: Int64 = 1_000_000_000_000
-    private var calendar: Int64 = 1_700_000_000_000_000_000
-    private var bootCount: UInt64 = 1
-    /// Nanoseconds that each reading of a clock takes.
-    private var readingTime: Int64 = 0
+package final class ManualTime: TimeSource {
+    private struct State {
+        var sinceBoot: Int64 = 1_000_000_000_000
+        var calendar: Int64 = 1_700_000_000_000_000_000
+        var bootCount: UInt64 = 1
+        /// Nanoseconds that each reading of a clock takes.
+        var readingTime: Int64 = 0
+    }
 
-    func boottime() -> Int64 {
-        lock.withLock {
-            sinceBoot += readingTime
-            calendar += readingTime
-            return sinceBoot
+    private let state = Guarded(State())
+
+    package init() {}
+
+    package func boottime() -> Int64 {
+        state.withLock { state in
+            state.sinceBoot += state.readingTime
+            state.calendar += state.readingTime
+            return state.sinceBoot
         }
     }
 
-    func realtime() -> Int64 { lock.withLock { calendar } }
+    package func realtime() -> Int64 { state.withLock { $0.calendar } }
 
-    func boot() -> Hash128 { lock.withLock { Hash128(high: 0, low: bootCount) } }
-
-    /// Lets time pass.
-    func pass(milliseconds: Int64) { pass(nanoseconds: milliseconds * 1_000_000) }
+    package func boot() -> Hash128 { state.withLock { Hash128(high: 0, low: $0.bootCount) } }
 
     /// Lets time pass.
-    func pass(nanoseconds: Int64) {
-        lock.withLock {
-            sinceBoot += nanoseconds
-            calendar += nanoseconds
+    package func pass(milliseconds: Int64) { pass(nanoseconds: milliseconds * 1_000_000) }
+
+    /// Lets time pass.
+    package func pass(nanoseconds: Int64) {
+        state.withLock { state in
+            state.sinceBoot += nanoseconds
+            state.calendar += nanoseconds
         }
     }
 
     /// Sets the calendar forward, or back.
-    func step(milliseconds: Int64) { lock.withLock { calendar += milliseconds * 1_000_000 } }
+    package func step(milliseconds: Int64) { state.withLock { $0.calendar += milliseconds * 1_000_000 } }
 
     /// Starts the machine anew, after the calendar moved on by `milliseconds`.
-    func reboot(milliseconds: Int64) {
-        lock.withLock {
-            sinceBoot = 5_000_000_000
-            calendar += milliseconds * 1_000_000
-            bootCount += 1
+    package func reboot(milliseconds: Int64) {
+        state.withLock { state in
+            state.sinceBoot = 5_000_000_000
+            state.calendar += milliseconds * 1_000_000
+            state.bootCount += 1
         }
     }
 
     /// Makes readings slow, as on a machine that is busy elsewhere.
-    func takeTime(nanoseconds: Int64) { lock.withLock { readingTime = nanoseconds } }
-}
-
-/// An alarm that goes by `ManualTime`.
-final class ManualAlarm: Alarm, @unchecked Sendable {  // unchecked: what changes is touched only under `lock`
-    private let lock = Lock()
-    private let time: ManualTime
-    private var planned = Int64.max
-    private var isRung = false
-    private var rings = 0
-
-    init(_ time: ManualTime) { self.time = time }
-
-    /// Nanoseconds since boot it is armed for, `Int64.max` for never.
-    var armed: Int64 { lock.withLock { planned } }
-
-    /// How often it was rung.
-    var ringCount: Int { lock.withLock { rings } }
-
-    func arm(boottime: Int64) { lock.withLock { planned = boottime } }
-
-    /// Looks at the manual clock every millisecond of real time.
-    func wait(milliseconds: Int32) {
-        lock.withLock {
-            for _ in 0..<milliseconds where !isRung && planned > time.boottime() {
-                _ = lock.wait(nanoseconds: 1_000_000)
-            }
-            isRung = false
-        }
-    }
-
-    func ring() {
-        lock.withLock {
-            isRung = true
-            rings += 1
-            lock.broadcast()
-        }
-    }
+    package func takeTime(nanoseconds: Int64) { state.withLock { $0.readingTime = nanoseconds } }
 }

@@ -1,24 +1,24 @@
 import Glibc
 
 /// A blocking socket that sends what it is told and reads answers; every read gives up after ten seconds.
-final class RawClient {
-    struct Answer {
-        var status = 0
-        var headers: [(name: String, value: String)] = []
-        var body: [UInt8] = []
-        var text: String { String(decoding: body, as: UTF8.self) }
-        func header(_ name: String) -> String? {
+package final class RawClient {
+    package struct Answer {
+        package var status = 0
+        package var headers: [(name: String, value: String)] = []
+        package var body: [UInt8] = []
+        package var text: String { String(decoding: body, as: UTF8.self) }
+        package func header(_ name: String) -> String? {
             headers.first { $0.name.lowercased() == name.lowercased() }?.value
         }
-        var closes: Bool { header("connection")?.lowercased() == "close" }
+        package var closes: Bool { header("connection")?.lowercased() == "close" }
     }
 
-    let descriptor: Int32
-    private(set) var pending: [UInt8] = []
-    private(set) var sawReset = false
+    package let descriptor: Int32
+    package private(set) var pending: [UInt8] = []
+    package private(set) var sawReset = false
 
     /// Comes from 127.0.0.`source`.
-    init(port: UInt16, from source: UInt8 = 1) {
+    package init(port: UInt16, from source: UInt8 = 1) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -34,11 +34,9 @@ final class RawClient {
         connect(&address)
     }
 
-    init(path: String) {
+    package init(path: String) {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in unsafe bytes.copyBytes(from: path.utf8) }
+        var address = RawSocket.unixName(path)
         connect(&address)
     }
 
@@ -57,26 +55,16 @@ final class RawClient {
     deinit { close(descriptor) }
 
     @discardableResult
-    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     /// False when the peer takes no more.
     @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
-        var sent = 0
-        while sent < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { bytes in
-                unsafe Glibc.send(descriptor, bytes.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return false }
-            sent += count
-        }
-        return true
-    }
+    package func send(_ bytes: [UInt8]) -> Bool { RawSocket.send(bytes, to: descriptor) }
 
-    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Closes with a reset.
-    func reset() {
+    package func reset() {
         var hard = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &hard, socklen_t(MemoryLayout<linger>.size))
         var nothing = sockaddr()
@@ -94,14 +82,14 @@ final class RawClient {
         return true
     }
 
-    func take(_ count: Int) -> [UInt8]? {
+    package func take(_ count: Int) -> [UInt8]? {
         while pending.count < count { guard receive() else { return nil } }
         defer { pending.removeFirst(count) }
         return Array(pending[..<count])
     }
 
     /// Bytes up to and without CR LF.
-    func line() -> String? {
+    package func line() -> String? {
         while true {
             if let end = pending.indices.dropLast().first(where: { pending[$0] == 13 && pending[$0 + 1] == 10 }) {
                 defer { pending.removeFirst(end + 2) }
@@ -112,16 +100,16 @@ final class RawClient {
     }
 
     /// Everything until the peer closes.
-    func rest() -> [UInt8] {
+    package func rest() -> [UInt8] {
         while receive() {}
         defer { pending = [] }
         return pending
     }
 
     /// True when the peer closed (or reset) and sent nothing more.
-    func isClosedByPeer() -> Bool { rest().isEmpty }
+    package func isClosedByPeer() -> Bool { rest().isEmpty }
 
-    func head() -> Answer? {
+    package func head() -> Answer? {
         guard let first = line(), first.hasPrefix("HTTP/1.1 ") else { return nil }
         var answer = Answer()
         answer.status = Int(first.dropFirst(9).prefix(3)) ?? 0
@@ -135,7 +123,7 @@ final class RawClient {
     }
 
     /// The next answer; nil when none comes. `isHead`: it has no body, whatever its head says.
-    func answer(isHead: Bool = false) -> Answer? {
+    package func answer(isHead: Bool = false) -> Answer? {
         guard var answer = head() else { return nil }
         if isHead || answer.status == 204 || answer.status == 304 || answer.status == 100 { return answer }
         if answer.header("transfer-encoding") == "chunked" {
@@ -153,14 +141,14 @@ final class RawClient {
     }
 
     /// The next chunk; empty for the last.
-    func chunk() -> [UInt8]? {
+    package func chunk() -> [UInt8]? {
         guard let size = line().flatMap({ Int($0, radix: 16) }), let chunk = take(size), take(2) == [13, 10] else {
             return nil
         }
         return chunk
     }
 
-    func get(_ target: String, headers: String = "") -> Answer? {
+    package func get(_ target: String, headers: String = "") -> Answer? {
         send("GET \(target) HTTP/1.1\r\nHost: test\r\n\(headers)\r\n")
         return answer()
     }

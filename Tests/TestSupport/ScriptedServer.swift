@@ -1,10 +1,10 @@
-import Foundation
 import Glibc
+import Platform
 
 /// A server of a few lines: answers each request with the next bytes of its script, and keeps what it was sent.
-final class ScriptedServer: @unchecked Sendable {  // unchecked: what changes is guarded by `lock`
+package final class ScriptedServer: Sendable {
     /// What to do about one request.
-    enum Step: Sendable {
+    package enum Step: Sendable {
         /// Send this, and keep the connection.
         case answer(String)
         /// Send this, then end the connection.
@@ -13,76 +13,52 @@ final class ScriptedServer: @unchecked Sendable {  // unchecked: what changes is
         case answerAndHold(String)
     }
 
-    let address: String
+    private struct State {
+        var received: [String] = []
+        var accepted = 0
+        /// The connection that is served.
+        var current: Int32?
+        var thread: Thread?
+        var isStopping = false
+    }
+
+    package let address: String
     private let listener: Int32
     private let script: [Step]
-    private let lock = NSLock()
-    private var received: [String] = []
-    private var accepted = 0
-    private var current: Int32?
-    private var isStopping = false
-    private let ended = DispatchSemaphore(value: 0)
+    private let state = Guarded(State())
 
     /// What it was sent so far, head and body of each request.
-    var requests: [String] { lock.withLock { received } }
+    package var requests: [String] { state.withLock { $0.received } }
     /// How many connections it took.
-    var connections: Int { lock.withLock { accepted } }
+    package var connections: Int { state.withLock { $0.accepted } }
 
     /// Listens on a free port of the loopback interface, or on a Unix socket.
-    init(_ script: [Step], socketPath: String? = nil) {
+    package init(_ script: [Step], socketPath: String? = nil) {
         self.script = script
         if let socketPath {
-            listener = Self.listen(path: socketPath)
+            listener = RawSocket.bound(toPath: socketPath)
             address = "unix:\(socketPath)"
         } else {
             let port: UInt16
-            (listener, port) = Self.listen()
+            (listener, port) = RawSocket.boundToLoopback()
             address = "http://127.0.0.1:\(port)"
         }
         precondition(Glibc.listen(listener, 8) == 0, "a bound socket can listen")
-        Thread { [self] in serve() }.start()
+        let thread = Thread(name: "script") { [self] in serve() }
+        state.withLock { $0.thread = thread }
     }
 
     /// Ends; what is still in the script is left.
-    func stop() {
+    package func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
         // A client that keeps its connection must not keep the server.
-        lock.withLock {
-            isStopping = true
-            if let current { shutdown(current, Int32(SHUT_RDWR)) }
+        let thread = state.withLock { state in
+            state.isStopping = true
+            if let current = state.current { shutdown(current, Int32(SHUT_RDWR)) }
+            return state.thread.take()
         }
-        ended.wait()
+        thread?.join()
         close(listener)
-    }
-
-    private static func listen() -> (Int32, UInt16) {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port = unsafe withUnsafeMutablePointer(to: &name) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                precondition(unsafe bind(listener, generic, length) == 0, "a free port can be bound")
-                unsafe getsockname(listener, generic, &length)
-            }
-            return unsafe UInt16(bigEndian: pointer.pointee.sin_port)
-        }
-        return (listener, port)
-    }
-
-    private static func listen(path: String) -> Int32 {
-        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let bound = unsafe withUnsafePointer(to: &name) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                unsafe bind(listener, generic, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        precondition(bound == 0, "a fresh path can be bound")
-        return listener
     }
 
     private func serve() {
@@ -90,61 +66,34 @@ final class ScriptedServer: @unchecked Sendable {  // unchecked: what changes is
         while !steps.isEmpty {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else { break }
-            lock.withLock {
-                accepted += 1
-                current = connection
-                if isStopping { shutdown(connection, Int32(SHUT_RDWR)) }
+            state.withLock { state in
+                state.accepted += 1
+                state.current = connection
+                if state.isStopping { shutdown(connection, Int32(SHUT_RDWR)) }
             }
-            while let step = steps.first, let request = Self.readRequest(connection) {
-                lock.withLock { received.append(request) }
+            while let step = steps.first, let request = RawSocket.readRequest(from: connection) {
+                state.withLock { $0.received.append(request) }
                 steps.removeFirst()
                 if !Self.carryOut(step, connection) { break }
             }
-            lock.withLock { current = nil }
+            state.withLock { $0.current = nil }
             close(connection)
         }
-        ended.signal()
     }
 
     /// Returns whether the connection stays.
     private static func carryOut(_ step: Step, _ connection: Int32) -> Bool {
         switch step {
         case .answer(let text):
-            send(text, connection)
+            _ = RawSocket.send(Array(text.utf8), to: connection)
             return true
         case .answerAndClose(let text):
-            send(text, connection)
+            _ = RawSocket.send(Array(text.utf8), to: connection)
             return false
         case .answerAndHold(let text):
-            send(text, connection)
-            _ = readRequest(connection)
+            _ = RawSocket.send(Array(text.utf8), to: connection)
+            _ = RawSocket.readRequest(from: connection)
             return false
-        }
-    }
-
-    private static func send(_ text: String, _ connection: Int32) {
-        let bytes = Array(text.utf8)
-        _ = unsafe bytes.withUnsafeBytes { buffer in
-            unsafe Glibc.send(connection, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
-        }
-    }
-
-    /// Head and body of the next request; nil when the client is gone.
-    private static func readRequest(_ connection: Int32) -> String? {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let text = String(decoding: bytes, as: UTF8.self)
-            if let end = text.range(of: "\r\n\r\n") {
-                let length = text[..<end.lowerBound].split(separator: "\r\n").compactMap { line -> Int? in
-                    guard line.lowercased().hasPrefix("content-length:") else { return nil }
-                    return Int(line.split(separator: ":")[1].trimmingCharacters(in: .whitespaces))
-                }
-                if text[end.upperBound...].utf8.count >= length.first ?? 0 { return text }
-            }
-            let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(connection, $0.baseAddress, $0.count, 0) }
-            guard count > 0 else { return nil }
-            bytes += buffer[..<count]
         }
     }
 }

@@ -1,4 +1,5 @@
 import HTTPServer
+import TestSupport
 import Testing
 
 /// Answers that are given after `handle` has returned. The library documents no such thing; these tests pin it.

@@ -1,17 +1,6 @@
 import HTTPServer
+import TestSupport
 import Testing
-
-/// SplitMix64: the same seed gives the same requests.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 struct FuzzTests {
     static let seeds = [
@@ -59,7 +48,7 @@ struct FuzzTests {
             $0.drainBodyBytes = 1000
             $0.requestSeconds = 5
         }
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<4 {
             let clients = (0..<125).map { _ in server.client() }
             let requests = clients.map { _ in Self.requests(&random) }

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPServer
+import TestSupport
 import Testing
 
 struct ListenTests {
@@ -54,18 +55,10 @@ struct ListenTests {
     }
 
     @Test func `a Unix socket is its owner's, replaces a stale one, and goes with the server`() throws {
-        let path = "/tmp/http-server-test-\(getpid()).sock"
-        let stale = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in unsafe bytes.copyBytes(from: path.utf8) }
-        unsafe unlink(path)
-        unsafe withUnsafePointer(to: &address) { address in
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                _ = unsafe bind(stale, address, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        close(stale)
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = directory.file("server.sock")
+        close(RawSocket.bound(toPath: path))
         do {
             let server = try TestServer([.unix(path: path)], loops: 2)
             #expect(server.server.boundAddresses[0].description == "unix:\(path)")
@@ -84,7 +77,9 @@ struct ListenTests {
     }
 
     @Test func `TCP and a Unix socket are served side by side`() throws {
-        let path = "/tmp/http-server-test-both-\(getpid()).sock"
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = directory.file("server.sock")
         let server = try TestServer([.tcp(host: "127.0.0.1", port: 0), .unix(path: path)], loops: 2)
         #expect(server.client().get("/")?.status == 200)
         #expect(RawClient(path: path).get("/")?.status == 200)

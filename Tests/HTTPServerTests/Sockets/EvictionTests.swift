@@ -1,8 +1,9 @@
 import HTTPServer
+import TestSupport
 import Testing
 
 /// Who comes in when all places for connections are taken.
-struct CrowdTests {
+struct EvictionTests {
     private static func client(_ server: TestServer, from source: UInt8) -> RawClient {
         RawClient(port: server.port, from: source)
     }
@@ -106,7 +107,9 @@ struct CrowdTests {
     }
 
     @Test func `a Unix socket finds a place beside all others`() throws {
-        let path = "/tmp/timerd-crowd-\(UInt32.random(in: 0...(.max))).sock"
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = directory.file("server.sock")
         let server = try TestServer([.tcp(host: "127.0.0.1", port: 0), .unix(path: path)]) { $0.connections = 2 }
         let streams = [server.client(), Self.client(server, from: 2)]
         for client in streams {

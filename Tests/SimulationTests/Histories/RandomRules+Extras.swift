@@ -1,3 +1,4 @@
+import TestSupport
 import Webhooks
 
 @testable import TimerCore

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import TimerCore
 
 /// Delays and rules of every size a client may ask for.

@@ -73,28 +73,3 @@ struct Recorded {
         return found
     }
 }
-
-/// A timer as a scheduler holds it, for comparison.
-struct HeldTimer: Equatable {
-    var progress: TimerProgress
-    var kicks: KickProgress?
-    var definition: [UInt8]
-
-    /// Every timer of `scheduler`, by id.
-    static func all(_ scheduler: borrowing Scheduler) -> [String: HeldTimer] {
-        var held: [String: HeldTimer] = [:]
-        var slots: [SlotIndex] = []
-        scheduler.walk(after: nil, over: .all) { _, slot in
-            slots.append(slot)
-            return true
-        }
-        for slot in slots {
-            let definition = scheduler.withDefinition(slot) { bytes in bytes.indices.map { bytes[$0] } }
-            var id: [UInt8] = []
-            Definition.appendID(definition.span, to: &id)
-            held[String(decoding: id, as: UTF8.self)] = HeldTimer(
-                progress: scheduler.progress(slot), kicks: scheduler.kicks(slot), definition: definition)
-        }
-        return held
-    }
-}

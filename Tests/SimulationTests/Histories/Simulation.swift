@@ -1,3 +1,4 @@
+import TestSupport
 import TimerLog
 
 @testable import TimerCore

@@ -21,26 +21,3 @@ struct ModelEvent: Equatable, CustomStringConvertible {
             "\(name)(\(reason.name)) \(fire.map { "\($0)" } ?? "")\(owes ? " owed" : "") \(progress) \(kicks.map { "\($0)" } ?? "")"
     }
 }
-
-/// What the model expects of a request: nothing when it is refused, and why.
-enum ModelOutcome: Equatable {
-    case done([ModelEvent])
-    case refused(Refusal)
-
-    enum Refusal: Equatable {
-        case notFound, exists, illegal, version, schedule
-    }
-}
-
-extension ModelOutcome.Refusal {
-    init?(_ refusal: TimerRefusal) {
-        switch refusal {
-        case .notFound: self = .notFound
-        case .exists: self = .exists
-        case .illegalTransition, .illegalChange, .notAWatchdog: self = .illegal
-        case .versionMismatch: self = .version
-        case .invalidSchedule: self = .schedule
-        case .timerLimit: return nil
-        }
-    }
-}

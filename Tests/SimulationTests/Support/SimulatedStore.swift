@@ -1,27 +1,5 @@
 import TimerLog
 
-/// What becomes of an append, as the simulation has it.
-struct AppendFate {
-    /// Whether the rows are on disk afterwards.
-    var lands = true
-    /// What the store says, nil for the truth.
-    var outcome: AppendOutcome?
-    /// Whether the process ends before it hears of it.
-    var crashes = false
-}
-
-/// What becomes of a change of rows that are there.
-struct ChangeFate {
-    /// Whether it is made.
-    var lands = true
-    /// Whether the store says that it failed.
-    var fails = false
-    /// Whether the store can't be opened right after.
-    var staysShut = false
-    /// Whether the process ends before it hears of it.
-    var crashes = false
-}
-
 /// A log in memory that lets the simulation decide at every append, and act while one is under way.
 final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a simulation has one thread
     private let disk = MemoryLogStore()

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import TestSupport
 import Testing
 
 @testable import TimerAPI
@@ -8,9 +9,7 @@ import Testing
 struct OpenAPITests {
     /// The document's paths with their methods, found by indentation.
     private static func documented() throws -> [String: Set<String>] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "openapi.yaml"), encoding: .utf8)
+        let text = try Repository.text(of: "openapi.yaml")
         var paths: [String: Set<String>] = [:]
         var inPaths = false
         var path = ""

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TimerCore
@@ -113,11 +114,7 @@ enum PolicyTable {
 }
 
 struct PolicyTableTests {
-    private func page() throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: "docs/POLICIES.md"), encoding: .utf8)
-    }
+    private func page() throws -> String { try Repository.text(of: "docs/POLICIES.md") }
 
     @Test func `the document says what a pause does under each policy`() throws {
         let table = try PolicyTable.pauses()

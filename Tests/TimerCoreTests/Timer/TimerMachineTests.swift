@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TimerCore
@@ -164,11 +165,8 @@ struct TimerMachineTests {
 
 /// The table and the diagram in the documents.
 struct TransitionDocumentTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     private static func lines(_ name: String) throws -> [String] {
-        try String(contentsOf: root.appending(path: name), encoding: .utf8).components(separatedBy: "\n")
+        try Repository.text(of: name).components(separatedBy: "\n")
     }
 
     /// The lines between two marks of the README.

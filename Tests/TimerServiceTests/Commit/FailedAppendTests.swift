@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 import TimerCore
 import TimerLog
@@ -229,12 +230,12 @@ struct FailedAppendTests {
     @Test func `many changes and failures: shown is durable, lost is gone, no position twice`() throws {
         let store = FaultyLogStore()
         let rig = try Rig(store)
-        let shown = Shared<[LogRow]>([])
-        let seen = Shared<Int64>(0)
+        let shown = Guarded<[LogRow]>([])
+        let seen = Guarded<Int64>(0)
         rig.hub.observe { [weak hub = rig.hub] in
             guard let news = hub?.rows(after: seen.value) else { return }
-            seen.change { $0 = max($0, news.through) }
-            shown.change { $0 += news.rows }
+            seen.withLock { $0 = max($0, news.through) }
+            shown.withLock { $0 += news.rows }
         }
         var generator = SeededGenerator(seed: 11)
         var given: [Int64] = []

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TimerCore
 import TimerLog
@@ -8,9 +9,7 @@ import TimerLog
 struct FormatDocumentTests {
     /// The bytes of the example in `docs/LOG_FORMAT.md`: hexadecimal pairs up to two blanks, then words.
     private func example() throws -> [UInt8] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/LOG_FORMAT.md"), encoding: .utf8)
+        let page = try Repository.text(of: "docs/LOG_FORMAT.md")
         let section = try #require(page.components(separatedBy: "### An example").last)
         let block = try #require(section.components(separatedBy: "```").dropFirst().first)
         return block.split(separator: "\n").flatMap { line in

@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 import TimerCore
 import TimerLog
@@ -104,7 +105,7 @@ struct DispatcherTests {
 
     @Test func `what a stop cuts off is delivered by the next service`() throws {
         let gate = Gate()
-        let isHeld = Shared(true)
+        let isHeld = Guarded(true)
         let receiver = Receiver { visit in
             if isHeld.value {
                 gate.open(1)
@@ -121,7 +122,7 @@ struct DispatcherTests {
         gate.pass()
         first.stop()
         #expect(first.attempts(.failed) == 0)
-        isHeld.change { $0 = false }
+        isHeld.withLock { $0 = false }
         let second = try DeliveringService(store)
         try eventually("all is delivered") { second.attempts(.delivered) == 3 }
         second.stop()

@@ -1,3 +1,5 @@
+import Platform
+import TestSupport
 import Testing
 import TimerLog
 
@@ -75,8 +77,8 @@ struct EventHubTests {
     }
 
     @Test func `every observer hears of every publication`() {
-        let heard = Shared<[Int]>([])
-        for number in 0..<3 { hub.observe { heard.change { $0.append(number) } } }
+        let heard = Guarded<[Int]>([])
+        for number in 0..<3 { hub.observe { heard.withLock { $0.append(number) } } }
         hub.notify()
         hub.notify()
         #expect(heard.value == [0, 1, 2, 0, 1, 2])

@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 import TimerLog
 
@@ -12,8 +13,8 @@ struct ReplayerTests {
     ) throws -> Answer {
         let replayer = Replayer(store, EventHub(head: 0))
         let threads = (0..<Replayer.threadCount).map { _ in Background { replayer.run() } }
-        let answer = Shared<Answer?>(nil)
-        ask(replayer) { found in answer.change { $0 = found } }
+        let answer = Guarded<Answer?>(nil)
+        ask(replayer) { found in answer.withLock { $0 = found } }
         try eventually("the replayer answers") { answer.value != nil }
         replayer.stop()
         for thread in threads { try thread.finish("its threads end") }
@@ -181,8 +182,8 @@ struct ReplayerTests {
 
     @Test func `what was not begun when it stops is not done`() throws {
         let replayer = Replayer(try store(chain(count: 1)), EventHub(head: 0))
-        let asked = Shared(0)
-        for _ in 0..<100 { replayer.rows(after: 0) { _ in asked.change { $0 += 1 } } }
+        let asked = Guarded(0)
+        for _ in 0..<100 { replayer.rows(after: 0) { _ in asked.withLock { $0 += 1 } } }
         replayer.stop()
         let thread = Background { replayer.run() }
         try thread.finish("it ends at once")

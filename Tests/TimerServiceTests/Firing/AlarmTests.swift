@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 
 @testable import TimerService
@@ -116,11 +117,11 @@ struct AlarmTests {
     func `a wait with an end ends`(_ kind: AlarmKind, _ milliseconds: Int32) throws {
         let alarm = kind.make()
         alarm.arm(boottime: Clocks.boottime() + Self.hour)
-        let waited = Shared<Int64>(0)
+        let waited = Guarded<Int64>(0)
         let wait = Background {
             let start = Clocks.monotonic()
             alarm.wait(milliseconds: milliseconds)
-            waited.change { $0 = Clocks.monotonic() - start }
+            waited.withLock { $0 = Clocks.monotonic() - start }
         }
         try wait.finish("the wait ends")
         // Nothing else ended it.

@@ -1,3 +1,5 @@
+import Platform
+import TestSupport
 import Testing
 import TimerCore
 import TimerLog
@@ -109,8 +111,8 @@ struct OutageTests {
     @Test(arguments: [101, 600, 1050, 1200, 60_000] as [Int64], [TimerClock.suspending, .continuous])
     func `after a stand-still of any length waiting kicks come first`(milliseconds: Int64, clock: TimerClock) throws {
         let rig = try Rig()
-        let asked = Shared(0)
-        let reader = rig.engine.addReader { asked.change { $0 += 1 } }
+        let asked = Guarded(0)
+        let reader = rig.engine.addReader { asked.withLock { $0 += 1 } }
         rig.fire()
         var rules = TimerRules(.watchdog(Self.period))
         rules.clock = clock
@@ -165,8 +167,8 @@ struct OutageTests {
 
     @Test func `where there is no watchdog nobody is asked`() throws {
         let rig = try Rig()
-        let asked = Shared(0)
-        _ = rig.engine.addReader { asked.change { $0 += 1 } }
+        let asked = Guarded(0)
+        _ = rig.engine.addReader { asked.withLock { $0 += 1 } }
         try rig.create("shot", TimerRules(.after(300)))
         rig.time.pass(milliseconds: 60_000)
         rig.fire()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TimerCore
 
@@ -32,17 +33,15 @@ struct SystemZonesTests {
     }
 
     @Test func `a zone is read once, and one that was missing is looked for again`() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "zones-\(UUID())")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let file = directory.appending(path: "Here")
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
         let zones = SystemZones(directory: directory.path)
         #expect(zone("Here", in: zones) == nil)
-        try Data(contentsOf: URL(filePath: "/usr/share/zoneinfo/Asia/Tokyo")).write(to: file)
+        try directory.write("Here", Data(contentsOf: URL(filePath: "/usr/share/zoneinfo/Asia/Tokyo")))
         #expect(zone("Here", in: zones)?.offset(at: 0) == 32_400)
-        try FileManager.default.removeItem(at: file)
+        try FileManager.default.removeItem(atPath: directory.file("Here"))
         #expect(zone("Here", in: zones)?.offset(at: 0) == 32_400)
-        try Data("no zone".utf8).write(to: directory.appending(path: "Broken"))
+        try directory.write("Broken", Data("no zone".utf8))
         #expect(zone("Broken", in: zones) == nil)
     }
 }

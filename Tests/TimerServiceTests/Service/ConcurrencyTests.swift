@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 import TimerCore
 import TimerLog
@@ -70,7 +71,7 @@ struct ConcurrencyTests {
         }
         service.start()
         let siphash = service.engine.siphash
-        let told = Shared<[Told]>([])
+        let told = Guarded<[Told]>([])
         let clients = (0..<Self.threads).map { seed in
             Background {
                 var mine = Self.work(service, siphash, seed)
@@ -82,7 +83,7 @@ struct ConcurrencyTests {
                         Issue.record(error)
                     }
                 }
-                told.change { $0 += mine }
+                told.withLock { $0 += mine }
             }
         }
         for client in clients { try client.finish("a client is done") }

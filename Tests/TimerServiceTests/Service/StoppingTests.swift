@@ -1,3 +1,5 @@
+import Platform
+import TestSupport
 import Testing
 import TimerCore
 import TimerLog
@@ -5,12 +7,12 @@ import TimerLog
 @testable import TimerService
 
 struct StoppingTests {
-    private func service(_ store: any LogStore, _ heard: Shared<Int>) throws -> TimerService {
+    private func service(_ store: any LogStore, _ heard: Guarded<Int>) throws -> TimerService {
         let time = ManualTime()
         return try TimerService(
             store: store, configuration: EngineConfiguration(), alarm: ManualAlarm(time), timeSource: time
         ) { event in
-            if case .appendFailed = event { heard.change { $0 += 1 } }
+            if case .appendFailed = event { heard.withLock { $0 += 1 } }
         }
     }
 
@@ -26,7 +28,7 @@ struct StoppingTests {
 
     @Test func `what was taken is on disk after a stop`() throws {
         let store = MemoryLogStore()
-        let service = try service(store, Shared(0))
+        let service = try service(store, Guarded(0))
         service.start()
         for number in 0..<200 { try create("t\(number)", service) }
         service.stop()
@@ -38,7 +40,7 @@ struct StoppingTests {
     @Test func `changes are refused before a stop, whatever storage does meanwhile`() throws {
         let store = FaultyLogStore()
         let gate = GatedLogStore(store)
-        let failures = Shared(0)
+        let failures = Guarded(0)
         let service = try service(gate, failures)
         service.start()
         store.plan(.absent)
@@ -62,7 +64,7 @@ struct StoppingTests {
     func `a stop ends while storage fails, and writes nothing more`(_ outcome: FaultyLogStore.Outcome) throws {
         let store = FaultyLogStore()
         let gate = GatedLogStore(store)
-        let failures = Shared(0)
+        let failures = Guarded(0)
         let service = try service(gate, failures)
         service.start()
         gate.shut()
@@ -88,7 +90,7 @@ struct StoppingTests {
 
     @Test func `a stop ends while probes are refused`() throws {
         let store = FaultyLogStore()
-        let failures = Shared(0)
+        let failures = Guarded(0)
         let service = try service(store, failures)
         for _ in 0..<1000 { store.plan(.absent) }
         service.start()
@@ -101,7 +103,7 @@ struct StoppingTests {
 
     @Test func `a stop ends while probes leave their fate unknown`() throws {
         let store = FaultyLogStore()
-        let service = try service(store, Shared(0))
+        let service = try service(store, Guarded(0))
         for _ in 0..<1000 { store.plan(.unknownAndLost) }
         service.start()
         try create("a", service)

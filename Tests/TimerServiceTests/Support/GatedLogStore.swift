@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import TimerLog
 
 /// A log whose appends wait at a gate while it is shut, and whose deletions fail as told.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TimerCore
 import Webhooks
@@ -69,7 +70,7 @@ struct RandomHistory {
                 rules.deliveries.insert(EventTypes(type))
             }
         }
-        return TimerServiceTests.definition(id, rules, labels: labels, webhook: webhook, payload: payload)
+        return TestSupport.definition(id, rules, labels: labels, webhook: webhook, payload: payload)
     }
 
     /// Attempts end, in any way.
@@ -94,7 +95,7 @@ struct RandomHistory {
                     Engine.ReceiverCommand(Array($0.utf8))
                 }
             }
-            if standing.slot == nil { end.definition = TimerServiceTests.definition("t0") }
+            if standing.slot == nil { end.definition = TestSupport.definition("t0") }
             ends.append(end)
         }
         _ = rig.engine.settle(ends[...])

@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 import TimerCore
 import TimerLog
@@ -15,7 +16,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     let hub: EventHub
     let committer: Committer
     /// What an operator hears.
-    let heard = Shared<[ServiceEvent]>([])
+    let heard = Guarded<[ServiceEvent]>([])
     private let secret: [UInt8]
     private let siphash: SipHash
     private var thread: Thread?
@@ -43,7 +44,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         hub = EventHub(head: head.last)
         committer = Committer(
             engine, store, hub, head: head, deletedThrough: deletedThrough, bytes: bytes,
-            report: { [heard] event in heard.change { $0.append(event) } })
+            report: { [heard] event in heard.withLock { $0.append(event) } })
         if starts { start() }
     }
 

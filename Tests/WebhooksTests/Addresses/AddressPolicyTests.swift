@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Webhooks
@@ -172,7 +173,7 @@ struct AddressRulesTests {
     }
 
     @Test func `any text is a rule or refused`() {
-        var numbers = Numbers(state: 11)
+        var numbers = SeededGenerator(seed: 11)
         let bases = ["10.0.0.0/8", "2001:db8::/32", ".internal.example", "example.com"]
         for round in 0..<20_000 {
             let bytes = numbers.mutation(of: Array(bases[round % 4].utf8), alphabet: Array("/:.0129af".utf8))

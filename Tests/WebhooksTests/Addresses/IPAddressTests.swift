@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Webhooks
@@ -27,7 +28,7 @@ struct IPAddressTests {
     }
 
     @Test func `any text is what the C library takes it for`() {
-        var numbers = Numbers(state: 9)
+        var numbers = SeededGenerator(seed: 9)
         var read = 0
         for _ in 0..<30_000 {
             let base = ["::ffff:10.0.0.1", "2001:db8::8:800:200c:417a", "1:2:3:4:5:6:7:8", "172.16.254.1"]
@@ -50,7 +51,7 @@ struct IPAddressTests {
     }
 
     @Test func `any address comes back from its text`() {
-        var numbers = Numbers(state: 10)
+        var numbers = SeededGenerator(seed: 10)
         for _ in 0..<2000 {
             let sparse = numbers.next() & numbers.next() & numbers.next()
             for address in [

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Webhooks
@@ -27,7 +28,7 @@ struct TimerCommandHeaderTests {
     }
 
     @Test func `any bytes are a command or malformed`() {
-        var numbers = Numbers(state: 8)
+        var numbers = SeededGenerator(seed: 8)
         let bases = ["cancel", "suspend", "reschedule=1h30m"].map { Array($0.utf8) }
         for round in 0..<20_000 {
             let bytes = numbers.mutation(of: bases[round % 3], alphabet: Array("=, \tcC\u{0}1".utf8))

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Webhooks
@@ -179,7 +180,7 @@ struct WebhookCodecTests {
     }
 
     @Test func `any bytes are a valid configuration's only spelling, or none`() {
-        var numbers = Numbers(state: 4)
+        var numbers = SeededGenerator(seed: 4)
         var read = 0
         for round in 0..<40_000 {
             let base = round % 2 == 0 ? Self.full : WebhookConfiguration(url: url, timeoutMs: 300)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Webhooks
@@ -99,7 +100,7 @@ struct WebhookURLTests {
     }
 
     @Test func `any text is read or refused`() {
-        var numbers = Numbers(state: 3)
+        var numbers = SeededGenerator(seed: 3)
         for _ in 0..<20_000 {
             let base = URLCase.all.randomElement(using: &numbers)?.text ?? ""
             let bytes = numbers.mutation(of: Array(base.utf8), alphabet: Array("[]:@/?#.%0a".utf8))

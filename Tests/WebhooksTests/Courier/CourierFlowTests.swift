@@ -1,41 +1,25 @@
 import Platform
+import TestSupport
 import Testing
 import TimerCore
 import Webhooks
 
 /// How many go out at once, and what becomes of them at the end.
 struct CourierFlowTests {
-    /// Counts visits.
-    private final class Crowd: @unchecked Sendable {  // unchecked: guarded by `lock`
-        private let lock = Lock()
-        private var now = 0
-        func enter() {
-            lock.withLock {
-                now += 1
-                lock.broadcast()
-            }
-        }
-        func wait(_ count: Int) { lock.withLock { while now < count { lock.wait() } } }
-    }
-
-    /// Counts from 0.
-    private final class Count: @unchecked Sendable {  // unchecked: guarded by `lock`
-        private let lock = Lock()
-        private var count = -1
-        func next() -> Int {
-            lock.withLock {
-                count += 1
-                return count
-            }
-        }
-    }
-
     /// A receiver whose visitors never get an answer.
-    private func hanging(_ crowd: Crowd) -> Receiver {
+    private func hanging(_ visits: Guarded<Int>) -> Receiver {
         Receiver { visit in
-            crowd.enter()
+            visits.update { $0 += 1 }
             visit.waitForEnd()
             return .close
+        }
+    }
+
+    /// Counts a visit: true for the first, the third, the fifth and so on.
+    private static func isOdd(_ visits: Guarded<Int>) -> Bool {
+        visits.withLock { visits in
+            visits += 1
+            return !visits.isMultiple(of: 2)
         }
     }
 
@@ -65,10 +49,10 @@ struct CourierFlowTests {
     }
 
     @Test func `a kept connection that ends without a word is no attempt, however often`() {
-        let visits = Count()
+        let visits = Guarded(0)
         let receiver = Receiver { visit in
             // Each connection answers once, and is closed on its second request.
-            guard visits.next().isMultiple(of: 2) else { return .close }
+            guard Self.isOdd(visits) else { return .close }
             visit.answer(200)
             return .keep
         }
@@ -78,9 +62,9 @@ struct CourierFlowTests {
     }
 
     @Test func `a kept connection that ends within an answer is an attempt`() {
-        let visits = Count()
+        let visits = Guarded(0)
         let receiver = Receiver { visit in
-            guard visits.next().isMultiple(of: 2) else {
+            guard Self.isOdd(visits) else {
                 visit.send("HTTP/1.1 200 OK\r\n")
                 return .close
             }
@@ -94,24 +78,24 @@ struct CourierFlowTests {
     }
 
     @Test func `whatever is submitted begins at once`() {
-        let crowd = Crowd()
-        let receiver = hanging(crowd)
+        let visits = Guarded(0)
+        let receiver = hanging(visits)
         let harness = CourierHarness()
         harness.courier.submit(CourierHarness.posts(Array(repeating: receiver.base, count: 100)))
-        crowd.wait(100)
+        visits.wait { $0 < 100 ? nil : () }
         #expect(harness.courier.inFlight == 100)
         harness.courier.stop(deadlineSeconds: 0)
         receiver.stop()
     }
 
     @Test func `exchanges that hang delay no other`() {
-        let crowd = Crowd()
-        let dead = (0..<4).map { _ in hanging(crowd) }
+        let visits = Guarded(0)
+        let dead = (0..<4).map { _ in hanging(visits) }
         let receiver = fast()
         let harness = CourierHarness()
         let toDead = dead.flatMap { Array(repeating: $0.base, count: 40) }
         harness.courier.submit(CourierHarness.posts(toDead, from: 1000, timeoutMs: 3_600_000))
-        crowd.wait(160)
+        visits.wait { $0 < 160 ? nil : () }
         let results = harness.exchange(Array(repeating: receiver.base, count: 100))
         #expect(results.count == 100)
         #expect(results.allSatisfy { $0.status == 200 && $0.serial <= 100 })
@@ -121,11 +105,11 @@ struct CourierFlowTests {
     }
 
     @Test func `a stop gives every request its result`() {
-        let crowd = Crowd()
-        let receiver = hanging(crowd)
+        let visits = Guarded(0)
+        let receiver = hanging(visits)
         let harness = CourierHarness()
         harness.courier.submit(CourierHarness.posts(Array(repeating: receiver.base, count: 5)))
-        crowd.wait(5)
+        visits.wait { $0 < 5 ? nil : () }
         harness.courier.stop(deadlineSeconds: 0)
         #expect(harness.results.count == 5)
         #expect(harness.results.wait(5).allSatisfy { $0.failure == .interrupted && $0.error == "given up: stopping" })
@@ -134,17 +118,17 @@ struct CourierFlowTests {
     }
 
     @Test func `a stop lets what is under way end`() {
-        let crowd = Crowd()
+        let visits = Guarded(0)
         let gate = Gate()
         let receiver = Receiver { visit in
-            crowd.enter()
+            visits.update { $0 += 1 }
             gate.pass()
             visit.answer(200)
             return .close
         }
         let harness = CourierHarness()
         harness.courier.submit(CourierHarness.posts([receiver.base]))
-        crowd.wait(1)
+        visits.wait { $0 < 1 ? nil : () }
         let stopping = Thread(name: "stopping") { harness.courier.stop(deadlineSeconds: 3600) }
         gate.open()
         stopping.join()
@@ -169,13 +153,13 @@ struct CourierFlowTests {
     }
 
     @Test func `above the bound requests fail at once`() {
-        let crowd = Crowd()
-        let receiver = hanging(crowd)
+        let visits = Guarded(0)
+        let receiver = hanging(visits)
         var limits = CourierLimits()
         limits.exchanges = 3
         let harness = CourierHarness(limits)
         harness.courier.submit(CourierHarness.posts(Array(repeating: receiver.base, count: 5)))
-        crowd.wait(3)
+        visits.wait { $0 < 3 ? nil : () }
         let results = harness.results.wait(2)
         #expect(results.map(\.serial) == [4, 5])
         #expect(results.allSatisfy { $0.failure == .interrupted })

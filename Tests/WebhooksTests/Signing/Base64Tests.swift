@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Webhooks
@@ -15,7 +16,7 @@ struct Base64Tests {
     }
 
     @Test func `any bytes are written as Foundation writes them and come back`() {
-        var numbers = Numbers(state: 1)
+        var numbers = SeededGenerator(seed: 1)
         for _ in 0..<2000 {
             let bytes = numbers.bytes(0...70)
             #expect(Base64.encode(bytes) == Data(bytes).base64EncodedString())
@@ -31,7 +32,7 @@ struct Base64Tests {
     }
 
     @Test func `two texts never stand for the same bytes`() {
-        var numbers = Numbers(state: 2)
+        var numbers = SeededGenerator(seed: 2)
         for _ in 0..<5000 {
             let text = numbers.mutation(
                 of: Array(Base64.encode(numbers.bytes(1...8)).utf8), alphabet: Array("Aa0+/=".utf8))

@@ -4,26 +4,17 @@ import Webhooks
 /// A courier under test with what came of its requests.
 final class CourierHarness: Sendable {
     /// Results by serial, as they come.
-    final class Results: @unchecked Sendable {  // unchecked: guarded by `lock`
-        private let lock = Lock()
-        private var all: [CourierResult] = []
+    final class Results: Sendable {
+        private let all = Guarded<[CourierResult]>([])
 
-        func append(_ more: [CourierResult]) {
-            lock.withLock {
-                all += more
-                lock.broadcast()
-            }
-        }
+        func append(_ more: [CourierResult]) { all.update { $0 += more } }
 
         /// Waits until there are `count`; sorted by serial.
         func wait(_ count: Int) -> [CourierResult] {
-            lock.withLock {
-                while all.count < count { lock.wait() }
-                return all.sorted { $0.serial < $1.serial }
-            }
+            all.wait { all in all.count < count ? nil : all.sorted { $0.serial < $1.serial } }
         }
 
-        var count: Int { lock.withLock { all.count } }
+        var count: Int { all.withLock { $0.count } }
     }
 
     let results = Results()

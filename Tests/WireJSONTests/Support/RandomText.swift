@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Random JSON texts in all their spellings: white space, escapes, number forms, nesting.
 struct RandomText {
     var random: SeededGenerator

@@ -1,0 +1,170 @@
+import HTTPServer
+
+/// Answers by the target's path; each route shows one way to answer.
+final class TestHandler: LoopHandler {
+    /// An exchange's context: where an answer waits without an allocation.
+    final class Slot {
+        var answer: Answer?
+    }
+
+    private let probe: Probe
+    private let bodyLimit: Int
+    private var waiting: [Slot] = []
+    private var gathered: [Slot] = []
+    private var streams: [DetachedStream] = []
+    private var parked: [ParkedAnswer] = []
+
+    init(_ probe: Probe, bodyLimit: Int) {
+        self.probe = probe
+        self.bodyLimit = bodyLimit
+    }
+
+    private func path(_ exchange: Exchange) -> String { String(decoding: exchange.target, as: UTF8.self) }
+
+    func admit(_ exchange: Exchange) -> Admission {
+        if path(exchange) == "/forbidden" {
+            exchange.response.status = 403
+            exchange.response.body = Array("no".utf8)
+            return .refuse
+        }
+        return .accept(bodyLimit: bodyLimit)
+    }
+
+    func handle(_ exchange: Exchange, _ answer: consuming Answer) {
+        probe.note("handled")
+        switch path(exchange) {
+        case "/later": keep(answer, in: &waiting)
+        case "/turn": keep(answer, in: &gathered)
+        case "/forget": break
+        case "/stream", "/flood", "/finish":
+            exchange.response.add("Content-Type", "text/plain")
+            switch answer.detach() {
+            case .refused(let answer, let reason): refuse(answer, "\(reason)")
+            case .stream(let stream): began(stream, path(exchange))
+            }
+        case "/park":
+            switch answer.park() {
+            case .refused(let answer, let reason): refuse(answer, "\(reason)")
+            case .parked(let answer):
+                parked.append(answer)
+                probe.note("parked")
+            }
+        case "/large":
+            exchange.response.body = [UInt8](repeating: 0x61, count: 3_000_000)
+            answer.send()
+        case "/huge":
+            exchange.response.body = [UInt8](repeating: 0x61, count: 40_000_000)
+            answer.send()
+        case "/empty":
+            exchange.response.status = 204
+            answer.send()
+        case "/headers":
+            for index in 0..<exchange.headers.count {
+                exchange.response.body += exchange.headers.name(at: index).bytes
+                exchange.response.body += Array("=".utf8) + exchange.headers.value(at: index).bytes + Array(";".utf8)
+            }
+            answer.send()
+        default:
+            exchange.response.add("X-Target", exchange.target)
+            exchange.response.add("X-Authority", exchange.authority?.text ?? "")
+            exchange.response.add("X-Draining", "\(exchange.serverIsDraining)")
+            exchange.response.add("X-From-Reserve", "\(exchange.isFromReserve)")
+            exchange.response.add("X-Method", "\(exchange.method)")
+            exchange.response.add("X-Bytes", Array("a\r\nInjected: b".utf8))
+            exchange.response.body = exchange.body.isEmpty ? Array("hello".utf8) : exchange.body
+            answer.send()
+        }
+    }
+
+    private func keep(_ answer: consuming Answer, in list: inout [Slot]) {
+        let slot = answer.exchange.context as? Slot ?? Slot()
+        answer.exchange.context = slot
+        slot.answer = consume answer
+        list.append(slot)
+        probe.note("kept")
+    }
+
+    private func refuse(_ answer: consuming Answer, _ reason: String) {
+        answer.exchange.response.reset()
+        answer.exchange.response.status = 503
+        answer.exchange.response.body = Array(reason.utf8)
+        answer.send()
+    }
+
+    private func began(_ stream: DetachedStream, _ path: String) {
+        streams.append(stream)
+        stream.send(StreamChunk("first".utf8))
+        if path == "/finish" {
+            for _ in 0..<80 { stream.send(StreamChunk([UInt8](repeating: 0x78, count: 100_000))) }
+            stream.finish()
+        }
+        if path == "/flood" { flood(stream) }
+        probe.note("streaming")
+    }
+
+    /// Sends until the client is behind.
+    private func flood(_ stream: DetachedStream) {
+        let chunk = StreamChunk([UInt8](repeating: 0x79, count: 10_000))
+        while stream.bufferedBytes < 10_000, !stream.isClosed { stream.send(chunk) }
+        probe.note("full")
+    }
+
+    private func answerAll(_ list: inout [Slot]) {
+        for slot in list {
+            guard let answer = slot.answer.take() else { continue }
+            if answer.isOrphaned { probe.note("orphaned") }
+            answer.exchange.response.body = Array("late".utf8)
+            answer.send()
+        }
+        list = []
+    }
+
+    func turnEnded() { answerAll(&gathered) }
+
+    func woken() {
+        if probe.isOpen("later") { answerAll(&waiting) }
+        if probe.isOpen("parked") { sendParked() }
+        if probe.isOpen("drop") { waiting = waiting.filter { $0.answer.take() == nil } }
+        if probe.isOpen("finish") { for stream in streams { stream.finish() } }
+        if probe.isOpen("abort") { for stream in streams { stream.abort() } }
+    }
+
+    private func sendParked() {
+        for answer in parked {
+            answer.response.body = Array("parked".utf8)
+            answer.response.add("ETag", "\"v1\"")
+            answer.send()
+        }
+        parked = []
+    }
+
+    func tick(now: Int64) { probe.note("tick") }
+
+    func streamWritable(_ stream: DetachedStream) {
+        probe.note("writable")
+        if stream.bufferedBytes == 0 { stream.send(StreamChunk("again".utf8)) }
+    }
+
+    func streamClosed(_ stream: DetachedStream) {
+        streams.removeAll { $0 === stream }
+        probe.note("closed")
+    }
+
+    func parkedClosed(_ answer: ParkedAnswer) {
+        parked.removeAll { $0 === answer }
+        probe.note("parkedClosed")
+    }
+
+    func drainBegan() {
+        probe.note("drain")
+        for stream in streams { stream.finish() }
+        sendParked()
+    }
+
+    func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
+        exchange.response.reset()
+        exchange.response.status = refusal.status
+        exchange.response.add("Content-Type", "application/problem+json")
+        exchange.response.body = Array("{\"status\":\(refusal.status)}".utf8)
+    }
+}

@@ -1,0 +1,12 @@
+import TimerService
+
+/// Remembers what it is armed for; the simulation lets time pass up to there.
+final class SimulatedAlarm: Alarm, @unchecked Sendable {  // unchecked: a simulation has one thread
+    private(set) var armed = Int64.max
+    /// Whether the fire loop was woken before its time.
+    var isRung = false
+
+    func arm(boottime: Int64) { armed = boottime }
+    func wait(milliseconds: Int32) {}
+    func ring() { isRung = true }
+}

@@ -1,0 +1,34 @@
+package import TimerCore
+
+/// A delivery as the log has to tell it: an attempt under way is told by nothing.
+package struct DeliveryCopy: Equatable {
+    package var hash: UInt32
+    package var belongs: Bool
+    package var state: DeliveryState
+    package var attempts: Int
+    package var body: Int64
+    package var lastAttempt: LastAttempt?
+    package var will: DeliveryWill?
+    package var reason: EventReason
+    /// Not compared: see above.
+    package var isUnderWay: Bool
+
+    package init(_ standing: DeliveryStanding, hash: UInt32) {
+        isUnderWay = standing.state == .inFlight
+        self.hash = hash
+        belongs = standing.slot != nil
+        // One whose wait is over counts as waiting: only clocks tell them apart.
+        attempts = standing.attempts - (isUnderWay ? 1 : 0)
+        state = standing.state == .dead ? .dead : attempts > 0 ? .waiting : .pending
+        body = standing.body
+        lastAttempt = standing.lastAttempt
+        will = standing.will
+        reason = standing.reason
+    }
+
+    package static func == (left: DeliveryCopy, right: DeliveryCopy) -> Bool {
+        (left.hash, left.belongs, left.state, left.attempts, left.body)
+            == (right.hash, right.belongs, right.state, right.attempts, right.body)
+            && left.reason == right.reason && left.lastAttempt == right.lastAttempt && left.will == right.will
+    }
+}

@@ -1,0 +1,42 @@
+import Platform
+import TimerService
+
+/// An alarm that goes by `ManualTime`.
+package final class ManualAlarm: Alarm {
+    private struct State {
+        var planned = Int64.max
+        var isRung = false
+        var rings = 0
+    }
+
+    private let state = Guarded(State())
+    private let time: ManualTime
+
+    package init(_ time: ManualTime) { self.time = time }
+
+    /// Nanoseconds since boot it is armed for, `Int64.max` for never.
+    package var armed: Int64 { state.withLock { $0.planned } }
+
+    /// How often it was rung.
+    package var ringCount: Int { state.withLock { $0.rings } }
+
+    package func arm(boottime: Int64) { state.withLock { $0.planned = boottime } }
+
+    /// Looks at the manual clock every millisecond of real time.
+    package func wait(milliseconds: Int32) {
+        for _ in 0..<milliseconds where !isOver() {
+            _ = state.wait(nanoseconds: 1_000_000) { $0.isRung ? () : nil }
+        }
+        state.withLock { $0.isRung = false }
+    }
+
+    /// Whether it was rung, or its instant has come.
+    private func isOver() -> Bool { state.withLock { $0.isRung || $0.planned <= time.boottime() } }
+
+    package func ring() {
+        state.update { state in
+            state.isRung = true
+            state.rings += 1
+        }
+    }
+}

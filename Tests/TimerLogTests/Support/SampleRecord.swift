@@ -1,0 +1,105 @@
+import TestSupport
+
+@testable import TimerCore
+@testable import TimerLog
+
+/// A record as it is written, and what must be read back.
+struct SampleRecord: Sendable {
+    var content: LogRecord.Content
+    var at: Int64
+    var distance: Int64 = 0
+    var progress = TimerProgress()
+    var kicks: KickProgress?
+    var stalledFor: Int64?
+    var silentFor: Int64?
+    var nextFireAt: Int64?
+    var owesDelivery = false
+    var definition: [UInt8] = []
+
+    /// A record of a kind: those of events by their number, then a snapshot, an answer, a floor, a kick and a condensed row's.
+    static func random(_ kind: UInt8, _ generator: inout SeededGenerator) -> SampleRecord {
+        var progress = TimerProgress.random(&generator)
+        switch kind {
+        case RecordCodec.answerKind:
+            let words = (0..<4).map { _ in generator.next() }
+            let answer = StoredAnswer(
+                key: Hash128(high: words[0], low: words[1]), fingerprint: Hash128(high: words[2], low: words[3]),
+                answeredAt: progress.updatedAt, answer: generator.bytes(Int.random(in: 0...300, using: &generator)))
+            return SampleRecord(content: .answer(answer), at: progress.updatedAt)
+        case RecordCodec.versionFloorKind:
+            return SampleRecord(content: .versionFloor(progress.version), at: progress.updatedAt)
+        case RecordCodec.condensedKind:
+            return SampleRecord(content: .condensed(restingOn: progress.version), at: progress.updatedAt)
+        case RecordCodec.kickKind:
+            let hash = UInt32.random(in: 0 ... .max, using: &generator)
+            let base = Int64.random(in: 0 ... .max, using: &generator)
+            return SampleRecord(
+                content: .kick(hash: hash, base: base), at: progress.updatedAt, progress: progress,
+                kicks: .random(&generator))
+        default: break
+        }
+        let name = (0..<Int.random(in: 1...128, using: &generator)).map { _ in "x" }.joined()
+        let id = generator.chance(oneIn: 2) ? name : "0190c0de-0000-7000-8000-00000000abcd"
+        let labels = (0..<Int.random(in: 0...3, using: &generator)).map { ("key\($0)", "value\($0)") }
+        let payload = generator.chance(oneIn: 2) ? [] : generator.bytes(Int.random(in: 1...200, using: &generator))
+        let rules = TimerRules.random(&generator, wall: 1_700_000_000_000)
+        var sample = SampleRecord(
+            content: .snapshot(lastEvent: Int64.random(in: 0...Int64.max, using: &generator)), at: progress.updatedAt,
+            progress: progress, kicks: generator.chance(oneIn: 2) ? .random(&generator) : nil,
+            definition: TestSupport.definition(id, rules, labels: labels, payload: payload))
+        guard let type = EventType(rawValue: kind) else { return sample }
+        let fire = FireDetail(
+            scheduledAt: generator.number(), latenessUs: generator.number(), missed: generator.number())
+        sample.content = .event(
+            type, EventReason.allCases.randomElement(using: &generator) ?? .none, type == .fired ? fire : nil)
+        if type == .recovered { sample.stalledFor = generator.number() }
+        if type == .recovered, generator.chance(oneIn: 2) { sample.silentFor = generator.number() }
+        if type.showsNextFire, generator.chance(oneIn: 2) { sample.nextFireAt = generator.number() }
+        sample.distance = generator.chance(oneIn: 4) ? 0 : Int64.random(in: 1...999, using: &generator)
+        progress.updatedAt = sample.at
+        sample.owesDelivery = generator.chance(oneIn: 3)
+        return sample
+    }
+
+    /// Appends the record.
+    func append(to bytes: inout [UInt8]) {
+        switch content {
+        case .event(let type, _, _):
+            guard let effect else { return }
+            RecordCodec.append(effect, type, distance: distance, definition: definition.span, to: &bytes)
+        case .snapshot(let lastEvent):
+            RecordCodec.appendSnapshot(progress, kicks, lastEvent: lastEvent, definition: definition.span, to: &bytes)
+        case .kick(let hash, let base):
+            RecordCodec.appendKick(progress, kicks ?? KickProgress(), hash: hash, base: base, to: &bytes)
+        case .condensed(let last): RecordCodec.appendCondensed(restingOn: last, at: at, to: &bytes)
+        case .answer(let answer): RecordCodec.append(answer, to: &bytes)
+        case .versionFloor(let floor): RecordCodec.appendVersionFloor(floor, at: at, to: &bytes)
+        case .will(let takesDeliveries):
+            RecordCodec.appendWill(
+                takesDeliveries: takesDeliveries, at: at, definition: definition.span, to: &bytes)
+        case .mark(let mark): RecordCodec.append(mark, at: at, to: &bytes)
+        case .delivery(let delivery, _):
+            RecordCodec.append(delivery, at: at, isEvent: false, definition.span, to: &bytes)
+        }
+    }
+
+    /// The effect that an event's record is of.
+    private var effect: Effect? {
+        guard case .event(let type, let reason, let fire) = content else { return nil }
+        return Effect(
+            type: type, reason: reason, at: at, slot: 0, progress: progress, kicks: kicks, fire: fire,
+            stalledFor: stalledFor, silentFor: silentFor, nextFireAt: nextFireAt, owesDelivery: owesDelivery)
+    }
+
+    /// What the record says of the next fire.
+    var nextFire: NextFire {
+        guard case .event(let type, _, _) = content, type.showsNextFire else { return .unsaid }
+        return nextFireAt.map { .at($0) } ?? .unplanned
+    }
+
+    /// What of the definition the record keeps.
+    var kept: [UInt8] {
+        guard let effect, !RecordCodec.holdsDefinition(effect) else { return definition }
+        return Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0))
+    }
+}
