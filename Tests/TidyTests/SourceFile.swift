@@ -7,7 +7,7 @@ struct SourceFile: Sendable {
     let path: String
     /// The lines as written.
     let lines: [String]
-    /// The lines without comments, without what stands in string literals and raw identifiers, and without blanks at
+    /// The lines without comments, without the contents of string literals and raw identifiers, and without blanks at
     /// their ends.
     let code: [String]
 
@@ -41,7 +41,7 @@ extension SourceFile {
     static let tests = all(below: "Tests")
 
     /// The folder that holds `Package.swift`.
-    private static let root = URL(filePath: #filePath)
+    static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     private static func all(below folder: String) -> [SourceFile] {
