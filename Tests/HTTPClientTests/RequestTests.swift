@@ -3,7 +3,7 @@ import HTTPClient
 import TestSupport
 import Testing
 
-/// What is sent and what is made of the answer.
+/// The bytes the client sends, and how it reads the answer.
 struct RequestTests {
     private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -125,7 +125,7 @@ struct RequestTests {
         server.stop()
     }
 
-    @Test func `nobody there is told with the address`() throws {
+    @Test func `an address without a listener is named in the error`() throws {
         let gone = ScriptedServer([])
         gone.stop()
         let client = try HTTPClient(try #require(ServerAddress(gone.address)))

@@ -13,7 +13,7 @@ struct StreamTests {
         var text: String { String(decoding: bytes, as: UTF8.self) }
     }
 
-    /// Reads the stream of a server with one step, until `enough` of what came.
+    /// Reads the stream of a server with one step, until `enough` is true of the bytes so far.
     private func read(
         _ step: ScriptedServer.Step, silenceSeconds: Int = 10, headIsEnough: Bool = false,
         enough: @escaping (String) -> Bool = { _ in false }

@@ -48,7 +48,7 @@ struct LockTests {
         #expect(lock.waiters == 0)
     }
 
-    @Test func `who yields comes back, also to a lock that nobody gives back`() throws {
+    @Test func `a thread that yields takes the lock again, with a waiting thread and without`() throws {
         lock.yield()
         lock.lock()
         let other = Background { [lock] in lock.withLock {} }

@@ -3,7 +3,7 @@ import Testing
 @testable import TimerCore
 @testable import TimerService
 
-/// The shortest forms of histories that broke a promise once.
+/// Histories that once broke a promise, in their shortest form.
 struct ShortHistoryTests {
     private let store = SimulatedStore()
     private let time = SimulatedTime(calendar: 1_700_000_000_000_000_000)

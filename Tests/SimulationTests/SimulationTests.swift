@@ -9,10 +9,10 @@ struct SimulationTests {
         var tally = Seeds.Tally()
         let duration = ContinuousClock().measure { tally = Seeds.run(seeds) }
         print("\(tally.operations) operations in \(seeds.count) histories, \(duration)")
-        // Histories that reach nothing prove nothing.
+        // Histories that never reach a situation prove nothing about it.
         guard seeds.count >= Seeds.fixed.count else { return }
         #expect(tally.types == Set(EventType.allCases))
-        // No stream follows a timer here, so none is ever left by its subscribers.
+        // No stream follows a timer here, so no timer ever loses its subscribers.
         #expect(tally.reasons == Set(EventReason.allCases).subtracting([.unsubscribed]))
         #expect(tally.reached == Set(Milestone.allCases))
     }

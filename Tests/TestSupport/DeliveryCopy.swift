@@ -1,6 +1,6 @@
 package import TimerCore
 
-/// A delivery as the log has to tell it: an attempt under way is told by nothing.
+/// A delivery as a fold must restore it. The log holds no record of an attempt under way.
 package struct DeliveryCopy: Equatable {
     package var hash: UInt32
     package var belongs: Bool
@@ -10,14 +10,14 @@ package struct DeliveryCopy: Equatable {
     package var lastAttempt: LastAttempt?
     package var will: DeliveryWill?
     package var reason: EventReason
-    /// Not compared: see above.
+    /// Not compared, as the log does not hold it.
     package var isUnderWay: Bool
 
     package init(_ standing: DeliveryStanding, hash: UInt32) {
         isUnderWay = standing.state == .inFlight
         self.hash = hash
         belongs = standing.slot != nil
-        // One whose wait is over counts as waiting: only clocks tell them apart.
+        // A delivery whose wait is over counts as waiting: only clocks tell the two apart.
         attempts = standing.attempts - (isUnderWay ? 1 : 0)
         state = standing.state == .dead ? .dead : attempts > 0 ? .waiting : .pending
         body = standing.body

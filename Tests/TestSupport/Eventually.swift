@@ -1,6 +1,6 @@
 import Platform
 
-/// Waits until `condition` is true; throws after a time in which it surely should have been.
+/// Waits until `condition` is true; throws after 30 seconds.
 package func eventually(_ description: String, _ condition: () throws -> Bool) throws {
     let lock = Lock()
     let end = Clocks.monotonic() + 30_000_000_000

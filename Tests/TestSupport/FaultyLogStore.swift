@@ -1,12 +1,12 @@
 import Platform
 package import TimerLog
 
-/// A log in memory that fails as it is told: for tests of what stands above a log.
+/// A log in memory that fails as a test plans it, for tests of the layers above a log.
 ///
-/// As the store on disk, it takes nothing after an unknown outcome before it is opened anew, and rows of an unknown
-/// outcome are seen by nobody before that.
+/// Like the store on disk, it refuses appends after an unknown outcome until it is opened anew, and no reader sees rows of
+/// an unknown outcome before that.
 package final class FaultyLogStore: LogStore {
-    /// What becomes of one append.
+    /// The outcome of one append.
     package enum Outcome: Sendable {
         case durable
         /// Refused, nothing written.
@@ -49,9 +49,9 @@ package final class FaultyLogStore: LogStore {
         state.withLock { ($0.failingReads, $0.rowsBeforeFailure) = (count, rows) }
     }
 
-    /// How many appends were asked for, whatever became of them.
+    /// How many appends were asked for, failed ones included.
     package var appendCount: Int { state.withLock { $0.appended } }
-    /// How many rows readers handed out, but for single ones.
+    /// How many rows readers handed out, without rows read singly.
     package var readCount: Int { state.withLock { $0.read } }
     /// How many opens were asked for, failed ones included.
     package var openCount: Int { state.withLock { $0.opened } }

@@ -1,7 +1,7 @@
 import Platform
 import TimerService
 
-/// An alarm that goes by `ManualTime`.
+/// An alarm on the clocks of a `ManualTime`.
 package final class ManualAlarm: Alarm {
     private struct State {
         var planned = Int64.max

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A blocking socket that sends what it is told and reads answers; every read gives up after ten seconds.
+/// A blocking client socket for requests as raw bytes; every read gives up after ten seconds.
 package final class RawClient {
     package struct Answer {
         package var status = 0

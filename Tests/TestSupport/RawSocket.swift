@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the servers and clients here do with sockets.
+/// Socket calls that the servers and clients here share.
 package enum RawSocket {
     /// A TCP socket at a free port of the loopback interface. It does not listen yet.
     static func boundToLoopback() -> (socket: Int32, port: UInt16) {

@@ -28,7 +28,7 @@ package final class Receiver: Sendable {
             unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
         }
 
-        /// Whether the client ends the connection within a time; paces what drips.
+        /// Whether the client ends the connection within a time; it also paces an answer sent byte by byte.
         package func hasEnded(withinMs: Int32) -> Bool {
             var poll = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             return unsafe Glibc.poll(&poll, 1, withinMs) != 0
@@ -41,7 +41,7 @@ package final class Receiver: Sendable {
         }
     }
 
-    /// What becomes of the connection after an answer.
+    /// Whether the connection stays after an answer.
     package enum After {
         /// It serves the next request.
         case keep
@@ -53,7 +53,7 @@ package final class Receiver: Sendable {
         var texts: [String] = []
         var accepted = 0
         var open: Set<Int32> = []
-        /// The one that accepts, then those of the connections.
+        /// The accepting thread, then those of the connections.
         var threads: [Thread] = []
         var isStopping = false
     }
@@ -93,7 +93,7 @@ package final class Receiver: Sendable {
         close(listener)
     }
 
-    /// A port of the loopback interface that nobody listens at.
+    /// A port of the loopback interface without a listener.
     package static func deadPort() -> UInt16 {
         let (socket, port) = RawSocket.boundToLoopback()
         close(socket)

@@ -31,7 +31,7 @@ package struct SchedulerCopy: Equatable {
         }
     }
 
-    /// What is not as in `other`, in words.
+    /// The differences from `other`, in words.
     package func differences(from other: SchedulerCopy) -> [String] {
         var differences = versionFloor == other.versionFloor ? [] : ["floor \(versionFloor), not \(other.versionFloor)"]
         for id in Set(timers.keys).union(other.timers.keys).sorted() where timers[id] != other.timers[id] {

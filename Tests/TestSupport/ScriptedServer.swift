@@ -3,7 +3,7 @@ import Platform
 
 /// A server of a few lines: answers each request with the next bytes of its script, and keeps what it was sent.
 package final class ScriptedServer: Sendable {
-    /// What to do about one request.
+    /// How to answer one request.
     package enum Step: Sendable {
         /// Send this, and keep the connection.
         case answer(String)
@@ -48,7 +48,7 @@ package final class ScriptedServer: Sendable {
         state.withLock { $0.thread = thread }
     }
 
-    /// Ends; what is still in the script is left.
+    /// Ends; the rest of the script is not used.
     package func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
         // A client that keeps its connection must not keep the server.

@@ -17,10 +17,10 @@ extension SeededGenerator {
     /// True once in `count` times on average.
     package mutating func chance(oneIn count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
-    /// A number of `range`, each as likely.
+    /// A number of `range`, uniformly.
     package mutating func number(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &self) }
 
-    /// A number of either sign; small and large ones are as likely.
+    /// A number of either sign; all magnitudes in bits are equally likely.
     package mutating func number() -> Int64 {
         let magnitude = Int64(bitPattern: next()) >> Int64.random(in: 0...63, using: &self)
         return chance(oneIn: 8) ? [0, 1, -1, .max, .min].randomElement(using: &self) ?? 0 : magnitude
@@ -31,7 +31,7 @@ extension SeededGenerator {
         (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
     }
 
-    /// Random bytes, as many as a number of `range` says.
+    /// Random bytes; their number is drawn from `range`.
     package mutating func bytes(_ range: ClosedRange<Int>) -> [UInt8] {
         (0..<Int.random(in: range, using: &self)).map { _ in UInt8(truncatingIfNeeded: next()) }
     }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A directory that goes with the object.
+/// A directory that is removed with the object.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
@@ -19,7 +19,7 @@ package final class TemporaryDirectory: Sendable {
         try contents.write(to: URL(fileURLWithPath: file(name)))
     }
 
-    /// What a crash at this moment would leave: the database and its WAL as they are, in a directory of their own.
+    /// The files a crash at this moment would leave: copies of the database and its WAL, in a directory of their own.
     package func crashImage() throws -> TemporaryDirectory {
         let image = try TemporaryDirectory()
         for name in ["timers.db", "timers.db-wal"] where FileManager.default.fileExists(atPath: file(name)) {

@@ -1,4 +1,4 @@
-/// Drops comments, and what stands in string literals and raw identifiers, from the lines of one Swift file.
+/// Drops comments, and the contents of string literals and raw identifiers, from the lines of one Swift file.
 ///
 /// It knows what these rules need and no more: an interpolation counts as text, an extended delimiter (`#"…"#`) as
 /// a plain one. The quotes themselves stay, so that what is left still reads.
@@ -11,7 +11,7 @@ struct LineScanner {
 
     private var place = Place.code
 
-    /// What is code on `line`, without blanks at its end. Call with the lines of a file in order.
+    /// The code on `line`, without blanks at its end. Call with the lines of a file in order.
     mutating func code(of line: String) -> String {
         var code = ""
         var rest = line[...]

@@ -1,6 +1,6 @@
 import Testing
 
-/// Words that may stand only where somebody gave a reason.
+/// Words that may be used only with a reason given here.
 enum WordRules {
     /// Marks of unfinished work; they stand nowhere.
     static let unfinished = ["TO" + "DO", "FIX" + "ME", "X" + "XX"]
@@ -102,7 +102,7 @@ enum WordRules {
         "fatalError": [:],
     ]
 
-    /// The files that use `word` although nobody said why.
+    /// The files that use `word` without a reason given.
     static func unexplained(_ word: String, in files: [SourceFile]) -> [String] {
         files.filter { $0.uses(word) && reasons[word]?[$0.name] == nil }.map(\.path)
     }

@@ -10,7 +10,7 @@ struct ByteBudgetTests {
         #expect(budget.total == 1500)
     }
 
-    @Test func `whoever holds little gets some of what is left, whoever holds much gets none of it`() {
+    @Test func `a holder of few bytes gets some of the rest, a holder of many gets none`() {
         let budget = ByteBudget(1600)
         #expect(budget.take(1500, for: 1))
         #expect(budget.take(50, for: 2))
@@ -39,7 +39,7 @@ struct ByteBudgetTests {
         #expect(budget.take(1, for: 2))
     }
 
-    @Test func `nobody gets more than there is`() {
+    @Test func `no holder gets more than there is`() {
         #expect(!ByteBudget(100).take(101, for: 1))
     }
 }

@@ -17,7 +17,7 @@ struct DeferredAnswerTests {
         #expect(server.probe.count("handled") == 4)
     }
 
-    @Test func `an answer given when the turn ends leaves in that turn`() throws {
+    @Test func `an answer given at the end of a round is sent in that round`() throws {
         let server = try TestServer()
         let client = server.client()
         client.send(String(repeating: "GET /turn HTTP/1.1\r\nHost: test\r\n\r\n", count: 50))

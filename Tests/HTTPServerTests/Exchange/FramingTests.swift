@@ -2,7 +2,7 @@ import HTTPServer
 import TestSupport
 import Testing
 
-/// What libmicrohttpd lets through and the server must not.
+/// Requests that libmicrohttpd lets through and the server must refuse.
 struct FramingTests {
     static let smuggled = "GET /smuggled HTTP/1.1\r\nHost: test\r\n\r\n"
 

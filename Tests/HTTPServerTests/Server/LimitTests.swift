@@ -181,7 +181,7 @@ struct LimitTests {
         #expect(client.answer()?.text == "late")
     }
 
-    @Test func `an answer nobody reads is given up`() throws {
+    @Test func `an answer that the client does not read is given up`() throws {
         let server = try TestServer { $0.responseSeconds = 1 }
         let client = server.client()
         client.send("GET /huge HTTP/1.1\r\nHost: test\r\n\r\n")

@@ -2,7 +2,7 @@ import HTTPServer
 import TestSupport
 import Testing
 
-/// Who comes in when all places for connections are taken.
+/// Which connection is closed for a new one when all places are taken.
 struct EvictionTests {
     private static func client(_ server: TestServer, from source: UInt8) -> RawClient {
         RawClient(port: server.port, from: source)
@@ -15,7 +15,7 @@ struct EvictionTests {
         for client in clients { #expect(client.get("/")?.status == 200) }
     }
 
-    @Test func `a newcomer gets the place of the longest idle connection of one that holds most`() throws {
+    @Test func `a new connection gets the place of the longest idle one of an address that holds most`() throws {
         let server = try TestServer { $0.connections = 3 }
         let crowd = (0..<3).map { _ in server.client() }
         for client in [crowd[1], crowd[0], crowd[2]] { #expect(client.get("/")?.status == 200) }

@@ -23,7 +23,7 @@ final class Probe: Sendable {
         state.wait(nanoseconds: 10_000_000_000) { $0.counts[event, default: 0] < count ? nil : true } ?? false
     }
 
-    /// Lets the handlers do what they keep back under that name.
+    /// Lets the handlers send the answers they keep back under that name.
     func open(_ gate: String) {
         let loops = state.withLock { state in
             state.opened.insert(gate)

@@ -31,7 +31,7 @@ final class TestServer {
 
     func client() -> RawClient { RawClient(port: port) }
 
-    /// Waits, turn by turn, until the server counts that many connections and streams; false after ten seconds.
+    /// Waits until the server counts that many connections and streams; false after ten seconds.
     func settles(connections: Int, streams: Int) -> Bool {
         settles { server.connectionCount == connections && server.streamCount == streams }
     }

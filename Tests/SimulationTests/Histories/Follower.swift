@@ -12,10 +12,10 @@ struct Follower {
     /// The timer whose events it is shown, nil for all.
     var isWatching: String?
 
-    /// Takes what is new, and compares it with what landed.
+    /// Takes the new events and compares them with the rows on disk.
     mutating func poll(_ server: Server, _ store: SimulatedStore, _ audit: LogAudit) throws {
         if cursor < server.committer.horizon {
-            // 410: it begins anew at what is kept.
+            // 410: it begins anew at the oldest event kept.
             cursor = server.committer.horizon
         }
         var rows: [LogRow] = []

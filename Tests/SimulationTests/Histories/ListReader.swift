@@ -2,7 +2,7 @@
 
 /// A client that reads a list page by page while timers come and go: all timers, or those of a label.
 struct ListReader {
-    /// A timer that stood in the list at its start, and does ever since.
+    /// A timer that has been in the list since the reading began.
     private struct Stay: Hashable {
         var id: String
         var life: Int

@@ -1,7 +1,7 @@
 import TimerCore
 import TimerLog
 
-/// Watches the rows as they land: what a reader of every stream would hold the server to, whatever the model knows.
+/// Checks the rows as they land for the promises to a reader of every stream, whatever the model knows.
 struct LogAudit {
     /// An event as streams tell it.
     struct Event: Equatable {
@@ -55,7 +55,7 @@ struct LogAudit {
     }
 
     private mutating func live(_ id: String, _ type: EventType, _ record: LogRecord) throws(BrokenPromise) {
-        // What becomes of a delivery changes no timer, and may come after its timer is gone.
+        // A delivery's outcome changes no timer, and may come after its timer is gone.
         if type.isDelivery { return }
         let version = record.progress.version
         var life = lives[id] ?? Life(exists: false, version: 0)

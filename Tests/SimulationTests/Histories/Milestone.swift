@@ -1,4 +1,4 @@
-/// What histories have to come to, or they prove nothing.
+/// Situations that histories must reach, or they prove nothing.
 enum Milestone: CaseIterable {
     /// A receiver's command was obeyed; a result counted although the log was folded anew since its attempt began.
     case receiverCommand, lateResult

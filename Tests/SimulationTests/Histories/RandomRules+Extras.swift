@@ -8,7 +8,7 @@ extension RandomRules {
     /// Hosts that webhooks lead to.
     static let hosts = ["one.test", "two.test", "three.test"]
 
-    /// What a definition holds beside rules.
+    /// The parts of a definition beside its rules.
     struct Extras {
         var labels: [[UInt8]] = []
         var webhook: WebhookConfiguration?
@@ -52,7 +52,7 @@ extension RandomRules {
         return types
     }
 
-    /// What a definition holds beside its rules.
+    /// The parts of a definition beside its rules.
     static func extras(of definition: [UInt8]) -> Extras {
         var extras = Extras()
         guard let layout = Definition.layout(definition.span) else { return extras }

@@ -2,7 +2,7 @@
 @testable import TimerLog
 @testable import TimerService
 
-/// A record that the engine wrote, as the model would say it.
+/// A record that the engine wrote, in the model's terms.
 struct Recorded {
     /// Nil for a kick, which names its timer by a hash.
     var id: String?
@@ -11,16 +11,16 @@ struct Recorded {
     var position: Int64
     /// The timer written anew: nothing happened, unless its version is new.
     var isState: Bool
-    /// What became of an attempt.
+    /// The outcome of an attempt.
     var outcome: DeliveryOutcome?
     /// A delivery as a client changed it, or as it was written anew.
     var delivery: DeliveryStanding?
-    /// What its receiver is to get, where the record holds that.
+    /// The content its receiver must get, where the record holds that.
     var body: [UInt8]?
     /// The whole definition, where the record holds it.
     var definition: [UInt8]?
 
-    /// What the record `record` of `row` says; nil when it is not about a timer.
+    /// Reads the record `record` of `row`; nil when it is not about a timer.
     init?(_ record: LogRecord, _ row: LogRow) {
         event = ModelEvent(type: nil, progress: record.progress, kicks: record.kicks)
         position = record.position
@@ -48,7 +48,7 @@ struct Recorded {
         if record.isWhole { definition = bytes }
     }
 
-    /// What the receiver of the event `record` is to get, in a row of `data`.
+    /// The content the receiver of the event `record` must get, in a row of `data`.
     static func body(of record: LogRecord, _ data: [UInt8]) -> [UInt8] {
         var type: EventType?
         if case .event(let told, _, _) = record.content { type = told }
@@ -57,7 +57,7 @@ struct Recorded {
         return ModelDelivery.body(record.position, type, record.progress, Array(prefix))
     }
 
-    /// What the records in `bytes` say that are about timers.
+    /// The records in `bytes` that are about timers.
     ///
     /// - Parameter first: position of the first; counts on over all of them.
     static func all(_ bytes: ArraySlice<UInt8>, first: inout Int64) throws -> [Recorded] {

@@ -3,17 +3,17 @@ import TestSupport
 import Testing
 import TimerCore
 
-/// Which histories are run, and how a broken one is told.
+/// Which histories are run, and how a broken one is reported.
 enum Seeds {
-    /// The same in every run.
+    /// Seeds that are the same in every run.
     static let fixed: ClosedRange<UInt64> = 1...60
-    /// Others in each run.
+    /// How many other seeds each run has.
     static let freshCount: UInt64 = 8
     /// Steps of a history; most make several operations.
     static let steps = 300
     /// Steps told of a broken history.
     static let stepsTold = 20
-    /// So many broken histories are enough.
+    /// A run ends after so many broken histories.
     private static let mostBroken = 3
 
     private static func number(_ name: String) -> UInt64? {
@@ -28,7 +28,7 @@ enum Seeds {
         return Array(fixed) + (0..<freshCount).map { first &+ $0 }
     }
 
-    /// What histories came to.
+    /// What histories did and reached.
     struct Tally {
         /// Client requests, clock steps, appends' fates, crashes, waits.
         var operations = 0
@@ -39,7 +39,7 @@ enum Seeds {
         var reached: Set<Milestone> = []
     }
 
-    /// Runs the histories of `seeds`; a broken promise is told with the steps before it.
+    /// Runs the histories of `seeds`; a broken promise is reported with the steps before it.
     static func run(_ seeds: [UInt64]) -> Tally {
         var tally = Tally()
         var broken = 0

@@ -4,7 +4,7 @@ import TimerLog
 @testable import TimerCore
 @testable import TimerService
 
-/// What holds after every step.
+/// Checks after every step.
 extension Simulation {
     /// Records the engine wrote that the model has not seen.
     func unseen() throws -> [Recorded] {
@@ -21,10 +21,10 @@ extension Simulation {
         return found
     }
 
-    /// Forgets what the engine's batch held: it has another.
+    /// Forgets the engine's batch: it has a new one.
     func beginBatch() { seen = (0, 0, 0) }
 
-    /// Takes records over that nobody asked for: state written anew, which changes nothing.
+    /// Takes over records that no client asked for: state written anew, which changes nothing.
     func drain() throws {
         for record in try unseen() {
             if let delivery = record.delivery {
@@ -49,7 +49,7 @@ extension Simulation {
         }
     }
 
-    /// Takes `step` over: what it tells is what comes next in `found`, with what that makes too many.
+    /// Takes `step` over: its records must come next in `found`, with those of deliveries that are too many then.
     func accept(_ step: ModelStep, _ found: inout ArraySlice<Recorded>) throws {
         let id = step.timer.id
         let (all, old) = (found, model.timers[id])
@@ -71,7 +71,7 @@ extension Simulation {
         try promise(found.isEmpty, "nobody asked for \(found.map(\.event))")
     }
 
-    /// What needs no quiet.
+    /// Checks that need no idle server.
     func check() throws {
         try drain()
         let now = server.now()
@@ -127,7 +127,7 @@ extension Simulation {
             let latest = timer.latest - now.offset(of: timer.rules.clock)
             let (due, overflow) = latest.multipliedReportingOverflow(by: 1_000_000)
             let isCatchingUp = timer.rules.misfire == .all && timer.progress.due <= misfires(timer)
-            // Their pace is a millisecond.
+            // A timer catches up by one fire a millisecond.
             let instant = isCatchingUp ? max(due, now.elapsed + 1_000_000) : due
             try promise(
                 overflow || wake <= max(now.elapsed, instant),
@@ -152,7 +152,7 @@ extension Simulation {
         for timer in model.timers.values {
             let state = timer.progress.state
             if state.hasEnded {
-                // Where its last delivery went just now, the loop comes again at once.
+                // When its last delivery went just now, the loop runs again at once.
                 let isKept =
                     timer.progress.due > now.down(.continuous) || !model.pending(of: timer.id).isEmpty
                     || server.alarm.armed <= time.sinceBoot
@@ -188,7 +188,7 @@ extension Simulation {
         try promise(counted <= start + 1_000_000, "the suspending clock counts \(counted - start) ns of downtime")
     }
 
-    /// Answers whose fate is known leave, or are called back.
+    /// Sends answers whose records are durable, and withdraws those whose records are lost.
     func resolve() throws {
         var waiting: [Answer] = []
         for answer in answers {
@@ -211,7 +211,7 @@ extension Simulation {
         answers = waiting
     }
 
-    /// What a fold of the whole log gives is what is live.
+    /// A fold of the whole log equals the live state.
     func checkFold() throws {
         try commit()
         note("fold")

@@ -4,7 +4,7 @@ import TimerLog
 @testable import TimerCore
 @testable import TimerService
 
-/// What clients ask for.
+/// Requests of clients.
 extension Simulation {
     private enum Request {
         case create([UInt8]), put([UInt8], createOnly: Bool), patch([UInt8]), delete, read
@@ -91,7 +91,7 @@ extension Simulation {
         let (step, expected) = expect(request, id, condition, turn.now)
         let answer = perform(request, id, condition, turn)
         guard isOpen else {
-            // What is refused for its own sake may be told before.
+            // A request that is refused for its own content may be refused first.
             return try promise(answer != .success, "\(request) \(id) is taken while storage fails")
         }
         switch (expected, answer) {
@@ -160,7 +160,7 @@ extension Simulation {
         TimerKey(id: Array(id.utf8).span, siphash: server.engine.scheduler.siphash)
     }
 
-    /// Remembers what a client will be shown once it is durable.
+    /// Remembers the answer a client gets once its record is durable.
     func show(_ id: String, _ turn: borrowing Turn) {
         guard let slot = turn.find(serverKey(id)) else {
             return answers.append(Answer(position: turn.head, id: id))
@@ -168,7 +168,7 @@ extension Simulation {
         var view = TimerView()
         turn.copy(slot, into: &view)
         var held = HeldTimer(progress: view.progress, kicks: view.kicks, definition: view.definition)
-        // What a receiver said is shown nowhere, and makes no version.
+        // A stop by a receiver is shown nowhere and makes no version.
         held.progress.flags.remove(.webhookStopped)
         answers.append(Answer(position: view.position, id: id, shown: held))
     }

@@ -3,15 +3,15 @@ import TestSupport
 @testable import TimerCore
 @testable import TimerService
 
-/// Time passes, and what is due fires.
+/// Time passes, and due timers fire.
 extension Simulation {
     private static let millisecond: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
-    /// By so much a step of the calendar may be seen as larger or smaller than it is.
+    /// The error with which the server may measure a step of the calendar.
     private static let jitter = 2 * millisecond
     /// A fire that is later than this by a stand-still is missed, whatever else was planned, in milliseconds.
     private static let surelyMissed: Int64 = 1002
-    /// Above this a silence of the fire loop is one in which the server was not up.
+    /// A pause of the fire loop longer than this counts as a time in which the server was down.
     private static let longestSilence: Int64 = 1_100_000_000
     /// No history goes on into years that nanoseconds in 64 bits do not reach.
     private static let lastCalendar: Int64 = 5_700_000_000 * second
@@ -79,7 +79,7 @@ extension Simulation {
         elapse(length, isUp: length <= Self.longestSilence)
         model.noteHiccup()
         durable.noteHiccup()
-        // What waited in sockets comes first, or the fire loop does.
+        // Either the requests that waited in sockets come first, or the fire loop.
         if random.chance(oneIn: 2) { try request() }
         try fireDue()
     }
@@ -101,18 +101,18 @@ extension Simulation {
         let now = server.now()
         let reached = now.down(.wall)
         if step < 0 {
-            // What comes again passes while the loop runs.
+            // Repeated instants pass while the loop runs.
             missedUntil[.wall] = min(missedUntil[.wall], reached)
         } else if step > Self.second + Self.jitter {
             missedUntil[.wall] = reached
         } else if step > Self.second - Self.jitter, server.engine.scheduler.misfireUntil[.wall] == reached {
-            // Nobody could tell whether that is more than a second.
+            // The server can't measure whether that is more than a second.
             missedUntil[.wall] = reached
         }
         try checkClock(now)
     }
 
-    /// Calls the fire loop's step until nothing more is due now.
+    /// Runs the fire loop until nothing more is due now.
     func fireDue() throws {
         for _ in 0..<100 {
             if broken != nil { return }
@@ -147,7 +147,7 @@ extension Simulation {
     /// Whether the fire loop stood still for more than a second, up to now: then all that came due meanwhile is missed.
     ///
     /// A loop with nothing to do sleeps, however long: it stands still from the instant at which it should have woken.
-    /// Where no timer alone tells since when that is, the server may say so.
+    /// Where no single timer determines that instant, the server decides.
     private func stoodStill(_ now: Now, _ before: ClockReadings) -> Bool {
         guard now.elapsed - lastAdvance > Self.second || hasFolded else { return false }
         let isSure = model.timers.values.contains { timer in
@@ -159,7 +159,7 @@ extension Simulation {
         return isSure || told != before[.continuous] && told == now.down(.continuous)
     }
 
-    /// Holds each step that time made to what the model makes of it.
+    /// Compares each step that time made with the model's.
     private func takeFires(_ now: Now) throws {
         var records = try unseen()[...]
         while let first = records.first {

@@ -5,7 +5,7 @@ import Webhooks
 @testable import TimerCore
 @testable import TimerService
 
-/// Deliveries as clients see and change them, and what holds of them after every step.
+/// Deliveries as clients see and change them, and their checks after every step.
 extension Simulation {
     /// A client redrives or drops a delivery.
     func changeDelivery() throws {
@@ -14,7 +14,7 @@ extension Simulation {
             isDrop || $0.isDead && model.lives[$0.timer] == $0.life && model.timers[$0.timer] != nil
         }
         guard let delivery = known.sorted(by: { $0.id < $1.id }).randomElement(using: &random) else { return }
-        // What is not on disk yet can't be asked for.
+        // A delivery that is not on disk yet can't be asked for.
         guard let definition = try definition(ofEvent: delivery.id) else { return }
         note("\(isDrop ? "drop" : "redrive") delivery \(delivery.id) of \(delivery.timer)")
         let failure: (any Error)? = server.engine.turn { turn in
@@ -86,7 +86,7 @@ extension Simulation {
         return found
     }
 
-    /// Deliveries are what the model has.
+    /// The deliveries equal the model's.
     ///
     /// - Parameter isFold: as a log has them, which knows of no attempts under way, nor of dead letters that had to go.
     func checkDeliveries(
@@ -98,12 +98,12 @@ extension Simulation {
                 "delivery \(id) is \(standing.state.name), nothing is owed")
         }
         let dead = held.values.filter { $0.state == .dead }.map(\.id)
-        // One that died since the last look may be older than one that had to go before.
+        // A dead letter since the last comparison may be older than one that had to go before.
         let oldest = dead.filter { !expected.buried.contains($0) }.min() ?? .max
         let wereTooMany = expected.deliveries.values.count { $0.isDead } > Model.deadLetters
         for delivery in expected.deliveries.values {
             guard let standing = held[delivery.id] else {
-                // The oldest has to go where there are too many; of those some may be gone by now.
+                // The oldest has to go when there are too many; some of them may be gone by now.
                 let hadToGo = (wereTooMany || dead.count >= Model.deadLetters - 3) && delivery.id < oldest
                 guard case .dead(let until) = delivery.phase,
                     hadToGo || until <= now.down(.continuous) || delivery.isAdrift
@@ -156,7 +156,7 @@ extension Simulation {
         model.buried = []
     }
 
-    /// Nothing that could be sent waits, once the dispatcher has nothing to do.
+    /// No sendable delivery waits once the dispatcher has nothing to do.
     func checkDelivering() throws(BrokenPromise) {
         guard depth == 0, server.isOpen, !isDoomed, broken == nil, !server.hasWork, !server.dispatcher.hasWork,
             ends.isEmpty,

@@ -4,7 +4,7 @@ import TimerLog
 @testable import TimerCore
 @testable import TimerService
 
-/// Appends and what becomes of them, crashes and restarts, compaction.
+/// Appends and their outcomes, crashes and restarts, compaction.
 extension Simulation {
     /// Hears of everything the server does to the disk.
     func listen() {
@@ -32,10 +32,10 @@ extension Simulation {
         }
     }
 
-    /// Decides what becomes of an append; others may act before it is over.
+    /// Decides the outcome of an append; clients and clocks may act before it is over.
     private func decide(_ rows: [LogRow]) -> AppendFate {
         followFolds()
-        // What was taken as this batch is what the model holds now.
+        // The model's state now is the state of this batch.
         beginBatch()
         let taken = model
         var fate = AppendFate()
@@ -65,7 +65,7 @@ extension Simulation {
         return fate
     }
 
-    /// Decides what becomes of a deletion or replacement of rows.
+    /// Decides the outcome of a deletion or replacement of rows.
     private func decideChange() -> ChangeFate {
         var fate = ChangeFate()
         switch Int.random(in: 0..<12, using: &random) {
@@ -78,7 +78,7 @@ extension Simulation {
             fate.lands = random.chance(oneIn: 2)
             fate.staysShut = true
             reached.insert(.shutStore)
-            // It is not known any more what the disk holds.
+            // The rows on disk are not known any more.
             foldsToCome = [durable, durable]
         case 3:
             fate.lands = random.chance(oneIn: 2)
@@ -90,7 +90,7 @@ extension Simulation {
         return fate
     }
 
-    /// Takes over what the engine found when it folded the log anew.
+    /// Takes over the state the engine found when it folded the log anew.
     func followFolds() {
         while seenRestarts < server.engine.restarts, !foldsToCome.isEmpty {
             seenRestarts += 1
@@ -114,7 +114,7 @@ extension Simulation {
         server.compactor.stop()
     }
 
-    /// Makes durable what waits.
+    /// Makes the waiting batch durable.
     func commit() throws {
         try drain()
         guard server.hasWork else { return }
@@ -147,7 +147,7 @@ extension Simulation {
         if !isDoomed { try resolve() }
     }
 
-    /// A new process begins from what the disk holds.
+    /// A new process begins from the rows on disk.
     func restart(after downtime: Downtime) throws {
         let counted = server.now().down(.suspending)
         let wasWatching = model.countsUptime && durable.countsUptime
@@ -189,7 +189,7 @@ extension Simulation {
         }
     }
 
-    /// Old rows go, and what is needed of them is written anew.
+    /// Old rows go; state that is still needed is written anew.
     func compact() throws {
         try commit()
         guard server.isOpen else { return }

@@ -55,7 +55,7 @@ extension Simulation {
         return verdict == .fresh
     }
 
-    /// Makes the timer and answers; what is refused frees the key.
+    /// Makes the timer and answers; a refusal frees the key.
     @discardableResult
     private func end(_ number: UInt64, _ turn: borrowing Turn) throws -> (any Error)? {
         openKeys.remove(number)

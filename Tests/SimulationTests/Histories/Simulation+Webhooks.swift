@@ -5,7 +5,7 @@ import Webhooks
 @testable import TimerCore
 @testable import TimerService
 
-/// Deliveries: what is sent when, what receivers answer, what becomes of it.
+/// Deliveries: which requests are sent when, how receivers answer, and the outcomes.
 extension Simulation {
     /// A request that a receiver has.
     struct Exchange {
@@ -19,13 +19,13 @@ extension Simulation {
         var retry: RetryPolicy
     }
 
-    /// What a receiver does.
+    /// A receiver's behaviour.
     enum ReceiverAnswer {
         case status(Int, retryAfter: Int64?, command: String?)
         case none(DeliveryFailure)
     }
 
-    /// Receivers answer, and the dispatcher's thread takes a turn.
+    /// Receivers answer, and the dispatcher's thread makes a round.
     func deliver() throws {
         for id in exchanges.keys.sorted() where random.chance(oneIn: 2) && !ends.contains(where: { $0.id == id }) {
             guard let exchange = exchanges[id] else { continue }
@@ -59,12 +59,12 @@ extension Simulation {
         }
     }
 
-    /// A turn of the dispatcher's thread, where it has something to do.
+    /// One round of the dispatcher's thread, where it has something to do.
     func dispatch() throws {
         // A stop ends the deliveries before it refuses changes.
         guard !server.engine.isStopping, server.dispatcher.hasWork || !ends.isEmpty else { return }
         try drain()
-        // It looks again after a while whether what ended can be recorded.
+        // It checks again after a while whether ended attempts can be recorded.
         if !ends.isEmpty { server.dispatcher.wake() }
         for end in ends { exchanges[end.id] = nil }
         let unreadable = server.unreadableDeliveries
@@ -147,7 +147,7 @@ extension Simulation {
 
     static func host(of url: String) -> String { url.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
 
-    /// Holds what the dispatcher recorded of attempts that ended to what the model makes of them.
+    /// Compares the dispatcher's records of ended attempts with the model's.
     private func takeEnds() throws {
         var found = try unseen()[...]
         if server.isOpen {
@@ -183,7 +183,7 @@ extension Simulation {
         try accept(step, &found)
     }
 
-    /// What an attempt came to, by the contract.
+    /// The result of an attempt, by the contract.
     private func check(_ outcome: DeliveryOutcome, _ exchange: Exchange, _ answer: ReceiverAnswer, _ now: Now) throws {
         var expected = DeliveryOutcome(.deliveryFailed, delivery: outcome.delivery, attempt: exchange.number)
         let retry = exchange.retry
@@ -202,7 +202,7 @@ extension Simulation {
             }
             if (200..<300).contains(status) { expected.type = .delivered }
             if status == 410 {
-                // What leads elsewhere by now is not the receiver's to stop.
+                // A receiver can't stop a webhook that leads to another URL by now.
                 let isMine = model.timers[exchange.timer].map { $0.webhook?.url == exchange.url } ?? true
                 if isMine || model.lives[exchange.timer] != exchange.life {
                     (expected.type, expected.reason) = (.deliveryDead, .gone)
@@ -224,7 +224,7 @@ extension Simulation {
             wait >= shortest && wait <= longest, "\(outcome) is tried after \(wait), not \(shortest)…\(longest)")
     }
 
-    /// The event at `position` is owed to the webhook of `id`; what is too many then dies.
+    /// The event at `position` is owed to the webhook of `id`; deliveries over the limit then die.
     func owe(_ recorded: Recorded, _ step: ModelStep, _ found: inout ArraySlice<Recorded>) throws {
         let id = step.timer.id
         let body = ModelDelivery.body(

@@ -11,7 +11,7 @@ final class Simulation {
     struct Answer {
         var position: Int64
         var id: String
-        /// What it shows; nil when it says that the timer is gone.
+        /// The state it shows; nil when it says that the timer is gone.
         var shown: HeldTimer?
     }
 
@@ -35,17 +35,17 @@ final class Simulation {
     var audit = LogAudit()
     var follower = Follower()
     var list: ListReader?
-    /// What receivers have, by delivery, and what they answered that the dispatcher has not recorded yet.
+    /// The requests that receivers have, by delivery, and their answers that the dispatcher has not recorded yet.
     var exchanges: [Int64: Exchange] = [:]
     var ends: [(id: Int64, exchange: Exchange, answer: ReceiverAnswer)] = []
     /// Dead letters that were seen to be gone: a fold may still find them, or not.
     var goneLetters: Set<Int64> = []
     /// Keyed requests that are under way in this process.
     var openKeys: Set<UInt64> = []
-    /// What this history came to.
+    /// The milestones this history reached.
     var reached: Set<Milestone> = []
     var answers: [Answer] = []
-    /// What answers showed, by version.
+    /// The states that answers showed, by version.
     var shown: [Shown: HeldTimer] = [:]
     /// Nanoseconds in which the server was up and took changes.
     var uptime: Int64 = 0
@@ -57,13 +57,13 @@ final class Simulation {
     var changed: Set<String> = []
     /// Due instants up to here, on each clock, passed while the fire loop stood still, or were jumped.
     var missedUntil = ClockReadings()
-    /// Whether the log was folded since: what was overdue then shows as a stand-still.
+    /// Whether the log was folded since: timers overdue then show as a stand-still.
     var hasFolded = false
     /// Whether the model still has to look which dead letters that fold found.
     var hasToAdopt = false
     /// Whether the fire loop makes its next step without waiting for the alarm.
     var isLoopDue = true
-    /// What broke inside of a call of the server.
+    /// The promise broken inside a call of the server.
     var broken: (any Error)?
     /// How deep a step is within calls of the server.
     var depth = 0
@@ -71,7 +71,7 @@ final class Simulation {
     var isDoomed = false
     /// Client requests, clock steps, appends' fates, crashes, waits.
     private(set) var operations = 0
-    /// What happened, where somebody wants to read it.
+    /// The operations in words, where the steps are to be shown.
     private(set) var trace: [String] = []
     private let traces: Bool
 
@@ -96,7 +96,7 @@ final class Simulation {
 
     /// Takes `count` steps.
     ///
-    /// - Throws: what broke, and in which step.
+    /// - Throws: the broken promise, with its step.
     func run(steps count: Int) throws {
         for index in 0..<count {
             do {

@@ -1,6 +1,6 @@
 @testable import TimerCore
 
-/// What the contract says the server holds: timers by id, computed one by one. Copying it remembers a moment.
+/// The timers the server must hold by the contract, each computed by itself. A copy is the state at one moment.
 struct Model {
     var timers: [String: ModelTimer] = [:]
     /// The greatest version of any deleted timer.
@@ -15,9 +15,9 @@ struct Model {
     var deliveries: [Int64: ModelDelivery] = [:]
     /// Dead letters that had to go, which a log may still hold.
     var evicted: [Int64: ModelDelivery] = [:]
-    /// Those whose attempt began before the log was folded anew: what comes of it may count, or not.
+    /// Deliveries whose attempt began before the log was folded anew: its result may count or not.
     var lateResults: Set<Int64> = []
-    /// Those that died since the server's were looked at last.
+    /// Dead letters since the last comparison with the server's.
     var buried: Set<Int64> = []
     /// Answered idempotency keys: when, and whether they may be forgotten by now.
     var answered: [UInt64: (at: Int64, mayBeGone: Bool)] = [:]
@@ -61,7 +61,7 @@ struct Model {
         for (key, answer) in answered where newest - answer.at > Self.keyLifetime { answered[key]?.mayBeGone = true }
     }
 
-    /// A new process or a new fold knows nothing of what memory alone held.
+    /// A new process or a new fold loses the state that was in memory only.
     ///
     /// - Parameter underWay: deliveries whose attempts the process goes on with.
     mutating func forgetMemory(uptime: Int64, underWay: Set<Int64> = [], _ now: Now) {

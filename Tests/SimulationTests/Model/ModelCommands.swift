@@ -2,7 +2,7 @@ import Webhooks
 
 @testable import TimerCore
 
-/// What each command makes of a timer; nil, and nothing changed, where the contract's table says 409.
+/// What each command does to a timer; nil, with nothing changed, where the contract's table says 409.
 extension ModelStep {
     /// The contract's table, written again.
     private func isLegal(_ command: TimerCommand) -> Bool {
@@ -16,8 +16,8 @@ extension ModelStep {
         }
     }
 
-    /// What the receiver of a delivery wants, as the command it names; a completed timer that is restartable is also
-    /// activated by a `reschedule`.
+    /// The effect of the command that a receiver names; a `reschedule` also activates a completed timer that is
+    /// restartable.
     mutating func obey(_ command: TimerCommandHeader) -> ModelOutcome.Refusal? {
         switch command {
         case .cancel: return apply(.cancel, nil)
@@ -151,7 +151,7 @@ extension ModelStep {
             if let until = rules.until { reached = min(reached, now.due(ofWall: until, on: rules.clock)) }
             if timer.cronPeriod == nil { due = timer.latest(from: due, through: reached).due }
         }
-        // Where none counts it, the suspending clock may stand where it stood when the last one was due.
+        // While no timer counts on it, the suspending clock may stand where it was when the last timer was due.
         let isNew = timer.progress.due != due || !timer.progress.isPlanned
         timer.progress.flags.remove(.unplanned)
         timer.progress.flags.insert(.moved)

@@ -13,10 +13,10 @@ struct ModelDelivery: CustomStringConvertible {
 
     /// Position of the event.
     let id: Int64
-    /// Its timer, and which of those that had the name one after another.
+    /// Its timer's id, and which of the timers that had this id one after another.
     let timer: String
     let life: Int
-    /// What its receiver is to get: see `body`.
+    /// The content its receiver must get: see `body`.
     let body: [UInt8]
     var phase = Phase.pending(from: .min)
     /// Attempts that ended.
@@ -32,7 +32,7 @@ struct ModelDelivery: CustomStringConvertible {
 
     /// From the elapsed clock to the calendar when it was last planned, in milliseconds.
     var wallOffset: Int64 = 0
-    /// A log was folded while the calendar was another one: no one knows when it is due.
+    /// A log was folded while the calendar was set differently: its due instant is unknown.
     var isAdrift = false
 
     var description: String {
@@ -45,13 +45,13 @@ struct ModelDelivery: CustomStringConvertible {
         return false
     }
 
-    /// What a receiver is to get of an event.
+    /// The content of an event that a receiver must get.
     static func body(_ position: Int64, _ type: EventType?, _ progress: TimerProgress, _ prefix: [UInt8]) -> [UInt8] {
         Array("\(position) \(type.map { "\($0.name)" } ?? "") \(progress) \(prefix)".utf8)
     }
 }
 
-/// What is owed to webhooks.
+/// The deliveries that webhooks are owed.
 extension Model {
     /// Most deliveries that may be pending, and dead ones that are kept, in a simulated server.
     static let backlog = 40
@@ -61,7 +61,7 @@ extension Model {
     /// Milliseconds no attempt waits longer than, whatever a calendar says.
     static let longestWait: Int64 = 14 * 86_400_000
 
-    /// What is pending of the timer `id`, oldest first.
+    /// The pending deliveries of the timer `id`, oldest first.
     func pending(of id: String) -> [ModelDelivery] {
         deliveries.values.filter { $0.timer == id && !$0.isDead }.sorted { $0.id < $1.id }
     }
@@ -73,7 +73,7 @@ extension Model {
         timers[id].map { !$0.progress.flags.contains(.webhookStopped) && $0.webhook != nil } ?? false
     }
 
-    /// Those of which one has to die, as there are too many: any of them up to the first that is surely not under way.
+    /// The deliveries of which one must die when there are too many: up to the first that is surely not under way.
     func surplus() -> [Int64] {
         guard pendingCount > Self.backlog else { return [] }
         var found: [Int64] = []
@@ -97,7 +97,7 @@ extension Model {
         deliveries[id]?.wallOffset = now.wallOffset
         deliveries[id]?.attempts = outcome.attempt
         deliveries[id]?.reason = outcome.reason
-        // One that died for want of room was not attempted once more.
+        // A delivery that died for lack of room was not attempted once more.
         if outcome.reason != .backlog { deliveries[id]?.status = outcome.status }
     }
 
@@ -134,7 +134,7 @@ extension Model {
 
     /// A log knows nothing of attempts under way, and waits by the calendar.
     ///
-    /// - Parameter underWay: those that the process goes on with.
+    /// - Parameter underWay: the attempts that the process goes on with.
     mutating func foldDeliveries(underWay: Set<Int64>, _ now: Now) {
         lateResults = underWay
         let elapsed = now.milliseconds(on: .continuous)

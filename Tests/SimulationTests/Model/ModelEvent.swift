@@ -2,7 +2,7 @@ import TimerLog
 
 @testable import TimerCore
 
-/// A record that the model expects, or that the log holds: what it says beside names and positions.
+/// A record that the model expects, or that the log holds, without names and positions.
 struct ModelEvent: Equatable, CustomStringConvertible {
     /// Nil for a change that streams do not tell.
     var type: EventType?

@@ -2,7 +2,7 @@ import TimerLog
 
 @testable import TimerCore
 
-/// What the model expects of a request: nothing when it is refused, and why.
+/// The outcome the model expects of a request: no change and a reason when it is refused.
 enum ModelOutcome: Equatable {
     case done([ModelEvent])
     case refused(Refusal)

@@ -97,9 +97,9 @@ struct ModelStep {
     }
 }
 
-/// What time does to a timer.
+/// The effects of time on a timer.
 extension ModelStep {
-    /// What is due at `now` comes. `misfires`: due instants up to there passed while the loop stood still.
+    /// Fires the instants due at `now`. `misfires`: due instants up to there passed while the loop stood still.
     mutating func comeUp(misfires: Int64) throws(BrokenPromise) {
         if timer.progress.state.hasEnded {
             try promise(timer.progress.due <= now.down(.continuous), "\(timer.id) is forgotten before its `retain`")
@@ -130,7 +130,7 @@ extension ModelStep {
         fire(.due, due, missed: 0, next: timer.following(due, now))
     }
 
-    /// The instant that a client had moved has come. A calendar goes on from now, wherever that was: its grid begins anew.
+    /// An instant that a client had moved is due. A calendar schedule goes on from now: its grid begins anew.
     private mutating func leaveMovedInstant(_ next: Int64?) {
         guard timer.progress.flags.contains(.moved) else { return }
         timer.progress.flags.remove(.moved)
@@ -163,7 +163,7 @@ extension ModelStep {
         if rules.misfire == .once {
             return fire(.misfire, last.due, missed: last.before, next: timer.following(last.due, now))
         }
-        // The first of the latest thousand that is not too old; what lies before it is dropped.
+        // The first of the latest thousand that is not too old; earlier ones are dropped.
         var dropped = max(0, last.before + 1 - 1000)
         if last.before > 0 {
             dropped = min(last.before, max(dropped, timer.count(from: due, before: oldest)))

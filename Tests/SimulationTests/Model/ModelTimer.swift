@@ -12,7 +12,7 @@ struct ModelTimer {
     var kicks: KickProgress?
     /// A command planned the next fire into the past: it is due at once, and not missed.
     var isDueAtOnce = false
-    /// The first due instant since the timer was last planned by a command, and what became of it and those after.
+    /// The first due instant since a command last planned the timer, and the outcome of it and of later ones.
     var gridStart: Int64 = 0
     var gridFires: Int64 = 0
     var gridMissed: Int64 = 0
@@ -20,7 +20,7 @@ struct ModelTimer {
     var lastDue: Int64?
     /// When the next fire was planned: nanoseconds the server had been up, and milliseconds on the timer's clock.
     var plannedAt: (uptime: Int64, instant: Int64) = (0, 0)
-    /// Nanoseconds of uptime before which what is lost by now may have kept the server from watching it.
+    /// Nanoseconds of uptime before which records lost by now may have kept the server from watching the timer.
     var watchedFrom: Int64 = 0
     /// Crashes and stalls since then: each may leave some uptime uncounted.
     var hiccups: Int64 = 0
@@ -76,7 +76,7 @@ struct ModelTimer {
 
     func isOver(_ now: Now) -> Bool { rules.until.map { $0 <= now.wall } ?? false }
 
-    /// A watchdog is well, nothing was moved; only what the receiver of a webhook said stays.
+    /// A watchdog is well and nothing was moved; only the stop by a webhook's receiver stays.
     mutating func forgetPlan() {
         progress.flags.formIntersection(.webhookStopped)
         kicks?.stalledSince = 0
@@ -88,7 +88,7 @@ struct ModelTimer {
         return WebhookConfiguration(definition.span.extracting(webhook))
     }
 
-    /// What every event shows: the id and the labels, as they are encoded.
+    /// The part that every event shows: the id and the labels, encoded.
     var prefix: [UInt8] { Array(definition.prefix(Definition.prefixCount(definition.span) ?? 0)) }
 
     /// Whether it carries the label, given in its encoded form.

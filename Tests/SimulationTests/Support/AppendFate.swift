@@ -1,10 +1,10 @@
 import TimerLog
 
-/// What becomes of an append, as the simulation has it.
+/// The outcome of an append that the simulation decides on.
 struct AppendFate {
     /// Whether the rows are on disk afterwards.
     var lands = true
-    /// What the store says, nil for the truth.
+    /// The outcome the store reports; nil for the true one.
     var outcome: AppendOutcome?
     /// Whether the process ends before it hears of it.
     var crashes = false

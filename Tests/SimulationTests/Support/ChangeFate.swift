@@ -1,4 +1,4 @@
-/// What becomes of a change of rows that are there.
+/// The outcome of a deletion or replacement of rows that the simulation decides on.
 struct ChangeFate {
     /// Whether it is made.
     var lands = true

@@ -2,10 +2,10 @@ import Webhooks
 
 @testable import TimerService
 
-/// Takes the requests of a dispatcher; the simulation answers them when it likes.
+/// Takes the requests of a dispatcher; the simulation decides when they are answered.
 final class SimulatedCourier: ExchangeCourier, @unchecked Sendable {  // unchecked: a simulation has one thread
     private let finished: ([CourierResult]) -> Void
-    /// Called with what is to be sent.
+    /// Called with the requests to send.
     var onSubmit: ([CourierRequest]) -> Void = { _ in }
 
     init(_ finished: @escaping ([CourierResult]) -> Void) { self.finished = finished }

@@ -44,7 +44,7 @@ struct DeliveryReadingTests {
     private func fired(_ id: String, _ count: Int) throws -> [Int64] {
         let body = try TimerBody(
             try document(#"{"every":"1h","labels":{"a":"b"},"webhook":"https://hooks.example/"}"#), zones: engine.zones)
-        // The key is read under the same lock as a turn.
+        // The secret is read under the lock that a turn holds.
         let key = TimerKey(id: Array(id.utf8).span, siphash: engine.siphash)
         var definition = try body.definition(id: Array(id.utf8))
         return try turn { (turn: borrowing Turn) in
@@ -99,7 +99,7 @@ struct DeliveryReadingTests {
     @Test func `a walk shows pending and dead ones once each, by their ids`() throws {
         let one = try fired("one", 700)
         let two = try fired("two", 900)
-        // Of one every other, of the other the first: each state is ahead somewhere.
+        // Every other pending one, and the first of the dead: each state comes first somewhere in the walk.
         let dead = one.enumerated().filter { $0.offset % 2 == 0 }.map(\.element) + two.prefix(600)
         try bury(dead)
         #expect(try walk("limit=1000").flatMap { $0 } == one + two)
@@ -136,7 +136,7 @@ struct DeliveryReadingTests {
         reading.take([event, nil, nil, nil])
         #expect(reading.isRead)
         #expect(try !settle(reading))
-        // The third is where it was said to be, and not there.
+        // The engine still names the third event's old position, where it is gone: it is left out.
         #expect(reading.piece.map(\.id) == [ids[1]] && reading.newest == ids[1])
         reading.take([event])
         #expect(try settle(reading))

@@ -11,7 +11,7 @@ private struct TwoZones: ZoneSource {
     }
 }
 
-/// Which fields of a create go together, and what is refused where.
+/// Which fields of a create go together, and which member a refusal points to.
 struct TimerBodyTests {
     private func read(_ text: String, patchedWith patch: String? = nil) throws -> TimerRules {
         var document = JSONDocument()

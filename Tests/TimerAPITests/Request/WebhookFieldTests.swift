@@ -49,7 +49,7 @@ private func refusal(_ webhook: String, replacing old: [UInt8] = []) -> Problem?
 
 private let url = #""url":"https://hooks.example/t""#
 
-/// What a webhook in the body of a create means, and what is refused where.
+/// What a webhook in the body of a create means, and which member a refusal points to.
 struct WebhookFieldTests {
     @Test(arguments: [
         #""https://hooks.example/t""#, "{\(url)}",

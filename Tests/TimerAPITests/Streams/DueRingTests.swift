@@ -15,7 +15,7 @@ struct DueRingTests {
 
     private mutating func taken(at now: Int64) -> [UInt64] { ring.take(now: now).map(\.id).sorted() }
 
-    @Test mutating func `who is due is taken once, never early and less than a bucket late`() {
+    @Test mutating func `a due element is taken once, never early and less than a bucket late`() {
         for (index, stream) in streams.enumerated() { ring.insert(stream, at: 1001 + Int64(index)) }
         var found: [UInt64: Int64] = [:]
         for now in Int64(1000)...1060 {
@@ -30,7 +30,7 @@ struct DueRingTests {
         }
     }
 
-    @Test mutating func `who was taken out is not taken, and the others are`() {
+    @Test mutating func `a removed element is not taken, and the others are`() {
         for stream in streams { ring.insert(stream, at: 1005) }
         for stream in streams where stream.id % 3 == 0 { ring.remove(stream) }
         ring.remove(streams[0])
@@ -38,14 +38,14 @@ struct DueRingTests {
         #expect(ring.next == nil)
     }
 
-    @Test mutating func `who is due beyond the ring is looked at on the way`() {
+    @Test mutating func `an element due beyond the ring is looked at on the way`() {
         ring.insert(streams[0], at: 5000)
         #expect(ring.next == 1070)
         #expect(taken(at: 1069) == [])
         #expect(taken(at: 1070) == [0])
     }
 
-    @Test mutating func `after a long silence everybody is due at once`() {
+    @Test mutating func `after a long pause every element is due at once`() {
         for (index, stream) in streams.enumerated() { ring.insert(stream, at: 1000 + Int64(index)) }
         #expect(taken(at: 1_000_000) == streams.map(\.id))
         ring.insert(streams[5], at: 3)
@@ -53,7 +53,7 @@ struct DueRingTests {
         #expect(taken(at: 1_000_010) == [5])
     }
 
-    @Test mutating func `next is the first bucket's end that holds somebody`() {
+    @Test mutating func `next is the end of the first bucket that holds an element`() {
         #expect(ring.next == nil)
         ring.insert(streams[0], at: 1055)
         #expect(ring.next == 1060)

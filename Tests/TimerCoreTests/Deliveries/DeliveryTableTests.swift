@@ -50,7 +50,7 @@ struct DeliveryTableTests {
                 index.remove(id, slots)
                 if let place = model.removeValue(forKey: id) { slots.release(place) }
             } else {
-                // Mostly the newest, as they come about.
+                // Mostly the newest delivery, as in a real run.
                 let id =
                     generator.chance(oneIn: 3)
                     ? Int64.random(in: 1...100_000, using: &generator) : Int64(100_000 + step)

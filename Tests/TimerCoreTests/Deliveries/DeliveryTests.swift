@@ -33,10 +33,10 @@ private final class Deliveries {
         return position
     }
 
-    /// What may go now, everything being durable.
+    /// The deliveries that may be sent now, with every record durable.
     func ready(durable: Int64 = .max) -> [Int64] { bench.scheduler.takeReadyDeliveries(limit: 100, durable: durable) }
 
-    /// Begins an attempt. Returns its number, nil where it is not the delivery's turn.
+    /// Begins an attempt. Returns its number; nil when another delivery is before it in the queue.
     @discardableResult
     func begin(_ id: Int64, durable: Int64 = .max) -> Int? {
         bench.scheduler.beginDelivery(id, bench.now, durable: durable)?.attempts
@@ -63,7 +63,7 @@ private final class Deliveries {
     /// Has a dead letter delivered anew; false where there is none.
     func redrive(_ id: Int64) -> Bool { bench.scheduler.redrive(id, bench.key("t"), position: position()) }
 
-    /// What has to die of the timer's, or of all.
+    /// The deliveries that must die: of this timer, or of all timers.
     func surplus(_ id: String = "t") throws -> Int64? { bench.scheduler.surplusDelivery(try bench.slot(id)) }
 
     func hasReady(durable: Int64) -> Bool { bench.scheduler.hasReadyDeliveries(durable: durable) }
@@ -178,7 +178,7 @@ struct DeliveryTests {
             deliveries.end(id, .deliveryDead, .attempts)
         }
         _ = deliveries.ready()
-        // In front of those that wait, behind the one under way.
+        // It comes before the waiting deliveries and after the one under way.
         #expect(deliveries.redrive(ids[1]))
         #expect(try deliveries.pending() == [ids[1], ids[2], ids[3]])
         #expect(deliveries.ready() == [ids[1]])
@@ -193,7 +193,7 @@ struct DeliveryTests {
     }
 
     @Test(arguments: [false, true])
-    func `one that is redriven waits for the record of that, though an older turn of it is about`(_ isDetached: Bool)
+    func `a redriven delivery waits for the record of that, though an older place of it is queued`(_ isDetached: Bool)
         throws
     {
         let deliveries = try Deliveries()
@@ -276,7 +276,7 @@ struct DeliveryTests {
         try bench.delete()
         #expect(deliveries.state(pending) == nil)
         #expect(deliveries.state(dead)?.state == .dead)
-        // By then it belongs to nobody; it goes all the same.
+        // Its timer is gone by then; the delivery is sent all the same.
         _ = deliveries.ready()
         #expect(deliveries.redrive(dead))
         #expect(deliveries.ready() == [dead])
@@ -327,7 +327,7 @@ struct DeliveryTests {
         let bench = deliveries.bench
         let id = try deliveries.owe()
         deliveries.begin(id)
-        // As a fold has it: instants on the wall clock.
+        // A fold gives instants on the wall clock.
         bench.scheduler.deliveries.isArming = false
         var outcome = DeliveryOutcome(.deliveryFailed, delivery: id, attempt: 1)
         outcome.retryAt = bench.now.wall + 4 * 365 * 86_400_000
@@ -366,7 +366,7 @@ struct DeliveryTests {
         try bench.amend(id: "u") { $0.restartable = false }
         try bench.apply(.cancel, id: "u")
         #expect(throws: TimerRefusal.self) { try deliveries.putOff("u", by: 1) }
-        // What a client cancelled stays so.
+        // A timer that a client cancelled stays cancelled.
         try bench.apply(.cancel, id: "v")
         #expect(throws: TimerRefusal.self) { try deliveries.putOff("v", by: 1) }
     }

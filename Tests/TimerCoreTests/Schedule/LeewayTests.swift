@@ -104,7 +104,7 @@ struct LeewayTests {
     @Test(arguments: [50, 512])
     func `sorting by the next fire takes what is planned late in its own place`(others: Int) throws {
         let bench = Bench()
-        // The wheel stands here: the one planned late is in another slot. With many it is among others of its slot.
+        // With the wheel at this instant the timer planned late is in another slot; among many it shares theirs.
         if others == 50 { bench.advance() }
         for number in 1...others { try bench.create(rules(.after(1000 + Int64(number % 50 + 1))), id: "t\(number)") }
         try bench.create(rules(.after(1000)) { $0.leeway = 5000 }, id: "early")

@@ -24,7 +24,7 @@ extension Bench {
 /// Walking through all timers, or a label's.
 struct WalkTests {
     @Test(arguments: [1, 3, 50], [nil, Bench.encoded([("all", "x")])] as [[UInt8]?])
-    func `who stays is returned exactly once while others come and go`(limit: Int, label: [UInt8]?) throws {
+    func `a timer that stays is returned exactly once while others come and go`(limit: Int, label: [UInt8]?) throws {
         var random = SeededGenerator(seed: 31)
         let bench = Bench()
         let labels = [("all", "x"), ("some", "y")]
@@ -48,7 +48,7 @@ struct WalkTests {
                     others.insert(id)
                 }
             }
-            // Those who stay change, too.
+            // The timers that stay are changed as well.
             try bench.replace(rules(.after(2)), id: "stay-\(random.number(0...299))", labels: labels)
             pages += 1
         } while place != nil && pages < 2000

@@ -15,7 +15,7 @@ struct SoonestTests {
             try bench.create(rules(schedule) { if index % 5 == 0 { $0.clock = .wall } }, id: "t\(index)")
             if random.chance(oneIn: 6) { try bench.apply(.suspend, id: "t\(index)") }
             if random.chance(oneIn: 6) { _ = try? bench.apply(.cancel, id: "t\(index)") }
-            // Leaves dead entries behind.
+            // This leaves dead entries behind.
             if random.chance(oneIn: 3) { try bench.replace(rules(.after(ahead / 2)), id: "t\(index)") }
         }
     }
@@ -111,7 +111,7 @@ struct SoonestTests {
         #expect(bench.soonest(by: 7, stepLimit: SoonestSearch.stepLimit) == sorted)
     }
 
-    /// Where many timers wait that are in no slot of a wheel.
+    /// Searches while many timers are in no slot of a wheel.
     enum Crowd: CaseIterable {
         case catchingUp, awaitingRebuild, inTransit
     }
@@ -149,13 +149,13 @@ struct SoonestTests {
         var after: Scheduler.DuePlace?
         let found = bench.soonest(after: &after, limit: 1000, stepLimit: 4096) { steps += 1 }
         #expect(found == Array(expected.prefix(1000)))
-        // Each is looked at, at 16 a timer.
+        // The search looks at each of them; one timer costs 16.
         #expect(steps >= 5, "\(steps) steps")
     }
 
     @Test func `what was swept between two steps is searched anew`() throws {
         let bench = Bench()
-        // The wheel stands here: it will not come to their slot.
+        // The wheel advances to this instant, so that it does not come to the timers' slot by itself.
         bench.advance()
         let ids = (0..<600).map { "t\($0)" }
         for (index, id) in ids.enumerated() {
@@ -178,7 +178,8 @@ struct SoonestTests {
 
     /// Timers come, go, move, are armed anew where they are, and time passes: the wheel is dealt out and swept.
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `who keeps its place is found once and in order, whatever happens between steps`(seed: UInt64) throws {
+    func `a timer that keeps its place is found once and in order, whatever happens between steps`(seed: UInt64) throws
+    {
         var random = SeededGenerator(seed: seed)
         let bench = Bench()
         let staying = Set((0..<1500).map { "stay\($0)" })

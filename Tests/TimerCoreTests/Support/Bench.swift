@@ -1,6 +1,6 @@
 @testable import TimerCore
 
-/// A scheduler on manual clocks. What a call brought about comes back as lines such as `fired due 1000 missed 2`;
+/// A scheduler on manual clocks. A call returns its effects as lines such as `fired due 1000 missed 2`;
 /// instants in them are wall milliseconds after the bench's start.
 final class Bench {
     /// The two clocks begin apart, so that taking one for the other shows.
@@ -9,7 +9,7 @@ final class Bench {
 
     var scheduler: Scheduler
     var now = Now(elapsed: elapsedStart * 1_000_000, wallOffset: wallStart - elapsedStart)
-    /// Of the last call.
+    /// The effects of the last call.
     private(set) var effects: [Effect] = []
 
     init(maximumTimers: Int = .max) {
@@ -64,7 +64,7 @@ final class Bench {
     }
 }
 
-// What clients do.
+// Requests of clients.
 extension Bench {
     private func change(
         _ body: (inout Scheduler, inout [Effect]) throws(TimerRefusal) -> Void
@@ -135,12 +135,12 @@ extension Bench {
     }
 }
 
-// What time does.
+// The passing of time.
 extension Bench {
     /// Lets milliseconds pass without the fire loop moving.
     func pass(_ milliseconds: Int64, nanoseconds: Int64 = 0) { now.elapsed += milliseconds * 1_000_000 + nanoseconds }
 
-    /// Lets milliseconds pass and fires what is due.
+    /// Lets milliseconds pass and fires the due timers.
     @discardableResult
     func advance(_ milliseconds: Int64 = 0, nanoseconds: Int64 = 0, limit: Int = 512) -> [String] {
         pass(milliseconds, nanoseconds: nanoseconds)

@@ -2,7 +2,7 @@
 
 /// Which entry each timer is armed with, as the table would tell the wheel.
 struct ArmedEntries: ArmedTimers {
-    /// Of those whose is not 1.
+    /// The weights that are not 1.
     var weights: [SlotIndex: Int] = [:]
     private(set) var bySlot: [SlotIndex: TimerWheel.Entry] = [:]
     private var generation: UInt32 = 0
@@ -44,7 +44,7 @@ struct WheelModel: ~Copyable {
 
     var nextDue: Int64? { armed.bySlot.values.map(\.due).min() }
 
-    /// Moves on and takes what is due. Whoever was handed out is armed no longer.
+    /// Moves on and takes the due timers, which are not armed any more.
     mutating func expire(_ now: Int64, limit: Int) -> (entries: [TimerWheel.Entry], done: Bool, fresh: Bool) {
         self.now = now
         var due: [TimerWheel.Entry] = []

@@ -6,7 +6,7 @@ private let longest: Int64 = 36_525 * 86_400_000
 private let year0: Int64 = -62_167_219_200_000
 private let year10000: Int64 = 253_402_300_800_000
 
-/// The ends of what the contract takes: nothing traps there.
+/// The limits of the contract's ranges: nothing traps there.
 struct ExtremesTests {
     static let schedules: [Schedule] = [
         .after(longest), .after(0), .at(year0), .at(year10000), .at(-1), .at(0), .every(1, first: .period),
@@ -37,7 +37,7 @@ struct ExtremesTests {
         }
     }
 
-    /// Takes a timer through everything; refusals are fine, traps are not.
+    /// Takes a timer through every command; a refusal is fine, a trap is not.
     private static func exercise(_ bench: Bench) throws {
         let targets: [RescheduleTarget] = [.after(0), .after(longest), .at(year0), .at(year10000)]
         for target in targets {

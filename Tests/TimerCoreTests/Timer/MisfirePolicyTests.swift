@@ -14,7 +14,7 @@ struct MisfirePolicyTests {
         return bench
     }
 
-    /// Lets the loop run, a millisecond a turn, until nothing is left to catch up.
+    /// Runs the fire loop, one millisecond a round, until nothing is left to catch up.
     private func catchUp(_ bench: Bench) -> [String] {
         var lines: [String] = []
         for _ in 0..<5000 where !bench.scheduler.catchUp.isEmpty { lines += bench.advance(1) }
@@ -41,7 +41,7 @@ struct MisfirePolicyTests {
         #expect(progress.fireCount + progress.missedCount == (progress.due - Bench.elapsedStart) / 100 - 1)
     }
 
-    @Test func `those that catch up leave room for the others`() throws {
+    @Test func `timers that catch up leave room for the others`() throws {
         let bench = Bench()
         for number in 0..<500 {
             try bench.create(rules(.every(100, first: .period)) { $0.misfire = .all }, id: "t\(number)")
@@ -73,7 +73,7 @@ struct MisfirePolicyTests {
         #expect(lines == (1...32).map { "fired misfire \($0 * 100)" })
     }
 
-    @Test func `skip counts what passed and tells nobody`() throws {
+    @Test func `skip counts missed instants and records no event`() throws {
         let bench = try bench(.skip)
         #expect(bench.stall(1250) == ["untold"])
         let progress = try bench.progress()

@@ -6,7 +6,7 @@ import Testing
 
 /// The tables of `docs/POLICIES.md`: what each policy does for each schedule, as it happens.
 enum PolicyTable {
-    /// The schedules of the tables; each is due at 1:00, and those that repeat every minute after.
+    /// The schedules of the tables; each is due at 1:00, the repeating ones every minute after that.
     static let schedules: [(name: String, rules: TimerRules)] = [
         ("`after: 1m`", rules(.after(60_000))),
         ("`at`", rules(.at(Bench.wall(60_000)))),

@@ -17,7 +17,7 @@ struct ReplaceTests {
         #expect(after.state == .running && after.version == before.version + 1)
         #expect(after.fireCount == before.fireCount && after.lastFiredAt == before.lastFiredAt)
         #expect(bench.effects.map(\.progress.version) == [after.version, after.version])
-        // What it would have been forgotten at is no more.
+        // The instant at which it would have been forgotten is cancelled.
         #expect(bench.advance(100_000_000) == ["fired due 250", "fired due 50000250"])
     }
 

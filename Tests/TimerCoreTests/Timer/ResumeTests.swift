@@ -2,7 +2,7 @@ import Testing
 
 @testable import TimerCore
 
-/// What a pause does.
+/// What suspend and resume do to the next due instant.
 struct ResumeTests {
     @Test func `remaining: the time left at suspend is the time left at resume`() throws {
         let bench = Bench()

@@ -8,7 +8,7 @@ extension TimerID {
     static func isValid(_ text: String) -> Bool { isValid(Array(text.utf8).span) }
 }
 
-/// What can name a timer.
+/// Which texts are ids of timers.
 struct TimerIDTests {
     @Test(arguments: [
         "a", "0", "-", "_", "~", "...", "a.b", ".a", "Batch", "batches", "bulk-1", "A-Z_a~z.0",

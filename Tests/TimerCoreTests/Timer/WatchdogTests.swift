@@ -2,7 +2,7 @@ import Testing
 
 @testable import TimerCore
 
-/// Watchdogs: what is not kicked in time.
+/// Watchdogs that are not kicked in time.
 struct WatchdogTests {
     private func bench(_ edit: (inout TimerRules) -> Void = { _ in }) throws -> Bench {
         let bench = Bench()
@@ -69,7 +69,7 @@ struct WatchdogTests {
         #expect(bench.effects.first?.silentFor == 170)
     }
 
-    @Test func `those that alarm now are found, and they alone`() throws {
+    @Test func `the watchdogs that alarm now are found, and no others`() throws {
         let bench = Bench()
         func alarming() -> Int {
             var found = 0
@@ -166,7 +166,7 @@ struct WatchdogTests {
         #expect(bench.advance(1) == ["fired stalled 300"])
         try bench.apply(.reschedule, .after(50))
         #expect(bench.advance(50) == ["fired stalled 350"])
-        // A kick gives the full period from now, earlier than what was asked for.
+        // A kick gives the full period from now, which ends before the instant that was asked for.
         try bench.apply(.reschedule, .after(10_000))
         #expect(try bench.apply(.kick) == ["recovered"])
         #expect(bench.advance(100) == ["fired stalled 450"])
@@ -262,7 +262,7 @@ struct WatchdogTests {
         #expect(bench.advance(100) == ["fired stalled 250"])
     }
 
-    @Test func `nobody can say when a watchdog fires next`() throws {
+    @Test func `when a watchdog fires next is not known`() throws {
         let bench = try bench()
         #expect(bench.scheduler.upcoming(try bench.slot(), bench.now, count: 5).all() == [])
         #expect(try bench.scheduler.preview(rules(.watchdog(5)), bench.now, count: 5).all() == [])

@@ -135,7 +135,7 @@ struct RecordCodecTests {
             var records: [UInt8] = []
             SampleRecord.random(kind, &generator).append(to: &records)
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
-                // Most of what is not a client's text comes first.
+                // The bytes that are no client's text come first, for the most part.
                 let end = generator.chance(oneIn: 2) ? records.count : min(records.count, RecordCodec.frameCount + 40)
                 let place = Int.random(in: RecordCodec.frameCount..<end, using: &generator)
                 records[place] = generator.bytes(1)[0]

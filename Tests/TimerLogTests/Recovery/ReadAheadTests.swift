@@ -6,7 +6,7 @@ import TimerCore
 
 /// Rows read and decoded ahead, against the same rows read one after the other.
 struct ReadAheadTests {
-    /// What a fold came to.
+    /// The result of a fold.
     private struct Outcome: Equatable {
         var error: StoreError?
         var head: Int64
@@ -129,7 +129,7 @@ struct ReadAheadTests {
         #expect(throws: StoreError.self) { try store.readAhead { _ throws(StoreError) in } }
     }
 
-    @Test func `who throws gets no further row, and few are read in vain`() throws {
+    @Test func `a body that throws gets no further row, and few are read in vain`() throws {
         let rows = timers(rows: 60, each: 1, payload: BatchRows.maximumRowBytes)
         let store = try store(rows)
         var seen = 0

@@ -59,7 +59,7 @@ struct CheckpointTests {
         #expect(try grow(store, count: 300) > 20 << 20)
     }
 
-    @Test func `a reader that stays puts the restart off and stops nobody`() throws {
+    @Test func `a reader that stays delays the WAL's restart and no append`() throws {
         let store = store(passive: 1 << 30, restart: 1 << 20)
         _ = try store.open()
         _ = try grow(store, count: 1)

@@ -68,7 +68,7 @@ struct LostFilesTests {
         try files.copyItem(atPath: older, toPath: data + "/timers.db")
         let error = #expect(throws: StoreError.self) { try store.open() }
         #expect(error?.description == "\(data)/timers.db was deleted, moved or replaced")
-        // Whoever starts afresh takes what is there.
+        // A new start takes the file that is there.
         store.close()
         #expect(try store.open().last == (isOther ? 50 : 10))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TimerLog
 
-/// What becomes of an append when the device fails. Serialized: SQLite knows one faulty way to the file system.
+/// The outcome of an append when the device fails. Serialized, as SQLite knows a single faulty VFS.
 @Suite(.serialized)
 struct SQLiteFaultTests {
     static let fsync = SQLITE_IOERR | (4 << 8)
@@ -63,7 +63,7 @@ struct SQLiteFaultTests {
         let image = try directory.crashImage()
         #expect(try goOn(store) == false)
         #expect(try other.integer("SELECT count(*) FROM log") == 2)
-        // What a crash would have brought back before the open, it does not after.
+        // A crash before the open would have brought the rows back; a crash after it does not.
         #expect(try goOn(SQLiteLogStore(directory: image.path)))
         let later = try directory.crashImage()
         #expect(try SQLiteLogStore(directory: later.path).open().last == 20)

@@ -100,7 +100,7 @@ struct SQLiteLogStoreTests {
         ("PRAGMA application_id = 77", "another program"), ("CREATE TABLE other(a)", "another program"),
         ("PRAGMA application_id = 0x746d7264; PRAGMA user_version = 2", "newer"),
     ])
-    func `somebody else's database is left alone`(_ sql: String, _ reason: String) throws {
+    func `another program's database is left alone`(_ sql: String, _ reason: String) throws {
         try directory.write("timers.db")
         try connection().execute(sql)
         let before = FileManager.default.contents(atPath: directory.file("timers.db"))

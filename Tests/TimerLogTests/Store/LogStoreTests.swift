@@ -3,7 +3,7 @@ import Testing
 
 @testable import TimerLog
 
-/// What every store does.
+/// The behaviour that all stores share.
 struct LogStoreTests {
     enum Kind: CaseIterable { case memory, sqlite }
 

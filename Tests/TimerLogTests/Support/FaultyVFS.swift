@@ -1,9 +1,9 @@
 import CSQLite
 import Platform
 
-/// SQLite's usual way to the file system, with writes and syncs that fail on demand.
+/// SQLite's default VFS, with writes and syncs that fail on demand.
 ///
-/// It opens files as the original does and puts a table of methods with two of ours in the place of the original's.
+/// It opens files as the default does, then replaces each file's table of methods by a copy with two of ours.
 enum FaultyVFS {
     static let name = "faulty"
 

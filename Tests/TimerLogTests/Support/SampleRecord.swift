@@ -3,7 +3,7 @@ import TestSupport
 @testable import TimerCore
 @testable import TimerLog
 
-/// A record as it is written, and what must be read back.
+/// A record as it is written, and the values that must be read back.
 struct SampleRecord: Sendable {
     var content: LogRecord.Content
     var at: Int64

@@ -69,7 +69,7 @@ struct DurabilityTests {
         try round.finish("the round ends")
         try rig.expectFoldIsLive()
         #expect(try rows(of: store).first?.previous == 0)
-        // The next one does it.
+        // The next rounds delete them.
         while try compactor.round(try store.makeReader()) {}
         try eventually("rows are deleted") { try rows(of: store).first?.previous ?? 0 > 0 }
         try rig.expectFoldIsLive()

@@ -35,7 +35,7 @@ struct FailedAppendTests {
         #expect((rig.live["a"] != nil) == (expected == .durable))
         #expect(rig.live["before"] != nil)
         try rig.expectFoldIsLive()
-        // It works again, without a restart, and what was lost stays lost.
+        // Storage works again without a restart, and the lost records stay lost.
         let next = try rig.create("b")
         #expect(try rig.fate(next) == .durable)
         #expect(rig.engine.fate(of: position) == expected)
@@ -78,7 +78,7 @@ struct FailedAppendTests {
         let old = try rig.create("old")
         try rig.settle()
         let head = rig.engine.durableHead
-        // The one, then as many probes that nobody lets through until this test is done.
+        // The append, then five probes that fail too, so that storage does not recover within this test.
         store.plan(outcome, .absent, .absent, .absent, .absent, .absent)
         let position = try rig.create("a")
         try waitForOutage(rig)
@@ -91,7 +91,7 @@ struct FailedAppendTests {
             }
         }
         _ = try rig.fate(position)
-        // What a read rests on now is on disk: it does not wait.
+        // The record a read depends on is on disk now, so the read does not wait.
         let (live, durable) = (rig.engine.turn { $0.head }, rig.engine.durableHead)
         #expect(live == durable)
         #expect(rig.engine.fate(of: old) == .durable)
@@ -255,7 +255,7 @@ struct FailedAppendTests {
             for position in positions {
                 let fate = try rig.fate(position)
                 fates[position] = fate
-                // A durable record is in the log at the very moment that it is said to be.
+                // A record is in the log at the moment in which it is reported durable.
                 if fate == .durable { #expect(try rig.holds(position)) }
             }
             try waitForRecovery(rig)

@@ -106,7 +106,7 @@ struct FoldTests {
         #expect(before >> 30 == 1_700_000_000)
         #expect(after >> 30 == 1_700_000_003)
         second.stop()
-        // A calendar that went back, or far into the next century, changes nothing about that they grow.
+        // Positions grow even after the calendar went back, or far into the next century.
         for step in [-3_600_000_000, 5_500_000_000_000] as [Int64] {
             time.step(milliseconds: step)
             let rig = try Rig(store, time: time)

@@ -7,7 +7,7 @@ import TimerCore
 struct GatheringTests {
     private var gathering = Gathering()
 
-    @Test func `nobody is waited for at first`() { #expect(gathering.expected == 0) }
+    @Test func `the first batch waits for no client`() { #expect(gathering.expected == 0) }
 
     @Test mutating func `as many requests as the last batch answered are waited for`() {
         gathering.took(7)
@@ -19,7 +19,7 @@ struct GatheringTests {
     @Test(
         arguments: [
             (1_000_000, 500_000), (40_000, 20_000), (4_000_000, 2_000_000),
-            // A disk that stands still makes nobody wait longer; one that is fast enough nobody at all.
+            // A stalled disk makes no client wait longer; behind a fast one no client waits at all.
             (1_000_000_000, 2_000_000), (39_000, 0), (0, 0),
         ] as [(Int64, Int64)])
     mutating func `the wait is half of an append, within bounds`(_ append: Int64, _ wait: Int64) {

@@ -5,14 +5,14 @@ import TimerLog
 
 @testable import TimerService
 
-/// Random lives of one log, each ended by a crash or cleanly, with any durability and clocks that are set: what was shown is
-/// never shown again as something else.
+/// Random lives of one log, each ended by a crash or cleanly, with any durability and with clocks that are set: a version
+/// or an id that was shown is never shown again for something else.
 struct IntervalHistoryTests {
     private static let ids = ["a", "b", "c", "d"]
     private static let livesOfALog = 8
     private static let stepsOfALife = 40
 
-    /// What clients were shown so far.
+    /// Positions and versions that clients were shown so far.
     private struct Shown {
         var newest: Int64 = 0
         var timers: [String: [Int64: TimerProgress]] = [:]
@@ -79,7 +79,7 @@ struct IntervalHistoryTests {
         }
     }
 
-    /// What another process finds.
+    /// The rows that another process finds.
     private func copy(_ store: any LogStore) throws -> MemoryLogStore {
         _ = try store.open()
         let copy = MemoryLogStore()

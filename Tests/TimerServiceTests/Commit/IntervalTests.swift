@@ -5,7 +5,7 @@ import TimerLog
 
 @testable import TimerService
 
-/// `--durability interval`: what is shown before it is on disk, and what a crash may do to it.
+/// `--durability interval`: changes are shown before they are on disk, and a crash may take some of them back.
 struct IntervalTests {
     private let store = FaultyLogStore()
     private let time = ManualTime()
@@ -18,13 +18,13 @@ struct IntervalTests {
         return try Rig(store ?? self.store, configuration, time: time)
     }
 
-    /// Makes the timers and waits until they are on disk: from then on a mark covers what follows.
+    /// Makes the timers and waits until they are on disk: from then on a mark covers later changes.
     private func begin(_ rig: Rig, _ ids: String...) throws {
         for id in ids { try rig.create(id) }
         let head = rig.locked { $0.head }
         var isHurried = false
         try eventually("they are on disk") {
-            // The first is on disk before it is shown; one that came after it was shown may wait for its time.
+            // The first timer is on disk before it is shown; a later one may wait for the end of the interval.
             if !isHurried, rig.engine.durableHead < head, rig.locked({ $0.shownHead }) >= head {
                 isHurried = true
                 rig.committer.hurry()
@@ -33,12 +33,12 @@ struct IntervalTests {
         }
     }
 
-    /// Waits until streams are shown all that was recorded.
+    /// Waits until streams are shown every record.
     private func show(_ rig: Rig) throws {
         try eventually("all is shown") { rig.locked { $0.shownHead >= $0.head } }
     }
 
-    /// What is on disk now, as another process would find it after a crash of this one.
+    /// The rows on disk now, as another process would find them after a crash of this one.
     private func crashed(_ rig: Rig) throws -> MemoryLogStore {
         let copy = MemoryLogStore()
         _ = try copy.open()

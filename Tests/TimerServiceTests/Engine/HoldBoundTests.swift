@@ -5,7 +5,7 @@ import TimerLog
 
 @testable import TimerService
 
-/// What one hold of the engine's lock does at most.
+/// The most that one hold of the engine's lock does.
 struct HoldBoundTests {
     private static let large = [UInt8](repeating: 0x31, count: 60_000)
 

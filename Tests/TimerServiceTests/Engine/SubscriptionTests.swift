@@ -5,7 +5,7 @@ import TimerLog
 
 @testable import TimerService
 
-/// Timers that run only while somebody follows their events.
+/// Timers that run only while a client follows their events.
 struct SubscriptionTests {
     private static func rules(_ schedule: Schedule = .after(60_000)) -> TimerRules {
         var rules = TimerRules(schedule)
@@ -93,7 +93,7 @@ struct SubscriptionTests {
         rig.stop()
     }
 
-    @Test func `one who comes back in time, or stays, keeps it running`() throws {
+    @Test func `a subscriber that comes back in time, or stays, keeps it running`() throws {
         let rig = try rig(Self.rules(.every(1_000_000, first: .period)))
         try come(rig)
         for _ in 0..<20 {
@@ -186,7 +186,7 @@ struct SubscriptionTests {
         rig.stop()
     }
 
-    @Test func `every timer that a crowd leaves is suspended, in bounded steps`() throws {
+    @Test func `every timer that many subscribers leave at once is suspended, in bounded steps`() throws {
         let rig = try Rig()
         let ids = (0..<1_500).map { "t\($0)" }
         for id in ids {
@@ -237,7 +237,7 @@ struct SubscriptionTests {
         first.stop()
     }
 
-    @Test func `one who comes within ten seconds finds it running, and what was missed is judged as ever`() throws {
+    @Test func `a subscriber within ten seconds finds it running, and missed instants are judged as ever`() throws {
         let (rig, first) = try restarted()
         pass(rig, 9_000)
         try come(rig)
@@ -276,7 +276,7 @@ struct SubscriptionTests {
         first.stop()
     }
 
-    @Test func `who replaces it during the wait has a timer that waits for nobody`() throws {
+    @Test func `a timer that replaces it during the wait waits for no subscriber`() throws {
         let (rig, first) = try restarted()
         try rig.change { turn throws(ServiceError) in
             var bytes = definition("t", TimerRules(.after(1_000)))

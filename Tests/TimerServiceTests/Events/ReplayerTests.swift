@@ -100,7 +100,7 @@ struct ReplayerTests {
         return try result.get()
     }
 
-    /// The events of a timer that a reader finds who goes from mark to mark.
+    /// The events of a timer, as a reader finds them by following the marks.
     private func events(_ store: any LogStore, _ history: Replayer.History, after since: Int64) throws -> [Int64] {
         var found: [Int64] = []
         var cursor = since

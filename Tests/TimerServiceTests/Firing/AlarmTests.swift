@@ -22,7 +22,7 @@ enum AlarmKind: CaseIterable, CustomTestStringConvertible {
 struct AlarmTests {
     private static let hour: Int64 = 3_600_000_000_000
 
-    /// Whether a wait without end comes back; where it does not, it is rung for.
+    /// Whether a wait without end returns; a wait that does not is ended by a ring.
     private func comesBack(_ alarm: any Alarm, within nanoseconds: Int64 = 30_000_000_000) throws -> Bool {
         let wait = Background { alarm.wait(milliseconds: -1) }
         let lock = Lock()
@@ -34,7 +34,7 @@ struct AlarmTests {
         return isBack
     }
 
-    /// Whether a wait goes on, as far as a moment shows: it can miss a waking, never see one that is not.
+    /// Whether a wait still goes on after a moment. It may miss a waking, but never reports one that did not happen.
     private func goesOn(_ alarm: any Alarm) throws -> Bool { try !comesBack(alarm, within: 30_000_000) }
 
     @Test(arguments: AlarmKind.allCases)
@@ -91,7 +91,7 @@ struct AlarmTests {
         let alarm = kind.make()
         alarm.arm(boottime: 1)
         let lock = Lock()
-        // A moment in which it surely comes; where it does not, this shows less.
+        // The wake-up surely comes within this time; if it does not, the test shows less.
         lock.withLock { _ = lock.wait(nanoseconds: 20_000_000) }
         alarm.arm(boottime: .max)
         #expect(try goesOn(alarm))

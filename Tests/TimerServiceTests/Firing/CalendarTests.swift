@@ -38,7 +38,7 @@ struct CalendarTests {
     }
 
     @Test(arguments: Witness.allCases)
-    func `a step forward fires what it jumped, whoever sees it first`(_ witness: Witness) throws {
+    func `a step forward fires the instants it jumped, whichever thread sees it first`(_ witness: Witness) throws {
         rig.time.step(milliseconds: 90_000)
         look(witness)
         if witness != .fireLoop { #expect(rig.alarm.armed <= rig.time.boottime()) }

@@ -69,7 +69,7 @@ struct ServiceClockTests {
         time.step(milliseconds: 777)
         let base = clock.base(at: clock.now())
         time.pass(milliseconds: 5000)
-        // The calendar was set while nobody looked.
+        // The calendar was set between two readings.
         time.step(milliseconds: -9000)
         var again = ServiceClock(time, after: base)
         let now = again.now()

@@ -15,7 +15,7 @@ struct SuspendingClockTests {
         clock.now(isUp: isUp).nanoseconds(on: .suspending)
     }
 
-    @Test func `it counts while somebody looks at least every second`() {
+    @Test func `it counts while it is read at least every second`() {
         var clock = ServiceClock(time, after: nil)
         let start = reading(&clock)
         for _ in 0..<100 {
@@ -26,7 +26,7 @@ struct SuspendingClockTests {
     }
 
     @Test(arguments: [1101, 1499, 30_000, 86_400_000] as [Int64])
-    func `a time in which nobody looked does not count`(milliseconds: Int64) {
+    func `a time in which it was not read does not count`(milliseconds: Int64) {
         var clock = ServiceClock(time, after: nil)
         let start = reading(&clock)
         time.pass(milliseconds: milliseconds)
@@ -96,7 +96,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `a stand-still alarms nobody, the time that is left does`() throws {
+    @Test func `a stand-still raises no alarm, the time that is left does`() throws {
         let rig = try rig()
         run(rig, seconds: 6)
         rig.time.pass(milliseconds: 3_600_000)
@@ -117,7 +117,7 @@ struct OutageTests {
         var rules = TimerRules(.watchdog(Self.period))
         rules.clock = clock
         try rig.create("dog", rules)
-        // A process begins as after a silence.
+        // A new process begins as after a time in which the server was down.
         try rig.create("shot", TimerRules(.after(1)))
         rig.time.pass(milliseconds: 1)
         #expect(rig.engine.advance() == .held)
@@ -165,7 +165,7 @@ struct OutageTests {
         rig.stop()
     }
 
-    @Test func `where there is no watchdog nobody is asked`() throws {
+    @Test func `without a watchdog no reader is asked`() throws {
         let rig = try Rig()
         let asked = Guarded(0)
         _ = rig.engine.addReader { asked.withLock { $0 += 1 } }
@@ -177,7 +177,7 @@ struct OutageTests {
         rig.stop()
     }
 
-    @Test func `while the disk takes no writes nobody is silent`() throws {
+    @Test func `while the disk takes no writes no watchdog alarms`() throws {
         let store = FaultyLogStore()
         let rig = try rig(store)
         run(rig, seconds: 8)

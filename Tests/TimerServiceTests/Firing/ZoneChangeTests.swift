@@ -130,7 +130,7 @@ struct ZoneChangeTests {
         rig.stop()
     }
 
-    @Test func `a timer deleted before its plan was checked is passed over, as is who took its place`() throws {
+    @Test func `a timer deleted before its plan was checked is passed over, as is one in its slot`() throws {
         var rig = try rig(["Test/Zone": 0])
         for id in ["gone", "replaced", "kept"] { try rig.create(id, try cron("0 12 * * *")) }
         try rig.settle()

@@ -7,7 +7,7 @@ import TimerLog
 @testable import TimerService
 
 struct ConcurrencyTests {
-    /// What a thread was told of one change.
+    /// The answer that a thread got to one change.
     private struct Told: Sendable {
         var position: Int64
         var id: String
@@ -87,7 +87,7 @@ struct ConcurrencyTests {
             }
         }
         for client in clients { try client.finish("a client is done") }
-        // What was said to be durable is on disk now, not only after a stop.
+        // Records reported durable are on disk now, not only after a stop.
         let reader = try store.makeReader()
         for change in told.value { #expect(try reader.row(holding: change.position) != nil) }
         service.stop()

@@ -83,7 +83,7 @@ struct StoppingTests {
         store.failReads(0)
         store.failOpens(0)
         _ = try store.open()
-        // Nothing of what was recorded on top of the failed rows came after them.
+        // No record made after the failed rows follows them in the log.
         #expect(try rows(of: store).count == (outcome == .unknownButWritten ? 1 : 0))
         store.close()
     }

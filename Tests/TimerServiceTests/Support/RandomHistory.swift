@@ -22,8 +22,8 @@ struct RandomHistory {
         self.payloadBytes = payloadBytes
     }
 
-    /// One thing happens: something is asked for, or time passes and what is due fires. A refusal by the machine is
-    /// nothing special; another error is thrown on.
+    /// One thing happens: a client asks for something, or time passes and due timers fire. A refusal by the machine is
+    /// expected; any other error is rethrown.
     mutating func step(_ rig: Rig) throws(ServiceError) {
         do throws(ServiceError) {
             switch Int.random(in: 0..<26, using: &generator) {
@@ -37,7 +37,7 @@ struct RandomHistory {
                 try rig.answer(answers, bytes: Int.random(in: 0...200, using: &generator))
                 answers += 1
             case 20..<22:
-                // Whose turn it is follows from what is on disk: the same in every run.
+                // Which deliveries are ready depends on the rows on disk, so these are settled first: every run is the same.
                 if rig.locked({ !$0.storageFails }) { try? rig.settle() }
                 var isLast = true
                 var restarts = 0

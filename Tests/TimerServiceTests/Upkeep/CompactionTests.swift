@@ -25,14 +25,14 @@ struct CompactionTests {
         Compactor(rig.engine, rig.store, rig.committer, tuning: tuning) { Issue.record("\($0)") }
     }
 
-    /// Waits until the rows that rounds let go are gone.
+    /// Waits until the rows released by rounds are deleted.
     private func waitForDeletion(_ rig: Rig) throws {
         try eventually("what was let go is deleted") {
             rig.committer.bytes == RowBytes(try rows(of: rig.store))
         }
     }
 
-    /// Bytes that a log of what lives now would take, headers of rows aside.
+    /// Bytes that a log of the live timers would take, without the rows' headers.
     private func liveBytes(_ rig: Rig) -> Int {
         rig.locked { engine in
             engine.scheduler.definitionBytes + engine.idempotency.answerBytes
@@ -76,7 +76,7 @@ struct CompactionTests {
         let compactor = compactor(rig)
         for row in try rows(of: rig.store) {
             let carried = try compactor.needs(of: row)
-            // Fold without the row, too, is the same once its floor was carried: nothing rests on it any more.
+            // A fold without the row is the same once its floor was carried: nothing depends on the row any more.
             #expect(rig.engine.carry(carried, from: 0) == carried.count)
             #expect(rig.engine.carryVersionFloor())
             try rig.expectFoldIsLive(answers: 0..<history.answers)
@@ -142,7 +142,7 @@ struct CompactionTests {
             while try compactor.round(try rig.store.makeReader()) {}
             try waitForDeletion(rig)
             let bytes = rig.store.bytesOnDisk()
-            // What is kept for events, twice what lives, the slack, and a few rows that are under way.
+            // The events' share, twice the live state, the slack, and a few rows under way.
             #expect(bytes <= 30_000 + 2 * liveBytes(rig) + tuning.slackBytes + 3000)
         }
         #expect(rig.store.bytesOnDisk() >= 30_000)
@@ -162,7 +162,7 @@ struct CompactionTests {
             while try compactor.round(try store.makeReader()) {}
         }
         let kept = try rows(of: store, from: rig.committer.horizon + 1).reduce(0) { $0 + $1.data.count }
-        // Less than a row below what is kept for.
+        // Less than one row below the events' share.
         #expect(kept > 29_000)
         #expect(kept < 60_000)
         #expect(store.bytesOnDisk() > 100_000)

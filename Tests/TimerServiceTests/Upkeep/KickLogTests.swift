@@ -36,7 +36,7 @@ struct KickLogTests {
         rig.stop()
     }
 
-    @Test func `kicks that were lost are lost to who waits for them`() throws {
+    @Test func `a client that waits for a lost kick learns that it is lost`() throws {
         let store = FaultyLogStore()
         let rig = try Rig(store)
         try dogs(2, rig)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Webhooks
 
-/// What the C library makes of `text`.
+/// The address that the C library reads in `text`.
 private func oracle(_ text: String) -> IPAddress? {
     var v4 = in_addr()
     if unsafe inet_pton(AF_INET, text, &v4) == 1 { return .v4(UInt32(bigEndian: v4.s_addr)) }

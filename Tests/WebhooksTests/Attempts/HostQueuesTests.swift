@@ -3,7 +3,7 @@ import Testing
 
 @testable import Webhooks
 
-/// Who comes next.
+/// Which host's delivery begins next.
 struct HostQueuesTests {
     /// Queues with `counts` elements for each host, which say their host.
     private func queues(
@@ -16,7 +16,7 @@ struct HostQueuesTests {
         return queues
     }
 
-    /// The hosts that come next until none may begin.
+    /// The hosts in the order in which they may begin, until none may.
     private func drain(_ queues: inout HostQueues<String>) -> [String] {
         var hosts: [String] = []
         while let next = queues.take() { hosts.append(next.element) }
@@ -61,7 +61,7 @@ struct HostQueuesTests {
         #expect(drain(&queues) == ["next"])
     }
 
-    @Test func `a place that is freed goes to who has the fewest`() {
+    @Test func `a freed place goes to the host that has the fewest`() {
         var queues = queues(64, 4, ["a": 9, "b": 9, "c": 9, "d": 9])
         #expect(drain(&queues) == ["a", "b", "c", "d"])
         queues.append("e", host: "e")

@@ -45,7 +45,7 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, -1, 1e300])
-    func `a policy that nobody checked gives a wait all the same`(number: Double) {
+    func `a policy that was not checked gives a wait all the same`(number: Double) {
         for policy in [RetryPolicy(multiplier: number, maxMs: .max), RetryPolicy(maxMs: .max, jitter: number)] {
             for draw in [0, .max] as [UInt64] {
                 #expect(policy.backoffMs(attempt: .max, draw: draw) >= 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Webhooks
 
-/// A URL and what is to be found in it.
+/// A URL and the parts that must be found in it.
 struct URLCase: Sendable, CustomTestStringConvertible {
     var text: String
     var isSecure: Bool

@@ -3,7 +3,7 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// What is made of what a receiver does.
+/// Which result a receiver's behaviour leads to.
 struct CourierAnswerTests {
     /// The result of one POST to a receiver that answers with `handle`.
     private func post(
@@ -59,7 +59,7 @@ struct CourierAnswerTests {
         #expect(result.retryAfter == nil)
     }
 
-    @Test func `a value that nobody needs so long is cut`() {
+    @Test func `a value longer than is needed is cut`() {
         let result = post { visit in
             visit.answer(200, ["Timer-Command: " + String(repeating: "x", count: 300)])
             return .keep

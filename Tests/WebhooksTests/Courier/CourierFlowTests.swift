@@ -4,9 +4,9 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// How many go out at once, and what becomes of them at the end.
+/// How many requests are under way at once, and their results after a stop.
 struct CourierFlowTests {
-    /// A receiver whose visitors never get an answer.
+    /// A receiver that never answers.
     private func hanging(_ visits: Guarded<Int>) -> Receiver {
         Receiver { visit in
             visits.update { $0 += 1 }

@@ -5,7 +5,7 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// Who may be connected to.
+/// Which addresses the courier may connect to.
 struct CourierJudgeTests {
     /// What the judge was asked.
     private final class Questions: @unchecked Sendable {  // unchecked: guarded by `lock`

@@ -63,7 +63,7 @@ struct CourierLookupTests {
         #expect(receiver.requests.allSatisfy { $0.contains("Host: \(name):\(receiver.port)\r\n") })
     }
 
-    @Test func `of several addresses the next is tried where nobody listens`() {
+    @Test func `of several addresses the next is tried where one has no listener`() {
         let receiver = taking()
         let harness = CourierHarness(lookUp: { _ in [[127, 0, 0, 77], [127, 0, 0, 1]] })
         #expect(harness.exchange(["http://two.test:\(receiver.port)/"])[0].status == 200)
@@ -87,12 +87,12 @@ struct CourierLookupTests {
         let receiver = taking()
         let names = Names()
         let harness = harness(names, lookups: 4)
-        // Each was found once, so one thread of four stays free for what is known.
+        // Each name was found once before, so one of the four threads stays free for known names.
         #expect(harness.exchange(["http://well.test:\(receiver.port)/"])[0].status == 200)
         let silent = (0..<40).map { "http://silent-\($0).test/" }
         harness.courier.submit(CourierHarness.posts(silent, from: 100, timeoutMs: 100))
         names.waitForLookups(3)
-        // What waits for a thread in vain is given up; what is being looked up keeps its place.
+        // A lookup that waits for a thread in vain is given up; one that is under way keeps its thread.
         #expect(harness.results.wait(38).dropFirst().allSatisfy { $0.failure == .timedOut })
         harness.courier.submit(CourierHarness.posts(["http://well.test:\(receiver.port)/"], from: 2))
         #expect(harness.results.wait(39)[1].status == 200)

@@ -3,7 +3,7 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// What is sent, and what is not.
+/// Which bytes are sent, and which are not.
 struct CourierRequestTests {
     /// What a receiver saw of a request.
     private func sent(_ request: CourierRequest, path: String = "/") throws -> String {
@@ -122,14 +122,14 @@ struct CourierRequestTests {
         #expect(result.error != nil && result.error?.contains("asked") == false)
     }
 
-    @Test func `a name that nobody has is an error`() {
+    @Test func `a name without addresses is an error`() {
         let result = CourierHarness().exchange(["http://no-such-host.invalid/"])[0]
         #expect(result.status == 0)
         #expect(result.failure == .unresolved)
         #expect(result.error?.contains("no-such-host.invalid") == true)
     }
 
-    @Test func `nobody there is an error`() {
+    @Test func `an address without a listener is an error`() {
         let result = CourierHarness().exchange(["http://127.0.0.1:\(Receiver.deadPort())/"])[0]
         #expect(result.status == 0)
         #expect(result.failure == .unreachable)

@@ -3,7 +3,7 @@ import Testing
 import TimerCore
 import Webhooks
 
-/// Whom a receiver must be able to prove to be; that a certificate nobody vouches for is refused is shown from outside.
+/// How a receiver must prove its identity. The black-box tests show that an untrusted certificate is refused.
 struct CourierTLSTests {
     @Test func `plain HTTP behind https is an error`() {
         let receiver = Receiver { visit in

@@ -1,9 +1,9 @@
 import Platform
 import Webhooks
 
-/// A courier under test with what came of its requests.
+/// A courier under test with the results of its requests.
 final class CourierHarness: Sendable {
-    /// Results by serial, as they come.
+    /// The results so far.
     final class Results: Sendable {
         private let all = Guarded<[CourierResult]>([])
 
@@ -32,7 +32,7 @@ final class CourierHarness: Sendable {
 
     deinit { courier.stop(deadlineSeconds: 0) }
 
-    /// Sends requests to `urls`, numbered from 1, and waits for what comes of them.
+    /// Sends requests to `urls`, numbered from 1, and waits for their results.
     func exchange(_ urls: [String], timeoutMs: Int = 20_000) -> [CourierResult] {
         courier.submit(Self.posts(urls, timeoutMs: timeoutMs))
         return results.wait(urls.count)

@@ -1,7 +1,7 @@
 import Testing
 import WireJSON
 
-/// What is JSON and what is not, by the categories of the well-known parsing test suites.
+/// Which texts are JSON, by the categories of the well-known parsing test suites.
 @Suite struct JSONAcceptanceTests {
     @Test(arguments: [
         // arrays and objects

@@ -1,6 +1,6 @@
 import WireJSON
 
-/// A JSON value by meaning: what two readers of the same text have to agree on.
+/// A JSON value by its meaning, on which two readers of the same text have to agree.
 enum Tree: Equatable {
     case null
     case bool(Bool)
