@@ -31,7 +31,7 @@ struct LongDelayTests {
                     _ = try turn.create(key, definition: &definition)
                 }
             }.get()
-            #expect(server.committer.step())
+            #expect(server.commitStep())
         }
 
         mutating func restart() throws { server = try Server(store, time) }
@@ -41,8 +41,8 @@ struct LongDelayTests {
             let before = server.held()["a"]?.progress.fireCount ?? 0
             // A wheel's entry comes down level by level: at most one waking each.
             for _ in 0..<64 {
-                while case .more = server.engine.advance() {}
-                if server.hasWork { _ = server.committer.step() }
+                while case .more = server.engine.fire() {}
+                if server.hasWork { _ = server.commitStep() }
                 let progress = try #require(server.held()["a"]?.progress)
                 if progress.fireCount > before { return progress.lastFiredAt }
                 #expect(server.alarm.armed > time.sinceBoot)

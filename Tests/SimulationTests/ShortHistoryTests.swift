@@ -39,12 +39,12 @@ struct ShortHistoryTests {
     @Test(arguments: [-500, 500, -5000, 5000])
     func `a stand-still is found though the calendar was set before the loop went on`(step: Int64) throws {
         try put(TimerRules(.every(100, first: .period)))
-        while case .more = server.engine.advance() {}
+        while case .more = server.engine.fire() {}
         time.pass(60_000_000_000)
         time.step(step * 1_000_000)
         // A client comes first.
         _ = server.now()
-        while case .more = server.engine.advance() {}
+        while case .more = server.engine.fire() {}
         let progress = try #require(server.held()["a"]?.progress)
         #expect(progress.fireCount == 1)
         #expect(progress.missedCount == 599)

@@ -7,7 +7,7 @@ extension Engine {
     /// Writes the record of an answer and remembers where it stands.
     func record(_ answer: StoredAnswer) {
         let position = takePosition()
-        RecordCodec.append(answer, to: &batch)
+        RecordCodec.append(answer, to: &batch.records)
         idempotency.note(LogFold.AnswerPlace(answer, position: position))
     }
 
@@ -170,7 +170,7 @@ extension Engine {
             delivery.attempts -= 1
         }
         let position = takePosition()
-        RecordCodec.append(delivery, at: now.wall, isEvent: true, carried.event.span, to: &batch)
+        RecordCodec.append(delivery, at: now.wall, isEvent: true, carried.event.span, to: &batch.records)
         carriedDeliveryBytes += carried.event.count
         scheduler.noteCarried(carried.id, at: position)
     }
@@ -180,7 +180,7 @@ extension Engine {
         guard var will = scheduler.will(definition.span), will.position == position else { return }
         will.position = takePosition()
         RecordCodec.appendWill(
-            takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition.span, to: &batch)
+            takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition.span, to: &batch.records)
         carriedDeliveryBytes += definition.count
         scheduler.moveWill(definition.span, will)
     }
@@ -201,7 +201,8 @@ extension Engine {
         let kicks = scheduler.kicks(slot)
         let lastEvent = scheduler.lastEvent(slot)
         scheduler.withDefinition(slot) { definition in
-            RecordCodec.appendSnapshot(progress, kicks, lastEvent: lastEvent, definition: definition, to: &batch)
+            RecordCodec.appendSnapshot(
+                progress, kicks, lastEvent: lastEvent, definition: definition, to: &batch.records)
         }
         _ = scheduler.stamp(slot, position: position, isBase: true, isEvent: false)
     }
@@ -211,7 +212,7 @@ extension Engine {
     func tick() {
         let isAlone = batch.isEmpty
         recordVersionFloor()
-        if isAlone { noteTick() }
+        if isAlone { batch.noteTick() }
     }
 
     /// Writes the floor of versions, which deleted timers' records no longer tell once they are gone.
@@ -223,12 +224,12 @@ extension Engine {
     /// Writes the record by which storage is tried, which says nothing new; and the mark that the next batch has to bring
     /// along.
     func recordProbe() -> HighWaterMark? {
-        _ = givePosition()
+        _ = batch.takePosition(at: clockNow)
         appendVersionFloor()
         return needsMark ? recordMark(isExact: true) : nil
     }
 
     private func appendVersionFloor() {
-        RecordCodec.appendVersionFloor(scheduler.versionFloor, at: instant().wall, to: &batch)
+        RecordCodec.appendVersionFloor(scheduler.versionFloor, at: instant().wall, to: &batch.records)
     }
 }

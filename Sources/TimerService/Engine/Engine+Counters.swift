@@ -17,6 +17,15 @@ extension Engine {
         }
     }
 
+    /// How many timers there are.
+    var timerCount: Int { lock.withLock { scheduler.count } }
+
+    /// Whether changes are taken.
+    public var takesChanges: Bool { lock.withLock { availability == .open } }
+
+    /// The name of a time zone that a cron timer of the log is in and that the data of zones do not have; nil for none.
+    var missingZone: [UInt8]? { lock.withLock { scheduler.missingZone(of: unchecked) } }
+
     /// The time zones of cron schedules; any thread.
     public var zones: any ZoneSource { configuration.zones }
 

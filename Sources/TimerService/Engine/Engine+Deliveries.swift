@@ -89,6 +89,9 @@ extension Engine {
         _ = scheduler.dropDelivery(delivery.id, position: position)
     }
 
+    /// Calls `observer` when deliveries are ready, under the lock. Called before anything changes.
+    func observeReadyDeliveries(_ observer: @escaping () -> Void) { lock.withLock { onReadyDeliveries = observer } }
+
     /// Deliveries whose turn has come, each with the origin it goes to; nil for a timer that is gone.
     ///
     /// - Parameters:
@@ -240,17 +243,18 @@ extension Engine {
                 // Its labels are those of the timer that is gone.
                 RecordCodec.append(
                     outcome, version: version, distance: distance, at: now.wall, definition: end.definition.span,
-                    to: &batch)
+                    to: &batch.records)
             } else {
                 scheduler.withDefinition(slot) { definition in
                     RecordCodec.append(
                         outcome, version: version, distance: distance, at: now.wall, definition: definition,
-                        to: &batch)
+                        to: &batch.records)
                 }
             }
         } else {
             RecordCodec.append(
-                outcome, version: end.version, distance: 0, at: now.wall, definition: end.definition.span, to: &batch)
+                outcome, version: end.version, distance: 0, at: now.wall, definition: end.definition.span,
+                to: &batch.records)
         }
         scheduler.settle(outcome, at: now.wall, position: position, wallOffset: now.wallOffset)
     }
@@ -266,7 +270,7 @@ extension Engine {
         let will = DeliveryWill(position: takePosition(), takesDeliveries: scheduler.takesDeliveries(slot))
         scheduler.withDefinition(slot) { definition in
             RecordCodec.appendWill(
-                takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition, to: &batch)
+                takesDeliveries: will.takesDeliveries, at: clockNow.wall, definition: definition, to: &batch.records)
         }
         scheduler.noteWill(slot, will)
     }
@@ -278,11 +282,11 @@ extension Engine {
     func record(_ delivery: DeliveryStanding, definition: [UInt8], _ now: Now) -> Int64 {
         let position = takePosition()
         guard let slot = delivery.slot else {
-            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition.span, to: &batch)
+            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition.span, to: &batch.records)
             return position
         }
         scheduler.withDefinition(slot) { definition in
-            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition, to: &batch)
+            RecordCodec.append(delivery, at: now.wall, isEvent: false, definition, to: &batch.records)
         }
         return position
     }

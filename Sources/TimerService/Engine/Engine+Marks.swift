@@ -1,4 +1,3 @@
-import Synchronization
 import TimerCore
 import TimerLog
 
@@ -27,20 +26,20 @@ extension Engine {
     var coversVersions: Bool { highestVersion <= mark.version }
 
     /// Whether the batch at hand may be shown before it is on disk.
-    var mayShowBatch: Bool { showsEarly && coversVersions && batchLast < mark.position }
+    var mayShowBatch: Bool { showsEarly && coversVersions && batch.last < mark.position }
 
     /// Whether the log ends with a mark that lies ahead of it.
-    var isMarkAhead: Bool { mark.position > head }
+    var isMarkAhead: Bool { mark.position > batch.head }
 
     /// Whether less than half of what the mark is to cover is left.
     var isMarkLow: Bool {
-        let position = max(PositionClock.position(at: clockNow), nextPosition)
+        let position = max(PositionClock.position(at: clockNow), batch.next)
         return position + leadPositions / 2 > mark.position || highestVersion + Self.versionLead / 2 > mark.version
     }
 
     /// Has what rests on the batch at hand wait until that is on disk.
     func bindBatch() {
-        unbound.store(min(unbound.load(ordering: .relaxed), batchFirst - 1), ordering: .releasing)
+        fates.bind(from: batch.first)
     }
 
     /// Others may have gone on with the log since it was copied, so positions and versions go on by the clock: above
@@ -51,7 +50,7 @@ extension Engine {
         let now = clock.now()
         let latest = PositionClock.lastSecond * 1000 - Self.branchLead
         let instant = min(max(0, wall, now.milliseconds(on: .wall)), latest) + Self.branchLead
-        nextPosition = max(nextPosition, PositionClock.position(at: Now(elapsed: instant * 1_000_000, wallOffset: 0)))
+        batch.skip(to: PositionClock.position(at: Now(elapsed: instant * 1_000_000, wallOffset: 0)))
         lostVersions = max(lostVersions, instant * 1000)
         needsMark = true
     }
@@ -63,7 +62,7 @@ extension Engine {
     ///
     /// - Parameter isExact: nothing is shown early behind it.
     func recordMark(isExact: Bool) -> HighWaterMark {
-        let position = givePosition()
+        let position = batch.takePosition(at: clockNow)
         var mark = HighWaterMark(position: position, version: scheduler.lostVersions)
         if !isExact {
             // While the calendar is behind the log, a second's worth: quick restarts do not add up.
@@ -71,7 +70,7 @@ extension Engine {
                 PositionClock.position(at: clockNow) + leadPositions, position + PositionClock.perSecond)
             mark.version = highestVersion + Self.versionLead
         }
-        RecordCodec.append(mark, at: clockNow.wall, to: &batch)
+        RecordCodec.append(mark, at: clockNow.wall, to: &batch.records)
         return mark
     }
 }

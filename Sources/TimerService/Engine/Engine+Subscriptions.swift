@@ -81,7 +81,7 @@ extension Engine {
                 subscriptions.expect(key, at: now.elapsed, atStart: isStart)
             }
         }
-        guard !isStart else { return scheduler.noteHeldStall(longerThan: Self.stallThreshold, now) }
+        guard !isStart else { return scheduler.noteHeldStall(longerThan: FirePacer.stallThreshold, now) }
         // With a failed append it may be lost that somebody came.
         for key in subscriptions.followed { subscriptions.expect(key, at: now.elapsed) }
     }

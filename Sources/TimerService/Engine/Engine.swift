@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 import TimerCore
 import TimerLog
 
@@ -16,7 +15,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     let lock: MeteredLock
+    /// Number of its partition.
+    let number: Int
     let configuration: EngineConfiguration
+    private let bell: CommitBell
     let alarm: any Alarm
     private let timeSource: any TimeSource
 
@@ -30,39 +32,22 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// The last instant before this process at which the server was up; nil for a new log.
     let lastUp: Now?
     var effects: [Effect] = []
-    /// Records that wait for the committer.
-    var batch: [UInt8] = []
-    /// Records of kicks that wait with them, for rows of their own: they get their positions when the batch is taken.
-    var kicks: [UInt8] = []
-    private var kickCount: Int64 = 0
-    /// Whether the batch holds but one record, which says nothing.
-    private(set) var isTickOnly = false
-    var batchFirst: Int64 = 0
-    /// The position the next record gets.
-    var nextPosition: Int64 = 0
-    /// The newest position that stands: given out and not lost, or found on disk.
-    var head: Int64 = 0
-    /// The newest position given out in this process.
-    private var givenOut: Int64 = 0
-    /// Positions that were given out and lost, newest last.
-    var lost: [ClosedRange<Int64>] = []
+    /// Records that wait for the committer, and the positions that are given out.
+    var batch = PendingBatch()
+    /// Whether the committer knows that there are some.
+    var isListed = false
+    /// What became of the positions given out.
+    let fates = Fates()
     /// How often the log was folded anew: what was recorded before such an event may be lost.
     private(set) var restarts = 0
     /// Whether storage fails; nothing changes until it was brought back.
     var storageFails = false
     /// Whether the service stops, for good.
     var isStopping = false
-    /// Requests that the batch is to answer; and for how many the committer waits before it takes the batch.
-    var gathered = 0
-    var awaited = 0
     /// What the commands of this hold of the lock have cost: see `EngineConfiguration.holdLimit`.
     var spent = 0
-    /// Elapsed nanoseconds the alarm is armed for.
-    var armedFor = Int64.max
-    /// Whether the fire loop is between two steps of one waking.
-    private var isAdvancing = false
-    /// Elapsed nanoseconds of the fire loop's last sign of life.
-    var lastBeat: Int64 = 0
+    /// When the fire loop means to wake.
+    private(set) var pacer = FirePacer()
     /// The loops that read sockets.
     private var sockets = SocketReaders()
     /// Elapsed nanoseconds of the newest batch's time base.
@@ -84,28 +69,22 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var lostVersions: Int64 = 0
     /// Whether the next batch has to bring a mark along: positions or versions moved on beyond what the log tells.
     var needsMark = false
-    let durable = Atomic<Int64>(0)
-    /// The newest position that streams may show.
-    let shown = Atomic<Int64>(0)
-    /// Answers that rest on positions up to here may leave before those are on disk.
-    let unbound = Atomic<Int64>(0)
-    /// The newest position that was lost.
-    let lostThrough = Atomic<Int64>(0)
 
-    /// A stand-still of the fire loop over this, in nanoseconds, makes misfires of what came due in it.
-    static let stallThreshold: Int64 = 1_000_000_000
-    private static let lostRangesKept = 64
     /// A new time base is written, at the loop's next waking within a second, once the newest is so old while a timer counts the time the server is up, in nanoseconds.
     private static let tickInterval: Int64 = 8_000_000_000
 
     /// Takes a folded log over.
     ///
-    /// - Parameter moved: called now and then on the way.
+    /// - Parameters:
+    ///   - bell: rung when there are records to commit.
+    ///   - moved: called now and then on the way.
     init(
-        _ fold: consuming LogFold, configuration: EngineConfiguration, alarm: any Alarm, timeSource: any TimeSource,
-        moved: () -> Void = {}, branchedAt: Int64? = nil
+        _ fold: consuming LogFold, number: Int = 0, configuration: EngineConfiguration, alarm: any Alarm,
+        timeSource: any TimeSource, bell: CommitBell, moved: () -> Void = {}, branchedAt: Int64? = nil
     ) {
+        self.number = number
         self.configuration = configuration
+        self.bell = bell
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
         self.alarm = alarm
         self.timeSource = timeSource
@@ -135,26 +114,20 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return FoldedState(fold, underWay: keys.underWay(), holdsUnsubscribed: holds, configuration, at: now)
     }
 
-    /// Begins anew from what the log holds, after a failed append. Called under the lock.
+    /// Begins anew from what the log holds, after a failed append.
     ///
     /// - Parameters:
     ///   - state: gets what the engine had, to be freed without the lock.
     ///   - kept: the newest position of ours that the log holds, or may hold; those given out above are lost.
     func restart(_ state: inout FoldedState, keeping kept: Int64) {
-        if givenOut > kept {
-            // Ranges lost since the log ended there are parts of this one.
-            lost.removeAll { $0.lowerBound > kept }
-            lost.append(kept + 1...givenOut)
-            if lost.count > Self.lostRangesKept { lost.removeFirst() }
-            lostThrough.store(givenOut, ordering: .releasing)
-        }
+        lock.lock(.restart)
+        defer { lock.unlock() }
+        fates.lose(after: kept, through: batch.givenOut)
         restarts += 1
         for key in abandoned { state.idempotency.release(key) }
         if showsEarly { lostVersions = highestVersion }
-        batch.removeAll(keepingCapacity: true)
-        kicks.removeAll(keepingCapacity: true)
-        kickCount = 0
-        gathered = 0
+        bell.took(batch.requests)
+        batch.clear()
         take(&state)
     }
 
@@ -170,19 +143,14 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         unchecked = state.cronTimers[...]
         let (head, mark) = (state.head, state.mark)
         // Two above the mark: so no row begins right behind what was lost.
-        nextPosition = max(nextPosition, head + 1, min(mark.position, .max - 2) + 2, PositionClock.position(at: now))
-        batchFirst = nextPosition
+        batch.resume(
+            head: head, atOrAfter: max(min(mark.position, .max - 2) + 2, PositionClock.position(at: now)))
         needsMark = needsMark || mark.position > head || lostVersions > scheduler.lostVersions
         scheduler.noteLostVersions(lostVersions)
         highestVersion = max(highestVersion, scheduler.lostVersions)
         self.mark = HighWaterMark()
-        unbound.store(0, ordering: .releasing)
-        self.head = head
-        durable.store(head, ordering: .releasing)
-        shown.store(head, ordering: .releasing)
-        armedFor = nextWake(now) ?? .max
-        // What is overdue waited for the disk, or for the server: the loop stood still.
-        lastBeat = 0
+        fates.reset(head: head)
+        pacer.restart(wake: nextWake(now))
     }
 
     /// The clocks as they were read last.
@@ -201,7 +169,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     /// Lets threads that wait for the lock have it, for one that takes it again at once. The holder may not call.
-    public func letOthersIn() { lock.yield(naps: 1) }
+    public func letOthersIn(naps: Int = 1) { lock.yield(naps: naps) }
 
     /// The current instant; a step of the calendar is followed at once.
     func instant() -> Now {
@@ -231,12 +199,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private func followStep(from offset: Int64, _ now: Now) {
         if now.wallOffset < offset {
             scheduler.rebuildWallWheel(now)
-        } else if (now.wallOffset - offset) * 1_000_000 > Self.stallThreshold {
+        } else if (now.wallOffset - offset) * 1_000_000 > FirePacer.stallThreshold {
             scheduler.noteWallStep(to: now)
         }
         guard availability == .open else { return }
-        // A waking that is overdue stays so: by it the fire loop finds that it stood still.
-        if armedFor > now.elapsed { armedFor = .max }
+        pacer.replan(at: now.elapsed)
         plan(now)
     }
 
@@ -245,19 +212,31 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Wakes the committer when there are records, and plans the next waking.
     func afterChanges(_ now: Now) {
-        if !batch.isEmpty && gathered >= awaited { lock.broadcast() }
+        if !batch.isEmpty { callCommitter() }
         if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
         plan(now)
+    }
+
+    /// Notes that the batch is to answer one more request.
+    func noteRequest() {
+        batch.requests += 1
+        bell.gather(1)
+    }
+
+    private func callCommitter() {
+        if !isListed {
+            isListed = true
+            bell.list(number)
+        }
+        if batch.byteCount > EngineConfiguration.maximumBatchBytes { bell.tellFull() }
+        bell.ringWhenGathered()
     }
 
     private func plan(_ now: Now) {
         guard availability == .open, let next = nextWake(now) else { return }
         // A past instant that was asked for just now is overdue since now: the loop did not stand still.
         let wake = max(next, now.elapsed)
-        if wake < armedFor {
-            armedFor = wake
-            alarm.arm(boottime: clock.boottime(ofElapsed: wake))
-        }
+        if pacer.plan(wake) { alarm.arm(boottime: clock.boottime(ofElapsed: wake)) }
     }
 
     /// Gives the step's effects their positions and writes their records.
@@ -276,7 +255,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             scheduler.withDefinition(effect.slot) { definition in
                 RecordCodec.append(
                     effect, type, distance: previous == 0 ? 0 : position - previous, definition: definition,
-                    to: &batch)
+                    to: &batch.records)
             }
             if type == .updated || type == .rescheduled { scheduler.noteRedefined(effect.slot, at: position) }
             if type == .deleted { recordWill(effect.slot) }
@@ -298,56 +277,23 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         // What shows the kick waits for a record of this batch, which is durable as a whole.
         if batch.isEmpty { tick() }
         RecordCodec.appendKick(
-            progress, kicks, hash: scheduler.hash(slot), base: scheduler.base(slot), to: &self.kicks)
-        kickCount += 1
+            progress, kicks, hash: scheduler.hash(slot), base: scheduler.base(slot), to: &batch.kicks)
+        batch.countKick()
         highestVersion = max(highestVersion, progress.version)
-        scheduler.stampKick(slot, position: head)
+        scheduler.stampKick(slot, position: batch.head)
     }
-
-    /// The position up to which the batch at hand will go, with its kicks and a mark.
-    var batchLast: Int64 { nextPosition + kickCount }
-
-    /// Gives the kicks at hand their positions, behind the batch; the first of them.
-    func placeKicks() -> Int64 {
-        let first = nextPosition
-        nextPosition += kickCount
-        if kickCount > 0 {
-            head = nextPosition - 1
-            givenOut = head
-        }
-        kickCount = 0
-        return first
-    }
-
-    /// Notes that the one record of the batch says nothing.
-    func noteTick() { isTickOnly = true }
 
     /// Bytes of records that wait for the disk.
-    var waitingBytes: Int { batch.count + kicks.count }
+    var waitingBytes: Int { batch.byteCount }
 
-    /// Gives the next record its position. The first of a batch moves on to the clock's, so that no later process gives
-    /// a position again; those that follow it are consecutive.
+    /// Gives the next record its position.
     func takePosition() -> Int64 {
         precondition(!storageFails, "nothing is recorded while storage fails: the fold of the log would not know of it")
-        return givePosition()
-    }
-
-    /// As `takePosition`, for the record by which storage is tried while it fails.
-    func givePosition() -> Int64 {
-        if batch.isEmpty {
-            // In an empty log streams were told the position before its first: none may lie between the two.
-            if head > 0 { nextPosition = max(nextPosition, PositionClock.position(at: clockNow)) }
-            batchFirst = nextPosition
-        }
-        isTickOnly = false
-        head = nextPosition
-        givenOut = nextPosition
-        nextPosition += 1
-        return head
+        return batch.takePosition(at: clockNow)
     }
 
     /// What a step of the fire loop came to.
-    public enum Advance: Sendable {
+    public enum FireStep: Sendable {
         /// Nothing more is due now.
         case done
         /// More is due: call again.
@@ -357,31 +303,28 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     /// Fires what is due, one bounded step.
-    public func advance() -> Advance {
+    public func fire() -> FireStep {
         lock.lock(.fire)
         defer { lock.unlock() }
-        let planned = max(armedFor, lastBeat)
+        // Before the clock is read: that may plan anew.
+        let pacerBefore = pacer
         let now = instant()
         guard availability == .open else { return .done }
-        if planned != .max && now.elapsed - planned > Self.stallThreshold {
-            scheduler.noteStall(until: now)
-        }
+        if pacerBefore.stoodStill(until: now.elapsed) { scheduler.noteStall(until: now) }
         // Also when held: overload makes fires late, not missed.
-        lastBeat = now.elapsed
+        pacer.beat(at: now.elapsed)
         guard waitingBytes <= EngineConfiguration.maximumBatchBytes, mayJudge(now) else { return .held }
         if scheduler.countsUptime && now.elapsed - lastBase >= Self.tickInterval { tick() }
         guard replanStep(now).isDone else {
-            armedFor = now.elapsed
+            pacer.finish(isDone: false, at: now.elapsed)
             afterChanges(now)
             return .more
         }
         var done = scheduler.advance(to: now, limit: EngineConfiguration.stepLimit, &effects)
-        if !effects.isEmpty && !isAdvancing { counters.wakeups += 1 }
-        isAdvancing = !done
+        if pacer.step(fired: !effects.isEmpty, isDone: done) { counters.wakeups += 1 }
         record()
         done = settleSubscriptions(now) && done
-        // A plan that is not done yet stays due now; else the next one is made.
-        armedFor = done ? .max : now.elapsed
+        pacer.finish(isDone: done, at: now.elapsed)
         afterChanges(now)
         return done ? .done : .more
     }

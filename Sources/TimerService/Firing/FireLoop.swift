@@ -20,9 +20,9 @@ final class FireLoop: Sendable {
     func run() {
         while !stopping.load(ordering: .acquiring) {
             heart.beat()
-            switch engine.advance() {
+            switch engine.fire() {
             case .done: engine.alarm.wait(milliseconds: Self.longestSleep)
-            case .more: engine.lock.yield()
+            case .more: engine.letOthersIn(naps: Lock.mostNaps)
             case .held: engine.alarm.wait(milliseconds: Self.backpressureSleep)
             }
         }

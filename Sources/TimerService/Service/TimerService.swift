@@ -6,16 +6,16 @@ public import Webhooks
 /// The service without its network face: the log opened and folded, and the threads that fire, commit, replay, compact
 /// and watch.
 public final class TimerService: @unchecked Sendable {  // unchecked: `threads` is touched by `start` and `stop` alone
+    private let volume: any LogVolume
+    private let partition: Partition
     /// Where timers change.
-    public let engine: Engine
+    public var engine: Engine { partition.engine }
     /// The newest rows, for live streams.
-    public let hub: EventHub
+    public var hub: EventHub { partition.hub }
     /// Older rows.
     public let replayer: Replayer
     /// Watches the loops.
     public let watchdog: LoopWatchdog
-    private let store: any LogStore
-    private let oldestAtStart: Int64
     private let committer: Committer
     private let compactor: Compactor
     private let fireLoop: FireLoop
@@ -39,55 +39,42 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) throws(StoreError) {
         let started = Clocks.monotonic()
-        let head = try store.open()
-        recovery.beat()
-        var fold = LogFold(
-            secret: head.secret, maximumTimers: configuration.maximumTimers, zones: configuration.zones)
-        try Committer.foldAhead(&fold, store, moved: recovery.beat)
-        recovery.beat()
-        let linked = fold.deletedThrough ?? 0
-        let records = fold.records
-        let oldest = fold.oldest
-        let bytes = fold.bytes
-        engine = Engine(
-            fold, configuration: configuration, alarm: alarm, timeSource: timeSource, moved: recovery.beat,
-            branchedAt: head.branchedAt)
+        let volume = SingleLogVolume(store)
+        self.volume = volume
+        let log = try RecoveredLog.recover(store, configuration, isAhead: true, moved: recovery.beat)
+        let records = log.records
+        let bell = CommitBell()
+        let partition = Partition(
+            log, configuration: configuration, alarm: alarm, timeSource: timeSource, bell: bell, moved: recovery.beat,
+            report: report)
+        self.partition = partition
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
-        hub = EventHub(head: head.last)
-        self.store = store
-        let nextPosition = engine.nextPosition
-        oldestAtStart = oldest ?? nextPosition
-        // A log that is whole never gave an id before its first: who comes with one knows another log, and has a gap.
-        let deletedThrough = linked > 0 ? linked : oldestAtStart - 1
+        let (engine, hub) = (partition.engine, partition.hub)
         replayer = Replayer(store, hub)
         watchdog = LoopWatchdog(report: report)
-        committer = Committer(
-            engine, store, hub, head: head, deletedThrough: deletedThrough, bytes: bytes,
-            report: report)
-        compactor = Compactor(engine, store, committer, report: report)
-        committer.observeGrowth { [weak compactor] in compactor?.nudge() }
+        committer = Committer(volume, [partition], bell, durability: configuration.durability)
+        compactor = Compactor([partition], report: report)
+        committer.onGrowth = { [weak compactor] in compactor?.nudge() }
         let heart = Heartbeat(name: "fire")
         watchdog.watch(heart)
         fireLoop = FireLoop(engine, heart: heart)
-        let engine = engine
-        let hub = hub
         dispatcher = sending.map { Dispatcher(engine, hub, store, $0, report: report) }
-        let timers = engine.lock.withLock { engine.scheduler.count }
-        let missing = engine.lock.withLock { engine.scheduler.missingZone(of: engine.unchecked) }
         self.report = report
-        if let missing {
+        if let missing = engine.missingZone {
             let name = String(decoding: missing, as: UTF8.self)
             throw StoreError(.unusable, "a timer is in the time zone `\(name)`, which this system's data do not have")
         }
-        report(.recovered(timers: timers, records: records, seconds: Double(Clocks.monotonic() - started) / 1e9))
+        report(
+            .recovered(timers: engine.timerCount, records: records, seconds: Double(Clocks.monotonic() - started) / 1e9)
+        )
     }
 
     /// Starts the threads.
     public func start() {
         if let dispatcher {
-            engine.lock.withLock { engine.onReadyDeliveries = { [weak dispatcher] in dispatcher?.wake() } }
-            hub.observe { [weak engine] in engine?.ringDeliveries() }
+            engine.observeReadyDeliveries { [weak dispatcher] in dispatcher?.wake() }
+            hub.observe { [weak engine = partition.engine] in engine?.ringDeliveries() }
             dispatcherThread = Thread(name: "deliver") { dispatcher.run() }
         }
         committerThread = Thread(name: "commit") { [committer] in committer.run() }
@@ -125,21 +112,21 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         for thread in threads { thread.join() }
         committer.stop()
         committerThread?.join()
-        store.close()
+        volume.close()
     }
 
     /// Whether storage takes changes.
-    public var isWritable: Bool { engine.lock.withLock { engine.availability == .open } }
+    public var isWritable: Bool { engine.takesChanges }
 
     /// Position up to which events are no longer kept.
-    public var horizon: Int64 { committer.horizon }
+    public var horizon: Int64 { partition.horizon }
 
     /// Position of the oldest event that may be kept.
-    public var oldestKept: Int64 { max(horizon + 1, oldestAtStart) }
+    public var oldestKept: Int64 { partition.oldestKept }
 
     /// Tells an operator that a row of old events can't be shown.
     public func note(unreadable error: StoreError) { report(.eventsUnreadable(error)) }
 
     /// Bytes on the device.
-    public var logBytes: Int { store.bytesOnDisk() }
+    public var logBytes: Int { volume.bytesOnDisk() }
 }

@@ -14,9 +14,9 @@ struct Follower {
 
     /// Takes the new events and compares them with the rows on disk.
     mutating func poll(_ server: Server, _ store: SimulatedStore, _ audit: LogAudit) throws {
-        if cursor < server.committer.horizon {
+        if cursor < server.partition.horizon {
             // 410: it begins anew at the oldest event kept.
-            cursor = server.committer.horizon
+            cursor = server.partition.horizon
         }
         var rows: [LogRow] = []
         var through = cursor

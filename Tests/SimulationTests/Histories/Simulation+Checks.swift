@@ -9,11 +9,11 @@ extension Simulation {
     /// Records the engine wrote that the model has not seen.
     func unseen() throws -> [Recorded] {
         followFolds()
-        let (batch, kicks) = (server.engine.batch, server.engine.kicks)
+        let (batch, kicks) = (server.engine.batch.records, server.engine.batch.kicks)
         var found: [Recorded] = []
-        var next = server.engine.batchFirst + seen.records
+        var next = server.engine.batch.first + seen.records
         if batch.count > seen.batch { found += try Recorded.all(batch[seen.batch...], first: &next) }
-        seen.records = batch.isEmpty ? 0 : next - server.engine.batchFirst
+        seen.records = batch.isEmpty ? 0 : next - server.engine.batch.first
         // Kicks get their positions when the batch is taken.
         var unknown: Int64 = 1 << 62
         if kicks.count > seen.kicks { found += try Recorded.all(kicks[seen.kicks...], first: &unknown) }
@@ -131,7 +131,7 @@ extension Simulation {
             let instant = isCatchingUp ? max(due, now.elapsed + 1_000_000) : due
             try promise(
                 overflow || wake <= max(now.elapsed, instant),
-                "\(timer) is due at \(instant), the server wakes at \(wake), now \(now), armed \(server.engine.armedFor)"
+                "\(timer) is due at \(instant), the server wakes at \(wake), now \(now), armed \(server.engine.pacer.armedFor)"
             )
             // A fire loop that has a step to make needs no alarm.
             let alarm = server.alarm.armed
@@ -216,7 +216,7 @@ extension Simulation {
         try commit()
         note("fold")
         var fold = LogFold(secret: SimulatedStore.secret)
-        try Committer.fold(&fold, store)
+        try store.fold(into: &fold)
         let scheduler = fold.finish()
         let held = HeldTimer.all(scheduler)
         let deliveries = Self.deliveries(scheduler, server.now())

@@ -129,9 +129,9 @@ extension Simulation {
     }
 
     /// One step of the fire loop, held to the model.
-    private func advance() throws -> Engine.Advance {
+    private func advance() throws -> Engine.FireStep {
         let before = server.engine.scheduler.misfireUntil
-        let result = server.engine.advance()
+        let result = server.engine.fire()
         let now = server.now()
         guard server.isOpen else { return .done }
         if stoodStill(now, before) {

@@ -24,7 +24,7 @@ extension Simulation {
             do {
                 try drain()
                 if server.hasWork {
-                    if !server.committer.step() { endProcess() }
+                    if !server.commitStep() { endProcess() }
                 } else {
                     endProcess()
                 }
@@ -111,7 +111,7 @@ extension Simulation {
         isDoomed = true
         store.kill()
         server.committer.stop()
-        server.compactor.stop()
+        server.pacing.stop()
     }
 
     /// Makes the waiting batch durable.
@@ -119,7 +119,7 @@ extension Simulation {
         try drain()
         guard server.hasWork else { return }
         note("commit")
-        if !server.committer.step() { try promise(isDoomed, "the committer gave up") }
+        if !server.commitStep() { try promise(isDoomed, "the committer gave up") }
         if isDoomed { return try restart(after: .process) }
         followFolds()
         try promise(seenRestarts == server.engine.restarts, "the log was folded anew without a cause")
@@ -141,7 +141,7 @@ extension Simulation {
         server.engine.close()
         while !isDoomed && server.hasWork {
             try drain()
-            if !server.committer.step() { break }
+            if !server.commitStep() { break }
             followFolds()
         }
         if !isDoomed { try resolve() }
@@ -176,7 +176,8 @@ extension Simulation {
         if audit.head == 0 { suspendingStart = nil }
         let kept = server.now().down(.suspending)
         try promise(!wasWatching || kept >= counted - 12_000, "a crash lost \(counted - kept) ms of uptime")
-        try promise(audit.head == server.engine.head, "the log ends at \(server.engine.head), not \(audit.head)")
+        try promise(
+            audit.head == server.engine.batch.head, "the log ends at \(server.engine.batch.head), not \(audit.head)")
         try check()
         try checkHeld(server.held(), "after a restart")
     }

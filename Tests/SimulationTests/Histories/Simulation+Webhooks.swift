@@ -77,7 +77,7 @@ extension Simulation {
     /// disk there yet.
     private func postpone() throws {
         let engine = server.engine
-        try promise(isDoomed || engine.durableHead < engine.head, "the event of a delivery can't be read")
+        try promise(isDoomed || engine.durableHead < engine.batch.head, "the event of a delivery can't be read")
         let now = server.now()
         for (id, standing) in Self.deliveries(engine.scheduler, now) where standing.state == .waiting {
             guard case .pending(let from)? = model.deliveries[id]?.phase, from <= now.down(.continuous) else {

@@ -7,10 +7,10 @@ import Webhooks
 
 /// A server without threads: one process from its start to its end.
 final class Server {
-    let engine: Engine
-    let hub: EventHub
+    let partition: Partition
     let committer: Committer
-    let compactor: Compactor
+    let compactor: LogCompaction
+    let pacing = CompactionPacing()
     let dispatcher: Dispatcher
     let courier: SimulatedCourier
     let alarm = SimulatedAlarm()
@@ -29,20 +29,19 @@ final class Server {
         configuration.deliveries.concurrency = 64
         configuration.deliveries.backlog = Model.backlog
         configuration.deliveries.deadLetters = Model.deadLetters
-        let head = try store.revive()
-        var fold = LogFold(secret: head.secret)
-        try Committer.fold(&fold, store)
-        let (deletedThrough, bytes) = (fold.deletedThrough ?? 0, fold.bytes)
-        engine = Engine(fold, configuration: configuration, alarm: alarm, timeSource: time)
-        hub = EventHub(head: head.last)
+        let bell = CommitBell()
+        store.begin()
+        partition = Partition(
+            try RecoveredLog.recover(store, configuration), configuration: configuration, alarm: alarm,
+            timeSource: time, bell: bell, report: { _ in })
+        let (engine, hub) = (partition.engine, partition.hub)
         committer = Committer(
-            engine, store, hub, head: head, deletedThrough: deletedThrough, bytes: bytes,
-            report: { _ in })
+            SingleLogVolume(store), [partition], bell, durability: configuration.durability, foldsAtOnce: true)
         committer.retryPause = 1
-        var tuning = Compactor.Tuning()
+        var tuning = LogCompaction.Tuning()
         tuning.slackBytes = 512
         tuning.rowsPerRound = 20
-        compactor = Compactor(engine, store, committer, tuning: tuning, report: { _ in })
+        compactor = LogCompaction(partition, pacing, tuning: tuning, report: { _ in })
         let sending = DeliverySending(version: "0") { event, data in
             WebhookEvent(
                 id: String(event.position), type: "event", json: Recorded.body(of: event, data), payload: nil, data: [],
@@ -63,6 +62,19 @@ final class Server {
         hub.observe { [unowned engine] in engine.ringDeliveries() }
     }
 
+    var engine: Engine { partition.engine }
+
+    var hub: EventHub { partition.hub }
+
+    /// Takes a step of the committer, and goes on while it recovers the storage. Returns false when there will be none any
+    /// more.
+    func commitStep() -> Bool {
+        repeat {
+            guard committer.step() else { return false }
+        } while committer.isRecovering
+        return true
+    }
+
     /// Exchanges with one host at once: a share of so few places is never less.
     static let perHost = 2
 
@@ -73,7 +85,7 @@ final class Server {
     func now() -> Now { engine.lock.withLock { engine.instant() } }
 
     /// Whether the committer has something to do.
-    var hasWork: Bool { engine.lock.withLock { committer.hasWork } }
+    var hasWork: Bool { committer.hasWork }
 
     var isOpen: Bool { engine.availability == .open }
 

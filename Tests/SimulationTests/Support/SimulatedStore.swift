@@ -18,8 +18,13 @@ final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a sim
     /// Ends the process.
     func kill() { isDead = true }
 
+    /// A new process begins: what it opens it finds without anything happening meanwhile.
+    func begin() { (isDead, isBeginning) = (false, true) }
+
+    private var isBeginning = false
+
     /// What the next process finds. The order of lists is keyed by a secret that is the same in every run.
-    func revive() throws(StoreError) -> StoreHead {
+    private func revive() throws(StoreError) -> StoreHead {
         isDead = false
         var head = try disk.open()
         head.secret = Self.secret
@@ -29,6 +34,10 @@ final class SimulatedStore: LogStore, @unchecked Sendable {  // unchecked: a sim
     static let secret = [UInt8](repeating: 7, count: 16)
 
     func open() throws(StoreError) -> StoreHead {
+        if isBeginning {
+            isBeginning = false
+            return try revive()
+        }
         if isShut {
             isShut = false
             throw Self.failure

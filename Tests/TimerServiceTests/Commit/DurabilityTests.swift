@@ -48,9 +48,9 @@ struct DurabilityTests {
         var configuration = Self.interval(0)
         configuration.durability = .commit
         let rig = try Rig(store, configuration)
-        var tuning = Compactor.Tuning()
+        var tuning = LogCompaction.Tuning()
         tuning.slackBytes = 0
-        let compactor = Compactor(rig.engine, store, rig.committer, tuning: tuning) { Issue.record("\($0)") }
+        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try rig.create("sleeper", TimerRules(.after(1 << 40)))
         try rig.settle()
         for _ in 0..<30 {
@@ -62,7 +62,10 @@ struct DurabilityTests {
         rig.time.pass(milliseconds: 10)
         store.shut()
         faulty.plan(.absent)
-        let round = Background { _ = try? compactor.round(store.makeReader()) }
+        let round = Background { [partition = rig.partition, tuning] in
+            let lost = LogCompaction(partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+            _ = try? lost.round(store.makeReader())
+        }
         try eventually("what was carried is on its way") { store.isHolding }
         store.unshut()
         try eventually("storage was brought back") { rig.locked { $0.restarts == 1 && !$0.storageFails } }
@@ -87,11 +90,11 @@ struct DurabilityTests {
         }
         #expect(refusal == .overloaded)
         #expect(throws: ServiceError.overloaded) { try rig.tell("beat", .suspend) }
-        #expect(rig.locked { $0.batch.count } < 66 << 20)
+        #expect(rig.locked { $0.batch.byteCount } < 66 << 20)
         // The loop keeps asking while it is held.
         for _ in 0..<10 {
             rig.time.pass(milliseconds: 300)
-            guard case .held = rig.engine.advance() else {
+            guard case .held = rig.engine.fire() else {
                 Issue.record("it fires over the bound")
                 break
             }
@@ -119,7 +122,7 @@ struct DurabilityTests {
         let all = try rows(of: store)
         store.shut()
         try rig.create("busy0")
-        rig.committer.delete(through: all[4].last, RowBytes(all[0...4]))
+        rig.partition.delete(through: all[4].last, RowBytes(all[0...4]))
         for number in 1...20 {
             try eventually("an append is under way") { store.isHolding }
             // The next batch is there before this one is done.
@@ -130,7 +133,7 @@ struct DurabilityTests {
             }
         }
         #expect(try rows(of: store).first?.first == all[5].first)
-        #expect(rig.committer.bytes == RowBytes(try rows(of: store)))
+        #expect(rig.partition.trim.bytes == RowBytes(try rows(of: store)))
         store.unshut()
         rig.stop()
     }
@@ -144,15 +147,15 @@ struct DurabilityTests {
         }
         let all = try rows(of: store)
         store.failDeletes(1)
-        rig.committer.delete(through: all[2].last, RowBytes(all[0...2]))
+        rig.partition.delete(through: all[2].last, RowBytes(all[0...2]))
         try eventually("the deletion failed") { store.deleteCount == 1 }
         let position = try rig.create("after")
         #expect(try rig.fate(position) == .durable)
         #expect(rig.locked { $0.restarts } == 0)
         #expect(try rows(of: store).first == all[0])
-        rig.committer.delete(through: all[3].last, RowBytes([all[3]]))
+        rig.partition.delete(through: all[3].last, RowBytes([all[3]]))
         try eventually("the rows are gone") { try rows(of: store).first == all[4] }
-        try eventually("their bytes as well") { rig.committer.bytes == RowBytes(try rows(of: store)) }
+        try eventually("their bytes as well") { rig.partition.trim.bytes == RowBytes(try rows(of: store)) }
         rig.stop()
     }
 }

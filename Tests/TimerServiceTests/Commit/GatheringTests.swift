@@ -37,10 +37,11 @@ struct GatheringTests {
         rig.time.pass(milliseconds: 2000)
         rig.fire()
         #expect(rig.progress("a")?.fireCount == 1)
-        #expect(rig.locked { $0.gathered } == 2)
+        #expect(rig.locked { $0.batch.requests } == 2)
         rig.start()
         try rig.settle()
-        #expect(rig.locked { $0.gathered == 0 && $0.awaited == 0 })
+        #expect(rig.locked { $0.batch.requests } == 0)
+        #expect(rig.bell.gatheredRequests == 0)
         rig.stop()
     }
 

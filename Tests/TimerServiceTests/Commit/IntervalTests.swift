@@ -21,13 +21,13 @@ struct IntervalTests {
     /// Makes the timers and waits until they are on disk: from then on a mark covers later changes.
     private func begin(_ rig: Rig, _ ids: String...) throws {
         for id in ids { try rig.create(id) }
-        let head = rig.locked { $0.head }
+        let head = rig.locked { $0.batch.head }
         var isHurried = false
         try eventually("they are on disk") {
             // The first timer is on disk before it is shown; a later one may wait for the end of the interval.
             if !isHurried, rig.engine.durableHead < head, rig.locked({ $0.shownHead }) >= head {
                 isHurried = true
-                rig.committer.hurry()
+                rig.partition.hurry()
             }
             return rig.engine.durableHead >= head
         }
@@ -35,7 +35,7 @@ struct IntervalTests {
 
     /// Waits until streams are shown every record.
     private func show(_ rig: Rig) throws {
-        try eventually("all is shown") { rig.locked { $0.shownHead >= $0.head } }
+        try eventually("all is shown") { rig.locked { $0.shownHead >= $0.batch.head } }
     }
 
     /// The rows on disk now, as another process would find them after a crash of this one.
@@ -138,14 +138,14 @@ struct IntervalTests {
         try show(rig)
         store.plan(outcome)
         store.failOpens(2)
-        rig.committer.hurry()
+        rig.partition.hurry()
         try eventually("it is on disk") { rig.engine.durableHead >= position }
         try eventually("storage works again") { rig.locked { !$0.storageFails } }
         #expect(rig.locked { $0.restarts } == 0)
         #expect(rig.engine.fate(of: position) == .durable)
         #expect(rig.progress("a")?.state == .suspended)
         try rig.tell("b", .suspend)
-        rig.committer.hurry()
+        rig.partition.hurry()
         try rig.expectFoldIsLive()
         rig.stop()
     }
@@ -176,7 +176,7 @@ struct IntervalTests {
         let foreign = BatchRows.make(
             records: records, first: shown + 1000, previous: head, epoch: 0, base: rig.locked { $0.timeBase() })
         #expect(memory.append(foreign, expecting: head, epoch: 0) == .durable)
-        rig.committer.hurry()
+        rig.partition.hurry()
         try eventually("it is lost") { rig.engine.isLost(shown) && rig.locked { !$0.storageFails } }
         #expect(rig.engine.fate(of: shown) == .lost)
         #expect(rig.progress("a")?.state == .running)

@@ -101,8 +101,8 @@ struct WillTests {
             rig.time.pass(milliseconds: 10_000)
             try rig.create("end")
             try rig.settle()
-            let tuning = Compactor.Tuning(slackBytes: 0, rowsPerRound: 1000, bytesPerRound: .max)
-            let compactor = Compactor(rig.engine, store, rig.committer, tuning: tuning) { Issue.record("\($0)") }
+            let tuning = LogCompaction.Tuning(slackBytes: 0, rowsPerRound: 1000, bytesPerRound: .max)
+            let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
             let before = rig.engine.turn { $0.delivery(id) }?.will
             for _ in 0..<3 { while try compactor.round(try store.makeReader()) {} }
             #expect(rig.engine.turn { $0.delivery(id) }?.will != before)

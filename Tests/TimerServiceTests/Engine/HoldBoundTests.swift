@@ -13,18 +13,18 @@ struct HoldBoundTests {
         let rig = try Rig(starts: false)
         for index in 0..<100 {
             try rig.create("t\(index)", TimerRules(.after(1000)), payload: Self.large)
-            rig.locked { $0.batch.removeAll() }
+            rig.locked { $0.batch.records.removeAll() }
         }
         rig.time.pass(milliseconds: 1000)
         var steps = 0
         var fires = 0
-        while case .more = rig.engine.advance() {
-            #expect(rig.locked { $0.batch.count } <= (1 << 20) + 2 * Self.large.count)
-            fires += rig.locked { $0.batch.count } / Self.large.count
-            rig.locked { $0.batch.removeAll() }
+        while case .more = rig.engine.fire() {
+            #expect(rig.locked { $0.batch.byteCount } <= (1 << 20) + 2 * Self.large.count)
+            fires += rig.locked { $0.batch.byteCount } / Self.large.count
+            rig.locked { $0.batch.records.removeAll() }
             steps += 1
         }
-        fires += rig.locked { $0.batch.count } / Self.large.count
+        fires += rig.locked { $0.batch.byteCount } / Self.large.count
         #expect(steps >= 5)
         #expect(fires == 100)
     }
@@ -67,7 +67,7 @@ struct HoldBoundTests {
         for index in 0..<100 {
             let position = try rig.create("t\(index)", payload: Self.large)
             carried.bases.append((key: rig.key("t\(index)"), position: position))
-            rig.locked { $0.batch.removeAll() }
+            rig.locked { $0.batch.records.removeAll() }
         }
         // The record of the definition is that of the creation, not of the activation.
         for index in carried.bases.indices { carried.bases[index].position -= 1 }
@@ -77,8 +77,8 @@ struct HoldBoundTests {
             let next = try #require(rig.engine.carry(carried, from: done))
             #expect(next > done && next - done <= 6)
             done = next
-            written += rig.locked { $0.batch.count }
-            rig.locked { $0.batch.removeAll() }
+            written += rig.locked { $0.batch.byteCount }
+            rig.locked { $0.batch.records.removeAll() }
         }
         #expect(written > 100 * Self.large.count)
     }

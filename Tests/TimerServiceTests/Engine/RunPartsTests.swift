@@ -97,8 +97,9 @@ struct RunPartsTests {
         let store = MemoryLogStore()
         let configuration = CompactionTests.keeping(milliseconds: 0)
         let rig = try Rig(store, configuration)
-        let compactor = Compactor(
-            rig.engine, store, rig.committer, tuning: Compactor.Tuning(slackBytes: 0, rowsPerRound: 3), report: { _ in }
+        let compactor = LogCompaction(
+            rig.partition, CompactionPacing(), tuning: LogCompaction.Tuning(slackBytes: 0, rowsPerRound: 3),
+            report: { _ in }
         )
         _ = try begin(rig)
         for number in 0..<6 {

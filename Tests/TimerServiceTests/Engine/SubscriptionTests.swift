@@ -196,7 +196,7 @@ struct SubscriptionTests {
         for id in ids { leave(rig, id) }
         rig.time.pass(milliseconds: 2_000)
         var steps = 1
-        while case .more = rig.engine.advance() { steps += 1 }
+        while case .more = rig.engine.fire() { steps += 1 }
         #expect(steps >= 3)
         #expect(ids.allSatisfy { rig.progress($0)?.state == .suspended })
         rig.stop()

@@ -120,7 +120,7 @@ struct OutageTests {
         // A new process begins as after a time in which the server was down.
         try rig.create("shot", TimerRules(.after(1)))
         rig.time.pass(milliseconds: 1)
-        #expect(rig.engine.advance() == .held)
+        #expect(rig.engine.fire() == .held)
         reader.tellRead(round: 1)
         rig.fire()
         for _ in 0..<99 {
@@ -137,9 +137,9 @@ struct OutageTests {
             rig.fire()
             rig.time.pass(milliseconds: 1)
         }
-        #expect(rig.engine.advance() == .held)
+        #expect(rig.engine.fire() == .held)
         rig.time.pass(milliseconds: 5)
-        #expect(rig.engine.advance() == .held)
+        #expect(rig.engine.fire() == .held)
         #expect(asked.value == 2)
         try rig.tell("dog", .kick)
         reader.tellRead(round: 2)
@@ -154,10 +154,10 @@ struct OutageTests {
         _ = rig.engine.addReader {}
         try rig.create("dog", TimerRules(.watchdog(300)))
         rig.time.pass(milliseconds: 400)
-        #expect(rig.engine.advance() == .held)
+        #expect(rig.engine.fire() == .held)
         for _ in 0..<10 {
             rig.time.pass(milliseconds: 100)
-            #expect(rig.engine.advance() == .held)
+            #expect(rig.engine.fire() == .held)
         }
         rig.time.pass(milliseconds: 1)
         rig.fire()

@@ -12,12 +12,13 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     let store: any LogStore
     let time: ManualTime
     let alarm: ManualAlarm
-    let engine: Engine
-    let hub: EventHub
+    let partition: Partition
     let committer: Committer
+    let bell = CommitBell()
+    var engine: Engine { partition.engine }
+    var hub: EventHub { partition.hub }
     /// What an operator hears.
     let heard = Guarded<[ServiceEvent]>([])
-    private let secret: [UInt8]
     private let siphash: SipHash
     private var thread: Thread?
 
@@ -32,19 +33,12 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         // Quick timers owe thousands of deliveries, which tests would fold again and again.
         configuration.deliveries.backlog = min(configuration.deliveries.backlog, backlog)
         alarm = ManualAlarm(time)
-        let head = try store.open()
-        secret = head.secret
-        siphash = SipHash(secret: secret)
-        var fold = LogFold(secret: head.secret, maximumTimers: configuration.maximumTimers, zones: configuration.zones)
-        try Committer.fold(&fold, store)
-        let deletedThrough = fold.deletedThrough ?? 0
-        let bytes = fold.bytes
-        engine = Engine(
-            fold, configuration: configuration, alarm: alarm, timeSource: time, branchedAt: head.branchedAt)
-        hub = EventHub(head: head.last)
+        partition = Partition(
+            try RecoveredLog.recover(store, configuration), configuration: configuration, alarm: alarm,
+            timeSource: time, bell: bell, report: { [heard] event in heard.withLock { $0.append(event) } })
+        siphash = SipHash(secret: partition.secret)
         committer = Committer(
-            engine, store, hub, head: head, deletedThrough: deletedThrough, bytes: bytes,
-            report: { [heard] event in heard.withLock { $0.append(event) } })
+            SingleLogVolume(store), [partition], bell, durability: configuration.durability)
         if starts { start() }
     }
 
@@ -108,12 +102,12 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     }
 
     /// Fires what is due.
-    func fire() { while case .more = engine.advance() {} }
+    func fire() { while case .more = engine.fire() {} }
 
     /// Waits until everything recorded is durable.
     func settle() throws {
         try eventually("everything is durable") {
-            locked { $0.batch.isEmpty && !$0.storageFails && $0.durableHead == $0.head }
+            locked { $0.batch.isEmpty && !$0.storageFails && $0.durableHead == $0.batch.head }
         }
     }
 
@@ -138,8 +132,8 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
 
     /// The log folded from scratch: its timers, and the answers that are still wanted.
     func folded() throws -> (timers: SchedulerCopy, answers: IdempotencyTable) {
-        var fold = LogFold(secret: secret)
-        try Committer.fold(&fold, store)
+        var fold = LogFold(secret: partition.secret)
+        try store.fold(into: &fold)
         var table = IdempotencyTable(
             maximum: engine.configuration.maximumIdempotencyKeys,
             maximumBytes: engine.configuration.maximumIdempotencyBytes)

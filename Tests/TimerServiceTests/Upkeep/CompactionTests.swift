@@ -6,8 +6,8 @@ import TimerLog
 @testable import TimerService
 
 struct CompactionTests {
-    private let tuning: Compactor.Tuning = {
-        var tuning = Compactor.Tuning()
+    private let tuning: LogCompaction.Tuning = {
+        var tuning = LogCompaction.Tuning()
         tuning.slackBytes = 4000
         tuning.rowsPerRound = 3
         tuning.bytesPerRound = 20_000
@@ -21,14 +21,14 @@ struct CompactionTests {
         return configuration
     }
 
-    private func compactor(_ rig: Rig) -> Compactor {
-        Compactor(rig.engine, rig.store, rig.committer, tuning: tuning) { Issue.record("\($0)") }
+    private func compactor(_ rig: Rig) -> LogCompaction {
+        LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
     }
 
     /// Waits until the rows released by rounds are deleted.
     private func waitForDeletion(_ rig: Rig) throws {
         try eventually("what was let go is deleted") {
-            rig.committer.bytes == RowBytes(try rows(of: rig.store))
+            rig.partition.trim.bytes == RowBytes(try rows(of: rig.store))
         }
     }
 
@@ -161,7 +161,7 @@ struct CompactionTests {
             try rig.settle()
             while try compactor.round(try store.makeReader()) {}
         }
-        let kept = try rows(of: store, from: rig.committer.horizon + 1).reduce(0) { $0 + $1.data.count }
+        let kept = try rows(of: store, from: rig.partition.horizon + 1).reduce(0) { $0 + $1.data.count }
         // Less than one row below the events' share.
         #expect(kept > 29_000)
         #expect(kept < 60_000)

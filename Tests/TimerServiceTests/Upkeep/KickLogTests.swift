@@ -7,7 +7,7 @@ import TimerLog
 
 /// Kicks in the log: durable as any change, and bounded however many there are.
 struct KickLogTests {
-    private let tuning = Compactor.Tuning(slackBytes: 20_000, rowsPerRound: 16, bytesPerRound: 100_000)
+    private let tuning = LogCompaction.Tuning(slackBytes: 20_000, rowsPerRound: 16, bytesPerRound: 100_000)
 
     private func dogs(_ count: Int, _ rig: Rig) throws {
         for number in 0..<count { try rig.create("dog\(number)", TimerRules(.watchdog(1 << 40))) }
@@ -123,7 +123,7 @@ struct KickLogTests {
     @Test(arguments: [1, 40])
     func `many kicks take a bounded part of the log, and cost no event`(dogCount: Int) throws {
         let rig = try Rig()
-        let compactor = Compactor(rig.engine, rig.store, rig.committer, tuning: tuning) { Issue.record("\($0)") }
+        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try dogs(dogCount, rig)
         var generator = SeededGenerator(seed: 8)
         var largest = 0
@@ -137,9 +137,9 @@ struct KickLogTests {
             if round % 10 == 0 { try rig.create("event\(round)") }
             try rig.settle()
             while try compactor.round(try rig.store.makeReader()) {}
-            largest = max(largest, rig.committer.bytes.kicks)
+            largest = max(largest, rig.partition.trim.bytes.kicks)
         }
-        #expect(rig.committer.bytes == RowBytes(try rows(of: rig.store)))
+        #expect(rig.partition.trim.bytes == RowBytes(try rows(of: rig.store)))
         let perDog = 80
         #expect(largest < tuning.slackBytes + 4 * dogCount * perDog + 20_000)
         #expect(try rowsOfKind(.condensed, rig).count > 3)
@@ -156,7 +156,7 @@ struct KickLogTests {
         var configuration = EngineConfiguration()
         configuration.retainMilliseconds = 0
         let rig = try Rig(MemoryLogStore(), configuration)
-        let compactor = Compactor(rig.engine, rig.store, rig.committer, tuning: tuning) { Issue.record("\($0)") }
+        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try dogs(2, rig)
         for round in 0..<1500 {
             try rig.change { turn throws(ServiceError) in
@@ -168,7 +168,7 @@ struct KickLogTests {
             while try compactor.round(try rig.store.makeReader()) {}
         }
         try eventually("what was let go is deleted") {
-            rig.committer.bytes == RowBytes(try rows(of: rig.store))
+            rig.partition.trim.bytes == RowBytes(try rows(of: rig.store))
         }
         #expect(rig.store.bytesOnDisk() < 4 * tuning.slackBytes)
         try rig.expectFoldIsLive()
@@ -177,7 +177,7 @@ struct KickLogTests {
 
     @Test func `the last kick of a quiet watchdog survives every condensing`() throws {
         let rig = try Rig()
-        let compactor = Compactor(rig.engine, rig.store, rig.committer, tuning: tuning) { Issue.record("\($0)") }
+        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try dogs(2, rig)
         try rig.tell("dog0", .kick)
         for _ in 0..<3000 { try rig.tell("dog1", .kick) }

@@ -29,14 +29,6 @@ final class MeteredLock: @unchecked Sendable {  // unchecked: `meter` is guarded
         return try body()
     }
 
-    /// As `Lock.wait`: the hold ends, and another one of the same cause begins.
-    func wait() {
-        let cause = meter.cause
-        meter.end()
-        inner.wait()
-        meter.begin(cause)
-    }
-
     /// As `Lock.wait(nanoseconds:)`: the hold ends, and another one of the same cause begins.
     func wait(nanoseconds: Int64) -> Bool {
         let cause = meter.cause
@@ -44,19 +36,6 @@ final class MeteredLock: @unchecked Sendable {  // unchecked: `meter` is guarded
         defer { meter.begin(cause) }
         return inner.wait(nanoseconds: nanoseconds)
     }
-
-    /// Waits for so long while `condition` holds, whoever signals.
-    func wait(_ nanoseconds: Int64, while condition: () -> Bool) {
-        let end = Clocks.monotonic() + nanoseconds
-        while condition() {
-            let left = end - Clocks.monotonic()
-            if left <= 0 { return }
-            _ = wait(nanoseconds: left)
-        }
-    }
-
-    /// As `Lock.signal`.
-    func broadcast() { inner.broadcast() }
 
     /// As `Lock.yield`.
     func yield(naps: Int = Lock.mostNaps) { inner.yield(naps: naps) }

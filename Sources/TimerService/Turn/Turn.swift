@@ -14,7 +14,7 @@ public import TimerCore
     }
 
     /// Position of the newest record given out: an answer that speaks of everything waits until it is durable.
-    public var head: Int64 { engine.head }
+    public var head: Int64 { engine.batch.head }
 
     /// How many timers there are.
     public var count: Int { engine.scheduler.count }
@@ -25,7 +25,7 @@ public import TimerCore
         engine.spent += 1
         let before = engine.waitingBytes
         let isLast = body()
-        if isLast && engine.waitingBytes > before { engine.gathered += 1 }
+        if isLast && engine.waitingBytes > before { engine.noteRequest() }
         return isLast
     }
 
@@ -201,5 +201,5 @@ public import TimerCore
     }
 
     /// Whether any record at `positions` was given out and is lost.
-    public func isLost(_ positions: ClosedRange<Int64>) -> Bool { engine.wasLost(positions) }
+    public func isLost(_ positions: ClosedRange<Int64>) -> Bool { engine.fates.isLost(positions) }
 }

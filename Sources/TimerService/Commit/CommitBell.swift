@@ -1,0 +1,101 @@
+import Platform
+import Synchronization
+
+/// What wakes the committer, and what it is told meanwhile. Any thread.
+final class CommitBell: Sendable {
+    private struct State {
+        var isRung = false
+        var isStopping = false
+        /// Whether more records wait than may.
+        var isFull = false
+        /// Numbers of the partitions with something to commit.
+        var listed: [Int] = []
+    }
+
+    private let state = Guarded(State())
+    /// Whether the bell was rung since the committer last looked: then it need not be rung again.
+    private let isRung = Atomic<Bool>(false)
+    /// Requests that the batches at hand are to answer, and for how many the committer waits before it takes them.
+    private let gathered = Atomic<Int>(0)
+    private let awaited = Atomic<Int>(0)
+
+    /// Has the committer look for work.
+    func ring() {
+        guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        state.update { $0.isRung = true }
+    }
+
+    /// Notes that the partition `number` has something to commit.
+    func list(_ number: Int) { state.withLock { $0.listed.append(number) } }
+
+    /// The partitions that have something to commit since this was called last; once for each `list`.
+    func takeListed() -> [Int] {
+        state.withLock { state in
+            defer { state.listed.removeAll(keepingCapacity: true) }
+            return state.listed
+        }
+    }
+
+    /// Whether a partition has something to commit.
+    var hasListed: Bool { state.withLock { !$0.listed.isEmpty } }
+
+    /// Notes that batches are to answer so many requests more.
+    func gather(_ requests: Int) { gathered.add(requests, ordering: .sequentiallyConsistent) }
+
+    /// Rings once as many requests are gathered as the committer waits for.
+    func ringWhenGathered() {
+        if gathered.load(ordering: .sequentiallyConsistent) >= awaited.load(ordering: .sequentiallyConsistent) {
+            ring()
+        }
+    }
+
+    /// Ends a pause of the committer: more records wait than may.
+    func tellFull() { state.update { $0.isFull = true } }
+
+    /// Lets changes gather for `nanoseconds`; ends early when there are too many, or at a stop. The committer's thread.
+    func pause(nanoseconds: Int64) {
+        state.withLock { $0.isFull = false }
+        _ = state.wait(nanoseconds: nanoseconds) { $0.isStopping || $0.isFull ? () : nil }
+    }
+
+    /// Tells the committer to end once everything is committed.
+    func stop() { state.update { ($0.isStopping, $0.isRung) = (true, true) } }
+
+    /// Whether the committer is to end.
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Waits until the bell is rung. The committer's thread.
+    func wait() {
+        state.wait { $0.isRung ? () : nil }
+        clear()
+    }
+
+    /// As `wait()`, for at most `nanoseconds`. Returns whether the bell was rung.
+    func wait(nanoseconds: Int64) -> Bool {
+        let isRung = state.wait(nanoseconds: nanoseconds) { $0.isRung ? () : nil } != nil
+        if isRung { clear() }
+        return isRung
+    }
+
+    /// Waits until so many requests are gathered, until the monotonic instant `deadline`, or until a stop.
+    func gather(atLeast requests: Int, until deadline: Int64) {
+        awaited.store(requests, ordering: .sequentiallyConsistent)
+        defer { awaited.store(0, ordering: .sequentiallyConsistent) }
+        while gathered.load(ordering: .sequentiallyConsistent) < requests, !isStopping {
+            let left = deadline - Clocks.monotonic()
+            guard left > 0 else { return }
+            _ = wait(nanoseconds: left)
+        }
+    }
+
+    /// Requests that the batches at hand are to answer.
+    var gatheredRequests: Int { gathered.load(ordering: .sequentiallyConsistent) }
+
+    /// Notes that so many of the gathered requests are in a batch that was taken.
+    func took(_ requests: Int) { gathered.subtract(requests, ordering: .sequentiallyConsistent) }
+
+    private func clear() {
+        state.withLock { $0.isRung = $0.isStopping }
+        isRung.store(false, ordering: .sequentiallyConsistent)
+    }
+}

@@ -1,0 +1,66 @@
+import TimerLog
+
+/// The rows of a partition that are made and not on disk yet, and where its log ends. Confined to the committer's thread.
+struct LogTail {
+    /// The epoch of the writer.
+    var epoch: Int64
+    /// Position of the last row on disk.
+    var head: Int64
+    /// Rows that are not on disk, in order.
+    private(set) var rows: [LogRow] = []
+    /// How many of them were shown already.
+    private var shownRows = 0
+    /// The newest mark among them.
+    private(set) var mark: HighWaterMark?
+    /// Bytes of their data.
+    private(set) var byteCount = 0
+    /// Monotonic nanoseconds by which they are to be on disk.
+    private(set) var syncBy = Int64.max
+
+    /// Rows are written before their time once they have so many bytes.
+    private static let mostBytes = 16 << 20
+
+    /// Begins with a log that ends at `head`.
+    init(_ head: StoreHead) {
+        epoch = head.epoch
+        self.head = head.last
+    }
+
+    /// Position of the last row, on disk or not.
+    var last: Int64 { rows.last?.last ?? head }
+
+    /// How many records the rows hold.
+    var records: Int64 { rows.reduce(0) { $0 + $1.last - $1.first + 1 } }
+
+    /// Takes further rows.
+    ///
+    /// - Parameters:
+    ///   - mark: among their records.
+    ///   - deadline: monotonic nanoseconds by which they are to be on disk, where they are the first.
+    mutating func add(_ added: [LogRow], mark: HighWaterMark?, deadline: Int64) {
+        if let mark { self.mark = mark }
+        guard !added.isEmpty else { return }
+        if rows.isEmpty { syncBy = deadline }
+        rows += added
+        byteCount += added.reduce(0) { $0 + $1.data.count }
+    }
+
+    /// Whether the rows are to be written at the monotonic instant `now`.
+    func isDue(at now: Int64) -> Bool { !rows.isEmpty && (byteCount >= Self.mostBytes || now >= syncBy) }
+
+    /// The rows that were not shown yet; they are from now on.
+    mutating func takeUnshown() -> [LogRow] {
+        defer { shownRows = rows.count }
+        return shownRows == 0 ? rows : Array(rows[shownRows...])
+    }
+
+    /// Notes that the log ends at `head`, without the rows, which are on disk or lost.
+    mutating func clear(head: Int64) {
+        self.head = head
+        rows = []
+        shownRows = 0
+        mark = nil
+        byteCount = 0
+        syncBy = .max
+    }
+}

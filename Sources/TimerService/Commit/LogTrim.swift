@@ -1,0 +1,113 @@
+import Platform
+import TimerLog
+
+/// What of a partition's log is to go, or to be replaced, and how large the log is. Any thread.
+///
+/// The compactor asks; the committer does it beside its batches.
+final class LogTrim: Sendable {
+    private struct State {
+        /// Rows up to there are to go.
+        var deleteThrough: Int64 = 0
+        /// Rows up to there are gone.
+        var deletedThrough: Int64
+        /// Events up to there are no longer kept, whether their rows are gone yet or not.
+        var expiredThrough: Int64 = 0
+        /// Whether a deletion failed; the next one asked for tries again.
+        var deletionFailed = false
+        /// Bytes of the rows' data in the log, but for rows that are to be deleted.
+        var held: RowBytes
+        /// Rows that are to take the place of others, and whether some are just doing so.
+        var replacements: [RowReplacement] = []
+        var isReplacing = false
+
+        var wantsDeletion: Bool { deleteThrough > deletedThrough && !deletionFailed }
+    }
+
+    private let state: Guarded<State>
+
+    /// Begins with a log from which rows up to `deletedThrough` are gone.
+    init(deletedThrough: Int64, held: RowBytes) {
+        state = Guarded(State(deletedThrough: deletedThrough, held: held))
+    }
+
+    // What the compactor asks for.
+
+    /// Asks for the deletion of rows up to `position`, of so many bytes; nothing live rests on them any more.
+    func delete(through position: Int64, _ bytes: RowBytes) {
+        state.withLock { state in
+            state.deleteThrough = max(state.deleteThrough, position)
+            state.held -= bytes
+            state.deletionFailed = false
+        }
+    }
+
+    /// Asks that rows take the place of others.
+    func replace(_ rows: [RowReplacement]) { state.withLock { $0.replacements += rows } }
+
+    /// Notes that events up to `position` are no longer kept.
+    func expire(through position: Int64) {
+        state.withLock { $0.expiredThrough = max($0.expiredThrough, position) }
+    }
+
+    /// Whether rows are still to take the place of others.
+    var isReplacing: Bool { state.withLock { $0.isReplacing || !$0.replacements.isEmpty } }
+
+    /// Position up to which events are no longer kept, whether their rows are gone yet or not.
+    var horizon: Int64 { state.withLock { max($0.expiredThrough, $0.deletedThrough) } }
+
+    /// Bytes of the rows' data in the log, but for rows that are to be deleted.
+    var bytes: RowBytes { state.withLock { $0.held } }
+
+    /// Rows up to there are to go, or are gone.
+    var deleteThrough: Int64 { state.withLock { $0.deleteThrough } }
+
+    // What the committer does.
+
+    /// What is to be done at once.
+    struct Work {
+        /// Rows up to there are to go.
+        var deletion: Int64?
+        /// Rows that are to take the place of others.
+        var replacements: [RowReplacement] = []
+    }
+
+    /// Whether there is anything to do.
+    var hasWork: Bool { state.withLock { $0.wantsDeletion || !$0.replacements.isEmpty } }
+
+    /// Takes what is to be done; `replaced` or `deleted` follows for each part of it.
+    func take() -> Work {
+        state.withLock { state in
+            var work = Work(deletion: state.wantsDeletion ? state.deleteThrough : nil)
+            swap(&work.replacements, &state.replacements)
+            state.isReplacing = !work.replacements.isEmpty
+            return work
+        }
+    }
+
+    /// Notes what came of a deletion of rows up to `position`.
+    ///
+    /// - Parameter isOver: whether all of them are gone; nil when it failed.
+    func deleted(through position: Int64, isOver: Bool?) {
+        state.withLock { state in
+            guard let isOver else { return state.deletionFailed = true }
+            if isOver { state.deletedThrough = max(state.deletedThrough, position) }
+        }
+    }
+
+    /// Notes that rows took the place of others, or could not: then `replacements` is empty.
+    func replaced(_ replacements: [RowReplacement]) {
+        state.withLock { state in
+            for replacement in replacements {
+                state.held -= replacement.replaced
+                state.held.add(replacement.row)
+            }
+            state.isReplacing = false
+        }
+    }
+
+    /// Notes that the log has grown by rows.
+    func grow(_ rows: [LogRow]) { state.withLock { $0.held += RowBytes(rows) } }
+
+    /// Notes what a fold of the log found.
+    func reset(held: RowBytes) { state.withLock { $0.held = held } }
+}

@@ -1,0 +1,8 @@
+import TimerLog
+
+/// A row that is to take the place of those it spans.
+struct RowReplacement {
+    var row: LogRow
+    /// Bytes of the data of those rows.
+    var replaced: RowBytes
+}

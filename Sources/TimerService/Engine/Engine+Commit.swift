@@ -1,0 +1,98 @@
+import TimerCore
+import TimerLog
+
+/// What passes between an engine and the committer: a batch one way, what became of it the other.
+extension Engine {
+    /// Takes the batch at hand.
+    ///
+    /// - Parameter empty: an empty batch, whose memory the next records are written into.
+    /// - Returns: a batch without a time base where there are no records.
+    func ready(_ demand: CommitDemand, into empty: consuming ReadyBatch) -> ReadyBatch {
+        lock.lock(.commit)
+        defer { lock.unlock() }
+        isListed = false
+        var ready = empty
+        ready.isShownEarly = mayShowBatch
+        ready.syncs = demand.isDue || !mayShowBatch || demand.isLast
+        ready.mark = ready.syncs ? markDue(demand) : nil
+        if !batch.isEmpty { move(into: &ready) }
+        return ready
+    }
+
+    /// Takes what was recorded while an append was under way that failed, where it may be shown nevertheless.
+    func readyShownEarly() -> ReadyBatch? {
+        lock.withLock(.commit) {
+            guard mayShowBatch, !batch.isEmpty else { return nil }
+            var ready = ReadyBatch()
+            ready.isShownEarly = true
+            move(into: &ready)
+            return ready
+        }
+    }
+
+    /// Writes the record by which storage is tried while it fails. Nobody is to wait for it: reads go on meanwhile.
+    func readyProbe() -> ReadyBatch {
+        lock.withLock(.commit) {
+            var ready = ReadyBatch()
+            let head = batch.head
+            ready.mark = recordProbe()
+            move(into: &ready)
+            ready.isTickOnly = false
+            batch.head = head
+            return ready
+        }
+    }
+
+    /// Takes what became of a batch.
+    func advance(_ outcome: CommitOutcome) {
+        switch outcome {
+        case .shown(let position): fates.setShown(position)
+        case .durable(let position, let mark):
+            if let mark { lock.withLock(.commit) { setDurable(mark) } }
+            fates.setDurable(position)
+        case .failed: lock.withLock(.commit) { storageFails = true }
+        case .recovered:
+            lock.withLock(.commit) {
+                // The record by which storage was tried stands now.
+                batch.head = max(batch.head, fates.durableHead)
+                storageFails = false
+                // What was recorded before it failed waits in the batch, and the committer was told of it then.
+                isListed = false
+                afterChanges(instant())
+            }
+            alarm.ring()
+        }
+    }
+
+    /// Counts an append of so many records that took so long.
+    func countCommit(seconds: Double, records: Int64) {
+        lock.withLock(.commit) {
+            counters.commitSeconds.observe(seconds)
+            counters.commitRecords.observe(Double(records))
+        }
+    }
+
+    /// Gives back the memory of empty buffers.
+    func shrink() { lock.withLock(.commit) { batch.shrink() } }
+
+    /// Whether records wait for the committer, or a mark has to be written before the end.
+    func hasBatch(isLast: Bool) -> Bool {
+        lock.withLock(.commit) { !batch.isEmpty || isLast && showsEarly && isMarkAhead && !storageFails }
+    }
+
+    private func move(into ready: inout ReadyBatch) {
+        // Before the batch is taken: the reading follows a step of the calendar.
+        let base = timeBase()
+        lastBase = base.now.elapsed
+        ready.base = base
+        batch.move(into: &ready)
+    }
+
+    /// Writes the mark that has to go along with what is written now.
+    private func markDue(_ demand: CommitDemand) -> HighWaterMark? {
+        let isLast = demand.isLast && showsEarly
+        guard !batch.isEmpty || demand.hasRows || isLast && isMarkAhead else { return nil }
+        guard isLast || needsMark || showsEarly && isMarkLow, !storageFails else { return nil }
+        return recordMark(isExact: isLast || !showsEarly)
+    }
+}

@@ -1,0 +1,78 @@
+import Platform
+import Synchronization
+
+/// What became of the positions that an engine gave out: on disk, shown, or lost. Any thread.
+public final class Fates: Sendable {
+    private let durable = Atomic<Int64>(0)
+    private let shown = Atomic<Int64>(0)
+    /// Answers that rest on positions up to here may leave before those are on disk.
+    private let unbound = Atomic<Int64>(0)
+    /// The newest position that was lost.
+    private let lostThrough = Atomic<Int64>(0)
+    /// Positions that were given out and lost, newest last.
+    private let lost = Guarded<[ClosedRange<Int64>]>([])
+
+    private static let lostRangesKept = 64
+
+    /// Position of the newest record that is on disk.
+    var durableHead: Int64 { durable.load(ordering: .acquiring) }
+
+    /// Position of the newest record that streams and deliveries may show: it is on disk, or can't be given again.
+    var shownHead: Int64 { shown.load(ordering: .acquiring) }
+
+    /// Notes that everything up to `position` is on disk.
+    func setDurable(_ position: Int64) {
+        durable.store(position, ordering: .releasing)
+        setShown(max(position, shownHead))
+    }
+
+    /// Notes that everything up to `position` may be shown.
+    func setShown(_ position: Int64) { shown.store(position, ordering: .releasing) }
+
+    /// Lets answers that rest on positions up to `position` leave before those are on disk. Called under the engine's lock.
+    func unbind(through position: Int64) { unbound.store(position, ordering: .releasing) }
+
+    /// Has answers that rest on positions from `position` on wait until those are on disk. Called under the engine's lock.
+    func bind(from position: Int64) {
+        unbound.store(min(unbound.load(ordering: .relaxed), position - 1), ordering: .releasing)
+    }
+
+    /// Notes that the log ends at `head`, whatever was noted before. Called under the engine's lock.
+    func reset(head: Int64) {
+        unbound.store(0, ordering: .releasing)
+        durable.store(head, ordering: .releasing)
+        shown.store(head, ordering: .releasing)
+    }
+
+    /// Notes that the positions from above `kept` through `last` are lost.
+    func lose(after kept: Int64, through last: Int64) {
+        guard last > kept else { return }
+        lost.withLock { lost in
+            // Ranges lost since the log ended there are parts of this one.
+            lost.removeAll { $0.lowerBound > kept }
+            lost.append(kept + 1...last)
+            if lost.count > Self.lostRangesKept { lost.removeFirst() }
+        }
+        lostThrough.store(last, ordering: .releasing)
+    }
+
+    /// Whether any record at `positions` was given out and is lost.
+    func isLost(_ positions: ClosedRange<Int64>) -> Bool {
+        guard positions.lowerBound <= lostThrough.load(ordering: .acquiring) else { return false }
+        return lost.withLock { $0.contains { $0.overlaps(positions) } }
+    }
+
+    /// What became of the records at `positions`, for an answer that rests on all of them: lost when any of them is.
+    func fate(of positions: ClosedRange<Int64>) -> Fate {
+        fate(of: positions, within: max(shownHead, unbound.load(ordering: .acquiring)))
+    }
+
+    /// As `fate(of:)`, for what reads the records themselves: `pending` until streams are shown them.
+    func fateOfShown(_ positions: ClosedRange<Int64>) -> Fate { fate(of: positions, within: shownHead) }
+
+    /// - Parameter head: read first, as a loss is noted before anything behind it can be durable.
+    private func fate(of positions: ClosedRange<Int64>, within head: Int64) -> Fate {
+        if isLost(positions) { return .lost }
+        return positions.upperBound <= head ? .durable : .pending
+    }
+}

@@ -1,0 +1,97 @@
+import TimerCore
+import TimerLog
+
+/// The records that wait for the committer, and the positions that an engine gives out.
+///
+/// The records of a batch have consecutive positions; its kicks, which go into rows of their own, get theirs behind them
+/// when the batch is taken.
+struct PendingBatch {
+    /// Records, encoded, one after the other.
+    var records: [UInt8] = []
+    /// Records of kicks.
+    var kicks: [UInt8] = []
+    private(set) var kickCount: Int64 = 0
+    /// Whether `records` holds but one record, which says nothing new.
+    private(set) var isTickOnly = false
+    /// Position of the first record.
+    private(set) var first: Int64 = 0
+    /// The position that the next record gets.
+    private(set) var next: Int64 = 0
+    /// The newest position that stands: given out and not lost, or found on disk.
+    var head: Int64 = 0
+    /// The newest position given out in this process.
+    private(set) var givenOut: Int64 = 0
+    /// Requests that the batch is to answer.
+    var requests = 0
+
+    /// Whether there is nothing to write.
+    var isEmpty: Bool { records.isEmpty }
+
+    /// Bytes of records.
+    var byteCount: Int { records.count + kicks.count }
+
+    /// The position up to which the batch will go, with its kicks and a mark.
+    var last: Int64 { next + kickCount }
+
+    /// Gives the next record its position. The first of a batch moves on to the clock's, so that no later process gives a
+    /// position again.
+    mutating func takePosition(at now: Now) -> Int64 {
+        if records.isEmpty {
+            // In an empty log streams were told the position before its first: none may lie between the two.
+            if head > 0 { next = max(next, PositionClock.position(at: now)) }
+            first = next
+        }
+        isTickOnly = false
+        head = next
+        givenOut = next
+        next += 1
+        return head
+    }
+
+    /// Notes that a kick was written.
+    mutating func countKick() { kickCount += 1 }
+
+    /// Notes that the one record says nothing new.
+    mutating func noteTick() { isTickOnly = true }
+
+    /// Moves records and kicks into `batch`, whose buffers are empty and take their place; the kicks get their positions.
+    mutating func move(into batch: inout ReadyBatch) {
+        swap(&batch.records, &records)
+        swap(&batch.kicks, &kicks)
+        batch.first = first
+        batch.firstKick = next
+        batch.isTickOnly = isTickOnly
+        batch.requests = requests
+        requests = 0
+        next += kickCount
+        if kickCount > 0 {
+            head = next - 1
+            givenOut = head
+        }
+        kickCount = 0
+    }
+
+    /// Drops the records, which are lost.
+    mutating func clear() {
+        records.removeAll(keepingCapacity: true)
+        kicks.removeAll(keepingCapacity: true)
+        kickCount = 0
+        requests = 0
+    }
+
+    /// Gives the memory of the buffers back, which are empty.
+    mutating func shrink() {
+        if records.isEmpty { records = [] }
+        if kicks.isEmpty { kicks = [] }
+    }
+
+    /// Goes on behind a log that ends at `head`, at `position` or later.
+    mutating func resume(head: Int64, atOrAfter position: Int64) {
+        next = max(next, head + 1, position)
+        first = next
+        self.head = head
+    }
+
+    /// Goes on at `position` or later.
+    mutating func skip(to position: Int64) { next = max(next, position) }
+}

@@ -1,0 +1,123 @@
+import Platform
+import TimerCore
+import TimerLog
+
+/// What the committer does for a partition whose storage fails: see `StorageRecovery`. On the committer's thread, but for
+/// the fold.
+///
+/// What was shown to nobody is given up: the log is folded anew. What was shown already is kept until the disk takes it.
+extension Partition {
+    /// Begins to recover: no changes are taken meanwhile.
+    func fail(_ outcome: AppendOutcome) {
+        engine.advance(.failed)
+        report(.appendFailed(outcome))
+        let wereShown = engine.showsEarly
+        if wereShown { showRest() }
+        recovery.appendFailed(outcome, tail.rows, wereShown: wereShown)
+        if !wereShown { giveUpRows() }
+    }
+
+    /// Takes what was recorded while the append was under way, and shows it: nothing more comes while storage fails.
+    private func showRest() {
+        guard let batch = engine.readyShownEarly() else { return }
+        tail.add(batch.rows(after: tail.last, epoch: tail.epoch), mark: nil, deadline: .max)
+        let rows = tail.takeUnshown()
+        guard let last = rows.last?.last else { return }
+        hub.publish(rows, durableThrough: tail.head)
+        engine.advance(.shown(through: last))
+        hub.notify()
+    }
+
+    private func giveUpRows() {
+        tail.clear(head: tail.head)
+        isHurried.withLock { $0 = false }
+    }
+
+    /// Goes one step on.
+    ///
+    /// - Parameters:
+    ///   - pause: nanoseconds between two attempts.
+    ///   - worker: folds the log on a thread of its own.
+    func recover(at now: Int64, pause: Int64, _ worker: RefoldWorker) {
+        if recovery.isPausing && now < pausedUntil { return }
+        recovery.goOn()
+        switch recovery.task {
+        case .none: return
+        case .append(let isReopening): insist(reopening: isReopening, since: now)
+        case .fold(let request):
+            let result = worker.result(of: self, request)
+            isFolding = result == nil
+            guard let result else { return }
+            finishFold(result)
+        case .probe: probe()
+        }
+        if recovery.isPausing { pausedUntil = Clocks.monotonic() + pause }
+        if recovery.isWorking { workAgain() }
+    }
+
+    private func workAgain() {
+        engine.advance(.recovered)
+        report(.storageRecovered)
+        hub.notify()
+    }
+
+    /// Tries to append what is not on disk; opens the store before where it is not known what it holds.
+    private func insist(reopening: Bool, since started: Int64) {
+        let attempt = attempt(reopening: reopening)
+        let rows = tail.rows
+        switch attempt {
+        case .landed: _ = landed(seconds: Double(Clocks.monotonic() - started) / 1e9)
+        case .foreign: giveUpRows()
+        case .failed: break
+        }
+        recovery.appendedAgain(attempt, rows)
+    }
+
+    private func attempt(reopening: Bool) -> StorageRecovery.Attempt {
+        if reopening {
+            do throws(StoreError) {
+                let head = try store.open()
+                guard head.epoch == tail.epoch else { return .foreign }
+                // The rows of one append are there together or not at all.
+                if head.last == tail.last { return .landed }
+                guard head.last == tail.head else { return .foreign }
+            } catch {
+                report(.storageStillFailing(error))
+                return .failed(isOpen: false)
+            }
+        }
+        switch store.append(tail.rows, expecting: tail.head, epoch: tail.epoch) {
+        case .durable: return .landed
+        case .absent: return .failed(isOpen: true)
+        case .unknown, .fenced: return .failed(isOpen: false)
+        }
+    }
+
+    private func finishFold(_ result: Result<RefoldWorker.Refolded, StoreError>) {
+        switch result {
+        case .success(let refolded):
+            tail.epoch = refolded.epoch
+            tail.clear(head: refolded.head)
+            hub.notify()
+            recovery.folded(true)
+        case .failure(let error):
+            report(.storageStillFailing(error))
+            recovery.folded(false)
+        }
+    }
+
+    /// Writes a record that says nothing new; when it lands, changes are taken again.
+    private func probe() {
+        let batch = engine.readyProbe()
+        let rows = batch.rows(after: tail.head, epoch: tail.epoch)
+        guard let last = rows.last?.last else { return }
+        let outcome = store.append(rows, expecting: tail.head, epoch: tail.epoch)
+        if outcome == .durable {
+            hub.publish(rows, durableThrough: last)
+            trim.grow(rows)
+            tail.clear(head: last)
+            engine.advance(.durable(through: last, mark: batch.mark))
+        }
+        recovery.probed(outcome, rows)
+    }
+}

@@ -1,0 +1,93 @@
+import Platform
+import TimerCore
+import TimerLog
+
+/// One log and what lives on it: the engine that changes its timers, the hub that shows its newest rows, and what the
+/// committer has to do for it.
+public final class Partition: @unchecked Sendable {
+    // Unchecked: `tail` to `isFolding` are confined to the committer's thread.
+    /// Its number among the partitions of the volume.
+    let number: Int
+    /// Where its timers change.
+    public let engine: Engine
+    /// Its newest rows, for live streams.
+    public let hub: EventHub
+    /// Its log.
+    let store: any LogStore
+    /// What of its log is to go.
+    let trim: LogTrim
+    /// Rows on their way to disk.
+    var tail: LogTail
+    /// What to do where storage fails.
+    var recovery = StorageRecovery()
+    /// Monotonic nanoseconds at which the recovery goes on.
+    var pausedUntil: Int64 = 0
+    /// Whether the log is being folded anew, on another thread.
+    var isFolding = false
+    /// Whether rows that wait for their time are to be written now.
+    let isHurried = Guarded(false)
+    let secret: [UInt8]
+    let report: @Sendable (ServiceEvent) -> Void
+    private let bell: CommitBell
+    private let oldestAtStart: Int64
+
+    /// Takes a recovered log over.
+    ///
+    /// - Parameters:
+    ///   - bell: the committer's.
+    ///   - moved: called now and then on the way.
+    init(
+        _ log: consuming RecoveredLog, number: Int = 0, configuration: EngineConfiguration, alarm: any Alarm,
+        timeSource: any TimeSource, bell: CommitBell, moved: () -> Void = {},
+        report: @escaping @Sendable (ServiceEvent) -> Void
+    ) {
+        self.number = number
+        self.bell = bell
+        self.report = report
+        let (store, head, deletedThrough) = (log.store, log.head, log.deletedThrough)
+        let (oldest, bytes) = (log.oldest, log.bytes)
+        engine = Engine(
+            log.fold, number: number, configuration: configuration, alarm: alarm, timeSource: timeSource, bell: bell,
+            moved: moved, branchedAt: head.branchedAt)
+        hub = EventHub(head: head.last)
+        self.store = store
+        secret = head.secret
+        tail = LogTail(head)
+        oldestAtStart = oldest ?? engine.batch.next
+        // A log that is whole never gave an id before its first: a client with an earlier one knows another log, and has
+        // a gap.
+        trim = LogTrim(deletedThrough: deletedThrough > 0 ? deletedThrough : oldestAtStart - 1, held: bytes)
+    }
+
+    /// Position up to which events are no longer kept.
+    public var horizon: Int64 { trim.horizon }
+
+    /// Position of the oldest event that may be kept.
+    public var oldestKept: Int64 { max(horizon + 1, oldestAtStart) }
+
+    // What the compactor asks of the committer.
+
+    /// Asks for the deletion of rows up to `position`, of so many bytes; nothing live rests on them any more.
+    func delete(through position: Int64, _ bytes: RowBytes) {
+        trim.delete(through: position, bytes)
+        callCommitter()
+    }
+
+    /// Asks that rows take the place of others.
+    func replace(_ rows: [RowReplacement]) {
+        trim.replace(rows)
+        callCommitter()
+    }
+
+    /// Has rows that wait for their time written at once.
+    func hurry() {
+        guard engine.showsEarly else { return }
+        isHurried.withLock { $0 = true }
+        callCommitter()
+    }
+
+    private func callCommitter() {
+        bell.list(number)
+        bell.ring()
+    }
+}
