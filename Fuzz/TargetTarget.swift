@@ -52,7 +52,7 @@ private func fuzzPages(_ target: RequestTarget) {
     if let run = try? ListRun(target) {
         require((1...APILimits.listMaximum).contains(run.limit), "a page of \(run.limit)")
         require(run.labels.count <= APILimits.labels, "\(run.labels.count) labels")
-        if let place = ListRun.Cursor(cursor, bySoonest: run.bySoonest) {
+        if let place = ListCursor(cursor, bySoonest: run.bySoonest) {
             require(Array(place.text.utf8) == cursor, "a cursor has two spellings")
         }
         let next = run.bySoonest ? "00000000000000ff-0000000000000000" : "00000000000000ff"

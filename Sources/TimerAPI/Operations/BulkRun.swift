@@ -2,38 +2,6 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// What a bulk request does to each timer it selects.
-enum BulkAction {
-    case command(TimerCommand, RescheduleTarget?)
-    case delete
-
-    /// The actions by the words that paths name them with: every command, and `delete`.
-    static let names = TimerCommand.allCases.map { "\($0.name)" } + ["delete"]
-
-    /// Whether `word` names an action.
-    static func isNamed(_ word: some Sequence<UInt8>) -> Bool { names.contains { $0.utf8.elementsEqual(word) } }
-
-    /// The action that `word` names, with what the body of the request says about it; the body's other members select.
-    init(_ word: [UInt8], _ document: JSONDocument) throws(Problem) {
-        guard let command = TimerCommand.allCases.first(where: { "\($0.name)".utf8.elementsEqual(word) }) else {
-            self = .delete
-            return
-        }
-        guard command == .reschedule else {
-            self = .command(command, nil)
-            return
-        }
-        let target = try CommandBody.target(document, document.root, ignored: BulkRun.selectorFields)
-        self = .command(command, target)
-    }
-
-    /// Whether a member of the body belongs to the action and does not select.
-    func owns(_ field: String) -> Bool {
-        guard case .command(.reschedule, _) = self else { return false }
-        return field == "after" || field == "at"
-    }
-}
-
 /// A bulk request under way: each timer is one step, the whole is not.
 final class BulkRun {
     private let action: BulkAction

@@ -13,50 +13,19 @@ final class ListRun {
     let dueBefore: Int64?
     let bySoonest: Bool
     let limit: Int
-    private var after: Cursor?
+    private var after: ListCursor?
     private var search: SoonestSearch?
     /// Timers that a search has found and that are not on the page yet, soonest last; nil while it goes on.
     private var found: [(place: Scheduler.DuePlace, slot: SlotIndex)]?
     private var examined = 0
     /// The timers of the page so far, each with the place right behind it.
-    private(set) var members: [(view: TimerView, behind: Cursor)] = []
+    private(set) var members: [(view: TimerView, behind: ListCursor)] = []
     /// About how many bytes of JSON they are.
     private(set) var bytes = 0
     /// Where the next page begins; nil when there is none.
-    private(set) var next: Cursor?
+    private(set) var next: ListCursor?
     /// Position that everything on the page reflects.
     private(set) var head: Int64?
-
-    /// A place between timers, in either order.
-    enum Cursor {
-        case place(UInt64)
-        case due(Scheduler.DuePlace)
-
-        var text: String {
-            switch self {
-            case .place(let place): Self.hex(place)
-            case .due(let place): "\(Self.hex(UInt64(bitPattern: place.due)))-\(Self.hex(place.place))"
-            }
-        }
-
-        init?(_ text: [UInt8], bySoonest: Bool) {
-            let parts = text.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-            let numbers = parts.compactMap { part in
-                part.count == 16 ? UInt64(String(decoding: part, as: UTF8.self), radix: 16) : nil
-            }
-            guard numbers.count == parts.count, parts.count == (bySoonest ? 2 : 1) else { return nil }
-            self =
-                bySoonest
-                ? .due(Scheduler.DuePlace(due: Int64(bitPattern: numbers[0]), place: numbers[1])) : .place(numbers[0])
-            // Numbers may have signs and capitals, cursors have not.
-            guard self.text.utf8.elementsEqual(text) else { return nil }
-        }
-
-        private static func hex(_ value: UInt64) -> String {
-            let digits = String(value, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
-    }
 
     init(_ target: Target) throws(Problem) {
         var query = QueryReader(target)
@@ -74,7 +43,7 @@ final class ListRun {
             try query.number(
                 "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
         if let text = try query.one("cursor") {
-            guard let cursor = Cursor(text, bySoonest: bySoonest) else {
+            guard let cursor = ListCursor(text, bySoonest: bySoonest) else {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page of this order gave")
             }
             after = cursor
@@ -186,7 +155,7 @@ final class ListRun {
     /// Whether the page has as many bytes as it may.
     private var isFull: Bool { bytes >= APILimits.pageBytes }
 
-    private func append(_ slot: SlotIndex, behind: Cursor, _ turn: borrowing Turn) {
+    private func append(_ slot: SlotIndex, behind: ListCursor, _ turn: borrowing Turn) {
         var view = TimerView()
         turn.copy(slot, into: &view)
         bytes += view.definition.count + APILimits.shownBytes

@@ -5,7 +5,7 @@ import WireJSON
 /// A delivery as JSON.
 enum DeliveryJSON {
     /// Writes a delivery whose event was read.
-    static func write(_ entry: DeliveryReading.Entry, _ json: inout JSONWriter) {
+    static func write(_ entry: DeliveryEntry, _ json: inout JSONWriter) {
         guard let event = entry.event else { return }
         let standing = entry.standing
         let isDead = standing.state == .dead

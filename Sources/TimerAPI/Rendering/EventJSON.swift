@@ -3,14 +3,6 @@ import TimerCore
 package import TimerLog
 package import WireJSON
 
-/// How a stream writes its events.
-package enum StreamFormat {
-    /// A JSON object a line.
-    case ndjson
-    /// Server-sent events.
-    case sse
-}
-
 /// An event as JSON, NDJSON or a server-sent event.
 package enum EventJSON {
     /// Writes the event that a record tells; records that are no events write nothing.

@@ -13,7 +13,7 @@ extension TimerHandler {
             try gate.authenticate(exchange, nil)
             return try gate.checkOrigin(exchange, nil)
         }
-        var match = Routing.Match.unknown
+        var match = RouteMatch.unknown
         var malformed: Problem?
         do throws(Target.Malformed) {
             try ticket.target.read(exchange.target)

@@ -12,7 +12,7 @@ struct StreamPass {
     private var channels: FIFO<(StreamChannel, [Int]?)> = FIFO()
     /// The channel being served.
     private var serving: (channel: StreamChannel, events: [Int]?)?
-    private var draft: StreamPortion.Draft?
+    private var draft: StreamPortionDraft?
     /// How many of the channel's events the draft has seen.
     private var drafted = 0
     /// The portion being handed out, and how many members are still to get it.
@@ -53,7 +53,7 @@ struct StreamPass {
         if serving == nil {
             guard let next = channels.popFirst() else { return false }
             serving = next
-            draft = StreamPortion.Draft(next.0.key)
+            draft = StreamPortionDraft(next.0.key)
             drafted = 0
         }
         examine()

@@ -28,7 +28,7 @@ extension StreamTable {
 
     /// Shows a stream the next portion of the rows it was given.
     private func showRows(_ stream: EventStream) {
-        var draft = StreamPortion.Draft(stream.channel.key)
+        var draft = StreamPortionDraft(stream.channel.key)
         var through = stream.cursor
         while !draft.isFull, let row = stream.rows.first {
             let isBehindKept = row.previous > through && through < service.horizon
@@ -54,7 +54,7 @@ extension StreamTable {
             if show(known.portion, to: stream) { goOn(stream) }
             return
         }
-        var draft = StreamPortion.Draft(stream.channel.key)
+        var draft = StreamPortionDraft(stream.channel.key)
         var through = after
         var bytes = 0
         gathering: while !draft.isFull && bytes < BatchRows.maximumRowBytes {

@@ -197,7 +197,7 @@ struct DeliveryReadingTests {
         standing.due = 7 * 86_400_000 + 1_000
         if state == .dead { standing.reason = .backlog }
         var json = JSONWriter()
-        DeliveryJSON.write(DeliveryReading.Entry(standing: standing, event: try event("tea")), &json)
+        DeliveryJSON.write(DeliveryEntry(standing: standing, event: try event("tea")), &json)
         let text = String(decoding: json.bytes, as: UTF8.self)
         #expect(
             text.hasPrefix(

@@ -1,6 +1,3 @@
-import HTTPServer
-import WireJSON
-
 /// A request's path and query, taken apart and percent-decoded.
 struct Target {
     /// The path's components.
@@ -89,35 +86,6 @@ struct Target {
         default: nil
         }
     }
-}
-
-/// The components of a path, decoded, one behind the other in one run of bytes.
-struct PathParts: RandomAccessCollection, Equatable {
-    private var bytes: [UInt8] = []
-    private var ends: [Int] = []
-
-    var startIndex: Int { 0 }
-    var endIndex: Int { ends.count }
-
-    subscript(index: Int) -> ArraySlice<UInt8> { bytes[range(index)] }
-
-    /// Whether the component at `index` is `word`.
-    func has(_ word: StaticString, at index: Int) -> Bool {
-        bytes.span.equals(word, in: range(index))
-    }
-
-    mutating func append(_ part: ArraySlice<UInt8>) {
-        bytes.append(contentsOf: part)
-        ends.append(bytes.count)
-    }
-
-    /// Forgets them and keeps the memory, unless it is more than any route needs.
-    mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: bytes.capacity <= 1024)
-        ends.removeAll(keepingCapacity: ends.capacity <= 64)
-    }
-
-    private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
 }
 
 extension Target {

@@ -5,25 +5,17 @@ import TimerService
 ///
 /// An event may be written anew, and its old row go, before it is read: what was looked for in vain is looked up again.
 final class DeliveryReading {
-    /// A delivery with its event, once that is read.
-    struct Entry {
-        var standing: DeliveryStanding
-        var event: OwedEvent?
-        /// Whether its timer is deleted.
-        var hasLostTimer = false
-    }
-
     /// Most times an event is looked for; each time it was moved between the look under the lock and the reading.
     private static let mostRounds = 4
 
     /// In the order in which they were found.
-    private(set) var entries: [Entry]
+    private(set) var entries: [DeliveryEntry]
     /// Places of the entries that have still to be read.
     private var unread: [Int]
     private var rounds = 1
 
     init(_ standings: [DeliveryStanding]) {
-        entries = standings.map { Entry(standing: $0) }
+        entries = standings.map { DeliveryEntry(standing: $0) }
         unread = Array(entries.indices)
     }
 
@@ -46,7 +38,7 @@ final class DeliveryReading {
     ///
     /// - Returns: whether each entry that is left has its event; else read again.
     func settle(_ turn: borrowing Turn) -> Bool {
-        var kept: [Entry] = []
+        var kept: [DeliveryEntry] = []
         for entry in entries {
             if let event = entry.event {
                 var entry = entry
@@ -56,7 +48,7 @@ final class DeliveryReading {
                 standing.body != entry.standing.body
             {
                 unread.append(kept.count)
-                kept.append(Entry(standing: standing))
+                kept.append(DeliveryEntry(standing: standing))
             }
         }
         entries = kept

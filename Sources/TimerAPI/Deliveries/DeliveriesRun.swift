@@ -18,7 +18,7 @@ final class DeliveriesRun {
     private(set) var head: Int64?
 
     /// The deliveries of the page, once it is done.
-    private(set) var entries: [DeliveryReading.Entry] = []
+    private(set) var entries: [DeliveryEntry] = []
 
     init(_ target: Target, siphash: SipHash) throws(Problem) {
         var query = QueryReader(target)

@@ -1,24 +1,6 @@
 import TimerCore
 import TimerService
 
-/// What a request asks of deliveries.
-enum DeliveryOperation {
-    case one(DeliveryRun)
-    case list(DeliveriesRun)
-    case redrive(RedriveRun)
-    /// A problem, unless the delivery it is about is missing, which comes first.
-    case fail(Problem, unlessMissing: Int64)
-}
-
-/// What a step of a run over deliveries came to.
-enum DeliveryStep {
-    /// There is more to do under the lock.
-    case more
-    /// Events have to be read.
-    case read(DeliveryReading)
-    case done
-}
-
 /// A request about one delivery: its event is read first, then its turn comes.
 final class DeliveryRun {
     /// What is done to it.

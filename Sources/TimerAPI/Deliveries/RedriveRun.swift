@@ -80,7 +80,7 @@ final class RedriveRun {
         return found
     }
 
-    private func redrive(_ entry: DeliveryReading.Entry, _ turn: borrowing Turn) throws(ServiceError) {
+    private func redrive(_ entry: DeliveryEntry, _ turn: borrowing Turn) throws(ServiceError) {
         guard let definition = entry.event?.definition, StreamFilter.carries(labels, definition.span) else { return }
         if let timer, !timer.names(definition.span) { return }
         do throws(ServiceError) {

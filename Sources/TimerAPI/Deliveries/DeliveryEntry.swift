@@ -1,0 +1,10 @@
+import TimerCore
+import TimerService
+
+/// A delivery with its event, once that is read.
+struct DeliveryEntry {
+    var standing: DeliveryStanding
+    var event: OwedEvent?
+    /// Whether its timer is deleted.
+    var hasLostTimer = false
+}

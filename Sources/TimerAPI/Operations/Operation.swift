@@ -1,0 +1,54 @@
+import TimerCore
+
+/// What a request asks of the timers.
+enum Operation {
+    /// Nothing: the outcome is known.
+    case none
+    /// A problem, unless the timer it is about is missing, which comes first.
+    case fail(Problem, unlessMissing: TimerKey?)
+    case create(TimerKey, definition: [UInt8])
+    case put(TimerKey, definition: [UInt8], VersionCondition, unless: VersionCondition)
+    /// Reads the timer, if there is one, to keep secrets of its webhook.
+    case readForPut(TimerKey, VersionCondition, unless: VersionCondition)
+    case replace(TimerKey, basis: Int64, definition: [UInt8], VersionCondition, unless: VersionCondition)
+    /// Reads the timer to compute what a patch gives.
+    case readForPatch(TimerKey, VersionCondition)
+    case amend(TimerKey, basis: Int64, definition: [UInt8], VersionCondition)
+    case command(TimerCommand, TimerKey, RescheduleTarget?, VersionCondition)
+    case delete(TimerKey, VersionCondition)
+    case get(TimerKey)
+    case next(TimerKey, count: Int)
+    case preview(TimerRules, count: Int)
+    /// Fires that are being looked for, outside of the lock.
+    case upcoming(UpcomingFires)
+    case list(ListRun)
+    case batch(BatchRun)
+    case bulk(BulkRun)
+    case deliveries(DeliveryOperation)
+    case stream(StreamPlan)
+    /// The same once nothing speaks against the stream: activates the timer if it still waits for a subscriber.
+    case subscribe(StreamPlan)
+
+    /// Most bytes that its answer comes to, and what it holds until then; 0 for an answer that is counted when it is there.
+    var mostAnswerBytes: Int {
+        switch self {
+        case .list(let run):
+            // The allocator may still hold the timers that were gathered once the page is written.
+            2 * min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
+        case .deliveries(.list(let run)):
+            min(run.limit * APILimits.timerBytes, APILimits.pageBytes + APILimits.timerBytes)
+        case .batch(let run): run.mostAnswerBytes
+        default: 0
+        }
+    }
+}
+
+extension Operation {
+    /// Whether it takes many steps, and each of them long.
+    var isLong: Bool {
+        switch self {
+        case .list, .batch, .bulk, .deliveries: true
+        default: false
+        }
+    }
+}

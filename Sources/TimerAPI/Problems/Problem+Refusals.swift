@@ -1,0 +1,128 @@
+import HTTPServer
+import TimerCore
+import TimerService
+
+extension Problem {
+    /// The problem that a service error is to a client.
+    init(_ error: ServiceError, timer: [UInt8]) {
+        switch error {
+        case .refused(let refusal):
+            self.init(refusal, timer: timer)
+        case .storageUnavailable:
+            self.init(.storageUnavailable, "the disk takes no writes now; nothing was changed")
+            outcome = "none"
+            retryAfter = 1
+        case .overloaded:
+            self.init(.overloaded, "more changes wait for the disk than may; nothing was changed")
+            outcome = "none"
+            retryAfter = 1
+        case .shuttingDown:
+            self.init(.shuttingDown, "the server is stopping; nothing was changed")
+            outcome = "none"
+            retryAfter = 1
+        }
+    }
+
+    private init(_ refusal: TimerRefusal, timer: [UInt8]) {
+        switch refusal {
+        case .notFound:
+            self.init(.notFound, "there is no timer with this id")
+        case .exists:
+            self.init(.timerExists, "a timer with this id exists")
+        case .illegalTransition(let command, let state, let restartable, let isWatchdog):
+            self.init(.illegalTransition, "\(command.name) is not legal while the timer is \(state.name)")
+            self.state = state
+            self.command = "\(command.name)"
+            allowed = Self.allowed(state, restartable, isWatchdog: isWatchdog)
+        case .illegalChange(let state, let restartable, let isWatchdog):
+            self.init(.illegalTransition, "the schedule can't be changed once the timer is \(state.name)")
+            self.state = state
+            command = "patch"
+            allowed = Self.allowed(state, restartable, isWatchdog: isWatchdog)
+        case .notAWatchdog(let state, let restartable):
+            self.init(.notAWatchdog, "this timer is not a watchdog")
+            self.state = state
+            command = "kick"
+            allowed = Self.allowed(state, restartable, isWatchdog: false)
+        case .versionMismatch(let current):
+            self.init(
+                .versionMismatch,
+                current.map { "the timer is at version v\($0)" } ?? "there is no timer to match a version")
+            self.current = current
+        case .invalidSchedule(let pointer, let reason):
+            self.init(.invalidSchedule, reason, pointer: pointer)
+        case .timerLimit(let limit):
+            self.init(.timerLimit, "the server holds \(limit) timers already")
+        }
+        if !timer.isEmpty { self.timer = timer }
+    }
+
+    private static func allowed(
+        _ state: TimerState, _ restartable: Bool, isWatchdog: Bool
+    ) -> [TimerCommand] {
+        TimerCommand.allCases.filter {
+            TimerMachine.allows($0, in: state, restartable: restartable, isWatchdog: isWatchdog)
+        }
+    }
+
+    /// The answers under way hold as much memory as they may.
+    static var tooManyAnswers: Problem {
+        var problem = Problem(.overloaded, "larger answers than may be are under way; nothing was changed")
+        problem.outcome = "none"
+        problem.retryAfter = 1
+        return problem
+    }
+
+    /// All places for connections are taken.
+    static var tooManyConnections: Problem {
+        var problem = Problem(
+            .overloaded, "as many connections as may be are open: only health checks are answered; nothing was changed")
+        problem.outcome = "none"
+        problem.retryAfter = 1
+        return problem
+    }
+
+    /// There is no delivery to do it to.
+    static var noDelivery: Problem { Problem(.notFound, "there is no delivery with this id") }
+
+    /// The records the answer rests on are gone.
+    static var lost: Problem {
+        var problem = Problem(.storageUnavailable, "the disk did not take the change; nothing of it stands")
+        problem.outcome = "none"
+        problem.retryAfter = 1
+        return problem
+    }
+
+    /// Turns a refusal of a run of several steps into one that does not promise that nothing stands.
+    mutating func standsInPart() {
+        guard (status ?? kind.status) == 503 else { return }
+        detail = "the run was cut short; some of its changes may stand"
+        outcome = "unknown"
+    }
+
+    /// Whether the change stands can't be told in time.
+    static var unknownOutcome: Problem {
+        var problem = Problem(.storageUnavailable, "the disk has not answered; whether the change stands is not known")
+        problem.outcome = "unknown"
+        problem.retryAfter = 1
+        return problem
+    }
+
+    /// The problem that the server's own refusal is to a client.
+    init(_ refusal: Refusal) {
+        switch refusal {
+        case .badRequest(let detail): self.init(.invalidRequest, detail)
+        case .targetTooLong: self.init(.tooLarge, "the URL is longer than 4 KiB")
+        case .headersTooLarge: self.init(.tooLarge, "the headers are larger than 8 KiB")
+        case .overloaded:
+            self.init(.overloaded, "larger bodies than may be are under way; nothing was changed")
+            outcome = "none"
+            retryAfter = 1
+        case .bodyTooLarge(let limit): self.init(.tooLarge, "the body is larger than \(limit) bytes")
+        case .notImplemented(let detail): self.init(.notImplemented, detail)
+        case .expectationFailed: self.init(.invalidRequest, "the only expectation served is 100-continue")
+        case .internalError: self.init(.internalError, "the server failed to answer; this is a fault of its own")
+        }
+        status = refusal.status
+    }
+}

@@ -1,0 +1,108 @@
+import TimerCore
+import WireJSON
+
+/// One problem of one request, after RFC 9457.
+package struct Problem: Error {
+    var kind: ProblemKind
+    var detail: String
+    /// The status code where it differs from the kind's usual one.
+    var status: Int?
+    /// JSON pointer of the part of the body at fault.
+    var pointer: String?
+    /// Name of the query parameter at fault.
+    var parameter: String?
+    /// The timer's id.
+    var timer: [UInt8]?
+    var state: TimerState?
+    var command: String?
+    var allowed: [TimerCommand]?
+    /// Commands there are, where the path named none.
+    var commands: [TimerCommand]?
+    var didYouMean: String?
+    var current: Int64?
+    var outcome: String?
+    var oldest: Int64?
+    var newest: Int64?
+    /// Value of the `Allow` header.
+    var allow: String?
+    /// Seconds for `Retry-After`.
+    var retryAfter: Int?
+
+    init(_ kind: ProblemKind, _ detail: String, pointer: String? = nil, parameter: String? = nil) {
+        self.kind = kind
+        self.detail = detail
+        self.pointer = pointer
+        self.parameter = parameter
+    }
+
+    /// Writes the problem as a JSON object.
+    func write(_ json: inout JSONWriter, instance: [UInt8], requestID: [UInt8]) {
+        writeHead(&json, instance: instance)
+        if !requestID.isEmpty {
+            json.key("requestId")
+            json.string(requestID)
+        }
+        writeTail(&json)
+    }
+
+    /// Writes the members before `requestId`.
+    func writeHead(_ json: inout JSONWriter, instance: [UInt8]) {
+        json.beginObject()
+        json.key("type")
+        json.string("/problems/\(kind.rawValue)")
+        json.key("title")
+        json.string(kind.title)
+        json.member("status", Int64(status ?? kind.status))
+        json.key("detail")
+        json.string(Self.clipped(detail))
+        if !instance.isEmpty {
+            json.key("instance")
+            json.string(instance)
+        }
+    }
+
+    /// Writes the members behind `requestId`.
+    func writeTail(_ json: inout JSONWriter) {
+        writeText(&json, "pointer", pointer.map(Self.clipped))
+        writeText(&json, "parameter", parameter)
+        if let timer {
+            json.key("timer")
+            json.string(timer)
+        }
+        writeText(&json, "state", state.map { "\($0.name)" })
+        writeText(&json, "command", command)
+        writeCommands(&json, "allowed", allowed)
+        writeCommands(&json, "commands", commands)
+        writeText(&json, "didYouMean", didYouMean)
+        if let current {
+            json.member("current", current)
+        }
+        writeText(&json, "oldest", oldest.map(EventID.text))
+        writeText(&json, "newest", newest.map(EventID.text))
+        // Of what is refused for now nothing stands, unless the refusal says otherwise.
+        writeText(&json, "outcome", outcome ?? ((status ?? kind.status) == 503 ? "none" : nil))
+        json.endObject()
+    }
+
+    /// Names and words of the request stand in a detail and in a pointer: whatever is longer ends here.
+    private static let longestText = 512
+
+    private static func clipped(_ text: String) -> String {
+        guard text.utf8.count > longestText else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(longestText))) + "…"
+    }
+
+    private func writeText(_ json: inout JSONWriter, _ name: StaticString, _ text: String?) {
+        guard let text else { return }
+        json.key(name)
+        json.string(text)
+    }
+
+    private func writeCommands(_ json: inout JSONWriter, _ name: StaticString, _ commands: [TimerCommand]?) {
+        guard let commands else { return }
+        json.key(name)
+        json.beginArray()
+        for command in commands { json.string(command.name) }
+        json.endArray()
+    }
+}

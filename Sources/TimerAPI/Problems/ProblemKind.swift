@@ -1,0 +1,121 @@
+/// The kinds of problem, each with a page of its own under `/problems/`.
+enum ProblemKind: String, CaseIterable {
+    case invalidRequest = "invalid-request"
+    case invalidSchedule = "invalid-schedule"
+    case unknownField = "unknown-field"
+    case unsupportedMediaType = "unsupported-media-type"
+    case tooLarge = "too-large"
+    case notFound = "not-found"
+    case methodNotAllowed = "method-not-allowed"
+    case illegalTransition = "illegal-transition"
+    case notAWatchdog = "not-a-watchdog"
+    case timerExists = "timer-exists"
+    case versionMismatch = "version-mismatch"
+    case idempotencyMismatch = "idempotency-mismatch"
+    case idempotencyInProgress = "idempotency-in-progress"
+    case timerLimit = "timer-limit"
+    case streamLimit = "stream-limit"
+    case eventsExpired = "events-expired"
+    case overloaded
+    case crossOrigin = "cross-origin"
+    case misdirected
+    case unauthorized
+    case storageUnavailable = "storage-unavailable"
+    case shuttingDown = "shutting-down"
+    case notImplemented = "not-implemented"
+    case internalError = "internal-error"
+
+    /// The kind that a path component names.
+    init?(slug: [UInt8]) { self.init(rawValue: String(decoding: slug, as: UTF8.self)) }
+
+    /// The status code it usually comes with.
+    var status: Int {
+        switch self {
+        case .invalidRequest, .invalidSchedule, .unknownField: 400
+        case .unauthorized: 401
+        case .crossOrigin: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .illegalTransition, .notAWatchdog, .timerExists, .idempotencyInProgress: 409
+        case .eventsExpired: 410
+        case .versionMismatch: 412
+        case .tooLarge: 413
+        case .unsupportedMediaType: 415
+        case .misdirected: 421
+        case .idempotencyMismatch: 422
+        case .timerLimit: 429
+        case .internalError: 500
+        case .notImplemented: 501
+        case .streamLimit, .overloaded, .storageUnavailable, .shuttingDown: 503
+        }
+    }
+
+    /// One line, the same for each occurrence.
+    var title: String {
+        switch self {
+        case .invalidRequest: "The request can't be understood"
+        case .invalidSchedule: "The schedule can't work"
+        case .unknownField: "There is no such field or parameter"
+        case .unsupportedMediaType: "The body's media type is not taken here"
+        case .tooLarge: "The request is too large"
+        case .notFound: "There is nothing here"
+        case .methodNotAllowed: "The method is not taken here"
+        case .illegalTransition: "The timer's state does not allow that"
+        case .notAWatchdog: "Only watchdogs can be kicked"
+        case .timerExists: "The id is taken"
+        case .versionMismatch: "The timer has moved on"
+        case .idempotencyMismatch: "The idempotency key was used for another request"
+        case .idempotencyInProgress: "The first request with this idempotency key is under way"
+        case .timerLimit: "There are as many timers as may be"
+        case .streamLimit: "There are as many streams as may be"
+        case .eventsExpired: "Events after that point are no longer kept"
+        case .overloaded: "More is under way than the server holds"
+        case .crossOrigin: "Another site's page may not do that"
+        case .misdirected: "The request was meant for another host"
+        case .unauthorized: "A token is needed"
+        case .storageUnavailable: "The disk takes no writes now"
+        case .shuttingDown: "The server is stopping"
+        case .notImplemented: "That is not there yet"
+        case .internalError: "The server made a mistake"
+        }
+    }
+
+    /// What a client should do about it, for the page.
+    var advice: String {
+        switch self {
+        case .invalidRequest, .invalidSchedule:
+            "Read `detail`; `pointer` is the JSON pointer of the part of the body at fault, `parameter` the query "
+                + "parameter. Nothing was changed."
+        case .unknownField:
+            "Read `pointer` or `parameter` for the name; check its spelling against /openapi.yaml. Nothing was changed."
+        case .unsupportedMediaType:
+            "Send `Content-Type: application/json` (`curl --json` does); PATCH also takes "
+                + "application/merge-patch+json, batch application/x-ndjson."
+        case .tooLarge: "Send less: `detail` names the limit."
+        case .notFound:
+            "Check the path. A timer that ended is gone after its `retain`; `commands` lists the commands there are."
+        case .methodNotAllowed: "Use a method that the `Allow` header names."
+        case .illegalTransition:
+            "`state` is where the timer is, `allowed` the commands that are legal there. Often another client was first."
+        case .notAWatchdog: "Make the timer with `watchdog` to kick it."
+        case .timerExists: "Choose another id, or replace the timer with PUT."
+        case .versionMismatch: "Read the timer again and decide anew; `current` is its version."
+        case .idempotencyMismatch: "Use a new key for a new request."
+        case .idempotencyInProgress: "Repeat the request in a moment."
+        case .timerLimit: "Delete timers, or start the server with a larger `--max-timers`."
+        case .streamLimit: "Close streams, or start the server with a larger `--max-streams`."
+        case .eventsExpired: "List the timers again, then follow from the list's `Event-Id`."
+        case .overloaded: "Repeat the request after `Retry-After`. `outcome` is `none`: nothing stands."
+        case .crossOrigin: "Call the API from a page of the same origin, or from outside of a browser."
+        case .misdirected: "Use localhost or the address, start the server with `--allow-host`, or give it tokens."
+        case .unauthorized: "Send `Authorization: Bearer` with a token of the server's token file."
+        case .storageUnavailable:
+            "Repeat the request after `Retry-After`. With `outcome` `none` nothing stands; with `unknown` repeat it "
+                + "with its Idempotency-Key, or look."
+        case .shuttingDown: "Repeat the request once the server is back. `outcome` is `none`: nothing stands."
+        case .notImplemented: "`detail` names what the server does not do: send the request without it."
+        case .internalError:
+            "Look whether the change stands, and report the mistake: with the request and the server's log around it."
+        }
+    }
+}

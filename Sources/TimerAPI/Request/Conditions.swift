@@ -1,0 +1,72 @@
+import TimerCore
+import WireJSON
+
+/// Reads conditions on versions.
+enum Conditions {
+    /// What an `If-Match` value asks for. Weak tags never match (RFC 9110, 13.1.1).
+    static func ifMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
+        if text.elementsEqual("*".utf8) { return .exists }
+        return .oneOf(tags(text).compactMap(version))
+    }
+
+    /// The versions at which an `If-None-Match` value keeps a change from being made; weak tags count as their strong ones.
+    static func ifNoneMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
+        if text.elementsEqual("*".utf8) { return .exists }
+        return .oneOf(tags(text).compactMap { version(strong($0)) })
+    }
+
+    /// Whether an `If-None-Match` value names `version`; weak tags count as their strong ones (RFC 9110, 13.1.2).
+    static func ifNoneMatch(_ text: ArraySlice<UInt8>, names version: Int64) -> Bool {
+        ifNoneMatch(text) { Self.version($0) == version }
+    }
+
+    /// Whether an `If-None-Match` value names the entity tag `tag`; weak tags count as their strong ones.
+    static func ifNoneMatch(_ text: ArraySlice<UInt8>, names tag: String) -> Bool {
+        ifNoneMatch(text) { $0.elementsEqual(tag.utf8) }
+    }
+
+    private static func ifNoneMatch(_ text: ArraySlice<UInt8>, isNamed: (ArraySlice<UInt8>) -> Bool) -> Bool {
+        if text.elementsEqual("*".utf8) { return true }
+        return tags(text).contains { isNamed(strong($0)) }
+    }
+
+    private static func tags(_ text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        text.split(separator: UInt8(ascii: ",")).map(trimmed)
+    }
+
+    private static func strong(_ tag: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        tag.starts(with: "W/".utf8) ? tag.dropFirst(2) : tag
+    }
+
+    /// The version that the entity tag `"v7"` stands for.
+    private static func version(_ tag: ArraySlice<UInt8>) -> Int64? {
+        guard tag.count > 3, tag.starts(with: "\"v".utf8), tag.last == UInt8(ascii: "\"") else { return nil }
+        return plainVersion(tag.dropFirst().dropLast())
+    }
+
+    /// The version that `v7` stands for.
+    static func plainVersion(_ text: ArraySlice<UInt8>) -> Int64? {
+        guard text.first == UInt8(ascii: "v"), text.count == 2 || text.dropFirst().first != UInt8(ascii: "0") else {
+            return nil
+        }
+        return EventID.parse(text.dropFirst())
+    }
+
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var text = text
+        while text.first == UInt8(ascii: " ") || text.first == UInt8(ascii: "\t") { text.removeFirst() }
+        while text.last == UInt8(ascii: " ") || text.last == UInt8(ascii: "\t") { text.removeLast() }
+        return text
+    }
+
+    /// Most bytes of an entity tag.
+    static let longestTag = "\"v\(Int64.max)\"".utf8.count
+
+    /// Appends the entity tag of a version, at most ``longestTag`` bytes.
+    static func appendTag(_ version: Int64, to text: inout OutputSpan<UInt8>) {
+        text.append(UInt8(ascii: "\""))
+        text.append(UInt8(ascii: "v"))
+        text.appendDecimal(version)
+        text.append(UInt8(ascii: "\""))
+    }
+}

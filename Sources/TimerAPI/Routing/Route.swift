@@ -1,0 +1,82 @@
+import HTTPServer
+import TimerCore
+
+/// What a path names. The one table drives dispatch, 405 and `Allow`, metrics labels, and the check of `openapi.yaml`.
+enum Route: Int, CaseIterable {
+    case dashboard, healthz, readyz, metrics, openAPI, problem
+    case stats, preview, events
+    case deliveries, redrive, delivery, deliveryRedrive
+    case timers, batch, bulk, timer, timerNext, timerEvents, timerWait
+    case activate, suspend, resume, cancel, kick, fire, reschedule
+
+    /// The path as `openapi.yaml` and metrics write it.
+    var path: String {
+        switch self {
+        case .dashboard: "/"
+        case .healthz: "/healthz"
+        case .readyz: "/readyz"
+        case .metrics: "/metrics"
+        case .openAPI: "/openapi.yaml"
+        case .problem: "/problems/{slug}"
+        case .stats: "/v1/stats"
+        case .preview: "/v1/schedules/preview"
+        case .events: "/v1/events"
+        case .deliveries: "/v1/deliveries"
+        case .redrive: "/v1/deliveries/redrive"
+        case .delivery: "/v1/deliveries/{id}"
+        case .deliveryRedrive: "/v1/deliveries/{id}/redrive"
+        case .timers: "/v1/timers"
+        case .batch: "/v1/timers/batch"
+        case .bulk: "/v1/timers/bulk/{action}"
+        case .timer: "/v1/timers/{id}"
+        case .timerNext: "/v1/timers/{id}/next"
+        case .timerEvents: "/v1/timers/{id}/events"
+        case .timerWait: "/v1/timers/{id}/wait"
+        default: "/v1/timers/{id}/\(command?.name ?? "")"
+        }
+    }
+
+    /// The methods it takes, beside HEAD (with GET) and OPTIONS.
+    var methods: [HTTPMethod] {
+        switch self {
+        case .timers: [.get, .post]
+        case .timer: [.get, .put, .patch, .delete]
+        case .delivery: [.get, .delete]
+        case .preview, .batch, .bulk, .redrive, .deliveryRedrive: [.post]
+        default: command == nil ? [.get] : [.post]
+        }
+    }
+
+    /// The command a command path names.
+    var command: TimerCommand? {
+        switch self {
+        case .activate: .activate
+        case .suspend: .suspend
+        case .resume: .resume
+        case .cancel: .cancel
+        case .kick: .kick
+        case .fire: .fire
+        case .reschedule: .reschedule
+        default: nil
+        }
+    }
+
+    /// Whether it asks how the server is: under whatever name a probe does.
+    var isProbe: Bool { self == .healthz || self == .readyz }
+
+    /// Whether it needs no token.
+    var isOpen: Bool { isProbe || self == .openAPI || self == .problem }
+
+    /// Whether a GET on it opens a stream.
+    var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait }
+
+    /// Most bytes a request's body may have.
+    var bodyLimit: Int { self == .batch ? APILimits.batchBytes : APILimits.bodyBytes }
+
+    /// The value of an `Allow` header.
+    var allow: String {
+        var names = methods.flatMap { $0 == .get ? ["GET", "HEAD"] : ["\($0.name)"] }
+        names.append("OPTIONS")
+        return names.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,46 @@
+/// The bounds of what a request may hold.
+enum APILimits {
+    static let bodyBytes = 256 * 1024
+    static let batchBytes = 16 << 20
+    static let batchLines = 10_000
+    /// Capacity above this is given back after an answer; each connection keeps a few buffers of that size.
+    static let keptBytes = 16 * 1024
+    /// What a loop keeps of its writer's memory after an answer.
+    static let scratchBytes = 64 * 1024
+    static let payloadBytes = 64 * 1024
+    static let labels = 16
+    static let labelKeyBytes = 63
+    static let labelValueBytes = 255
+    static let keyBytes = 128
+    static let requestIDBytes = 128
+    static let listDefault = 100
+    static let listMaximum = 1000
+    static let previewDefault = 10
+    static let previewMaximum = 1000
+    /// Deliveries whose events are read from the store at once.
+    static let readAtOnce = 128
+    /// Entries a list examines for one page before it gives a short one.
+    static let examinedPerPage = 20_000
+    /// Timers a list examines for one page where it looks for ids by how they begin.
+    static let examinedForPrefix = 10_000
+    /// Entries a list or a bulk command examines in one hold of the lock.
+    static let examinedPerStep = 128
+    /// Lines of a batch, or timers of a bulk command, applied in one hold of the lock.
+    static let appliedPerStep = 64
+    /// Bytes of a batch's lines that are read for one hold of the lock, and of timers that are copied in it.
+    static let bytesPerStep = 128 * 1024
+    /// Bytes of a batch's answer that are lines with a whole timer; those behind are brief.
+    static let wholeResultBytes = 8 << 20
+    /// Bytes of JSON after which a page ends.
+    static let pageBytes = 4 << 20
+    /// What a timer's JSON comes to at most, about.
+    static let timerBytes = 128 * 1024
+    /// What a brief result line comes to, about.
+    static let briefResultBytes = 128
+    /// What a timer's JSON holds beside what its client set, in bytes, about.
+    static let shownBytes = 700
+    /// Nanoseconds an answer waits for the disk before the client is told that the outcome is unknown.
+    static let longestCommit: Int64 = 5_000_000_000
+    /// Nanoseconds a command waits while too many records wait for the disk.
+    static let longestOverload: Int64 = 2_000_000_000
+}
