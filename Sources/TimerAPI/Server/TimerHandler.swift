@@ -18,8 +18,8 @@ final class TimerHandler: LoopHandler {
     let ids = IDSource()
     private let scratch = Scratch()
     private(set) var gate: Gate
-    private var access: Published<AccessSettings>.Copy
-    private let metrics: HTTPMetrics
+    private(set) var access: Published<AccessSettings>.Copy
+    let metrics: HTTPMetrics
     private let heart: Heartbeat
     private let socketReader: SocketReader
     /// The round of reading the sockets whose requests are not all carried out yet.
@@ -31,10 +31,10 @@ final class TimerHandler: LoopHandler {
     /// Those that took a step in this hold.
     private var applied: [Ticket] = []
     /// Requests whose answers wait for the disk, and those that are looked at now.
-    private var waiting: [Ticket] = []
-    private var resolved: [Ticket] = []
+    var waiting: [Ticket] = []
+    var resolved: [Ticket] = []
     /// Requests that wait until fewer records wait for the disk.
-    private var held: [Ticket] = []
+    var held: [Ticket] = []
     /// Requests that wait for the store to be read.
     var reading: [UInt64: Ticket] = [:]
     private var nextSerial: UInt64 = 1
@@ -83,7 +83,7 @@ final class TimerHandler: LoopHandler {
         }
     }
 
-    private func ticket(for exchange: Exchange) -> Ticket {
+    func ticket(for exchange: Exchange) -> Ticket {
         let ticket: Ticket
         if let known = exchange.context as? Ticket {
             ticket = known
@@ -95,29 +95,6 @@ final class TimerHandler: LoopHandler {
         nextSerial += 1
         ticket.identify(ids)
         return ticket
-    }
-
-    private func refuse(_ problem: Problem, _ ticket: Ticket) {
-        ticket.exchange.response.reset()
-        ticket.exchange.response.add("Request-Id", ticket.requestID)
-        if let allow = problem.allow { ticket.exchange.response.add("Allow", allow) }
-        if problem.kind == .unauthorized && Dashboard.isWanted(by: ticket.exchange) {
-            context.dashboard.fillUnauthorized(ticket.exchange)
-        } else {
-            Renderer.fill(problem, ticket)
-        }
-        note(ticket)
-    }
-
-    func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
-        if case .internalError = refusal {
-            // The ticket is in the midst of losing its answer.
-            let requestID = ids.next()
-            exchange.response.reset()
-            exchange.response.add("Request-Id", requestID)
-            return Renderer.fill(Problem(refusal), exchange, requestID: requestID)
-        }
-        refuse(Problem(refusal), ticket(for: exchange))
     }
 
     func handle(_ exchange: Exchange, _ answer: consuming Answer) {
@@ -142,22 +119,12 @@ final class TimerHandler: LoopHandler {
         enqueue(ticket)
     }
 
-    private func enqueue(_ ticket: Ticket) {
+    func enqueue(_ ticket: Ticket) {
         guard hasRoom(ticket) else { return }
         if ticket.operation.isLong { long.append(ticket) } else { ready.append(ticket) }
     }
 
     private var isIdle: Bool { ready.isEmpty && long.isEmpty }
-
-    private func answerOptions(_ ticket: Ticket) {
-        ticket.exchange.response.reset()
-        ticket.exchange.response.status = 204
-        ticket.exchange.response.add("Request-Id", ticket.requestID)
-        let isWhole = ticket.exchange.target == [UInt8(ascii: "*")]
-        ticket.exchange.response.add(
-            "Allow", isWhole ? "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" : ticket.route.allow)
-        send(ticket)
-    }
 
     func turnEnded() {
         heart.beat()
@@ -205,73 +172,10 @@ final class TimerHandler: LoopHandler {
         applied.append(ticket)
     }
 
-    /// Whether the answer to a request that is not begun yet has room beside those under way. One without waits a while
-    /// and is refused then.
-    private func hasRoom(_ ticket: Ticket) -> Bool {
-        guard !ticket.hasRoom else { return true }
-        let bytes = ticket.operation.mostAnswerBytes
-        ticket.hasRoom = bytes == 0 || ticket.exchange.reserveAnswer(bytes)
-        if ticket.hasRoom { return true }
-        ticket.outcome = .problem(.tooManyAnswers)
-        if !hold(ticket) { respond(ticket) }
-        return false
-    }
-
-    /// Keeps a request that was refused as overload, to be tried again, unless it has waited long enough.
-    private func hold(_ ticket: Ticket) -> Bool {
-        guard case .problem(let problem) = ticket.outcome, problem.kind == .overloaded, !isDraining,
-            Clocks.monotonic() - ticket.exchange.startedAt < APILimits.longestOverload
-        else { return false }
-        ticket.outcome = .none
-        ticket.attempts = 0
-        held.append(ticket)
-        return true
-    }
-
-    /// An outcome is known: the answer leaves, or waits for the disk.
-    func decided(_ ticket: Ticket) {
-        if hold(ticket) { return }
-        if let bytes = ticket.outcome.answerBytes {
-            ticket.exchange.trimAnswer(to: bytes)
-            if !held.isEmpty { inbox.wake() }
-        }
-        switch fate(of: ticket) {
-        case .durable: respond(ticket)
-        case .lost: lose(ticket)
-        case .pending:
-            ticket.waitingSince = Clocks.monotonic()
-            waiting.append(ticket)
-        }
-    }
-
-    /// What became of what a ticket's answer rests on. A stored answer must be in the store to be read.
-    private func fate(of ticket: Ticket) -> Fate {
-        let engine = context.service.engine
-        if case .reading(let reading) = ticket.outcome {
-            // What is lost is told once it was looked for in vain.
-            let isThere = reading.newest <= engine.shownHead || engine.isLost(reading.newest)
-            return isThere ? .durable : .pending
-        }
-        if case .replay(let positions) = ticket.outcome, let newest = positions.max() {
-            // Those before it stood when they were looked up; what was lost between them is none of theirs.
-            if newest <= engine.shownHead { return engine.fate(of: newest) }
-            return engine.isLost(newest) ? .lost : .pending
-        }
-        if case .stream = ticket.outcome { return engine.fateOfShown(ticket.rests) }
-        return engine.fate(of: ticket.rests)
-    }
-
-    private func lose(_ ticket: Ticket) {
-        ticket.isRendered = false
-        giveUp(ticket, .lost)
-    }
-
     func woken() {
         for message in inbox.take() { receive(message) }
         resolveWaiting()
-        let again = held
-        held.removeAll(keepingCapacity: true)
-        for ticket in again { enqueue(ticket) }
+        retryHeld()
         streams.feed()
         turnEnded()
     }
@@ -280,51 +184,6 @@ final class TimerHandler: LoopHandler {
     func takeAgain(_ ticket: Ticket) {
         enqueue(ticket)
         inbox.wake()
-    }
-
-    private func resolveWaiting() {
-        guard !waiting.isEmpty else { return }
-        swap(&waiting, &resolved)
-        for ticket in resolved {
-            switch fate(of: ticket) {
-            case .durable: respond(ticket)
-            case .lost: lose(ticket)
-            case .pending: waiting.append(ticket)
-            }
-        }
-        resolved.removeAll(keepingCapacity: true)
-    }
-
-    /// Answers a ticket whose outcome stands.
-    func respond(_ ticket: Ticket) {
-        switch ticket.outcome {
-        case .stream(let plan): begin(plan, ticket)
-        case .reading(let reading): read(reading, ticket)
-        case .replay(let positions): read(positions, ticket)
-        default:
-            Renderer.render(ticket)
-            send(ticket)
-        }
-    }
-
-    func send(_ ticket: Ticket) {
-        guard let answer = ticket.answer.take() else { return }
-        if !ticket.exchange.reserveAnswer(ticket.exchange.response.body.count), ticket.mayBeRefused {
-            ticket.exchange.response.reset()
-            ticket.exchange.response.add("Request-Id", ticket.requestID)
-            Renderer.fill(.tooManyAnswers, ticket)
-        }
-        ticket.letGo()
-        note(ticket)
-        answer.send()
-    }
-
-    /// Counts and logs an answer.
-    func note(_ ticket: Ticket) {
-        let exchange = ticket.exchange
-        metrics.count(
-            ticket.isRouted ? ticket.route : nil, exchange.method, exchange.response.status, seconds: exchange.seconds)
-        if access.value.logsRequests { context.configuration.accessLog?(AccessRecord(ticket)) }
     }
 
     private func receive(_ message: LoopInbox.Message) {
@@ -370,16 +229,7 @@ final class TimerHandler: LoopHandler {
     func tick(now: Int64) {
         heart.beat()
         streams.retryReads()
-        var still: [Ticket] = []
-        for ticket in waiting {
-            guard now - ticket.waitingSince > APILimits.longestCommit else {
-                still.append(ticket)
-                continue
-            }
-            ticket.isRendered = false
-            giveUp(ticket, .unknownOutcome)
-        }
-        waiting = still
+        expireWaiting(now: now)
         if !held.isEmpty { inbox.wake() }
     }
 }

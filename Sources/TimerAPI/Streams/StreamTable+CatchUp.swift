@@ -3,13 +3,6 @@ import TimerCore
 import TimerLog
 import TimerService
 
-/// A portion that was made for a stream that is behind, and what for.
-struct CatchUpPortion {
-    var channel: StreamChannel
-    var after: Int64
-    var portion: StreamPortion
-}
-
 /// Streams that read rows for themselves: what was before they began, or what their clients were too slow for.
 extension StreamTable {
     /// Takes a stream that is behind one portion further, then puts it behind the others that read on.
@@ -50,8 +43,8 @@ extension StreamTable {
     /// Shows a stream the next portion of the rows in memory.
     private func showMemory(_ stream: EventStream) {
         let after = stream.cursor
-        if let known = recentPortions.first(where: { $0.channel === stream.channel && $0.after == after }) {
-            if show(known.portion, to: stream) { goOn(stream) }
+        if let known = recent.portion(of: stream.channel, after: after) {
+            if show(known, to: stream) { goOn(stream) }
             return
         }
         var draft = StreamPortionDraft(stream.channel.key)
@@ -75,29 +68,22 @@ extension StreamTable {
             }
         }
         let portion = draft.finish(through: through)
-        if recentPortions.count == Self.recentCount { recentPortions.removeFirst() }
-        recentPortions.append(CatchUpPortion(channel: stream.channel, after: after, portion: portion))
+        recent.keep(portion, of: stream.channel, after: after)
         if show(portion, to: stream) { goOn(stream) }
     }
 
     /// A row, decoded; nil for one that is damaged, which an operator is told.
     func events(of row: LogRow) -> RowEvents? {
-        if let known = recentRows.first(where: { $0.row.first == row.first && $0.row.last == row.last }) {
-            return known
-        }
+        if let known = recent.events(of: row) { return known }
         do throws(StoreError) {
             let events = try RowEvents(row)
-            if recentRows.count == Self.recentCount { recentRows.removeFirst() }
-            recentRows.append(events)
+            recent.keep(events)
             return events
         } catch {
             service.note(unreadable: error)
             return nil
         }
     }
-
-    /// Rows, and portions, that are remembered.
-    private static let recentCount = 8
 
     /// Has the rows read that a stream needs next. Only so many streams hold rows at once; the others wait for them.
     private func fetch(_ stream: EventStream) {

@@ -13,17 +13,17 @@ import TimerService
 final class StreamTable {
     let service: TimerService
     let inbox: LoopInbox
-    private let heartbeat: Int64
-    private let onPollAnswered: (StreamOrigin, _ status: Int, _ bytes: Int) -> Void
+    let heartbeat: Int64
+    let onPollAnswered: (StreamOrigin, _ status: Int, _ bytes: Int) -> Void
     private(set) var streams: [UInt64: EventStream] = [:]
     private var nextID: UInt64 = 1
     private var channels = StreamChannels()
     /// Rows up to here have been passed, or are being passed; up to `settled` everybody in step has been shown them.
     private(set) var seen: Int64
-    private var settled: Int64
+    private(set) var settled: Int64
     private var pass: StreamPass?
     /// Streams in step that end at a position.
-    private var bounded: [EventStream] = []
+    var bounded: [EventStream] = []
     /// Streams that are behind, and may go on.
     var queue: FIFO<EventStream> = FIFO()
     /// How many streams have asked the store for rows, or hold what they got; and those whose turn comes then.
@@ -31,15 +31,14 @@ final class StreamTable {
     var wanting: FIFO<EventStream> = FIFO()
     /// Those whose rows could not be read.
     var failed: [EventStream] = []
-    /// Rows decoded, and portions made, lately: streams that are behind come to the same ones.
-    var recentRows: [RowEvents] = []
-    var recentPortions: [CatchUpPortion] = []
+    /// Rows decoded, and portions made, in this round.
+    var recent = CatchUpCache()
     /// Whether streams end because the server does: after the next start their clients get time to come back.
-    private var isDraining = false
-    private var beats: DueRing
+    var isDraining = false
+    var beats: DueRing
     /// Streams whose turn for a heartbeat has come.
-    private var beating: [EventStream] = []
-    private var polls: DueRing
+    var beating: [EventStream] = []
+    var polls: DueRing
 
     /// Nanoseconds of a turn that streams may take.
     private static let turnNs: Int64 = 1_000_000
@@ -147,12 +146,13 @@ final class StreamTable {
             }
             if isBusy && Clocks.monotonic() >= until { return inbox.wake() }
         }
-        (recentRows, recentPortions) = ([], [])
+        recent.removeAll()
     }
 
     /// Nobody is there: lets everything go that was for those who left.
     private func rest() {
-        (pass, recentRows, recentPortions) = (nil, [], [])
+        pass = nil
+        recent.removeAll()
         (queue, wanting, failed, beating, bounded) = (FIFO(), FIFO(), [], [], [])
         seen = service.hub.head
         settled = seen
@@ -226,7 +226,7 @@ final class StreamTable {
             case .poll(let parked):
                 // One event, without the line's end.
                 parked.response.body = Array(chunk.bytes.dropLast())
-                answer(stream, parked, status: 200)
+                answerPoll(stream, parked, status: 200)
                 return false
             case .closed:
                 return false
@@ -240,104 +240,5 @@ final class StreamTable {
         if stream.mode == .inStep { stream.channel.leave(stream, for: .paused) } else { stream.mode = .paused }
         dropRows(of: stream)
         return false
-    }
-
-    // MARK: The end of a stream
-
-    private func answer(_ stream: EventStream, _ parked: ParkedAnswer, status: Int) {
-        guard let origin = stream.origin else { return }
-        parked.response.status = status
-        parked.response.add("Request-Id", origin.requestID)
-        parked.response.add("Event-Id", EventID.text(examined(stream)))
-        parked.response.add("Cache-Control", "no-store")
-        if status == 200 { parked.response.add("Content-Type", "application/json") }
-        remove(stream)
-        onPollAnswered(origin, status, parked.response.body.count)
-        parked.send()
-    }
-
-    /// Ends a stream properly; a poll that has nothing gets 204.
-    func finish(_ stream: EventStream) {
-        switch stream.sink {
-        case .stream(let detached):
-            remove(stream)
-            detached.finish()
-        case .poll(let parked):
-            answer(stream, parked, status: 204)
-        case .closed:
-            break
-        }
-    }
-
-    /// Ends a stream so that its client sees that something is missing.
-    func cut(_ stream: EventStream) {
-        guard case .stream(let detached) = stream.sink else { return finish(stream) }
-        remove(stream)
-        detached.abort()
-    }
-
-    /// Ends every stream but those that read a past of known length, theirs being an answer under way that would look
-    /// complete, and those that have still to show what they brought about.
-    func drain() {
-        isDraining = true
-        for stream in Array(streams.values) where stream.end == nil {
-            guard let owed = stream.owedThrough, examined(stream) < owed else {
-                finish(stream)
-                continue
-            }
-            stream.end = owed
-            if stream.mode == .inStep { bounded.append(stream) }
-        }
-    }
-
-    /// Up to where a stream has examined everything.
-    private func examined(_ stream: EventStream) -> Int64 {
-        stream.mode == .inStep ? max(stream.cursor, settled) : stream.cursor
-    }
-
-    // MARK: The passing of time
-
-    /// When something is due next.
-    var nextDeadline: Int64? {
-        guard let beat = beats.next else { return polls.next }
-        return min(beat, polls.next ?? .max)
-    }
-
-    /// Ends the polls whose time is over, and sends signs of life.
-    func deadlineCame(_ now: Int64) {
-        for poll in polls.take(now: now) {
-            if let deadline = poll.deadline, now < deadline {
-                polls.insert(poll, at: deadline)
-            } else if poll.mode == .inStep {
-                finish(poll)
-            } else {
-                // What it asked for may have happened already.
-                poll.isOverdue = true
-            }
-        }
-        beating += beats.take(now: now)
-        feed()
-    }
-
-    /// Sends a stream that was silent a sign of life. One whose client has gone without a word is closed.
-    private func beat(_ stream: EventStream) {
-        guard case .stream(let detached) = stream.sink else { return }
-        if detached.isForsaken(milliseconds: heartbeat / 1_000_000) { return detached.abort() }
-        let now = Clocks.monotonic()
-        if now - stream.lastSent >= heartbeat {
-            stream.lastSent = now
-            // One that can't take more has enough to read.
-            if stream.mode != .paused {
-                detached.send(EventJSON.heartbeat(examined: examined(stream), as: stream.channel.key.format))
-            }
-        }
-        beats.insert(stream, at: min(stream.lastSent + heartbeat, now + heartbeat / 2))
-    }
-
-    /// Has those read again whose rows could not be read.
-    func retryReads() {
-        let again = failed
-        failed = []
-        for stream in again { goOn(stream) }
     }
 }

@@ -1,0 +1,70 @@
+import HTTPServer
+import Platform
+
+/// Answers: refusals at the head of a request, and outcomes rendered and sent.
+extension TimerHandler {
+    func refuse(_ problem: Problem, _ ticket: Ticket) {
+        ticket.exchange.response.reset()
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        if let allow = problem.allow { ticket.exchange.response.add("Allow", allow) }
+        if problem.kind == .unauthorized && Dashboard.isWanted(by: ticket.exchange) {
+            context.dashboard.fillUnauthorized(ticket.exchange)
+        } else {
+            Renderer.fill(problem, ticket)
+        }
+        note(ticket)
+    }
+
+    func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
+        if case .internalError = refusal {
+            // The ticket is in the midst of losing its answer.
+            let requestID = ids.next()
+            exchange.response.reset()
+            exchange.response.add("Request-Id", requestID)
+            return Renderer.fill(Problem(refusal), exchange, requestID: requestID)
+        }
+        refuse(Problem(refusal), ticket(for: exchange))
+    }
+
+    func answerOptions(_ ticket: Ticket) {
+        ticket.exchange.response.reset()
+        ticket.exchange.response.status = 204
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        let isWhole = ticket.exchange.target == [UInt8(ascii: "*")]
+        ticket.exchange.response.add(
+            "Allow", isWhole ? "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" : ticket.route.allow)
+        send(ticket)
+    }
+
+    /// Answers a ticket whose outcome stands.
+    func respond(_ ticket: Ticket) {
+        switch ticket.outcome {
+        case .stream(let plan): begin(plan, ticket)
+        case .reading(let reading): read(reading, ticket)
+        case .replay(let positions): read(positions, ticket)
+        default:
+            Renderer.render(ticket)
+            send(ticket)
+        }
+    }
+
+    func send(_ ticket: Ticket) {
+        guard let answer = ticket.answer.take() else { return }
+        if !ticket.exchange.reserveAnswer(ticket.exchange.response.body.count), ticket.mayBeRefused {
+            ticket.exchange.response.reset()
+            ticket.exchange.response.add("Request-Id", ticket.requestID)
+            Renderer.fill(.tooManyAnswers, ticket)
+        }
+        ticket.letGo()
+        note(ticket)
+        answer.send()
+    }
+
+    /// Counts and logs an answer.
+    func note(_ ticket: Ticket) {
+        let exchange = ticket.exchange
+        metrics.count(
+            ticket.isRouted ? ticket.route : nil, exchange.method, exchange.response.status, seconds: exchange.seconds)
+        if access.value.logsRequests { context.configuration.accessLog?(AccessRecord(ticket)) }
+    }
+}
