@@ -61,10 +61,10 @@ private func fuzzPages(_ target: RequestTarget) {
     let siphash = SipHash(secret: [UInt8](repeating: 7, count: 16))
     if (try? DeliveriesRun(target, siphash: siphash)) != nil {
         // One that no position can reach reads as the largest.
-        if let place = EventID.parseShown(cursor), place < .max {
-            require(Array(EventID.text(place).utf8) == cursor, "a cursor has two spellings")
+        if let id = EventID(shown: cursor), id.position < .max {
+            require(Array(id.text.utf8) == cursor, "a cursor has two spellings")
         }
-        requireNext(target, .deliveries, EventID.text(7)) { target in
+        requireNext(target, .deliveries, EventID(7).text) { target in
             (try? DeliveriesRun(target, siphash: siphash)) != nil
         }
     }

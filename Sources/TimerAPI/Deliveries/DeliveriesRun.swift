@@ -13,9 +13,9 @@ final class DeliveriesRun {
     private var found: [DeliveryStanding] = []
     private var reading: DeliveryReading?
     /// Id after which the next page begins; nil when there is none.
-    private(set) var next: Int64?
-    /// Position that everything on the page reflects.
-    private(set) var head: Int64?
+    private(set) var next: EventID?
+    /// What everything on the page reflects: all up to the event with this id.
+    private(set) var head: EventID?
 
     /// The deliveries of the page, once it is done.
     private(set) var entries: [DeliveryEntry] = []
@@ -38,10 +38,10 @@ final class DeliveriesRun {
             try query.number(
                 "limit", in: 1...Int64(APILimits.listMaximum), default: Int64(APILimits.listDefault)))
         if let text = try query.one("cursor") {
-            guard let cursor = EventID.parseShown(text) else {
+            guard let cursor = EventID(shown: text) else {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page gave")
             }
-            after = cursor
+            after = cursor.position
         }
         try query.finish()
     }
@@ -49,7 +49,7 @@ final class DeliveriesRun {
     /// Takes the next step, under the lock.
     func step(_ turn: borrowing Turn) -> DeliveryStep {
         guard let reading else {
-            if head == nil { head = turn.head }
+            if head == nil { head = EventID(turn.head) }
             guard gather(turn) else { return .more }
             guard !found.isEmpty else { return .done }
             let reading = DeliveryReading(found)
@@ -68,7 +68,7 @@ final class DeliveriesRun {
 
     /// Ends the page behind the first `count` of its entries.
     func cut(to count: Int) {
-        next = entries[count - 1].standing.id
+        next = EventID(entries[count - 1].standing.id)
         entries.removeSubrange(count...)
     }
 
@@ -105,7 +105,7 @@ final class DeliveriesRun {
             next = nil
             return true
         }
-        next = after
+        next = EventID(after)
         return found.count == limit || examined >= APILimits.examinedPerPage
     }
 

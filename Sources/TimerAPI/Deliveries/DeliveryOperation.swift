@@ -4,5 +4,5 @@ enum DeliveryOperation {
     case list(DeliveriesRun)
     case redrive(RedriveRun)
     /// A problem, unless the delivery it is about is missing, which comes first.
-    case fail(Problem, unlessMissing: Int64)
+    case fail(Problem, unlessMissing: EventID)
 }

@@ -9,17 +9,17 @@ final class DeliveryRun {
     }
 
     private let action: Action
-    private let id: Int64
+    private let id: EventID
     private var reading: DeliveryReading?
 
-    init(_ action: Action, _ id: Int64) {
+    init(_ action: Action, _ id: EventID) {
         self.action = action
         self.id = id
     }
 
     /// Takes the next step, under the lock.
     func step(_ turn: borrowing Turn) throws(ServiceError) -> Outcome {
-        guard let standing = turn.delivery(id) else { return .problem(.noDelivery) }
+        guard let standing = turn.delivery(id.position) else { return .problem(.noDelivery) }
         if action == .redrive && standing.state != .dead { return .problem(Self.refusal(.notDead(standing.state))) }
         guard let reading else {
             let reading = DeliveryReading([standing])
@@ -32,11 +32,11 @@ final class DeliveryRun {
         case .show:
             entry.standing = standing
         case .redrive:
-            let verdict = try turn.redrive(id, definition: event.definition)
+            let verdict = try turn.redrive(id.position, definition: event.definition)
             guard case .redriven(let redriven) = verdict else { return .problem(Self.refusal(verdict)) }
             entry.standing = redriven
         case .drop:
-            try turn.dropDelivery(id, definition: event.definition)
+            try turn.dropDelivery(id.position, definition: event.definition)
             return .noContent
         }
         return .delivery(entry)

@@ -10,7 +10,7 @@ extension Executor {
         let outcome: Outcome?
         switch operation {
         case .fail(let problem, let id):
-            outcome = .problem(turn.delivery(id) == nil ? .noDelivery : problem)
+            outcome = .problem(turn.delivery(id.position) == nil ? .noDelivery : problem)
         case .one(let run):
             outcome = try run.step(turn)
         case .list(let run):

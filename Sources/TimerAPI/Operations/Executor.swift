@@ -223,8 +223,8 @@ struct Executor {
 
     private func open(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
         var plan = plan
-        plan.head = turn.head
-        ticket.rest(on: plan.head)
+        plan.head = EventID(turn.head)
+        ticket.rest(on: plan.head.position)
         var canFire = true
         if let key = plan.filter.timer, let slot = turn.find(key) {
             let (newest, state, rules, isWanted) = turn.read { (scheduler: borrowing Scheduler) in
@@ -240,9 +240,9 @@ struct Executor {
         } else if let key = plan.filter.timer {
             try open(&plan, ofDeleted: key, turn)
         }
-        plan.cursor = min(plan.since ?? plan.head, plan.head)
+        plan.cursor = StreamCursor(behind: min(plan.since ?? plan.head, plan.head))
         if !plan.follows || (plan.timeout != nil && !canFire) {
-            plan.end = plan.filter.timer == nil ? plan.head : plan.newestOfTimer
+            plan.end = plan.filter.timer == nil ? plan.head.position : plan.newestOfTimer
         }
         ticket.outcome = .stream(plan)
     }
@@ -257,7 +257,7 @@ struct Executor {
         plan.newestOfTimer = last
         plan.follows = false
         plan.isSubscription = false
-        plan.since = plan.since ?? 0
+        plan.since = plan.since ?? .beginning
     }
 
     /// Sets the timer going that waited for this stream, unless another subscriber was first.
@@ -271,8 +271,8 @@ struct Executor {
             plan.subscribedAt = turn.head
             if plan.since == nil {
                 // From here on: the first event of the stream is what it brought about.
-                plan.head = head
-                plan.cursor = head
+                plan.head = EventID(head)
+                plan.cursor = StreamCursor(head)
             }
         }
         ticket.rest(on: turn.head)

@@ -24,8 +24,8 @@ final class ListRun {
     private(set) var bytes = 0
     /// Where the next page begins; nil when there is none.
     private(set) var next: ListCursor?
-    /// Position that everything on the page reflects.
-    private(set) var head: Int64?
+    /// What everything on the page reflects: all up to the event with this id.
+    private(set) var head: EventID?
 
     init(_ target: Target) throws(Problem) {
         var query = QueryReader(target)
@@ -53,7 +53,7 @@ final class ListRun {
 
     /// Gathers on, under the lock. Returns whether the page is done.
     func step(_ turn: borrowing Turn) -> Bool {
-        if head == nil { head = turn.head }
+        if head == nil { head = EventID(turn.head) }
         return bySoonest ? stepBySoonest(turn) : stepByPlace(turn)
     }
 

@@ -21,8 +21,8 @@ package struct Problem: Error {
     var didYouMean: String?
     var current: Int64?
     var outcome: String?
-    var oldest: Int64?
-    var newest: Int64?
+    var oldest: EventID?
+    var newest: EventID?
     /// Value of the `Allow` header.
     var allow: String?
     /// Seconds for `Retry-After`.
@@ -77,8 +77,8 @@ package struct Problem: Error {
         if let current {
             json.member("current", current)
         }
-        writeText(&json, "oldest", oldest.map(EventID.text))
-        writeText(&json, "newest", newest.map(EventID.text))
+        writeText(&json, "oldest", oldest?.text)
+        writeText(&json, "newest", newest?.text)
         // Of what is refused for now nothing stands, unless the refusal says otherwise.
         writeText(&json, "outcome", outcome ?? ((status ?? kind.status) == 503 ? "none" : nil))
         json.endObject()

@@ -11,7 +11,7 @@ enum DeliveryJSON {
         let isDead = standing.state == .dead
         json.beginObject()
         json.key("id")
-        EventID.write(standing.id, &json)
+        EventID(standing.id).write(&json)
         json.key("timer")
         TimerJSON.writeID(event.definition.span, &json)
         json.member("type", event.type.name)

@@ -1,16 +1,42 @@
 import WireJSON
 
-/// Event ids as they are shown: positions, of fixed width.
-enum EventID {
-    static let width = 19
+/// An event's id as clients see and name it: the position of its record. Its text has a fixed width, so that ids sort
+/// as their texts do.
+struct EventID: Sendable, Comparable, Hashable {
+    /// The position of the event's record; never negative.
+    let position: Int64
 
-    static func text(_ position: Int64) -> String {
-        let digits = String(position)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    /// Bytes of the text.
+    static let width = 19
+    /// Before the first event: what a client names to be shown all that is kept.
+    static let beginning = EventID(0)
+
+    /// The id of the event at `position`.
+    init(_ position: Int64) { self.position = position }
+
+    /// Reads an id; nil unless it is a decimal number of at most `width` digits. One that no position can reach reads as
+    /// the largest.
+    init?(_ text: some Collection<UInt8>) {
+        guard let position = DecimalText.parse(text) else { return nil }
+        self.position = position
     }
 
-    /// Appends the id of the event at `position`, which is not negative: `width` bytes.
-    static func append(_ position: Int64, to text: inout OutputSpan<UInt8>) {
+    /// Reads an id that comes as it is shown; nil for anything else.
+    init?(shown text: some Collection<UInt8>) {
+        guard text.count == Self.width else { return nil }
+        self.init(text)
+    }
+
+    static func < (left: EventID, right: EventID) -> Bool { left.position < right.position }
+
+    /// The id as it is shown.
+    var text: String {
+        let digits = String(position)
+        return String(repeating: "0", count: max(0, Self.width - digits.count)) + digits
+    }
+
+    /// Appends the id as it is shown: `width` bytes.
+    func append(to text: inout OutputSpan<UInt8>) {
         var digits = InlineArray<19, UInt8>(repeating: 0)
         var rest = UInt64(position)
         for index in digits.indices.reversed() {
@@ -20,25 +46,8 @@ enum EventID {
         for index in digits.indices { text.append(digits[index]) }
     }
 
-    /// Writes the id of the event at `position` as a string.
-    static func write(_ position: Int64, _ json: inout JSONWriter) {
-        json.plain(upTo: width) { append(position, to: &$0) }
-    }
-
-    /// Reads an id that comes as it is shown; nil for anything else.
-    static func parseShown(_ text: some Collection<UInt8>) -> Int64? { text.count == width ? parse(text) : nil }
-
-    /// Reads an id or a cursor; nil unless it is a decimal number of at most `width` digits. One that no position can
-    /// reach reads as the largest.
-    static func parse(_ text: some Collection<UInt8>) -> Int64? {
-        guard !text.isEmpty, text.count <= width else { return nil }
-        var value: Int64 = 0
-        for byte in text {
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
-            value = overflow || carry ? .max : sum
-        }
-        return value
+    /// Writes the id as a string.
+    func write(_ json: inout JSONWriter) {
+        json.plain(upTo: Self.width) { append(to: &$0) }
     }
 }

@@ -13,7 +13,7 @@ package enum EventJSON {
         let definition = data.span.extracting(record.definition)
         json.beginObject()
         json.key("id")
-        EventID.write(record.position, &json)
+        EventID(record.position).write(&json)
         json.member("type", type.name)
         json.key("timer")
         TimerJSON.writeID(definition, &json)
@@ -56,7 +56,7 @@ package enum EventJSON {
     /// Writes what became of a delivery.
     private static func write(_ outcome: DeliveryOutcome, _ json: inout JSONWriter) {
         json.key("delivery")
-        EventID.write(outcome.delivery, &json)
+        EventID(outcome.delivery).write(&json)
         json.member("attempt", Int64(outcome.attempt))
         if outcome.status != 0 {
             json.member("status", Int64(outcome.status))
@@ -74,7 +74,7 @@ package enum EventJSON {
         guard case .event(let type, _, _) = record.content else { return }
         if format == .sse {
             json.between("id: ")
-            json.between(upTo: EventID.width) { EventID.append(record.position, to: &$0) }
+            json.between(upTo: EventID.width) { EventID(record.position).append(to: &$0) }
             json.between("\nevent: ")
             json.between(type.name)
             json.between("\ndata: ")
@@ -85,13 +85,13 @@ package enum EventJSON {
     }
 
     /// The last words of a stream whose reader fell behind what is kept: the id to go on from is gone.
-    static func gap(since: Int64, as format: StreamFormat) -> StreamChunk {
-        let object = "{\"type\":\"gap\",\"since\":\"\(EventID.text(since))\"}"
+    static func gap(since: StreamCursor, as format: StreamFormat) -> StreamChunk {
+        let object = "{\"type\":\"gap\",\"since\":\"\(since.id.text)\"}"
         return StreamChunk((format == .ndjson ? "\(object)\n" : "event: gap\ndata: \(object)\n\n").utf8)
     }
 
     /// A sign of life: an empty line, or the newest id examined.
-    static func heartbeat(examined: Int64, as format: StreamFormat) -> StreamChunk {
-        StreamChunk((format == .ndjson ? "\n" : "id: \(EventID.text(examined))\n\n").utf8)
+    static func heartbeat(examined: StreamCursor, as format: StreamFormat) -> StreamChunk {
+        StreamChunk((format == .ndjson ? "\n" : "id: \(examined.id.text)\n\n").utf8)
     }
 }

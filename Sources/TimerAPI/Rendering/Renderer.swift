@@ -72,9 +72,9 @@ enum Renderer {
 
     private static func fillTimer(_ status: Int, _ ticket: Ticket) {
         let version = ticket.view.progress.version
-        let eventID = ticket.view.eventID
+        let eventID = EventID(ticket.view.eventID)
         ticket.exchange.response.add("ETag", upTo: Conditions.longestTag) { Conditions.appendTag(version, to: &$0) }
-        ticket.exchange.response.add("Event-Id", upTo: EventID.width) { EventID.append(eventID, to: &$0) }
+        ticket.exchange.response.add("Event-Id", upTo: EventID.width) { eventID.append(to: &$0) }
         let isRead = ticket.exchange.method == .get || ticket.exchange.method == .head
         if isRead, let value = ticket.exchange.list("if-none-match"),
             Conditions.ifNoneMatch(value, names: version)
@@ -139,15 +139,15 @@ enum Renderer {
             }
             json.endArray()
             json.key("next")
-            if let next = run.next { json.string(EventID.text(next)) } else { json.null() }
+            if let next = run.next { next.write(&json) } else { json.null() }
             json.endObject()
         }
-        fillPageHead(run.head, next: run.next.map(EventID.text), ticket)
+        fillPageHead(run.head, next: run.next?.text, ticket)
     }
 
     /// Adds the headers of a page: what it reflects, and where the next one is.
-    private static func fillPageHead(_ head: Int64?, next: String?, _ ticket: Ticket) {
-        ticket.exchange.response.add("Event-Id", EventID.text(head ?? 0))
+    private static func fillPageHead(_ head: EventID?, next: String?, _ ticket: Ticket) {
+        ticket.exchange.response.add("Event-Id", (head ?? .beginning).text)
         guard let next else { return }
         ticket.exchange.response.add(
             "Link", "<\(nextTarget(ticket.route, ticket.target.parameters, next))>; rel=\"next\"")

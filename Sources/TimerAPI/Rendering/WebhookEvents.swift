@@ -21,7 +21,7 @@ public enum WebhookEvents {
         var type: EventType?
         if case .event(let told, _, _) = record.content { type = told }
         return WebhookEvent(
-            id: EventID.text(record.position), type: "\(type?.name ?? "")", json: json.bytes,
+            id: EventID(record.position).text, type: "\(type?.name ?? "")", json: json.bytes,
             payload: Definition.layout(definition.span)?.payload.map { Array(definition[$0]) },
             data: self.data(record, timer: id), source: source, subject: id, timeMs: record.at)
     }

@@ -49,7 +49,7 @@ enum Conditions {
         guard text.first == UInt8(ascii: "v"), text.count == 2 || text.dropFirst().first != UInt8(ascii: "0") else {
             return nil
         }
-        return EventID.parse(text.dropFirst())
+        return DecimalText.parse(text.dropFirst())
     }
 
     private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -26,7 +26,7 @@ struct QueryReader {
     mutating func number(_ name: String, in range: ClosedRange<Int64>, default fallback: Int64) throws(Problem) -> Int64
     {
         guard let text = try one(name) else { return fallback }
-        guard let value = EventID.parse(text), range.contains(value) else {
+        guard let value = DecimalText.parse(text), range.contains(value) else {
             throw Self.invalid(name, "`\(name)` is a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return value
@@ -109,9 +109,9 @@ struct QueryReader {
     }
 
     /// An event's id.
-    mutating func eventID(_ name: String) throws(Problem) -> Int64? {
+    mutating func eventID(_ name: String) throws(Problem) -> EventID? {
         guard let text = try one(name) else { return nil }
-        guard let id = EventID.parse(text) else { throw Self.invalid(name, "`\(name)` is an event's id") }
+        guard let id = EventID(text) else { throw Self.invalid(name, "`\(name)` is an event's id") }
         return id
     }
 

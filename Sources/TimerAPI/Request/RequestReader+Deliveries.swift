@@ -5,9 +5,9 @@ import WireJSON
 /// Requests about deliveries.
 extension RequestReader {
     /// The delivery that a path names, where its absence would be a 404.
-    func namedDelivery(_ ticket: Ticket) -> Int64? {
+    func namedDelivery(_ ticket: Ticket) -> EventID? {
         switch ticket.route {
-        case .delivery, .deliveryRedrive: EventID.parseShown(ticket.parameter)
+        case .delivery, .deliveryRedrive: EventID(shown: ticket.parameter)
         default: nil
         }
     }

@@ -102,7 +102,7 @@ final class APIContext: @unchecked Sendable {
             json.integer(Int64(value))
         }
         json.key("eventId")
-        json.string(EventID.text(service.engine.shownHead))
+        EventID(service.engine.shownHead).write(&json)
         json.endObject()
         return json.bytes
     }

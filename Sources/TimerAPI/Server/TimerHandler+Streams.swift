@@ -15,17 +15,19 @@ extension TimerHandler {
         if let since = plan.since, since > plan.head {
             return expire(plan, "there is no event with this id yet", ticket)
         }
-        let isOld = plan.since.map { $0 > 0 && $0 < context.service.horizon } ?? false
+        let isOld = plan.since.map { $0 > .beginning && $0.position < context.service.horizon } ?? false
         if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
-        guard let since = plan.since, since > context.service.horizon else { return beginHistory(plan, ticket) }
-        switch context.service.hub.standing(of: since) {
+        guard let since = plan.since, since.position > context.service.horizon else {
+            return beginHistory(plan, ticket)
+        }
+        switch context.service.hub.standing(of: since.position) {
         case .given: beginHistory(plan, ticket)
         case .lost: expire(plan, Self.neverGiven, ticket)
         case .gone:
             reading[ticket.serial] = ticket
             let serial = ticket.serial
             let inbox = inbox
-            context.service.replayer.isHeld(since) { inbox.post(.standing(ticket: serial, $0)) }
+            context.service.replayer.isHeld(since.position) { inbox.post(.standing(ticket: serial, $0)) }
         }
     }
 
@@ -36,7 +38,7 @@ extension TimerHandler {
         case .success(true): beginHistory(plan, ticket)
         case .success(false):
             // Its row may have gone while it was looked for.
-            let isOld = plan.since.map { $0 < context.service.horizon } ?? false
+            let isOld = plan.since.map { $0.position < context.service.horizon } ?? false
             if isOld && plan.filter.timer != nil { return beginHistory(plan, ticket) }
             expire(plan, isOld ? Self.tooOld : Self.neverGiven, ticket)
         case .failure:
@@ -50,12 +52,13 @@ extension TimerHandler {
         // is not on disk yet (`--durability interval`) no walk can begin at: then all rows are looked through.
         let hub = context.service.hub
         guard let since = plan.since, plan.filter.timer != nil, ticket.exchange.method != .head,
-            since == 0 || !hub.holds(after: since), plan.newestOfTimer <= context.service.engine.durableHead
+            since == .beginning || !hub.holds(after: since.position),
+            plan.newestOfTimer <= context.service.engine.durableHead
         else { return open(plan, ticket) }
         reading[ticket.serial] = ticket
         let serial = ticket.serial
         let inbox = inbox
-        context.service.replayer.history(newest: plan.newestOfTimer, since: since) {
+        context.service.replayer.history(newest: plan.newestOfTimer, since: since.position) {
             inbox.post(.history(ticket: serial, $0))
         }
     }
@@ -64,21 +67,21 @@ extension TimerHandler {
         guard case .stream(var plan) = ticket.outcome else { return }
         guard case .success(let history) = result else {
             // While storage fails, reads go on from memory as far as that goes.
-            if context.service.hub.holds(after: plan.since ?? 0) { return open(plan, ticket) }
+            if context.service.hub.holds(after: (plan.since ?? .beginning).position) { return open(plan, ticket) }
             ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
             return respond(ticket)
         }
-        let since = plan.since ?? 0
-        if plan.isOfDeleted && history.marks.isEmpty && since < plan.newestOfTimer { return forget(ticket) }
-        if history.isExpired && since > 0 { return expire(plan, Self.tooOld, ticket) }
+        let since = plan.since ?? .beginning
+        if plan.isOfDeleted && history.marks.isEmpty && since.position < plan.newestOfTimer { return forget(ticket) }
+        if history.isExpired && since > .beginning { return expire(plan, Self.tooOld, ticket) }
         plan.history = history.marks[...]
-        if since == 0 {
-            plan.cursor = max(plan.cursor, history.oldest - 1)
-        } else if history.isWhole && history.oldest > since {
+        if since == .beginning {
+            plan.cursor.advance(to: history.oldest - 1)
+        } else if history.isWhole && history.oldest > since.position {
             plan.lifeBegan = history.oldest
-            plan.cursor = max(plan.cursor, context.service.horizon)
+            plan.cursor.advance(to: context.service.horizon)
         }
-        if history.marks.isEmpty { plan.cursor = max(plan.cursor, plan.head) }
+        if history.marks.isEmpty { plan.cursor.advance(to: plan.head.position) }
         open(plan, ticket)
     }
 
@@ -94,7 +97,7 @@ extension TimerHandler {
     /// Refuses a stream that can't begin where its client asks.
     private func expire(_ plan: StreamPlan, _ detail: String, _ ticket: Ticket) {
         var problem = Problem(.eventsExpired, detail)
-        problem.oldest = context.service.oldestKept
+        problem.oldest = EventID(context.service.oldestKept)
         problem.newest = plan.head
         ticket.outcome = .problem(problem)
         respond(ticket)
@@ -116,7 +119,7 @@ extension TimerHandler {
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
         var plan = plan
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
-        if plan.history.isEmpty { plan.cursor = max(plan.cursor, plan.since == 0 ? context.service.horizon : 0) }
+        if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: context.service.horizon) }
         guard let answer = ticket.answer.take() else { return }
         ticket.exchange.response.reset()
         ticket.exchange.response.add("Request-Id", ticket.requestID)
@@ -160,7 +163,7 @@ extension TimerHandler {
         ticket.exchange.response.add("Content-Type", plan.timeout == nil ? type : "application/json")
         ticket.exchange.response.add("Cache-Control", "no-store")
         ticket.exchange.response.add("X-Accel-Buffering", "no")
-        ticket.exchange.response.add("Event-Id", EventID.text(plan.head))
+        ticket.exchange.response.add("Event-Id", plan.head.text)
     }
 
     private func refuseStream(_ answer: consuming Answer, _ reason: DetachRefusal, _ ticket: Ticket) {

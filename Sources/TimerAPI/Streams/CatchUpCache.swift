@@ -5,7 +5,7 @@ import TimerLog
 struct CatchUpCache {
     private struct Portion {
         var channel: StreamChannel
-        var after: Int64
+        var after: StreamCursor
         var portion: StreamPortion
     }
 
@@ -27,12 +27,12 @@ struct CatchUpCache {
     }
 
     /// The portion that streams of `channel` at `after` get next, if it was made lately.
-    func portion(of channel: StreamChannel, after: Int64) -> StreamPortion? {
+    func portion(of channel: StreamChannel, after: StreamCursor) -> StreamPortion? {
         portions.first { $0.channel === channel && $0.after == after }?.portion
     }
 
     /// Keeps a portion, in place of the oldest.
-    mutating func keep(_ portion: StreamPortion, of channel: StreamChannel, after: Int64) {
+    mutating func keep(_ portion: StreamPortion, of channel: StreamChannel, after: StreamCursor) {
         if portions.count == Self.mostKept { portions.removeFirst() }
         portions.append(Portion(channel: channel, after: after, portion: portion))
     }

@@ -34,7 +34,7 @@ final class EventStream {
     var sink: Sink
     var mode = Mode.behind
     /// Everything up to here has been examined; in step, everything that the loop has seen.
-    var cursor: Int64
+    var cursor: StreamCursor
     /// Of a stream that does not follow: ends once everything up to here has been examined.
     var end: Int64?
     /// Position of the newest event that it brought about, which it is shown even where the server stops.
@@ -77,11 +77,11 @@ final class EventStream {
         cursor = plan.cursor
         end = plan.end
         owedThrough = plan.subscribedAt
-        begunAt = plan.head
+        begunAt = plan.head.position
         left = plan.limit
         history = plan.history
         lifeBegan = plan.lifeBegan
-        isBound = plan.since.map { $0 > 0 } ?? true
+        isBound = plan.since.map { $0 > .beginning } ?? true
         deadline = plan.timeout.map { now + $0 * 1_000_000 }
         isRestartable = plan.isRestartable
         subscription = plan.isSubscription ? plan.filter.timer : nil
@@ -95,7 +95,7 @@ final class EventStream {
     }
 
     /// Whether what comes next is a part of its timer's history.
-    var readsHistory: Bool { !history.isEmpty && cursor >= lifeBegan - 1 }
+    var readsHistory: Bool { !history.isEmpty && cursor.covers(lifeBegan - 1) }
 
     /// Whether it is a long poll.
     var isPoll: Bool { deadline != nil }

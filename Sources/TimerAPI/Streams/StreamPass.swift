@@ -6,7 +6,7 @@ import TimerLog
 /// It goes channel by channel and holds one portion at a time, so it can be left and taken up again at any point.
 struct StreamPass {
     /// Everything up to here is passed once the pass is over.
-    let through: Int64
+    let through: StreamCursor
     private let events: [(row: RowEvents, index: Int)]
     /// Channels that are still to be served, each with the events that may concern it; nil for all.
     private var channels: FIFO<(StreamChannel, [Int]?)> = FIFO()
@@ -24,7 +24,7 @@ struct StreamPass {
     private static let examinedAtOnce = 256
 
     /// Begins a pass over `rows`, the last of which ends at `through`.
-    init(over rows: [RowEvents], through: Int64, for known: StreamChannels, siphash: SipHash) {
+    init(over rows: [RowEvents], through: StreamCursor, for known: StreamChannels, siphash: SipHash) {
         self.through = through
         var events: [(row: RowEvents, index: Int)] = []
         for row in rows { for index in row.events.indices { events.append((row, index)) } }
@@ -71,7 +71,7 @@ struct StreamPass {
             let (row, index) = events[places?[drafted] ?? drafted]
             drafted += 1
             draft.take(index, of: row)
-            if draft.isFull { portion = draft.finish(through: row.events[index].position) }
+            if draft.isFull { portion = draft.finish(through: StreamCursor(row.events[index].position)) }
         }
         if drafted == count && portion == nil {
             if !draft.isEmpty { portion = draft.finish(through: through) }

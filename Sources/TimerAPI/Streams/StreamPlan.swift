@@ -5,7 +5,7 @@ struct StreamPlan {
     var filter = StreamFilter()
     var format = StreamFormat.ndjson
     /// The id to go on from, if the client named one.
-    var since: Int64?
+    var since: EventID?
     /// Whether to stay once everything has been sent.
     var follows = true
     /// Most events to send.
@@ -16,7 +16,7 @@ struct StreamPlan {
     var isSubscription = false
 
     /// Everything up to here counts as examined at the start.
-    var cursor: Int64 = 0
+    var cursor = StreamCursor(0)
     /// Ends once everything up to here has been examined.
     var end: Int64?
     /// Position of the newest event of the timer.
@@ -31,8 +31,8 @@ struct StreamPlan {
     var lifeBegan: Int64 = 0
     /// Whether the timer may run again once it ended.
     var isRestartable = false
-    /// Position of the newest record at the decision: what the `Event-Id` header shows.
-    var head: Int64 = 0
+    /// Id of the newest record at the decision: what the `Event-Id` header shows.
+    var head = EventID.beginning
     /// Whether its timer waits for a subscriber: it is told of this one once nothing speaks against the stream.
     var mustSubscribe = false
     /// Whether nothing speaks against the stream any more.

@@ -11,14 +11,14 @@ final class StreamPortion {
     }
 
     /// Everything up to here, from the portion before on, has been looked at.
-    let through: Int64
+    let through: StreamCursor
     /// The events' positions, and where in the bytes each ends.
     private let events: [(position: Int64, end: Int)]
     private let closings: [Closing]
     /// All of its events; nil where there are none.
     private let chunk: StreamChunk?
 
-    init(through: Int64, events: [(position: Int64, end: Int)], bytes: [UInt8], closings: [Closing]) {
+    init(through: StreamCursor, events: [(position: Int64, end: Int)], bytes: [UInt8], closings: [Closing]) {
         self.through = through
         self.events = events
         self.closings = closings
@@ -32,24 +32,24 @@ final class StreamPortion {
         /// Their bytes; nil for none.
         var chunk: StreamChunk?
         /// Up to where the stream has seen everything then.
-        var cursor: Int64
+        var cursor: StreamCursor
         /// Whether nothing follows.
         var isLast: Bool
     }
 
     /// What `stream` gets of it: what lies behind its cursor, up to its end, as much as it may still get.
     func share(of stream: EventStream) -> Share {
-        let closing = closings.first { $0.position > stream.cursor && ends(stream, $0) }
+        let closing = closings.first { !stream.cursor.covers($0.position) && ends(stream, $0) }
         let end = min(stream.end ?? .max, closing?.position ?? .max)
-        let lower = events.firstIndex { $0.position > stream.cursor } ?? events.count
+        let lower = events.firstIndex { !stream.cursor.covers($0.position) } ?? events.count
         var upper = lower
         if events.last.map({ $0.position <= end }) ?? true { upper = events.count }
         while upper < events.count && events[upper].position <= end { upper += 1 }
         let isWhole = upper - lower < stream.left
         if !isWhole { upper = lower + stream.left }
-        let cursor = isWhole ? min(end, through) : events[upper - 1].position
+        let cursor = StreamCursor(isWhole ? min(end, through.position) : events[upper - 1].position)
         return Share(
-            count: upper - lower, chunk: chunk(lower..<upper), cursor: cursor, isLast: !isWhole || end <= through)
+            count: upper - lower, chunk: chunk(lower..<upper), cursor: cursor, isLast: !isWhole || through.covers(end))
     }
 
     private func chunk(_ range: Range<Int>) -> StreamChunk? {

@@ -31,18 +31,18 @@ struct StreamPortionDraft {
         events.append((record.position, bytes.count))
     }
 
-    /// Takes the events of a row behind `position` until it is full. Returns up to where it has looked.
-    mutating func take(_ row: RowEvents, after position: Int64) -> Int64 {
-        for index in row.events.indices where row.events[index].position > position {
+    /// Takes the events of a row behind `cursor` until it is full. Returns up to where it has looked.
+    mutating func take(_ row: RowEvents, after cursor: StreamCursor) -> StreamCursor {
+        for index in row.events.indices where !cursor.covers(row.events[index].position) {
             take(index, of: row)
-            if isFull { return row.events[index].position }
+            if isFull { return StreamCursor(row.events[index].position) }
         }
-        return max(position, row.row.last)
+        return max(cursor, StreamCursor(row.row.last))
     }
 
-    /// What was taken, everything up to `position` having been looked at. Begins anew.
-    mutating func finish(through position: Int64) -> StreamPortion {
-        let portion = StreamPortion(through: position, events: events, bytes: bytes, closings: closings)
+    /// What was taken, everything up to `cursor` having been looked at. Begins anew.
+    mutating func finish(through cursor: StreamCursor) -> StreamPortion {
+        let portion = StreamPortion(through: cursor, events: events, bytes: bytes, closings: closings)
         self = StreamPortionDraft(key)
         return portion
     }

@@ -43,12 +43,12 @@ struct StreamReader {
         }
         try query.finish()
         if let header = ticket.exchange.header("last-event-id"), !header.bytes.isEmpty {
-            guard let id = EventID.parse(header.bytes) else {
+            guard let id = EventID(header.bytes) else {
                 throw Problem(.invalidRequest, "`Last-Event-ID` is not an event's id")
             }
             plan.since = id
         }
-        if !plan.follows && plan.since == nil { plan.since = 0 }
+        if !plan.follows && plan.since == nil { plan.since = .beginning }
         return plan
     }
 

@@ -10,10 +10,10 @@ extension StreamTable {
         guard stream.mode == .behind, streams[stream.id] != nil else { return }
         if !stream.rows.isEmpty { return showRows(stream) }
         if stream.readsHistory {
-            stream.history = stream.history.drop { $0 <= stream.cursor }
+            stream.history = stream.history.drop { stream.cursor.covers($0) }
             if !stream.history.isEmpty { return fetch(stream) }
             // Nothing else happened to its timer until it was asked for.
-            stream.cursor = max(stream.cursor, stream.begunAt)
+            stream.cursor.advance(to: stream.begunAt)
         }
         if stream.cursor >= seen { return join(stream) }
         showMemory(stream)
@@ -24,7 +24,7 @@ extension StreamTable {
         var draft = StreamPortionDraft(stream.channel.key)
         var through = stream.cursor
         while !draft.isFull, let row = stream.rows.first {
-            let isBehindKept = row.previous > through && through < service.horizon
+            let isBehindKept = !through.covers(row.previous) && through.position < service.horizon
             if isBehindKept && !stream.readsHistory {
                 if draft.isEmpty { return loseTrack(stream) }
                 break
@@ -34,7 +34,7 @@ extension StreamTable {
                 break
             }
             through = draft.take(events, after: through)
-            if through >= row.last { stream.rows.removeFirst() }
+            if through.covers(row.last) { stream.rows.removeFirst() }
         }
         if stream.rows.isEmpty { dropRows(of: stream) }
         if show(draft.finish(through: through), to: stream) { goOn(stream) }
@@ -51,7 +51,7 @@ extension StreamTable {
         var through = after
         var bytes = 0
         gathering: while !draft.isFull && bytes < BatchRows.maximumRowBytes {
-            switch service.hub.row(after: through) {
+            switch service.hub.row(after: through.position) {
             case .row(let row):
                 guard let events = events(of: row) else {
                     if through == after { return cut(stream) }
@@ -60,7 +60,7 @@ extension StreamTable {
                 through = draft.take(events, after: through)
                 bytes += row.data.count
             case .none(let newest):
-                through = max(through, newest)
+                through.advance(to: newest)
                 break gathering
             case .gone:
                 if through == after { return fetch(stream) }
@@ -101,9 +101,9 @@ extension StreamTable {
         let id = stream.id
         let inbox = inbox
         if stream.readsHistory, let mark = stream.history.first {
-            service.replayer.rows(ofEventsTo: mark, after: stream.cursor) { inbox.post(.rows(stream: id, $0)) }
+            service.replayer.rows(ofEventsTo: mark, after: stream.cursor.position) { inbox.post(.rows(stream: id, $0)) }
         } else {
-            service.replayer.rows(after: stream.cursor) {
+            service.replayer.rows(after: stream.cursor.position) {
                 inbox.post(.rows(stream: id, $0.map { (rows: $0, isWhole: true) }))
             }
         }
@@ -137,12 +137,12 @@ extension StreamTable {
             if !isWhole && stream.isBound { return loseTrack(stream) }
             if stream.readsHistory {
                 // Of a history from the beginning on, these events have gone since.
-                stream.cursor = max(stream.cursor, stream.history.first ?? 0)
+                stream.cursor.advance(to: stream.history.first ?? 0)
                 return goOn(stream)
             }
-            if stream.cursor < service.horizon { return loseTrack(stream) }
+            if stream.cursor.position < service.horizon { return loseTrack(stream) }
             // Nothing more was on disk: what came since the read began is in memory.
-            stream.cursor = max(stream.cursor, stream.readFloor)
+            stream.cursor.advance(to: stream.readFloor)
             goOn(stream)
         case .failure:
             dropRows(of: stream)

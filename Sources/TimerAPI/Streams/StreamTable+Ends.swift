@@ -7,7 +7,7 @@ extension StreamTable {
         guard let origin = stream.origin else { return }
         parked.response.status = status
         parked.response.add("Request-Id", origin.requestID)
-        parked.response.add("Event-Id", EventID.text(examined(stream)))
+        parked.response.add("Event-Id", examined(stream).id.text)
         parked.response.add("Cache-Control", "no-store")
         if status == 200 { parked.response.add("Content-Type", "application/json") }
         remove(stream)
@@ -40,7 +40,7 @@ extension StreamTable {
     func drain() {
         isDraining = true
         for stream in Array(streams.values) where stream.end == nil {
-            guard let owed = stream.owedThrough, examined(stream) < owed else {
+            guard let owed = stream.owedThrough, !examined(stream).covers(owed) else {
                 finish(stream)
                 continue
             }
@@ -50,7 +50,7 @@ extension StreamTable {
     }
 
     /// Up to where a stream has examined everything.
-    func examined(_ stream: EventStream) -> Int64 {
+    func examined(_ stream: EventStream) -> StreamCursor {
         stream.mode == .inStep ? max(stream.cursor, settled) : stream.cursor
     }
 }

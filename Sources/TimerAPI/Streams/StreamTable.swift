@@ -19,8 +19,8 @@ final class StreamTable {
     private var nextID: UInt64 = 1
     private var channels = StreamChannels()
     /// Rows up to here have been passed, or are being passed; up to `settled` everybody in step has been shown them.
-    private(set) var seen: Int64
-    private(set) var settled: Int64
+    private(set) var seen: StreamCursor
+    private(set) var settled: StreamCursor
     private var pass: StreamPass?
     /// Streams in step that end at a position.
     var bounded: [EventStream] = []
@@ -57,7 +57,7 @@ final class StreamTable {
         self.inbox = inbox
         self.onPollAnswered = onPollAnswered
         heartbeat = heartbeatMilliseconds * 1_000_000
-        seen = service.hub.head
+        seen = StreamCursor(service.hub.head)
         settled = seen
         let now = Clocks.monotonic()
         beats = DueRing(width: max(Self.pollGrain, heartbeat / Self.heartbeatGrains), count: 20, now: now)
@@ -113,7 +113,7 @@ final class StreamTable {
 
     /// Takes a stream that has seen everything into its channel; nothing that is being handed out is news to it.
     func join(_ stream: EventStream) {
-        if stream.isOverdue || stream.end.map({ stream.cursor >= $0 }) ?? false { return finish(stream) }
+        if stream.isOverdue || stream.end.map({ stream.cursor.covers($0) }) ?? false { return finish(stream) }
         stream.channel.join(stream)
         if stream.end != nil { bounded.append(stream) }
     }
@@ -121,7 +121,7 @@ final class StreamTable {
     /// Ends the streams in step whose end was passed with nothing for them.
     private func endBounded() {
         bounded.removeAll { stream in
-            if stream.mode == .inStep, let end = stream.end, settled >= end { finish(stream) }
+            if stream.mode == .inStep, let end = stream.end, settled.covers(end) { finish(stream) }
             return stream.mode != .inStep
         }
     }
@@ -154,7 +154,7 @@ final class StreamTable {
         pass = nil
         recent.removeAll()
         (queue, wanting, failed, beating, bounded) = (FIFO(), FIFO(), [], [], [])
-        seen = service.hub.head
+        seen = StreamCursor(service.hub.head)
         settled = seen
     }
 
@@ -177,20 +177,20 @@ final class StreamTable {
         var rows: [RowEvents] = []
         var bytes = 0
         gathering: while bytes < Self.bytesPassed {
-            switch service.hub.row(after: seen) {
+            switch service.hub.row(after: seen.position) {
             case .row(let row):
                 guard let events = events(of: row) else { fallthrough }
                 rows.append(events)
                 bytes += row.data.count
-                seen = row.last
+                seen = StreamCursor(row.last)
             case .gone:
                 // It left memory before this loop came to it, or is damaged: every stream reads on for itself, once it
                 // has what was passed before.
                 if rows.isEmpty { leaveStep() }
                 break gathering
             case .none(let newest):
-                if newest > seen { bytes += 1 }
-                seen = max(seen, newest)
+                if !seen.covers(newest) { bytes += 1 }
+                seen.advance(to: newest)
                 break gathering
             }
         }
@@ -207,7 +207,7 @@ final class StreamTable {
             stream.channel.leave(stream, for: .behind)
             goOn(stream)
         }
-        seen = service.hub.head
+        seen = StreamCursor(service.hub.head)
         settled = seen
     }
 

@@ -91,7 +91,7 @@ struct DeliveryReadingTests {
             }
             pages.append(page ?? [])
             guard let next = run.next else { return pages }
-            cursor = "&cursor=\(EventID.text(next))"
+            cursor = "&cursor=\(next.text)"
         }
         return pages
     }
