@@ -6,12 +6,10 @@ import TimerService
 import WireJSON
 
 /// What the loops' handlers share.
-final class APIContext: @unchecked Sendable {
-    // Unchecked: `registered` is guarded by `lock`.
+final class APIContext: Sendable {
     let service: TimerService
     let configuration: APIConfiguration
-    private let lock = Lock()
-    private var registered: [HTTPMetrics] = []
+    private let registered = Guarded<[HTTPMetrics]>([])
     let dashboard: Dashboard
     private let openAPI: [UInt8]
     private let startedAt = Clocks.monotonic()
@@ -30,10 +28,10 @@ final class APIContext: @unchecked Sendable {
     }
 
     /// Adds a loop's counts to those `/metrics` shows.
-    func add(_ metrics: HTTPMetrics) { lock.withLock { registered.append(metrics) } }
+    func add(_ metrics: HTTPMetrics) { registered.withLock { $0.append(metrics) } }
 
     /// Every loop's counts.
-    var metrics: [HTTPMetrics] { lock.withLock { registered } }
+    var metrics: [HTTPMetrics] { registered.withLock { $0 } }
 
     /// How many streams and long polls are open.
     var streamCount: Int { server.streamCount }

@@ -3,7 +3,7 @@ import Platform
 import TimerService
 
 /// What one loop has counted of its requests.
-final class HTTPMetrics: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
+final class HTTPMetrics: Sendable {
     /// Requests by route, method and status code.
     struct Key: Hashable {
         /// nil: none.
@@ -12,11 +12,16 @@ final class HTTPMetrics: @unchecked Sendable {  // unchecked: every `var` is gua
         var code: Int
     }
 
-    private let lock = Lock()
-    private var requests: [Int: Int] = [:]
-    private var seconds = [Histogram](
-        repeating: Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]),
-        count: Route.allCases.count + 1)
+    private struct Counts: Sendable {
+        /// Requests by a number that stands for route, method and status code.
+        var requests: [Int: Int] = [:]
+        /// How long requests took, by the place of their route.
+        var seconds = [Histogram](
+            repeating: Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]),
+            count: Route.allCases.count + 1)
+    }
+
+    private let counts = Guarded(Counts())
 
     private static let methods: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options, .other]
 
@@ -31,22 +36,22 @@ final class HTTPMetrics: @unchecked Sendable {  // unchecked: every `var` is gua
         let place = Self.place(route)
         let methodIndex = Self.methods.firstIndex(of: method) ?? 0
         let key = (place * Self.methods.count + methodIndex) * 1000 + code
-        lock.withLock {
-            requests[key, default: 0] += 1
-            seconds[place].observe(elapsed)
+        counts.withLock { counts in
+            counts.requests[key, default: 0] += 1
+            counts.seconds[place].observe(elapsed)
         }
     }
 
     /// The counts so far.
     func snapshot() -> (requests: [Key: Int], seconds: [Histogram]) {
-        lock.withLock {
+        counts.withLock { counts in
             var named: [Key: Int] = [:]
-            for (key, count) in requests {
+            for (key, count) in counts.requests {
                 let route = Route(rawValue: key / 1000 / Self.methods.count)
                 let method = Self.methods[key / 1000 % Self.methods.count]
                 named[Key(route: route, method: "\(method.name)", code: key % 1000)] = count
             }
-            return (named, seconds)
+            return (named, counts.seconds)
         }
     }
 }

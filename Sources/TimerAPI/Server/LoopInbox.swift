@@ -4,7 +4,7 @@ import TimerLog
 import TimerService
 
 /// What other threads have for a loop; each message wakes it.
-final class LoopInbox: @unchecked Sendable {  // unchecked: `messages` is guarded by `lock`
+final class LoopInbox: Sendable {
     enum Message: Sendable {
         /// Rows that a stream asked for, and whether some between them are gone.
         case rows(stream: UInt64, Result<(rows: [LogRow], isWhole: Bool), StoreError>)
@@ -18,15 +18,14 @@ final class LoopInbox: @unchecked Sendable {  // unchecked: `messages` is guarde
         case events(ticket: UInt64, Result<[OwedEvent?], StoreError>)
     }
 
-    private let lock = Lock()
-    private var messages: [Message] = []
+    private let messages = Guarded<[Message]>([])
     private let loop: Loop
 
     init(_ loop: Loop) { self.loop = loop }
 
     /// Leaves a message. Any thread.
     func post(_ message: Message) {
-        lock.withLock { messages.append(message) }
+        messages.withLock { $0.append(message) }
         loop.wake()
     }
 
@@ -35,7 +34,7 @@ final class LoopInbox: @unchecked Sendable {  // unchecked: `messages` is guarde
 
     /// Takes the messages.
     func take() -> [Message] {
-        lock.withLock {
+        messages.withLock { messages in
             let taken = messages
             messages.removeAll()
             return taken
