@@ -46,7 +46,7 @@ private func fuzzSelectors(_ document: JSONDocument) {
         requireSound(error, document)
     }
     do {
-        _ = try RedriveRun(document, isDry: false, siphash: siphash)
+        _ = try BulkRedriveRun(document, isDry: false, siphash: siphash)
         requireNames(["timer", "labels"])
     } catch {
         requireSound(error, document)

@@ -59,13 +59,13 @@ private func fuzzPages(_ target: RequestTarget) {
         requireNext(target, .timers, next) { target in (try? ListRun(target)) != nil }
     }
     let siphash = SipHash(secret: [UInt8](repeating: 7, count: 16))
-    if (try? DeliveriesRun(target, siphash: siphash)) != nil {
+    if (try? DeliveryListRun(target, siphash: siphash)) != nil {
         // One that no position can reach reads as the largest.
         if let id = EventID(shown: cursor), id.position < .max {
             require(Array(id.text.utf8) == cursor, "a cursor has two spellings")
         }
         requireNext(target, .deliveries, EventID(7).text) { target in
-            (try? DeliveriesRun(target, siphash: siphash)) != nil
+            (try? DeliveryListRun(target, siphash: siphash)) != nil
         }
     }
     if let (key, value) = (try? ListRun(target))?.labels.first.flatMap(label) {

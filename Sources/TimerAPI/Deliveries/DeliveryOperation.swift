@@ -1,8 +1,8 @@
 /// What a request asks of deliveries.
 enum DeliveryOperation {
-    case one(DeliveryRun)
-    case list(DeliveriesRun)
-    case redrive(RedriveRun)
+    case one(SingleDeliveryRun)
+    case list(DeliveryListRun)
+    case redrive(BulkRedriveRun)
     /// A problem, unless the delivery it is about is missing, which comes first.
     case fail(Problem, unlessMissing: EventID)
 }

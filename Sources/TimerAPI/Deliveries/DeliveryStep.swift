@@ -3,6 +3,6 @@ enum DeliveryStep {
     /// There is more to do under the lock.
     case more
     /// Events have to be read.
-    case read(DeliveryReading)
+    case needsEvents(DeliveryEventReading)
     case done
 }

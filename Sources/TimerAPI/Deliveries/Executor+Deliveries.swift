@@ -28,7 +28,7 @@ extension Executor {
     private static func outcome(of step: DeliveryStep, _ end: @autoclosure () -> Outcome) -> Outcome? {
         switch step {
         case .more: nil
-        case .read(let reading): .reading(reading)
+        case .needsEvents(let reading): .needsEvents(reading)
         case .done: end()
         }
     }

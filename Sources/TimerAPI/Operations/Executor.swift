@@ -25,7 +25,7 @@ struct Executor {
             if ticket.mayStandInPart { problem.standsInPart() }
             ticket.outcome = .problem(problem)
         }
-        if ticket.isUnderWay && !ticket.outcome.isReading { settle(ticket, turn) }
+        if ticket.isUnderWay && !ticket.outcome.needsStore { closeKey(of: ticket, turn) }
         return true
     }
 

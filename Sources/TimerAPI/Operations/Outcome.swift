@@ -15,9 +15,9 @@ enum Outcome {
     case batch(BatchRun)
     case bulk(BulkCounts)
     /// None yet: events have to be read from the store first, then the operation goes on.
-    case reading(DeliveryReading)
+    case needsEvents(DeliveryEventReading)
     case delivery(DeliveryEntry)
-    case deliveries(DeliveriesRun)
+    case deliveries(DeliveryListRun)
     /// Events from here on.
     case stream(StreamPlan)
     /// The stored answer at these positions, part by part: to be shown, or by a request under way to go on from.
@@ -49,9 +49,9 @@ enum Outcome {
     }
 
     /// Whether something has to be read from the store first.
-    var isReading: Bool {
+    var needsStore: Bool {
         switch self {
-        case .reading, .replay: true
+        case .needsEvents, .replay: true
         default: false
         }
     }

@@ -28,7 +28,7 @@ enum Renderer {
             ticket.exchange.response.status = status
             ticket.exchange.response.add("Content-Type", type)
             ticket.exchange.response.body = body
-        case .none, .stream, .replay, .reading, .gone:
+        case .none, .stream, .replay, .needsEvents, .gone:
             preconditionFailure("streams, replays and open outcomes are not rendered here")
         }
     }
@@ -125,7 +125,7 @@ enum Renderer {
         fillPageHead(run.head, next: run.next?.text, ticket)
     }
 
-    private static func fillDeliveries(_ run: DeliveriesRun, _ ticket: Ticket) {
+    private static func fillDeliveries(_ run: DeliveryListRun, _ ticket: Ticket) {
         fillJSON(ticket) { json in
             json.beginObject()
             json.key("deliveries")

@@ -59,7 +59,7 @@ extension Executor {
     }
 
     /// Records the answer of a request with an idempotency key, or frees the key.
-    func settle(_ ticket: Ticket, _ turn: borrowing Turn) {
+    func closeKey(of ticket: Ticket, _ turn: borrowing Turn) {
         guard let (key, fingerprint) = ticket.idempotency else { return }
         guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests) else {
             // A request that is tried again is judged again.

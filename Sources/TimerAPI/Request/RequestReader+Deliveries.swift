@@ -15,7 +15,7 @@ extension RequestReader {
     /// A request about the delivery that the path names.
     func delivery(_ ticket: Ticket) throws(Problem) -> Operation {
         guard let id = namedDelivery(ticket) else { throw .noDelivery }
-        let action: DeliveryRun.Action
+        let action: SingleDeliveryRun.Action
         switch ticket.exchange.method {
         case .post: action = .redrive
         case .delete: action = .drop
@@ -26,7 +26,7 @@ extension RequestReader {
             try refuse("if-match", ticket)
         }
         try requireNoParameters(ticket)
-        return .deliveries(.one(DeliveryRun(action, id)))
+        return .deliveries(.one(SingleDeliveryRun(action, id)))
     }
 
     /// A request to redrive every dead letter that a selector matches.
@@ -39,6 +39,6 @@ extension RequestReader {
         var query = QueryReader(ticket.target)
         let isDry = try query.flag("dryRun", default: false)
         try query.finish()
-        return .deliveries(.redrive(try RedriveRun(ticket.document, isDry: isDry, siphash: siphash)))
+        return .deliveries(.redrive(try BulkRedriveRun(ticket.document, isDry: isDry, siphash: siphash)))
     }
 }

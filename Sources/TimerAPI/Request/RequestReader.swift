@@ -58,7 +58,7 @@ struct RequestReader {
         case .batch: return try batch(ticket)
         case .bulk: return try bulk(ticket)
         case .preview: return try preview(ticket)
-        case .deliveries: return .deliveries(.list(try DeliveriesRun(ticket.target, siphash: siphash)))
+        case .deliveries: return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash)))
         case .redrive: return try redrive(ticket)
         case .delivery, .deliveryRedrive: return try delivery(ticket)
         case .timerNext:

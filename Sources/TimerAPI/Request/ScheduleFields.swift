@@ -25,7 +25,7 @@ struct ScheduleFields {
     ///
     /// - Parameter isInherited: whether a field came with the timer that is being patched, so that it goes where it is of
     ///   no use; a field that the request names is refused there.
-    func settle(
+    func decide(
         _ rules: inout TimerRules, zones: any ZoneSource, isInherited: (StaticString) -> Bool
     ) throws(Problem) {
         let schedule = try schedule(zones)

@@ -30,7 +30,7 @@ package struct TimerBody {
             try read(document, field, &schedule)
             member = document.next(field)
         }
-        try schedule.settle(&rules, zones: zones) { name in
+        try schedule.decide(&rules, zones: zones) { name in
             patch.map { $0.member($0.root, name) == nil } ?? false
         }
         guard rules.stop == nil || rules.start == .subscriber else {

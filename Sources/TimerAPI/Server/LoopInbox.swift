@@ -11,11 +11,11 @@ final class LoopInbox: Sendable {
         /// The history that a request for a timer's events asked for.
         case history(ticket: UInt64, Result<Replayer.History, StoreError>)
         /// Whether the id that a request for events named was ever given.
-        case standing(ticket: UInt64, Result<Bool, StoreError>)
+        case idCheck(ticket: UInt64, Result<Bool, StoreError>)
         /// A stored answer, part by part; nil for one that is gone.
-        case answer(ticket: UInt64, Result<[StoredAnswer?], StoreError>)
+        case storedAnswer(ticket: UInt64, Result<[StoredAnswer?], StoreError>)
         /// The events of deliveries; nil for one that is gone.
-        case events(ticket: UInt64, Result<[OwedEvent?], StoreError>)
+        case deliveryEvents(ticket: UInt64, Result<[OwedEvent?], StoreError>)
     }
 
     private let messages = Guarded<[Message]>([])

@@ -39,9 +39,9 @@ extension TimerHandler {
     /// Answers a ticket whose outcome stands.
     func respond(_ ticket: Ticket) {
         switch ticket.outcome {
-        case .stream(let plan): begin(plan, ticket)
-        case .reading(let reading): read(reading, ticket)
-        case .replay(let positions): read(positions, ticket)
+        case .stream(let plan): beginStream(plan, ticket)
+        case .needsEvents(let reading): readEvents(reading, ticket)
+        case .replay(let positions): readStoredAnswer(at: positions, ticket)
         default:
             Renderer.render(ticket)
             send(ticket)

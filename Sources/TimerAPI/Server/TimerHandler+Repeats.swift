@@ -24,18 +24,18 @@ extension TimerHandler {
     }
 
     /// Has the stored answer read that a repeated request gets, or goes on from.
-    func read(_ positions: [Int64], _ ticket: Ticket) {
+    func readStoredAnswer(at positions: [Int64], _ ticket: Ticket) {
         if positions.count == 1, let row = context.service.hub.row(holding: positions[0]) {
-            return replay(.success([RowRecords(row).answer(at: positions[0])]), ticket)
+            return receivedStoredAnswer(.success([RowRecords(row).answer(at: positions[0])]), ticket)
         }
         reading[ticket.serial] = ticket
         let serial = ticket.serial
         let inbox = inbox
-        context.service.replayer.answers(at: positions) { inbox.post(.answer(ticket: serial, $0)) }
+        context.service.replayer.answers(at: positions) { inbox.post(.storedAnswer(ticket: serial, $0)) }
     }
 
     /// The stored answer has been read.
-    func replay(_ result: Result<[StoredAnswer?], StoreError>, _ ticket: Ticket) {
+    func receivedStoredAnswer(_ result: Result<[StoredAnswer?], StoreError>, _ ticket: Ticket) {
         guard case .replay(let positions) = ticket.outcome else { return }
         let unreadable = Problem(.storageUnavailable, "the stored answer can't be read now")
         guard case .success(let found) = result else { return giveUp(ticket, unreadable) }

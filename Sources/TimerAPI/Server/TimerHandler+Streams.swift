@@ -9,8 +9,8 @@ extension TimerHandler {
     ///
     /// A timer that waits for a subscriber is told of it in a step of its own, behind all that can refuse the stream: a
     /// request that is refused changes nothing.
-    func begin(_ plan: StreamPlan, _ ticket: Ticket) {
-        if plan.isSettled { return open(plan, ticket) }
+    func beginStream(_ plan: StreamPlan, _ ticket: Ticket) {
+        if plan.isAdmitted { return open(plan, ticket) }
         if plan.isOfDeleted && plan.newestOfTimer <= context.service.horizon { return forget(ticket) }
         if let since = plan.since, since > plan.head {
             return expire(plan, "there is no event with this id yet", ticket)
@@ -27,12 +27,12 @@ extension TimerHandler {
             reading[ticket.serial] = ticket
             let serial = ticket.serial
             let inbox = inbox
-            context.service.replayer.isHeld(since.position) { inbox.post(.standing(ticket: serial, $0)) }
+            context.service.replayer.isHeld(since.position) { inbox.post(.idCheck(ticket: serial, $0)) }
         }
     }
 
     /// Goes on once it is known whether the id that the client named was ever given.
-    func begin(known result: Result<Bool, StoreError>, _ ticket: Ticket) {
+    func receivedIDCheck(_ result: Result<Bool, StoreError>, _ ticket: Ticket) {
         guard case .stream(let plan) = ticket.outcome else { return }
         switch result {
         case .success(true): beginHistory(plan, ticket)
@@ -63,7 +63,7 @@ extension TimerHandler {
         }
     }
 
-    func begin(_ result: Result<Replayer.History, StoreError>, _ ticket: Ticket) {
+    func receivedHistory(_ result: Result<Replayer.History, StoreError>, _ ticket: Ticket) {
         guard case .stream(var plan) = ticket.outcome else { return }
         guard case .success(let history) = result else {
             // While storage fails, reads go on from memory as far as that goes.
@@ -110,7 +110,7 @@ extension TimerHandler {
             return refuseStream(answer, .limitReached, ticket)
         }
         var plan = plan
-        plan.isSettled = true
+        plan.isAdmitted = true
         ticket.operation = .subscribe(plan)
         takeAgain(ticket)
     }

@@ -53,7 +53,7 @@ extension TimerHandler {
     /// What became of what a ticket's answer rests on. A stored answer must be in the store to be read.
     private func fate(of ticket: Ticket) -> Fate {
         let engine = context.service.engine
-        if case .reading(let reading) = ticket.outcome {
+        if case .needsEvents(let reading) = ticket.outcome {
             // What is lost is told once it was looked for in vain.
             let isThere = reading.newest <= engine.shownHead || engine.isLost(reading.newest)
             return isThere ? .durable : .pending

@@ -128,7 +128,7 @@ final class TimerHandler: LoopHandler {
 
     func turnEnded() {
         heart.beat()
-        for _ in 0..<Self.stepsPerTurn where !isIdle { applyReady() }
+        for _ in 0..<Self.stepsPerRound where !isIdle { applyReady() }
         if !isIdle { inbox.wake() }
         tellRead()
     }
@@ -146,7 +146,7 @@ final class TimerHandler: LoopHandler {
     }
 
     /// Holds of the lock in one turn of the loop.
-    private static let stepsPerTurn = 8
+    private static let stepsPerRound = 8
 
     /// Takes one step of the requests that wait, in one hold of the lock: of as many as a hold may cost. Of the long ones
     /// one takes a step in any case, in turn with the others.
@@ -190,18 +190,18 @@ final class TimerHandler: LoopHandler {
         switch message {
         case .rows(let stream, let result):
             streams.received(result, forID: stream)
-        case .answer(let serial, let result):
+        case .storedAnswer(let serial, let result):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
-            replay(result, ticket)
+            receivedStoredAnswer(result, ticket)
         case .history(let serial, let history):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
-            begin(history, ticket)
-        case .standing(let serial, let result):
+            receivedHistory(history, ticket)
+        case .idCheck(let serial, let result):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
-            begin(known: result, ticket)
-        case .events(let serial, let result):
+            receivedIDCheck(result, ticket)
+        case .deliveryEvents(let serial, let result):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
-            received(result, ticket)
+            receivedEvents(result, ticket)
         }
     }
 

@@ -47,7 +47,7 @@ final class EventStream {
     var history: ArraySlice<Int64>
     let lifeBegan: Int64
     /// Whether a part that is gone is a gap: it named an id, or was shown something.
-    var isBound: Bool
+    var tellsGaps: Bool
     /// Rows from the store that are still to be shown.
     var rows: ArraySlice<LogRow> = []
     /// Whether it counts among those that rows are read for.
@@ -81,7 +81,7 @@ final class EventStream {
         left = plan.limit
         history = plan.history
         lifeBegan = plan.lifeBegan
-        isBound = plan.since.map { $0 > .beginning } ?? true
+        tellsGaps = plan.since.map { $0 > .beginning } ?? true
         deadline = plan.timeout.map { now + $0 * 1_000_000 }
         isRestartable = plan.isRestartable
         subscription = plan.isSubscription ? plan.filter.timer : nil

@@ -36,7 +36,7 @@ struct StreamPlan {
     /// Whether its timer waits for a subscriber: it is told of this one once nothing speaks against the stream.
     var mustSubscribe = false
     /// Whether nothing speaks against the stream any more.
-    var isSettled = false
+    var isAdmitted = false
     /// Position of the newest event that it brought about: its timer was activated or resumed.
     var subscribedAt: Int64?
 }

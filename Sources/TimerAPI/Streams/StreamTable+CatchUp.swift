@@ -88,14 +88,14 @@ extension StreamTable {
     /// Has the rows read that a stream needs next. Only so many streams hold rows at once; the others wait for them.
     private func fetch(_ stream: EventStream) {
         stream.mode = .reading
-        if holders < Self.mostHolders { ask(stream) } else { wanting.append(stream) }
+        if rowHolders < Self.mostRowHolders { ask(stream) } else { awaitingRows.append(stream) }
     }
 
     /// Streams that may hold rows from the store at once, each about a mebibyte.
-    private static let mostHolders = 16
+    private static let mostRowHolders = 16
 
     private func ask(_ stream: EventStream) {
-        holders += 1
+        rowHolders += 1
         stream.holdsRows = true
         stream.readFloor = service.hub.floor
         let id = stream.id
@@ -114,12 +114,12 @@ extension StreamTable {
         stream.rows = []
         guard stream.holdsRows else { return }
         stream.holdsRows = false
-        giveUpPlace()
+        rowHolderLeft()
     }
 
-    private func giveUpPlace() {
-        holders -= 1
-        while holders < Self.mostHolders, let next = wanting.popFirst() {
+    private func rowHolderLeft() {
+        rowHolders -= 1
+        while rowHolders < Self.mostRowHolders, let next = awaitingRows.popFirst() {
             if next.mode == .reading, streams[next.id] != nil { ask(next) }
         }
     }
@@ -127,14 +127,14 @@ extension StreamTable {
     /// Rows arrived that a stream asked for.
     func received(_ result: Result<(rows: [LogRow], isWhole: Bool), StoreError>, forID id: UInt64) {
         // It ended meanwhile.
-        guard let stream = streams[id], stream.mode == .reading else { return giveUpPlace() }
+        guard let stream = streams[id], stream.mode == .reading else { return rowHolderLeft() }
         switch result {
-        case .success((let rows, let isWhole)) where !rows.isEmpty && (isWhole || !stream.isBound):
+        case .success((let rows, let isWhole)) where !rows.isEmpty && (isWhole || !stream.tellsGaps):
             stream.rows = rows[...]
             goOn(stream)
         case .success((_, let isWhole)):
             dropRows(of: stream)
-            if !isWhole && stream.isBound { return loseTrack(stream) }
+            if !isWhole && stream.tellsGaps { return loseTrack(stream) }
             if stream.readsHistory {
                 // Of a history from the beginning on, these events have gone since.
                 stream.cursor.advance(to: stream.history.first ?? 0)

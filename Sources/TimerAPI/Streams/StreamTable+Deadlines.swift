@@ -21,7 +21,7 @@ extension StreamTable {
                 poll.isOverdue = true
             }
         }
-        beating += beats.take(now: now)
+        beatsDue += beats.take(now: now)
         feed()
     }
 

@@ -51,6 +51,6 @@ extension StreamTable {
 
     /// Up to where a stream has examined everything.
     func examined(_ stream: EventStream) -> StreamCursor {
-        stream.mode == .inStep ? max(stream.cursor, settled) : stream.cursor
+        stream.mode == .inStep ? max(stream.cursor, passed) : stream.cursor
     }
 }

@@ -18,17 +18,17 @@ final class StreamTable {
     private(set) var streams: [UInt64: EventStream] = [:]
     private var nextID: UInt64 = 1
     private var channels = StreamChannels()
-    /// Rows up to here have been passed, or are being passed; up to `settled` everybody in step has been shown them.
+    /// Rows up to here have been passed, or are being passed; up to `passed` everybody in step has been shown them.
     private(set) var seen: StreamCursor
-    private(set) var settled: StreamCursor
+    private(set) var passed: StreamCursor
     private var pass: StreamPass?
     /// Streams in step that end at a position.
     var bounded: [EventStream] = []
     /// Streams that are behind, and may go on.
     var queue: FIFO<EventStream> = FIFO()
     /// How many streams have asked the store for rows, or hold what they got; and those whose turn comes then.
-    var holders = 0
-    var wanting: FIFO<EventStream> = FIFO()
+    var rowHolders = 0
+    var awaitingRows: FIFO<EventStream> = FIFO()
     /// Those whose rows could not be read.
     var failed: [EventStream] = []
     /// Rows decoded, and portions made, in this round.
@@ -37,11 +37,11 @@ final class StreamTable {
     var isDraining = false
     var beats: DueRing
     /// Streams whose turn for a heartbeat has come.
-    var beating: [EventStream] = []
+    var beatsDue: [EventStream] = []
     var polls: DueRing
 
     /// Nanoseconds of a turn that streams may take.
-    private static let turnNs: Int64 = 1_000_000
+    private static let roundNs: Int64 = 1_000_000
     /// A stream's client may lag this many bytes before its stream stops reading.
     static let bufferBytes = 64 * 1024
     /// Heartbeats are exact to such a part of the time between them.
@@ -58,7 +58,7 @@ final class StreamTable {
         self.onPollAnswered = onPollAnswered
         heartbeat = heartbeatMilliseconds * 1_000_000
         seen = StreamCursor(service.hub.head)
-        settled = seen
+        passed = seen
         let now = Clocks.monotonic()
         beats = DueRing(width: max(Self.pollGrain, heartbeat / Self.heartbeatGrains), count: 20, now: now)
         polls = DueRing(width: Self.pollGrain, count: 500, now: now)
@@ -121,7 +121,7 @@ final class StreamTable {
     /// Ends the streams in step whose end was passed with nothing for them.
     private func endBounded() {
         bounded.removeAll { stream in
-            if stream.mode == .inStep, let end = stream.end, settled.covers(end) { finish(stream) }
+            if stream.mode == .inStep, let end = stream.end, passed.covers(end) { finish(stream) }
             return stream.mode != .inStep
         }
     }
@@ -131,8 +131,8 @@ final class StreamTable {
     /// Passes over new rows and gives every stream that can go on some of what it is to show, step by step in turn, for
     /// a bounded time.
     func feed() {
-        guard !streams.isEmpty else { return rest() }
-        let until = Clocks.monotonic() + Self.turnNs
+        guard !streams.isEmpty else { return forgetAll() }
+        let until = Clocks.monotonic() + Self.roundNs
         var isBusy = true
         while isBusy {
             isBusy = passOn()
@@ -140,7 +140,7 @@ final class StreamTable {
                 isBusy = true
                 readOn(stream)
             }
-            if let stream = beating.popLast() {
+            if let stream = beatsDue.popLast() {
                 isBusy = true
                 beat(stream)
             }
@@ -150,12 +150,12 @@ final class StreamTable {
     }
 
     /// Nobody is there: lets everything go that was for those who left.
-    private func rest() {
+    private func forgetAll() {
         pass = nil
         recent.removeAll()
-        (queue, wanting, failed, beating, bounded) = (FIFO(), FIFO(), [], [], [])
+        (queue, awaitingRows, failed, beatsDue, bounded) = (FIFO(), FIFO(), [], [], [])
         seen = StreamCursor(service.hub.head)
-        settled = seen
+        passed = seen
     }
 
     /// Takes the pass one step further, or begins the next. Returns false where there is nothing to pass.
@@ -165,7 +165,7 @@ final class StreamTable {
         if pass.step(show: { portion, stream in show(portion, to: stream) }) {
             self.pass = pass
         } else {
-            settled = seen
+            passed = seen
             if !bounded.isEmpty { endBounded() }
         }
         return true
@@ -203,12 +203,12 @@ final class StreamTable {
 
     private func leaveStep() {
         for stream in streams.values where stream.mode == .inStep {
-            stream.cursor = max(stream.cursor, settled)
+            stream.cursor = max(stream.cursor, passed)
             stream.channel.leave(stream, for: .behind)
             goOn(stream)
         }
         seen = StreamCursor(service.hub.head)
-        settled = seen
+        passed = seen
     }
 
     /// Sends a stream its share of a portion. Returns whether it may go on.
@@ -218,7 +218,7 @@ final class StreamTable {
         stream.cursor = share.cursor
         stream.left -= share.count
         if let chunk = share.chunk {
-            stream.isBound = true
+            stream.tellsGaps = true
             switch stream.sink {
             case .stream(let detached):
                 stream.lastSent = Clocks.monotonic()

@@ -28,8 +28,8 @@ struct DeliveryReadingTests {
         return try result.get()
     }
 
-    private func settle(_ reading: DeliveryReading) throws -> Bool {
-        try turn { (turn: borrowing Turn) in reading.settle(turn) }
+    private func settle(_ reading: DeliveryEventReading) throws -> Bool {
+        try turn { (turn: borrowing Turn) in reading.recheck(turn) }
     }
 
     private func standings(_ ids: [Int64]) throws -> [DeliveryStanding] {
@@ -79,13 +79,13 @@ struct DeliveryReadingTests {
         var pages: [[Int64]] = []
         var cursor = ""
         while pages.count < 100 {
-            let run = try DeliveriesRun(
+            let run = try DeliveryListRun(
                 try Target(Array("/v1/deliveries?\(query)\(cursor)".utf8)), siphash: engine.siphash)
             var page: [Int64]?
             while page == nil {
                 switch try turn({ (turn: borrowing Turn) in run.step(turn) }) {
                 case .more: break
-                case .read(let reading): page = reading.entries.map(\.standing.id)
+                case .needsEvents(let reading): page = reading.entries.map(\.standing.id)
                 case .done: page = []
                 }
             }
@@ -114,7 +114,7 @@ struct DeliveryReadingTests {
     @Test func `events are read a piece at a time, in order`() throws {
         let ids = try fired("tea", 300)
         let standings = try standings(ids)
-        let reading = DeliveryReading(standings)
+        let reading = DeliveryEventReading(standings)
         let event = try event("tea")
         var pieces: [Int] = []
         while !reading.isRead {
@@ -131,7 +131,7 @@ struct DeliveryReadingTests {
         var standings = try standings(ids)
         standings[1].body -= 1
         standings.append(DeliveryStanding(id: 7, body: 7, slot: nil, state: .dead))
-        let reading = DeliveryReading(standings)
+        let reading = DeliveryEventReading(standings)
         let event = try event("tea")
         reading.take([event, nil, nil, nil])
         #expect(reading.isRead)
@@ -145,7 +145,7 @@ struct DeliveryReadingTests {
 
     @Test func `an event that moves on and on is given up`() throws {
         let ids = try fired("tea", 1)
-        let reading = DeliveryReading(try standings(ids))
+        let reading = DeliveryEventReading(try standings(ids))
         var rounds = 0
         repeat {
             rounds += 1
@@ -159,10 +159,10 @@ struct DeliveryReadingTests {
     @Test func `a redrive of many ends with the newest event there was`() throws {
         let ids = try fired("tea", 300)
         try bury(ids)
-        let run = try RedriveRun(try document(#"{"labels":{"a":"b"}}"#), isDry: false, siphash: engine.siphash)
+        let run = try BulkRedriveRun(try document(#"{"labels":{"a":"b"}}"#), isDry: false, siphash: engine.siphash)
         let event = try event("tea")
         var pieces: [Int] = []
-        while case .read(let reading) = try turn({ (turn: borrowing Turn) in try run.step(turn) }) {
+        while case .needsEvents(let reading) = try turn({ (turn: borrowing Turn) in try run.step(turn) }) {
             pieces.append(reading.piece.count)
             reading.take(reading.piece.map { _ in event })
             if pieces.count == 1 { try bury(try fired("late", 2)) }
@@ -173,9 +173,9 @@ struct DeliveryReadingTests {
 
     @Test func `a timer is known by its name, not by half of its hash`() throws {
         try bury(try fired("tea", 2))
-        let run = try RedriveRun(try document(#"{"timer":"tea"}"#), isDry: false, siphash: engine.siphash)
+        let run = try BulkRedriveRun(try document(#"{"timer":"tea"}"#), isDry: false, siphash: engine.siphash)
         let events = [try event("coffee"), try event("tea")]
-        while case .read(let reading) = try turn({ (turn: borrowing Turn) in try run.step(turn) }) {
+        while case .needsEvents(let reading) = try turn({ (turn: borrowing Turn) in try run.step(turn) }) {
             reading.take(events)
         }
         #expect((run.counts.matched, run.counts.changed, run.counts.skipped) == (1, 1, 0))

@@ -2,7 +2,7 @@ import TimerCore
 import TimerService
 
 /// A page of deliveries being gathered, oldest first, a bounded step at a time; then their events are read.
-final class DeliveriesRun {
+final class DeliveryListRun {
     private let showsPending: Bool
     private let showsDead: Bool
     private let timer: TimerKey?
@@ -11,7 +11,7 @@ final class DeliveriesRun {
     private var after: Int64 = 0
     private var examined = 0
     private var found: [DeliveryStanding] = []
-    private var reading: DeliveryReading?
+    private var reading: DeliveryEventReading?
     /// Id after which the next page begins; nil when there is none.
     private(set) var next: EventID?
     /// What everything on the page reflects: all up to the event with this id.
@@ -52,11 +52,11 @@ final class DeliveriesRun {
             if head == nil { head = EventID(turn.head) }
             guard gather(turn) else { return .more }
             guard !found.isEmpty else { return .done }
-            let reading = DeliveryReading(found)
+            let reading = DeliveryEventReading(found)
             self.reading = reading
-            return .read(reading)
+            return .needsEvents(reading)
         }
-        guard reading.settle(turn) else { return .read(reading) }
+        guard reading.recheck(turn) else { return .needsEvents(reading) }
         // The tables know a dead letter's timer by half a hash.
         entries = reading.entries.filter { entry in
             guard let event = entry.event else { return true }

@@ -2,7 +2,7 @@ import TimerCore
 import TimerService
 
 /// A request about one delivery: its event is read first, then its turn comes.
-final class DeliveryRun {
+final class SingleDeliveryRun {
     /// What is done to it.
     enum Action {
         case show, redrive, drop
@@ -10,7 +10,7 @@ final class DeliveryRun {
 
     private let action: Action
     private let id: EventID
-    private var reading: DeliveryReading?
+    private var reading: DeliveryEventReading?
 
     init(_ action: Action, _ id: EventID) {
         self.action = action
@@ -22,11 +22,11 @@ final class DeliveryRun {
         guard let standing = turn.delivery(id.position) else { return .problem(.noDelivery) }
         if action == .redrive && standing.state != .dead { return .problem(Self.refusal(.notDead(standing.state))) }
         guard let reading else {
-            let reading = DeliveryReading([standing])
+            let reading = DeliveryEventReading([standing])
             self.reading = reading
-            return .reading(reading)
+            return .needsEvents(reading)
         }
-        guard reading.settle(turn) else { return .reading(reading) }
+        guard reading.recheck(turn) else { return .needsEvents(reading) }
         guard var entry = reading.entries.first, let event = entry.event else { return .problem(.noDelivery) }
         switch action {
         case .show:

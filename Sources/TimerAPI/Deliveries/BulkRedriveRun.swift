@@ -3,7 +3,7 @@ import TimerService
 import WireJSON
 
 /// A redrive of many dead letters under way, oldest first: each is one step, the whole is not.
-final class RedriveRun {
+final class BulkRedriveRun {
     let isDry: Bool
     private var timer: TimerKey?
     private var labels: [[UInt8]] = []
@@ -11,7 +11,7 @@ final class RedriveRun {
     /// The newest it looks at: without it deaths could keep it from its end.
     private var last: Int64?
     private var isAtEnd = false
-    private var reading: DeliveryReading?
+    private var reading: DeliveryEventReading?
     private(set) var counts = BulkCounts()
     /// The last one that was decided, and how many were redriven when the last part was taken.
     private var decided: Int64 = 0
@@ -43,7 +43,7 @@ final class RedriveRun {
     /// Takes the next step, under the lock: redrives what was read, finds what is to be read next.
     func step(_ turn: borrowing Turn) throws(ServiceError) -> DeliveryStep {
         if let reading {
-            guard reading.settle(turn) else { return .read(reading) }
+            guard reading.recheck(turn) else { return .needsEvents(reading) }
             while let entry = reading.entries.first {
                 try redrive(entry, turn)
                 decided = entry.standing.id
@@ -54,9 +54,9 @@ final class RedriveRun {
         guard !isAtEnd else { return .done }
         let found = find(turn)
         guard !found.isEmpty else { return isAtEnd ? .done : .more }
-        let reading = DeliveryReading(found)
+        let reading = DeliveryEventReading(found)
         self.reading = reading
-        return .read(reading)
+        return .needsEvents(reading)
     }
 
     private func find(_ turn: borrowing Turn) -> [DeliveryStanding] {
@@ -97,7 +97,7 @@ final class RedriveRun {
     }
 }
 
-extension RedriveRun: PartedRun {
+extension BulkRedriveRun: PartedRun {
     var isTotal: Bool { true }
 
     func takePart(isLast: Bool) -> [UInt8]? {

@@ -4,15 +4,15 @@ import TimerService
 /// Deliveries as they stood under the lock, and their events as they are read from the store, a piece at a time.
 ///
 /// An event may be written anew, and its old row go, before it is read: what was looked for in vain is looked up again.
-final class DeliveryReading {
+final class DeliveryEventReading {
     /// Most times an event is looked for; each time it was moved between the look under the lock and the reading.
-    private static let mostRounds = 4
+    private static let mostLooks = 4
 
     /// In the order in which they were found.
     private(set) var entries: [DeliveryEntry]
     /// Places of the entries that have still to be read.
     private var unread: [Int]
-    private var rounds = 1
+    private var looks = 1
 
     init(_ standings: [DeliveryStanding]) {
         entries = standings.map { DeliveryEntry(standing: $0) }
@@ -37,14 +37,14 @@ final class DeliveryReading {
     /// Looks, under the lock, for where the events stand now that were not found; leaves out what is gone.
     ///
     /// - Returns: whether each entry that is left has its event; else read again.
-    func settle(_ turn: borrowing Turn) -> Bool {
+    func recheck(_ turn: borrowing Turn) -> Bool {
         var kept: [DeliveryEntry] = []
         for entry in entries {
             if let event = entry.event {
                 var entry = entry
                 entry.hasLostTimer = turn.hasLostTimer(entry.standing.id, definition: event.definition)
                 kept.append(entry)
-            } else if rounds < Self.mostRounds, let standing = turn.delivery(entry.standing.id),
+            } else if looks < Self.mostLooks, let standing = turn.delivery(entry.standing.id),
                 standing.body != entry.standing.body
             {
                 unread.append(kept.count)
@@ -52,7 +52,7 @@ final class DeliveryReading {
             }
         }
         entries = kept
-        rounds += 1
+        looks += 1
         return unread.isEmpty
     }
 
