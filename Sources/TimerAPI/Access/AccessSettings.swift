@@ -1,8 +1,8 @@
-/// What of the API's configuration can change while it serves: a request begins with one and keeps it.
+/// The part of the API's configuration that can change while the server runs. A request keeps the settings it began with.
 public struct AccessSettings: Sendable {
-    /// Bearer tokens, any of which opens the API; none: open to all.
+    /// Bearer tokens, any of which opens the API; if there are none, the API is open to every client.
     public var tokens: [[UInt8]] = []
-    /// Whether the access log hears of requests.
+    /// Whether requests are written to the access log.
     public var logsRequests = false
 
     /// Every default.

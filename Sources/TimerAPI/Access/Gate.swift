@@ -1,16 +1,17 @@
 import HTTPServer
 import Webhooks
 
-/// Who may come in: bearer tokens, and the rules that keep other sites' pages out. Immutable; a change of the tokens
-/// makes another one.
+/// Decides which requests are let in: bearer tokens, and the rules that keep other sites' pages out. Immutable; a change
+/// of the tokens makes another gate.
 struct Gate {
     private let tokens: [[UInt8]]
     private let allowedHosts: [HostRule]
-    /// Whether `Host` is checked, by the listener's place: a page in a browser reaches it by a name that was made to lead
-    /// here, and needs no credential for it (or, on loopback, may be on the machine of one that has it).
+    /// Whether `Host` is checked, by the listener's index. Without the check a page in a browser could reach the server
+    /// by a name whose DNS was made to lead here (DNS rebinding): it would need no token where none is asked for, and on
+    /// loopback the browser may run on the machine of a user who has one.
     private let checksHost: [Bool]
 
-    /// A gate that asks for one of `tokens`; none: it asks nobody.
+    /// A gate that asks for one of `tokens`; if there are none, it lets every client in.
     init(_ configuration: APIConfiguration, tokens: [[UInt8]]) {
         self.tokens = tokens
         allowedHosts = configuration.allowedHosts
@@ -28,7 +29,7 @@ struct Gate {
             String(decoding: value.prefix(prefix.utf8.count), as: UTF8.self).lowercased() == prefix
         else { throw Problem(.unauthorized, "send `Authorization: Bearer` with a token of the server's token file") }
         let given = Array(value.dropFirst(prefix.utf8.count).drop { $0 == UInt8(ascii: " ") })
-        // Every token is compared in full, so that the time tells nothing about how much of one was right.
+        // Every token is compared in full, so that the time taken tells nothing about how much of a token was right.
         var isKnown = false
         for token in tokens { isKnown = Self.constantTimeEquals(token, given) || isKnown }
         guard isKnown else { throw Problem(.unauthorized, "the token is not known") }
@@ -40,9 +41,9 @@ struct Gate {
         return difference == 0
     }
 
-    /// Refuses what a page of another site asks for: names that lead here, and changes and streams from elsewhere.
+    /// Refuses the requests of other sites' pages: those under foreign host names, and changes and streams of other origins.
     ///
-    /// - Parameter route: nil where the target names none, `*` included.
+    /// - Parameter route: nil where the target leads to no route; `*` leads to none.
     func checkOrigin(_ exchange: Exchange, _ route: Route?) throws(Problem) {
         if checksHost[exchange.listenerIndex], !(route?.isProbe ?? false) { try checkHost(exchange) }
         let changes = exchange.method != .get && exchange.method != .head && exchange.method != .options
@@ -59,7 +60,7 @@ struct Gate {
     }
 
     private func checkHost(_ exchange: Exchange) throws(Problem) {
-        // HTTP/1.0 has no need of it, and no browser speaks that.
+        // HTTP/1.0 requests need no `Host`, and no browser sends them.
         guard let authority = exchange.authority?.bytes else { return }
         if let host = Self.host(of: authority) {
             if Self.isAddress(host) || Self.hasNoDot(host) { return }
@@ -71,7 +72,7 @@ struct Gate {
         throw Problem(.misdirected, "`Host` is neither an address, nor a name without a dot, nor an allowed one")
     }
 
-    /// The host of `authority`, without a port; nil when what follows it is no port.
+    /// The host of `authority`, without its port; nil if the host is followed by anything but a port.
     static func host(of authority: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let end: Int
         if authority.first == UInt8(ascii: "[") {
@@ -88,7 +89,7 @@ struct Gate {
         return isPort ? authority[..<end] : nil
     }
 
-    /// Whether `host` is a name that no public DNS can lead here: one without a dot.
+    /// Whether `host` is a name without a dot, which no public DNS can resolve to this server.
     static func hasNoDot(_ host: ArraySlice<UInt8>) -> Bool {
         !host.isEmpty && host.allSatisfy(HostRule.isNameByte)
     }

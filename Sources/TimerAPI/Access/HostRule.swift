@@ -1,10 +1,10 @@
-/// Under which further names a listener may be asked that asks for no credential, as `--allow-host` says it.
+/// A host name, beside addresses and names without a dot, that `Host` may have where it is checked: `--allow-host`.
 public enum HostRule: Sendable, Equatable {
-    /// That name, in lower case.
+    /// This one name, in lower case.
     case name(String)
     /// Every name that ends in this, its dot included, in lower case: `.svc.cluster.local`.
     case below(String)
-    /// Whatever name.
+    /// Every name.
     case any
 
     /// Reads `timers.example`, `.svc.cluster.local` or `*`; nil for anything else, a name with a port included.
@@ -20,7 +20,7 @@ public enum HostRule: Sendable, Equatable {
         self = isBelow ? .below(lowercase) : .name(lowercase)
     }
 
-    /// Whether `host`, in lower case and without a port, may be asked for.
+    /// Whether the rule allows `host`, which is in lower case and has no port.
     func allows(_ host: String) -> Bool {
         switch self {
         case .name(let name): host == name
@@ -29,7 +29,7 @@ public enum HostRule: Sendable, Equatable {
         }
     }
 
-    /// Whether a label of a host name has such bytes.
+    /// Whether `byte` may stand in a label of a host name.
     static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -2,18 +2,18 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// A redrive of many dead letters under way, oldest first: each is one step, the whole is not.
+/// A redrive of many dead letters under way, oldest first. Each is redriven atomically, the request as a whole is not.
 final class BulkRedriveRun {
     let isDry: Bool
     private var timer: TimerKey?
     private var labels: [[UInt8]] = []
     private var after: Int64 = 0
-    /// The newest it looks at: without it deaths could keep it from its end.
+    /// The newest dead letter that it looks at; without this bound new ones could keep it from ending.
     private var last: Int64?
     private var isAtEnd = false
     private var reading: DeliveryEventReading?
     private(set) var counts = BulkCounts()
-    /// The last one that was decided, and how many were redriven when the last part was taken.
+    /// Id of the last dead letter that was decided, and how many had been redriven when the last part was taken.
     private var decided: Int64 = 0
     private var changedAtPart = 0
 
@@ -40,7 +40,7 @@ final class BulkRedriveRun {
         }
     }
 
-    /// Takes the next step, under the lock: redrives what was read, finds what is to be read next.
+    /// Takes the next step, under the lock: redrives the dead letters whose events were read, and finds the next ones.
     func step(_ turn: borrowing Turn) throws(ServiceError) -> DeliveryStep {
         if let reading {
             guard reading.recheck(turn) else { return .needsEvents(reading) }
@@ -91,7 +91,7 @@ final class BulkRedriveRun {
             }
             counts.matched += 1
         } catch {
-            // It is gone: somebody was faster.
+            // The dead letter is gone: another request or its expiry was first.
             guard case .refused = error else { throw error }
         }
     }

@@ -1,16 +1,16 @@
 import TimerCore
 import TimerService
 
-/// Deliveries as they stood under the lock, and their events as they are read from the store, a piece at a time.
+/// Reads the events of deliveries from the store, a piece at a time. The deliveries were found under the lock.
 ///
-/// An event may be written anew, and its old row go, before it is read: what was looked for in vain is looked up again.
+/// Compaction may move an event before it is read: the position of an event that was not found is looked up again.
 final class DeliveryEventReading {
-    /// Most times an event is looked for; each time it was moved between the look under the lock and the reading.
+    /// Most times an event is looked for because it was moved between the look-up under the lock and the read.
     private static let mostLooks = 4
 
-    /// In the order in which they were found.
+    /// The deliveries, in the order in which they were found.
     private(set) var entries: [DeliveryEntry]
-    /// Places of the entries that have still to be read.
+    /// Indices of the entries whose events have still to be read.
     private var unread: [Int]
     private var looks = 1
 
@@ -19,24 +19,25 @@ final class DeliveryEventReading {
         unread = Array(entries.indices)
     }
 
-    /// Those to be read next.
+    /// The deliveries whose events are to be read next.
     var piece: [DeliveryStanding] { unread.prefix(APILimits.readAtOnce).map { entries[$0].standing } }
 
-    /// Position that must be in the store for all to be found.
+    /// The newest position that must be in the store for all events to be found.
     var newest: Int64 { unread.map { entries[$0].standing.body }.max() ?? 0 }
 
-    /// Whether every one was looked for.
+    /// Whether every event was looked for.
     var isRead: Bool { unread.isEmpty }
 
-    /// Takes what the reading of `piece` gave.
+    /// Takes the events of `piece` as they were read; nil for one that was not found.
     func take(_ events: [OwedEvent?]) {
         for (place, event) in zip(unread, events) { entries[place].event = event }
         unread.removeFirst(min(unread.count, max(1, events.count)))
     }
 
-    /// Looks, under the lock, for where the events stand now that were not found; leaves out what is gone.
+    /// Looks up again, under the lock, the positions of the events that were not found. Deliveries that are gone are left
+    /// out.
     ///
-    /// - Returns: whether each entry that is left has its event; else read again.
+    /// - Returns: whether each entry that is left has its event; if not, read again.
     func recheck(_ turn: borrowing Turn) -> Bool {
         var kept: [DeliveryEntry] = []
         for entry in entries {

@@ -1,7 +1,7 @@
 import TimerCore
 import TimerService
 
-/// A page of deliveries being gathered, oldest first, a bounded step at a time; then their events are read.
+/// Gathers a page of deliveries, oldest first, one bounded step at a time; then their events are read.
 final class DeliveryListRun {
     private let showsPending: Bool
     private let showsDead: Bool
@@ -12,7 +12,7 @@ final class DeliveryListRun {
     private var examined = 0
     private var found: [DeliveryStanding] = []
     private var reading: DeliveryEventReading?
-    /// Id after which the next page begins; nil when there is none.
+    /// Id after which the next page begins; nil if there is none.
     private(set) var next: EventID?
     /// What everything on the page reflects: all up to the event with this id.
     private(set) var head: EventID?
@@ -57,7 +57,7 @@ final class DeliveryListRun {
             return .needsEvents(reading)
         }
         guard reading.recheck(turn) else { return .needsEvents(reading) }
-        // The tables know a dead letter's timer by half a hash.
+        // The tables hold only half of the hash of a dead letter's timer: other timers may match too.
         entries = reading.entries.filter { entry in
             guard let event = entry.event else { return true }
             return timer.map { $0.names(event.definition.span) } ?? true
@@ -66,21 +66,21 @@ final class DeliveryListRun {
         return .done
     }
 
-    /// Ends the page behind the first `count` of its entries.
+    /// Ends the page after its first `count` entries.
     func cut(to count: Int) {
         next = EventID(entries[count - 1].standing.id)
         entries.removeSubrange(count...)
     }
 
-    /// Deliveries of one state as far as one hold looks.
+    /// The deliveries of one state that one hold of the lock looks at.
     private struct Stretch {
         var found: [DeliveryStanding] = []
         var examined = 0
-        /// The last id it covers; nil: it goes to the end.
+        /// The last id it covers; nil if it reaches the end.
         var end: Int64?
     }
 
-    /// Gathers on. Returns whether the page has all it gets.
+    /// Gathers further deliveries. Returns whether the page is complete.
     private func gather(_ turn: borrowing Turn) -> Bool {
         var stretches: [Stretch] = []
         if showsDead { stretches.append(walk(dead: true, turn)) }
@@ -91,7 +91,7 @@ final class DeliveryListRun {
                 stretches.append(walk(dead: false, turn))
             }
         }
-        // What lies behind the end of the shorter one waits for the next hold, so that ids only grow.
+        // Deliveries after the end of the shorter stretch are left to the next hold, so that ids only grow.
         let end = stretches.compactMap(\.end).min()
         let merged = stretches.flatMap(\.found).filter { $0.id <= end ?? .max }.sorted { $0.id < $1.id }
         let taken = merged.prefix(limit - found.count)
@@ -126,7 +126,7 @@ final class DeliveryListRun {
         return stretch
     }
 
-    /// The pending ones of the timer that has this name now.
+    /// The pending deliveries of the timer that has this id now.
     private func pending(of key: TimerKey, _ turn: borrowing Turn) -> Stretch {
         guard let slot = turn.find(key) else { return Stretch() }
         let ids = turn.pendingDeliveries(of: slot).filter { $0 > after }.sorted()

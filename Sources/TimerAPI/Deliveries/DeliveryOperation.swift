@@ -3,6 +3,6 @@ enum DeliveryOperation {
     case one(SingleDeliveryRun)
     case list(DeliveryListRun)
     case redrive(BulkRedriveRun)
-    /// A problem, unless the delivery it is about is missing, which comes first.
+    /// A problem, unless the delivery does not exist: that is told first.
     case fail(Problem, unlessMissing: EventID)
 }

@@ -3,7 +3,7 @@ import TimerService
 
 /// Operations on deliveries.
 extension Executor {
-    /// Takes one step. Returns whether the outcome is known, or what has to be read for it.
+    /// Takes one step. Returns whether the step set the ticket's outcome: a final one, or one that needs the store first.
     func perform(
         _ operation: DeliveryOperation, _ ticket: Ticket, _ turn: borrowing Turn
     ) throws(ServiceError) -> Bool {

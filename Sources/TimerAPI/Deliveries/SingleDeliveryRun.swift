@@ -1,9 +1,9 @@
 import TimerCore
 import TimerService
 
-/// A request about one delivery: its event is read first, then its turn comes.
+/// A request about one delivery: its event is read first, then the action is done.
 final class SingleDeliveryRun {
-    /// What is done to it.
+    /// What is done with the delivery.
     enum Action {
         case show, redrive, drop
     }

@@ -4,23 +4,23 @@ import WireJSON
 
 /// What became of one line of a batch.
 ///
-/// As a part of an answer keeps it:
+/// Its encoding in a part of a stored answer:
 ///
 /// ```
 /// 0, 1    shown: 201, 200       id, svarint version
 /// 2       deleted               id
 /// 3       refused by the timer  id, the refusal
-/// 4       refused as it is      varint status, varint lengths of two strings, these: the problem around its `requestId`
+/// 4       refused as it is      varint status, varint split, varint length, the problem's JSON: see `ProblemText`
 /// ```
 enum BatchResult {
     case timer(status: Int, id: [UInt8], version: Int64)
-    /// A timer as it is now, in whole.
+    /// The whole timer, as it is after the line.
     indirect case whole(status: Int, id: [UInt8], TimerView)
     case deleted(id: [UInt8])
     case refused(ServiceError, id: [UInt8])
     indirect case problem(ProblemText)
 
-    /// Appends the form in which it is kept; under the lock. Nothing is kept of what may go otherwise the next time.
+    /// Appends the encoding; under the lock. A refusal that may not come again the next time is left out.
     func append(to part: inout [UInt8]) {
         switch self {
         case .timer(let status, let id, let version): Self.append(status, id, version, to: &part)
@@ -45,7 +45,7 @@ enum BatchResult {
         ByteCoding.append(signed: version, to: &part)
     }
 
-    /// Reads what `append` wrote; nil when it is not that.
+    /// Reads what `append` wrote; nil for anything else.
     init?(_ part: Span<UInt8>, _ offset: inout Int) {
         guard let tag = ByteCoding.readFixed(part, &offset, count: 1) else { return nil }
         if tag == 4 {
@@ -67,7 +67,7 @@ enum BatchResult {
         }
     }
 
-    /// Reads the results that `part` keeps; nil when it keeps none.
+    /// Reads the results that `part` keeps; nil if it is no part of a batch's answer.
     static func read(_ part: [UInt8]) -> [BatchResult]? {
         guard PartShape(of: part) == .lines else { return nil }
         var results: [BatchResult] = []

@@ -2,10 +2,11 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// A batch under way: its lines apply in order, each for itself, a bounded number in one hold of the lock.
+/// A batch under way. Its lines are applied in order and independently of each other, a bounded number in one hold of the
+/// lock.
 final class BatchRun {
     private enum Line {
-        /// Its definition is the one at that index.
+        /// `definition` is an index into `definitions`.
         case create(TimerKey, id: [UInt8], definition: Int)
         case command(TimerCommand, TimerKey, id: [UInt8], RescheduleTarget?, VersionCondition)
         case delete(TimerKey, id: [UInt8], VersionCondition)
@@ -17,18 +18,18 @@ final class BatchRun {
     private let siphash: SipHash
     private let zones: any ZoneSource
     private var isBrief: Bool
-    /// Whether what each step did is kept for a repeated request.
+    /// Whether the results of each step are kept for repeated requests.
     private let keepsParts: Bool
     private var next = 0
     private var lines: [Line] = []
     /// How many of `lines` were applied.
     private var applied = 0
-    /// The definitions of the timers to be made, apart from the lines so that they are changed where they are.
+    /// The definitions of the timers to be made. They are not in the lines, so that they are changed in place.
     private var definitions: [[UInt8]] = []
     private var results: [BatchResult] = []
-    /// The results since the last part was taken, as they are kept.
+    /// The encoded results since the last part was taken.
     private var part: [UInt8] = []
-    /// Bytes of the result lines that show a timer in whole; of those not written yet its definition's.
+    /// Bytes of the result lines with a whole timer; for lines that are not written yet, those of the timer's definition.
     private var wholeBytes = 0
     private var document = JSONDocument()
     /// The result lines so far.
@@ -57,14 +58,14 @@ final class BatchRun {
         self.ranges = ranges
     }
 
-    /// Most bytes that the answer comes to, about.
+    /// About how many bytes the answer has at most.
     var mostAnswerBytes: Int {
         let brief = ranges.count * APILimits.briefResultBytes
         if isBrief { return brief }
         return brief + min(ranges.count * APILimits.timerBytes, APILimits.wholeResultBytes + APILimits.timerBytes)
     }
 
-    /// Whether every line was applied; the last results are still to be written by `prepare`.
+    /// Whether every line was applied. `prepare` has still to write the last results.
     var isApplied: Bool { next == ranges.count && lines.isEmpty }
 
     /// Whether any line was applied.
@@ -146,9 +147,9 @@ final class BatchRun {
         return .delete(key, id: id, condition)
     }
 
-    /// Applies lines that were read, until so many bytes of timers have been copied; under the lock.
+    /// Applies the lines that were read, until the hold of the lock has cost as much as it may.
     ///
-    /// - Throws: under an idempotency key, where a line is refused for now: it is to be done in a later step.
+    /// - Throws: under an idempotency key, if the server can't apply a line at present: a later step tries it again.
     func apply(_ turn: borrowing Turn) throws(ServiceError) {
         while applied < lines.count {
             let result = apply(lines[applied], turn)
@@ -206,7 +207,7 @@ extension BatchRun: PartedRun {
 
     func takePart(isLast: Bool) -> [UInt8]? {
         defer { part.removeAll(keepingCapacity: true) }
-        // A batch of no lines has an answer too.
+        // A batch without lines has an answer too.
         if part.isEmpty && isLast { part.append(PartShape.lines.rawValue) }
         return part.isEmpty ? nil : part
     }
@@ -231,7 +232,7 @@ extension BatchRun: PartedRun {
 }
 
 extension ServiceError {
-    /// Whether it is about the server as it is now, and not about the change.
+    /// Whether it is about the server's present state, and not about the change.
     fileprivate var isForNow: Bool {
         if case .refused = self { return false }
         return true

@@ -1,12 +1,12 @@
 import WireJSON
 
-/// What came of a request that did one thing to many.
+/// How many timers or deliveries a bulk request changed.
 struct BulkCounts: Equatable {
-    /// Those that the selector matched.
+    /// How many the selector matched.
     var matched = 0
-    /// Those it was done to.
+    /// How many were changed.
     var changed = 0
-    /// Those for which it was not legal.
+    /// How many could not be changed: the action was not legal for them.
     var skipped = 0
 
     /// The counts as JSON.

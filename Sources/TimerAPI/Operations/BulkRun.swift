@@ -2,7 +2,7 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// A bulk request under way: each timer is one step, the whole is not.
+/// A bulk request under way. Each timer is changed atomically, the request as a whole is not.
 final class BulkRun {
     private let action: BulkAction
     private let isDry: Bool
@@ -13,7 +13,7 @@ final class BulkRun {
     /// How many were changed when the last part was taken.
     private var changedAtPart = 0
 
-    /// The members of the body that select.
+    /// The members of the body that are the selector.
     static let selectorFields: Set<String> = ["labels", "states"]
 
     /// - Parameter word: the action, as the path names it.
@@ -95,7 +95,7 @@ final class BulkRun {
         counts.matched += 1
     }
 
-    /// Does it to one timer, or finds what that would do. Returns whether anything changes.
+    /// Applies the action to one timer, or only checks it in a dry run. Returns whether it changes anything.
     private func change(_ slot: SlotIndex, _ turn: borrowing Turn) throws(ServiceError) -> Bool {
         switch action {
         case .delete:
@@ -112,7 +112,7 @@ extension BulkRun: PartedRun {
     var isTotal: Bool { true }
 
     func takePart(isLast: Bool) -> [UInt8]? {
-        // What was only looked at may be looked at again.
+        // Timers that were only looked at can be looked at again.
         guard isLast || !isDry && counts.changed > changedAtPart else { return nil }
         changedAtPart = counts.changed
         return BulkProgress(after: after, counts: counts).part

@@ -7,10 +7,10 @@ import WireJSON
 struct Executor {
     let service: TimerService
 
-    /// Most times a change is computed anew because the timer moved on meanwhile.
+    /// Most times a change is computed again because the timer has changed meanwhile.
     private static let mostAttempts = 1000
 
-    /// Takes one step of a ticket. Returns whether its outcome is known, or what it needs from the store.
+    /// Takes one step of a ticket. Returns whether the step set its outcome: a final one, or one that needs the store first.
     func step(_ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
         do throws(ServiceError) {
             if let idempotency = ticket.idempotency, !ticket.isUnderWay {
@@ -20,7 +20,7 @@ struct Executor {
         } catch {
             ticket.rest(on: refusedWait(ticket, error, turn))
             var problem = Problem(error, timer: ticket.parameter)
-            // A timer that was refused is none.
+            // The id belongs to no timer: its creation was refused.
             if case .create = ticket.operation, error != .refused(.exists) { problem.timer = nil }
             if ticket.mayStandInPart { problem.standsInPart() }
             ticket.outcome = .problem(problem)
@@ -29,7 +29,8 @@ struct Executor {
         return true
     }
 
-    /// What the answer of a refused command rests on: the timer it found, or everything when it found none.
+    /// The position that the answer of a refused command rests on: the timer's last record, or the newest of all if there is
+    /// no such timer.
     private func refusedWait(_ ticket: Ticket, _ error: ServiceError, _ turn: borrowing Turn) -> Int64 {
         guard case .refused = error else { return 0 }
         guard let key = key(of: ticket.operation), let slot = turn.find(key) else { return turn.head }
@@ -135,7 +136,7 @@ struct Executor {
         ticket.outcome = .timer(status: status)
     }
 
-    /// Copies the timer out, if there is one, for its replacement to be computed outside of the lock.
+    /// Copies the timer, if it exists, so that its replacement can be computed outside of the lock.
     private func readForPut(
         _ key: TimerKey, _ ticket: Ticket, _ turn: borrowing Turn
     ) throws(ServiceError) -> Bool {
@@ -150,7 +151,7 @@ struct Executor {
         return false
     }
 
-    /// Copies the timer out for the patch to be computed outside of the lock.
+    /// Copies the timer, so that the patch can be computed outside of the lock.
     private func readForPatch(
         _ key: TimerKey, _ condition: VersionCondition, _ ticket: Ticket, _ turn: borrowing Turn
     ) throws(ServiceError) -> Bool {
@@ -161,7 +162,7 @@ struct Executor {
         return false
     }
 
-    /// Computes, outside of the lock, what the next step needs.
+    /// Computes what the next step needs, outside of the lock.
     func prepare(_ ticket: Ticket, makeID: () -> [UInt8]) {
         switch ticket.operation {
         case .readForPatch(let key, let condition) where ticket.attempts > 0:
@@ -181,7 +182,7 @@ struct Executor {
                     definition: try body.definition(id: ticket.parameter, replacing: ticket.view.definition),
                     condition, unless: unless)
             } catch {
-                // Not about the timer that may be missing: it may be one that has no webhook, or a new one.
+                // The problem does not depend on whether the timer exists: PUT may create it.
                 ticket.rest(on: ticket.view.position)
                 ticket.operation = .fail(error, unlessMissing: nil)
             }
@@ -247,7 +248,7 @@ struct Executor {
         ticket.outcome = .stream(plan)
     }
 
-    /// Has a stream show what is kept of a timer that is gone, and end; a long poll finds no such timer.
+    /// Plans a stream that shows what is kept of a deleted timer, and ends. A long poll is refused: there is no such timer.
     private func open(
         _ plan: inout StreamPlan, ofDeleted key: TimerKey, _ turn: borrowing Turn
     ) throws(ServiceError) {
@@ -260,7 +261,7 @@ struct Executor {
         plan.since = plan.since ?? .beginning
     }
 
-    /// Sets the timer going that waited for this stream, unless another subscriber was first.
+    /// Starts the timer that waits for this stream, unless another subscriber was first.
     private func subscribe(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
         guard let key = plan.filter.timer, let slot = turn.find(key) else { throw .refused(.notFound) }
         var plan = plan
@@ -270,7 +271,7 @@ struct Executor {
         if turn.head != head {
             plan.subscribedAt = turn.head
             if plan.since == nil {
-                // From here on: the first event of the stream is what it brought about.
+                // The stream begins here: its first event is the one that its subscription caused.
                 plan.head = EventID(head)
                 plan.cursor = StreamCursor(head)
             }

@@ -21,7 +21,7 @@ enum ListCursor {
         self =
             bySoonest
             ? .due(Scheduler.DuePlace(due: Int64(bitPattern: numbers[0]), place: numbers[1])) : .place(numbers[0])
-        // Numbers may have signs and capitals, cursors have not.
+        // Numbers may have signs and capital letters, cursors may not.
         guard self.text.utf8.elementsEqual(text) else { return nil }
     }
 

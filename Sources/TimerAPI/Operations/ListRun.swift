@@ -1,24 +1,24 @@
 import TimerCore
 import TimerService
 
-/// A page of timers being gathered, a bounded step at a time.
+/// Gathers a page of timers, one bounded step at a time.
 final class ListRun {
     let states: Set<TimerState>
     let kinds: Set<TimerKind>
     let labels: [[UInt8]]
-    /// Only watchdogs that alarm now, or only those that are well; nil for all timers.
+    /// True for watchdogs that alarm now, false for watchdogs whose health is ok; nil for all timers.
     let alarms: Bool?
-    /// Only timers whose ids begin so.
+    /// Only timers whose ids begin with these bytes.
     let idPrefix: [UInt8]
     let dueBefore: Int64?
     let bySoonest: Bool
     let limit: Int
     private var after: ListCursor?
     private var search: SoonestSearch?
-    /// Timers that a search has found and that are not on the page yet, soonest last; nil while it goes on.
+    /// Timers that the search has found and that are not on the page yet, soonest last; nil during the search.
     private var found: [(place: Scheduler.DuePlace, slot: SlotIndex)]?
     private var examined = 0
-    /// The timers of the page so far, each with the place right behind it.
+    /// The timers of the page so far, each with the cursor after it.
     private(set) var members: [(view: TimerView, behind: ListCursor)] = []
     /// About how many bytes of JSON they are.
     private(set) var bytes = 0
@@ -67,10 +67,10 @@ final class ListRun {
         turn.read { (scheduler: borrowing Scheduler) in
             let now = turn.now
             let selection = scheduler.narrowest(labels: labels, alarming: alarms ?? false)
-            // Where all match that it walks over, one more than there is room for says whether there is a next page.
+            // If every timer of the walk matches, one more than there is room for tells whether there is a next page.
             let mostInStep = min(
                 APILimits.examinedPerStep, mostExamined - examined, takesAll ? room + 1 : APILimits.examinedPerStep)
-            // The walk's closure can't capture the scheduler it walks: matching follows, a bounded run at a time.
+            // The walk's closure can't capture the scheduler that it walks over: the timers are matched after the walk.
             var run: [(place: UInt64, slot: SlotIndex)] = []
             scheduler.walk(after: place, over: selection) { member, slot in
                 guard inStep < mostInStep else {
@@ -106,10 +106,10 @@ final class ListRun {
         return members.count == limit || isFull || examined >= mostExamined
     }
 
-    /// Timers that a page looks at. A prefix has no order of its own: those that begin otherwise are looked at too.
+    /// Most timers that a page looks at. Timers are not in the order of their ids: a search for a prefix looks at all.
     private var mostExamined: Int { idPrefix.isEmpty ? APILimits.examinedPerPage : APILimits.examinedForPrefix }
 
-    /// Whether a walk over the narrowest selection passes none that is not wanted.
+    /// Whether every timer of the narrowest selection matches.
     private var takesAll: Bool {
         states.isEmpty && kinds.isEmpty && labels.count <= 1 && alarms == nil && idPrefix.isEmpty && dueBefore == nil
     }
@@ -132,7 +132,7 @@ final class ListRun {
             members.reserveCapacity(search.found.count)
         }
         while let entry = found?.popLast() {
-            // Where the lock was given back meanwhile it may have moved on.
+            // The timer may have changed, if the lock was given back since the search.
             let isWanted = turn.read { (scheduler: borrowing Scheduler) in
                 scheduler.isDue(entry.slot, at: entry.place, now)
                     && scheduler.progress(entry.slot).nextFireAt(scheduler.rules(entry.slot), now) != nil
@@ -152,7 +152,7 @@ final class ListRun {
         return true
     }
 
-    /// Whether the page has as many bytes as it may.
+    /// Whether the page has as many bytes as a page may have.
     private var isFull: Bool { bytes >= APILimits.pageBytes }
 
     private func append(_ slot: SlotIndex, behind: ListCursor, _ turn: borrowing Turn) {
@@ -162,7 +162,7 @@ final class ListRun {
         members.append((view, behind))
     }
 
-    /// Ends the page behind the first `count` of its members.
+    /// Ends the page after its first `count` timers.
     func cut(to count: Int) {
         next = members[count - 1].behind
         members.removeSubrange(count...)

@@ -1,17 +1,17 @@
 import TimerCore
 
-/// What a request asks of the timers.
+/// What a request asks for, as the executor carries it out.
 enum Operation {
     /// Nothing: the outcome is known.
     case none
-    /// A problem, unless the timer it is about is missing, which comes first.
+    /// A problem, unless the timer does not exist: that is told first.
     case fail(Problem, unlessMissing: TimerKey?)
     case create(TimerKey, definition: [UInt8])
     case put(TimerKey, definition: [UInt8], VersionCondition, unless: VersionCondition)
-    /// Reads the timer, if there is one, to keep secrets of its webhook.
+    /// Reads the timer, if it exists, so that a replacement can keep secrets of its webhook.
     case readForPut(TimerKey, VersionCondition, unless: VersionCondition)
     case replace(TimerKey, basis: Int64, definition: [UInt8], VersionCondition, unless: VersionCondition)
-    /// Reads the timer to compute what a patch gives.
+    /// Reads the timer, so that the patched definition can be computed.
     case readForPatch(TimerKey, VersionCondition)
     case amend(TimerKey, basis: Int64, definition: [UInt8], VersionCondition)
     case command(TimerCommand, TimerKey, RescheduleTarget?, VersionCondition)
@@ -19,17 +19,17 @@ enum Operation {
     case get(TimerKey)
     case next(TimerKey, count: Int)
     case preview(TimerRules, count: Int)
-    /// Fires that are being looked for, outside of the lock.
+    /// Computes fires outside of the lock.
     case upcoming(UpcomingFires)
     case list(ListRun)
     case batch(BatchRun)
     case bulk(BulkRun)
     case deliveries(DeliveryOperation)
     case stream(StreamPlan)
-    /// The same once nothing speaks against the stream: activates the timer if it still waits for a subscriber.
+    /// Subscribes a stream that is admitted: activates the timer if it still waits for a subscriber.
     case subscribe(StreamPlan)
 
-    /// Most bytes that its answer comes to, and what it holds until then; 0 for an answer that is counted when it is there.
+    /// Most bytes that its answer and the memory for gathering it take; 0 for an answer that is counted once it is made.
     var mostAnswerBytes: Int {
         switch self {
         case .list(let run):
@@ -44,7 +44,7 @@ enum Operation {
 }
 
 extension Operation {
-    /// Whether it takes many steps, and each of them long.
+    /// Whether it takes many steps, each of which is long.
     var isLong: Bool {
         switch self {
         case .list, .batch, .bulk, .deliveries: true

@@ -14,24 +14,24 @@ enum Outcome {
     case list(ListRun)
     case batch(BatchRun)
     case bulk(BulkCounts)
-    /// None yet: events have to be read from the store first, then the operation goes on.
+    /// Not decided yet: these events have to be read from the store, then the operation goes on.
     case needsEvents(DeliveryEventReading)
     case delivery(DeliveryEntry)
     case deliveries(DeliveryListRun)
-    /// Events from here on.
+    /// A stream of events.
     case stream(StreamPlan)
-    /// The stored answer at these positions, part by part: to be shown, or by a request under way to go on from.
+    /// The parts of a stored answer are at these positions. They are shown, or a request under way goes on after them.
     case replay([Int64])
-    /// An answer as it was stored.
+    /// A stored answer that has been read.
     case stored(StoredResponse)
     /// The dashboard.
     case dashboard(Dashboard)
-    /// A text of a media type.
+    /// A text with its media type.
     case page(status: Int, type: String, [UInt8])
     /// The answer was given, or its connection was taken over.
     case gone
 
-    /// Bytes that the answer holds from here on, as far as they are known; nil where nothing was reserved.
+    /// The bytes of the answer, about; nil if no memory was reserved for it.
     var answerBytes: Int? {
         switch self {
         case .list(let run): run.bytes

@@ -1,6 +1,6 @@
 import WireJSON
 
-/// The writer of a loop, whose memory serves one answer after another.
+/// The JSON writer of a loop, whose memory is reused for each answer.
 final class Scratch {
     var json = JSONWriter()
 }

@@ -4,16 +4,16 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// One request on its way: what it asks for, what came of it, and the duty to answer it.
+/// One request under way: what it asks for, its outcome, and the duty to answer it.
 ///
-/// Each connection has one, used again for its next request.
+/// Each connection has one, and reuses it for its next request.
 final class Ticket {
     let exchange: Exchange
     let scratch: Scratch
     var answer: Answer?
     var serial: UInt64 = 0
     var route = Route.dashboard
-    /// Whether the path led to `route`; else that is only a stand-in.
+    /// Whether the path led to `route`; if not, `route` means nothing.
     var isRouted = false
     var target = Target()
     var parameter: [UInt8] = []
@@ -23,10 +23,10 @@ final class Ticket {
     /// The timer the request names or made.
     var view = TimerView()
     var document = JSONDocument()
-    /// Positions that must be durable before the answer leaves: the newest of the first step and of the last; 0 for at
-    /// once. When any between them is lost, so is what the answer says.
+    /// Positions that must be durable before the answer is sent: the newest of the first step, and that of the last; 0 if the
+    /// answer rests on no record. If any position between them is lost, the answer is void.
     private(set) var rests: ClosedRange<Int64> = 0...0
-    /// Whether changes were made in a step before the last, so that a part of them may stand whatever becomes of it.
+    /// Whether an earlier step made changes, so that a part of them may stand even if the request fails.
     var mayStandInPart = false
     /// Monotonic nanoseconds at which it began to wait for the disk.
     var waitingSince: Int64 = 0
@@ -36,13 +36,13 @@ final class Ticket {
     var isUnderWay = false
     /// Position of the newest part of the answer that was kept for the key; 0 for none.
     var newestPart: Int64 = 0
-    /// Whether the outcome is one that was kept.
+    /// Whether the outcome is a stored answer.
     var isReplay = false
     /// Whether the response is filled already.
     var isRendered = false
-    /// Whether its answer has room beside those under way, or needs none.
+    /// Whether memory was reserved for its answer, or none is needed.
     var hasRoom = false
-    /// How often a change was computed anew because the timer had moved on.
+    /// How often a change was computed again, or a stored answer looked up again, because of changes meanwhile.
     var attempts = 0
     /// Whether the step just taken was the last.
     var isDecided = false
@@ -52,7 +52,7 @@ final class Ticket {
         self.scratch = scratch
     }
 
-    /// Readies it for the next request.
+    /// Resets the ticket for the next request.
     func reset(serial: UInt64) {
         self.serial = serial
         isRouted = false
@@ -70,13 +70,13 @@ final class Ticket {
         attempts = 0
     }
 
-    /// Whether it can still be refused once its answer is known: it changed nothing.
+    /// Whether it can still be refused once its answer is known, since it changed nothing.
     var mayBeRefused: Bool {
         if case .replay = outcome { return true }
         return exchange.method == .get || exchange.method == .head
     }
 
-    /// Lets go of what led to the answer, which stands in the response: a connection may stay without a request.
+    /// Frees what the answer was made from, since a connection may stay idle. The answer itself is in the response.
     func letGo() {
         operation = .none
         outcome = .gone
@@ -84,7 +84,7 @@ final class Ticket {
         if view.definition.capacity > APILimits.keptBytes { view.definition = [] }
     }
 
-    /// Takes the client's `Request-Id`, or draws one.
+    /// Takes the client's `Request-Id`, or makes one.
     func identify(_ ids: IDSource) {
         if let given = exchange.header("request-id")?.bytes, Self.isRequestID(given) {
             requestID = Array(given)
@@ -97,13 +97,13 @@ final class Ticket {
         !bytes.isEmpty && bytes.count <= APILimits.requestIDBytes && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    /// Notes that the answer rests on the record at `position`, and on those it rested on already; 0 is none.
+    /// Notes that the answer rests on the record at `position` too; 0 is no record.
     func rest(on position: Int64) {
         guard position != 0 else { return }
         rests = rests == 0...0 ? position...position : min(rests.lowerBound, position)...max(rests.upperBound, position)
     }
 
-    /// Notes that nothing has to be durable before the answer leaves.
+    /// Notes that the answer rests on no record that has still to become durable.
     func restOnNothing() { rests = 0...0 }
 
     /// Fails the request with a problem that rests on nothing in the log.

@@ -1,19 +1,20 @@
-/// Requests that wait for a step, first come, first served.
+/// Requests that wait for a step, in the order in which they came.
 ///
-/// No generic queue of another module: the optimizer does not specialize that, which cost a GET 2,600 instructions.
+/// It is not `FIFO`, a generic type of another module: the optimizer does not specialize that, which cost a GET 2,600
+/// instructions.
 struct TicketQueue {
     private var tickets: [Ticket?] = []
-    /// Where the oldest is.
+    /// Index of the oldest.
     private var head = 0
 
-    /// Fewer taken places are not worth moving the rest.
+    /// Empty places at the front up to which the rest is not moved.
     private static let mostTaken = 1024
 
     var isEmpty: Bool { head == tickets.count }
 
     mutating func append(_ ticket: Ticket) { tickets.append(ticket) }
 
-    /// Takes the oldest out; nil where there is none.
+    /// Takes the oldest out; nil if the queue is empty.
     mutating func popFirst() -> Ticket? {
         guard head < tickets.count else { return nil }
         let ticket = tickets[head]

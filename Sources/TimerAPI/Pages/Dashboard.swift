@@ -2,19 +2,19 @@ import HTTPServer
 import Webhooks
 import WireJSON
 
-/// The page at `/`: a client of the public API in one file, the same in every answer.
+/// The page at `/`: a client of the public API in one file, which never changes.
 ///
-/// It holds no data. So a browser, which can't send a token with its first request, gets it with the 401 that says that
-/// one is needed, and the page asks for it.
+/// The page holds no data. So a browser, which can't send a token with its first request, gets it with the 401 that says
+/// that a token is needed, and the page asks for one.
 struct Dashboard {
     /// The page.
     let html: [UInt8]
-    /// Value of `Content-Security-Policy`: the script and the style that stand in the page, its own server, nothing else.
+    /// Value of `Content-Security-Policy`: allows the page's own script and style, its own server, and nothing else.
     let policy: String
     /// Its entity tag.
     let tag: String
 
-    /// Hashes what stands in the page, so that no hash can be out of date.
+    /// Hashes the page's script and style at start, so that no hash can be out of date.
     init(_ html: [UInt8]) {
         self.html = html
         tag = "\"\(SHA256.base64(of: html))\""
@@ -25,7 +25,7 @@ struct Dashboard {
         ].joined(separator: "; ")
     }
 
-    /// The sources that a policy names for each `element` of the page, which carries no attributes.
+    /// The sources that the policy names for each `element` of the page. The elements have no attributes.
     private static func hashes(of element: String, in html: [UInt8]) -> String {
         var sources: [String] = []
         var end = 0
@@ -37,7 +37,7 @@ struct Dashboard {
         return sources.isEmpty ? "'none'" : sources.joined(separator: " ")
     }
 
-    /// Where the first `tag` from `start` on ends. By hand: `firstRange(of:)` takes most of the server's start for it.
+    /// The end of the first `tag` from `start` on. Written out, since `firstRange(of:)` took most of the server's start.
     private static func position(behind tag: String, in html: [UInt8], from start: Int) -> Int? {
         let tag = Array(tag.utf8)
         var next = start
@@ -48,7 +48,7 @@ struct Dashboard {
         return nil
     }
 
-    /// Fills the response with the page, or with 304 where the client has it.
+    /// Fills the response with the page, or with 304 if the client has it.
     func fill(_ exchange: Exchange) {
         addHeaders(exchange)
         exchange.response.add("Cache-Control", "no-cache")
@@ -60,7 +60,7 @@ struct Dashboard {
         }
     }
 
-    /// Whether a request that lacks a token comes from a person's browser, which is to show the page.
+    /// Whether a request without a token comes from a browser that opens the page.
     static func isWanted(by exchange: Exchange) -> Bool {
         (exchange.method == .get || exchange.method == .head) && exchange.accepts("text/html")
             && exchange.target.prefix(while: { $0 != UInt8(ascii: "?") }).elementsEqual("/".utf8)

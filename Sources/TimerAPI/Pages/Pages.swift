@@ -2,7 +2,7 @@ import WireJSON
 
 /// Pages about problems, for people, and about the server's health, for probes.
 enum Pages {
-    /// Whether every loop moves; `standing` names those that do not.
+    /// The answer of `/healthz`: healthy if every loop makes progress; `standing` names those that do not.
     static func health(standing: [String]) -> Outcome {
         var json = JSONWriter()
         json.beginObject()
@@ -18,7 +18,7 @@ enum Pages {
         return .page(status: standing.isEmpty ? 200 : 503, type: "application/json", json.bytes)
     }
 
-    /// Whether traffic is wanted: only when `status` is `ready`.
+    /// The answer of `/readyz`: traffic is wanted only if `status` is `ready`.
     static func readiness(_ status: String) -> Outcome {
         .page(
             status: status == "ready" ? 200 : 503, type: "application/json", Array("{\"status\":\"\(status)\"}".utf8))

@@ -2,6 +2,7 @@ import HTTPServer
 import TimerCore
 import TimerService
 
+/// Problems made from the refusals of other modules, and those that are the same in each request.
 extension Problem {
     /// The problem that a service error is to a client.
     init(_ error: ServiceError, timer: [UInt8]) {
@@ -65,7 +66,7 @@ extension Problem {
         }
     }
 
-    /// The answers under way hold as much memory as they may.
+    /// The answers under way hold as much memory as they may together.
     static var tooManyAnswers: Problem {
         var problem = Problem(.overloaded, "larger answers than may be are under way; nothing was changed")
         problem.outcome = "none"
@@ -82,10 +83,10 @@ extension Problem {
         return problem
     }
 
-    /// There is no delivery to do it to.
+    /// There is no such delivery.
     static var noDelivery: Problem { Problem(.notFound, "there is no delivery with this id") }
 
-    /// The records the answer rests on are gone.
+    /// The records that the answer rests on were lost.
     static var lost: Problem {
         var problem = Problem(.storageUnavailable, "the disk did not take the change; nothing of it stands")
         problem.outcome = "none"
@@ -93,14 +94,14 @@ extension Problem {
         return problem
     }
 
-    /// Turns a refusal of a run of several steps into one that does not promise that nothing stands.
+    /// Makes a refusal with 503 one of a run that may have made changes before: it no longer says that nothing stands.
     mutating func standsInPart() {
         guard (status ?? kind.status) == 503 else { return }
         detail = "the run was cut short; some of its changes may stand"
         outcome = "unknown"
     }
 
-    /// Whether the change stands can't be told in time.
+    /// The disk took too long: whether the change stands is not known.
     static var unknownOutcome: Problem {
         var problem = Problem(.storageUnavailable, "the disk has not answered; whether the change stands is not known")
         problem.outcome = "unknown"

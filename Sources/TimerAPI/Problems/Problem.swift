@@ -5,7 +5,7 @@ import WireJSON
 package struct Problem: Error {
     var kind: ProblemKind
     var detail: String
-    /// The status code where it differs from the kind's usual one.
+    /// The status code, if it differs from the kind's usual one.
     var status: Int?
     /// JSON pointer of the part of the body at fault.
     var pointer: String?
@@ -16,7 +16,7 @@ package struct Problem: Error {
     var state: TimerState?
     var command: String?
     var allowed: [TimerCommand]?
-    /// Commands there are, where the path named none.
+    /// The commands that exist, if the path named none of them.
     var commands: [TimerCommand]?
     var didYouMean: String?
     var current: Int64?
@@ -61,7 +61,7 @@ package struct Problem: Error {
         }
     }
 
-    /// Writes the members behind `requestId`.
+    /// Writes the members after `requestId`.
     func writeTail(_ json: inout JSONWriter) {
         writeText(&json, "pointer", pointer.map(Self.clipped))
         writeText(&json, "parameter", parameter)
@@ -79,12 +79,12 @@ package struct Problem: Error {
         }
         writeText(&json, "oldest", oldest?.text)
         writeText(&json, "newest", newest?.text)
-        // Of what is refused for now nothing stands, unless the refusal says otherwise.
+        // A refusal with 503 has changed nothing, unless it says otherwise.
         writeText(&json, "outcome", outcome ?? ((status ?? kind.status) == 503 ? "none" : nil))
         json.endObject()
     }
 
-    /// Names and words of the request stand in a detail and in a pointer: whatever is longer ends here.
+    /// Characters after which a detail or a pointer is cut: they repeat names and words of the request.
     private static let longestText = 512
 
     private static func clipped(_ text: String) -> String {

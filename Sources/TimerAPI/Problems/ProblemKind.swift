@@ -80,7 +80,7 @@ enum ProblemKind: String, CaseIterable {
         }
     }
 
-    /// What a client should do about it, for the page.
+    /// What a client should do about it, for the problem's page.
     var advice: String {
         switch self {
         case .invalidRequest, .invalidSchedule:

@@ -1,11 +1,11 @@
 import TimerCore
 import WireJSON
 
-/// A problem of a batch's line as JSON, but for the id of the request that it is told to.
+/// The problem of a batch's line as JSON, without the id of the request: a repeated request shows its own.
 struct ProblemText {
     private let status: Int
     private let text: [UInt8]
-    /// Where in `text` the request's id is to stand.
+    /// Offset in `text` at which the request's id is inserted.
     private let split: Int
 
     /// Writes `problem`.
@@ -18,13 +18,13 @@ struct ProblemText {
         text = json.bytes
     }
 
-    /// Appends the form in which it is kept.
+    /// Appends the encoding in a part of a stored answer: status, split and length as varints, then the text.
     func append(to part: inout [UInt8]) {
         for number in [status, split] { ByteCoding.append(UInt64(number), to: &part) }
         ByteCoding.append(run: text, to: &part)
     }
 
-    /// Reads what `append` wrote; nil when it is not that.
+    /// Reads what `append` wrote; nil for anything else.
     init?(_ part: Span<UInt8>, _ offset: inout Int) {
         guard let status = ByteCoding.read(part, &offset), let split = ByteCoding.read(part, &offset),
             let text = ByteCoding.readRun(part, &offset), split <= UInt64(text.count)
@@ -34,7 +34,7 @@ struct ProblemText {
         self.text = text
     }
 
-    /// Writes the status, whose key was written, and the problem as it is told to a request.
+    /// Writes the status, whose key is written already, and the problem with the request's id.
     func write(_ json: inout JSONWriter, requestID: [UInt8]) {
         var member = JSONWriter()
         member.string(requestID)

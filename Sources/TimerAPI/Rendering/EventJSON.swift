@@ -5,7 +5,7 @@ package import WireJSON
 
 /// An event as JSON, NDJSON or a server-sent event.
 package enum EventJSON {
-    /// Writes the event that a record tells; records that are no events write nothing.
+    /// Writes the event of a record; nothing if the record is no event.
     ///
     /// - Parameter data: of the row that holds the record.
     static func write(_ record: LogRecord, _ data: [UInt8], _ json: inout JSONWriter) {
@@ -84,13 +84,13 @@ package enum EventJSON {
         if format == .sse { json.newline() }
     }
 
-    /// The last words of a stream whose reader fell behind what is kept: the id to go on from is gone.
+    /// The last message of a stream whose next events are no longer kept.
     static func gap(since: StreamCursor, as format: StreamFormat) -> StreamChunk {
         let object = "{\"type\":\"gap\",\"since\":\"\(since.id.text)\"}"
         return StreamChunk((format == .ndjson ? "\(object)\n" : "event: gap\ndata: \(object)\n\n").utf8)
     }
 
-    /// A sign of life: an empty line, or the newest id examined.
+    /// A heartbeat: an empty line, or the newest id examined.
     static func heartbeat(examined: StreamCursor, as format: StreamFormat) -> StreamChunk {
         StreamChunk((format == .ndjson ? "\n" : "id: \(examined.id.text)\n\n").utf8)
     }

@@ -5,7 +5,7 @@ import WireJSON
 
 /// Fills responses from outcomes.
 enum Renderer {
-    /// Fills the response of a ticket whose outcome is known, once.
+    /// Fills the response of a ticket whose outcome is final. A second call does nothing.
     static func render(_ ticket: Ticket) {
         guard !ticket.isRendered else { return }
         ticket.isRendered = true
@@ -46,7 +46,7 @@ enum Renderer {
         fill(problem, ticket.exchange, requestID: ticket.requestID)
     }
 
-    /// As above, where there is no ticket; `Request-Id` is set already.
+    /// As above, without a ticket; `Request-Id` is set already.
     static func fill(_ problem: Problem, _ exchange: Exchange, requestID: [UInt8]) {
         exchange.response.status = problem.status ?? problem.kind.status
         exchange.response.add("Content-Type", "application/problem+json")
@@ -55,12 +55,12 @@ enum Renderer {
         if problem.kind == .unauthorized { exchange.response.add("WWW-Authenticate", "Bearer") }
         var json = JSONWriter()
         let path = exchange.target.prefix { $0 != UInt8(ascii: "?") }
-        // A target that was refused for its bytes may hold any.
+        // A target that was refused for its bytes may hold any bytes.
         problem.write(&json, instance: Array(Target.visible(path).utf8), requestID: requestID)
         exchange.response.body = json.bytes
     }
 
-    /// Where timers are.
+    /// The path below which timers are.
     private static let timers: StaticString = "/v1/timers/"
 
     /// The path of the timer named `id`.
@@ -110,7 +110,7 @@ enum Renderer {
             json.key("timers")
             json.beginArray()
             for (index, member) in run.members.enumerated() {
-                // Escapes may make a timer longer than it was taken for.
+                // Escapes may make a timer longer than the run has estimated.
                 if json.count >= APILimits.pageBytes {
                     run.cut(to: index)
                     break
@@ -145,7 +145,7 @@ enum Renderer {
         fillPageHead(run.head, next: run.next?.text, ticket)
     }
 
-    /// Adds the headers of a page: what it reflects, and where the next one is.
+    /// Adds the headers of a page: the id up to which it reflects events, and the link to the next page.
     private static func fillPageHead(_ head: EventID?, next: String?, _ ticket: Ticket) {
         ticket.exchange.response.add("Event-Id", (head ?? .beginning).text)
         guard let next else { return }
@@ -153,8 +153,8 @@ enum Renderer {
             "Link", "<\(nextTarget(ticket.route, ticket.target.parameters, next))>; rel=\"next\"")
     }
 
-    /// The target of the next page: this one's with another cursor. Parameters are spelled in one way, whatever way they
-    /// came, so that none can end the link early or be a second cursor.
+    /// The target of the next page: this page's with another cursor. Parameters are encoded anew, so that none can end the
+    /// link early or be a second cursor.
     static func nextTarget(_ route: Route, _ parameters: [(name: String, value: [UInt8])], _ cursor: String) -> String {
         let kept = parameters.filter { $0.name != "cursor" } + [("cursor", Array(cursor.utf8))]
         let query = kept.map { "\(Target.queryPart($0.name.utf8))=\(Target.queryPart($0.value))" }

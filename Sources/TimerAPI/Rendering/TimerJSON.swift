@@ -2,9 +2,9 @@ public import TimerCore
 package import TimerService
 public import WireJSON
 
-/// A timer as JSON, in the shape in which it was given.
+/// A timer as JSON, in the shape of the body that creates it.
 public enum TimerJSON {
-    /// Writes a timer: the fields its kind uses with their defaults filled in, then what is read-only.
+    /// Writes a timer: the fields that its kind uses with their defaults filled in, then the read-only fields.
     package static func write(_ view: TimerView, _ json: inout JSONWriter) {
         let definition = view.definition.span
         guard let layout = Definition.layout(definition) else {
@@ -27,7 +27,7 @@ public enum TimerJSON {
 
     /// Writes the id of an encoded definition, or of the prefix of one.
     static func writeID(_ definition: Span<UInt8>, _ json: inout JSONWriter) {
-        // Ids are of characters that no string escapes.
+        // Ids consist of characters that need no escapes.
         json.plain(upTo: TimerID.maximumLength) { Definition.appendID(definition, to: &$0) }
     }
 
@@ -116,19 +116,19 @@ public enum TimerJSON {
         json.endArray()
     }
 
-    /// Writes what only a watchdog has.
+    /// Writes the fields that only a watchdog has.
     private static func writeHealth(_ progress: TimerProgress, _ kicks: KickProgress, _ json: inout JSONWriter) {
         json.member("health", progress.flags.contains(.stalled) ? "stalled" : "ok")
         json.member("lastKickedAt", instant: kicks.lastKickedAt == 0 ? nil : kicks.lastKickedAt)
         json.member("kickCount", kicks.kickCount)
     }
 
-    /// Whole milliseconds left of a timer whose fire is planned or that is suspended with its time left. A suspended
+    /// Whole milliseconds left of a timer whose fire is planned, or that is suspended and keeps its time left. A suspended
     /// watchdog has none: it resumes with its full period.
     private static func remaining(_ view: TimerView, _ rules: TimerRules) -> Int64? {
         switch view.progress.state {
         case .running where view.progress.nextFireAt(rules, view.now) != nil:
-            // Due instants are rounded up: so is now, or a full period would show a millisecond more.
+            // Due instants are rounded up, so now is as well: otherwise a full period would show a millisecond more.
             return max(0, view.progress.due - view.now.ceiling(on: rules.clock))
         case .suspended where rules.effectiveResume == .remaining && rules.schedule.kind != .watchdog:
             return view.progress.due / 1000

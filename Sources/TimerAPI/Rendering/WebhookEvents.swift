@@ -3,12 +3,12 @@ public import TimerLog
 public import Webhooks
 import WireJSON
 
-/// Events as webhooks are sent them.
+/// Events as they are sent to webhooks.
 public enum WebhookEvents {
-    /// What CloudEvents calls the source.
+    /// The `source` of CloudEvents.
     private static let source = "/timerd"
 
-    /// The event that `record` tells.
+    /// The event of `record`.
     ///
     /// - Parameter data: of the row that holds the record.
     public static func event(_ record: LogRecord, _ data: [UInt8]) -> WebhookEvent {
@@ -26,7 +26,7 @@ public enum WebhookEvents {
             data: self.data(record, timer: id), source: source, subject: id, timeMs: record.at)
     }
 
-    /// What the event says beside labels and payload, for headers.
+    /// The event's members but for labels and payload, for headers.
     private static func data(_ record: LogRecord, timer: String) -> [(name: String, value: String)] {
         guard case .event(_, let reason, let fire) = record.content else { return [] }
         var data = [("timer", timer), ("at", instant(record.at)), ("version", "\(record.progress.version)")]

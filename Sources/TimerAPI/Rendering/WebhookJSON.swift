@@ -4,13 +4,13 @@ public import WireJSON
 
 /// A timer's webhook as JSON, its secrets masked.
 public enum WebhookJSON {
-    /// What the value of a header that carries credentials is shown as.
+    /// Shown in place of the value of a header that carries credentials.
     static let headerMask = "***"
 
-    /// Writes the webhook of the encoded `definition` as an object with every member; `null` where it has none.
+    /// Writes the webhook of the encoded `definition` as an object with every member; `null` if it has no webhook.
     ///
     /// - Parameters:
-    ///   - isStopped: whether its receiver ended it.
+    ///   - isStopped: whether its receiver stopped it, by answering 410.
     ///   - showsSecrets: whether secrets and the values of secret headers are shown as they are.
     public static func write(
         _ definition: Span<UInt8>, _ layout: Definition.Layout, isStopped: Bool, showsSecrets: Bool = false,
@@ -75,7 +75,7 @@ public enum WebhookJSON {
         json.endObject()
     }
 
-    /// The webhook of the encoded `definition`; nil where it has none.
+    /// The webhook of the encoded `definition`; nil if it has none.
     static func configuration(_ definition: Span<UInt8>, _ layout: Definition.Layout) -> WebhookConfiguration? {
         layout.webhook.flatMap { WebhookConfiguration(definition.extracting($0)) }
     }

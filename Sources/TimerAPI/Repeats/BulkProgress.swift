@@ -1,19 +1,19 @@
 import TimerCore
 
-/// How far a run came that does one thing to many, and what it counted up to there, as a part of its answer keeps it.
+/// How far a bulk run or a bulk redrive has come, and its counts up to there: a part of its stored answer.
 ///
 /// ```
 /// whether it began        a byte
 /// after, last, matched, changed, skipped   varints
 /// ```
 struct BulkProgress: Equatable {
-    /// Behind which member it goes on; nil before the first.
+    /// The member after which it goes on; nil before the first.
     var after: UInt64?
-    /// The last member that it looks at, where that was fixed at its beginning.
+    /// The last member that it looks at; 0 if that was not fixed at its beginning.
     var last: UInt64 = 0
     var counts = BulkCounts()
 
-    /// The part that keeps it.
+    /// The part of the answer, encoded.
     var part: [UInt8] {
         var bytes = [PartShape.counts.rawValue, after == nil ? 0 : 1]
         for number in [
@@ -24,7 +24,7 @@ struct BulkProgress: Equatable {
 }
 
 extension BulkProgress {
-    /// Reads a part; nil when it is none of this kind.
+    /// Reads a part; nil if it is not of this kind.
     init?(_ part: [UInt8]) {
         guard PartShape(of: part) == .counts else { return nil }
         var offset = 1

@@ -4,7 +4,7 @@ import TimerService
 
 /// Requests with an idempotency key.
 extension Executor {
-    /// Judges the idempotency key. Returns whether the request is to be carried out; else its outcome says what is.
+    /// Looks the idempotency key up. Returns whether the request is to be carried out; if not, its outcome is set.
     func begin(
         _ ticket: Ticket, _ idempotency: (key: Hash128, fingerprint: Hash128), _ turn: borrowing Turn
     ) throws(ServiceError) -> Bool {
@@ -12,7 +12,7 @@ extension Executor {
         case .fresh:
             ticket.isUnderWay = true
             if ticket.newestPart != 0 {
-                // Parts that were written before are gone.
+                // The parts that this request wrote before are gone.
                 _ = ticket.operation.partedRun?.resume(behind: [])
                 ticket.newestPart = 0
                 ticket.restOnNothing()
@@ -20,7 +20,8 @@ extension Executor {
             return true
         case .cut(let positions):
             ticket.isUnderWay = true
-            // One that is refused for what it is leaves the key as it was; one that was only held back goes on.
+            // A request that is refused as invalid leaves the key as it was. A run whose own part is the newest was only held
+            // back, and goes on.
             guard ticket.operation.partedRun != nil, positions.last != ticket.newestPart else { return true }
             ticket.outcome = .replay(positions)
             ticket.mayStandInPart = true
@@ -36,13 +37,13 @@ extension Executor {
         return false
     }
 
-    /// Takes the step; of a run under an idempotency key what it did is kept in the same batch.
+    /// Takes the step. What a run under an idempotency key did is kept in the batch of its changes.
     func performKept(_ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) -> Bool {
         guard ticket.isUnderWay, let idempotency = ticket.idempotency, let run = ticket.operation.partedRun else {
             return try perform(ticket, turn)
         }
         try turn.checkAvailable()
-        // Parts that were lost can't be gone on from.
+        // A run can't go on after parts that were lost.
         if turn.isLost(ticket.rests) { throw .storageUnavailable }
         var isDone = false
         defer {
@@ -62,7 +63,7 @@ extension Executor {
     func closeKey(of ticket: Ticket, _ turn: borrowing Turn) {
         guard let (key, fingerprint) = ticket.idempotency else { return }
         guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests) else {
-            // A request that is tried again is judged again.
+            // If the request is tried again, the key is looked up again.
             ticket.isUnderWay = false
             return turn.release(key)
         }

@@ -1,16 +1,16 @@
-/// A request of many steps. Under an idempotency key each step leaves a part of the answer in the batch of its changes, so
-/// that a repeated request goes on behind what stands.
+/// A request of many steps. Under an idempotency key each step writes a part of the answer in the batch of its changes, so
+/// that a repeated request goes on after the parts that stand.
 protocol PartedRun: AnyObject {
-    /// Whether a part says all that those before it say.
+    /// Whether each part holds all that the parts before it hold.
     var isTotal: Bool { get }
-    /// What was done since the last part was taken, encoded; nil when nothing of it must be kept. Under the lock.
+    /// What was done since the last part was taken, encoded; nil if nothing of it must be kept. Under the lock.
     func takePart(isLast: Bool) -> [UInt8]?
-    /// Goes on behind `parts`, which those that stand say in their order. Returns false when they are no parts of it.
+    /// Goes on after `parts`, which stand in the log in this order. Returns false if they are not parts of this run.
     func resume(behind parts: [[UInt8]]) -> Bool
 }
 
 extension Operation {
-    /// The run of many steps that it is, if it is one.
+    /// The operation's run, if it is one of many steps.
     var partedRun: (any PartedRun)? {
         switch self {
         case .batch(let run): run

@@ -1,6 +1,6 @@
 import TimerCore
 
-/// The bytes of a refusal, as a part of an answer keeps it: its number, then its values.
+/// The encoding of a refusal in a part of a stored answer: its number, then its values.
 enum RefusalCodec {
     static func append(_ refusal: TimerRefusal, to bytes: inout [UInt8]) {
         switch refusal {
@@ -25,7 +25,7 @@ enum RefusalCodec {
         }
     }
 
-    /// Reads what `append` wrote and moves `offset` behind it; nil when it is not that.
+    /// Reads what `append` wrote and moves `offset` past it; nil for anything else.
     static func read(_ bytes: Span<UInt8>, _ offset: inout Int) -> TimerRefusal? {
         guard let number = byte(bytes, &offset) else { return nil }
         switch number {

@@ -3,9 +3,9 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// Stored answers as requests are shown them that repeat an idempotency key.
+/// Makes stored answers the outcomes of requests that repeat an idempotency key.
 enum Replay {
-    /// Makes `answers`, every part of one answer, the outcome of `ticket`. Returns false when they can't be read.
+    /// Makes `answers`, the parts of one answer, the outcome of `ticket`. Returns false if they can't be decoded.
     static func fill(_ answers: [StoredAnswer], _ ticket: Ticket) -> Bool {
         guard let first = answers.first else { return false }
         ticket.isReplay = true

@@ -3,8 +3,8 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// A first answer as it is kept for requests that repeat its idempotency key, but for those that show a timer and those of
-/// runs: status, then entity tag, location and media type, each with its length before it, then the body.
+/// An answer as it is kept for requests that repeat its idempotency key, unless it shows a timer or is one of a run: status,
+/// then entity tag, location and media type, each with its length before it, then the body.
 struct StoredResponse {
     var status: Int
     var tag: [UInt8] = []
@@ -12,7 +12,7 @@ struct StoredResponse {
     var type: [UInt8] = []
     var body: [UInt8]
 
-    /// What a ticket that succeeded is answered with.
+    /// The answer of a ticket that succeeded.
     init(_ ticket: Ticket) {
         Renderer.render(ticket)
         status = ticket.exchange.response.status
@@ -20,7 +20,7 @@ struct StoredResponse {
         type = Array("application/json".utf8)
     }
 
-    /// The bytes that are kept.
+    /// The encoding.
     func encode() -> [UInt8] {
         var bytes: [UInt8] = []
         ByteCoding.append(UInt64(status), to: &bytes)
@@ -28,7 +28,7 @@ struct StoredResponse {
         return bytes + body
     }
 
-    /// Decodes; nil when `bytes` are no stored answer.
+    /// Decodes; nil if `bytes` are not such an answer.
     init?(_ bytes: [UInt8]) {
         var offset = 0
         guard let status = ByteCoding.read(bytes.span, &offset) else { return nil }

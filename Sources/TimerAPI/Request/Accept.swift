@@ -1,7 +1,7 @@
 import HTTPServer
 
 extension Exchange {
-    /// The value of a header that is a list, its lines joined to one (RFC 9110, 5.3); nil where there is none.
+    /// The value of a header that is a list, its lines joined to one (RFC 9110, 5.3); nil if the request has none.
     func list(_ name: StaticString) -> ArraySlice<UInt8>? {
         guard let first = header(name)?.bytes else { return nil }
         guard headers.count(of: name) > 1 else { return first }

@@ -1,11 +1,11 @@
 import TimerCore
 import WireJSON
 
-/// Reads what comes with a command.
+/// Reads the body of a command.
 enum CommandBody {
     /// The target of a `reschedule`: `{"after": D}` or `{"at": T}`.
     ///
-    /// - Parameter ignored: further members that are somebody else's.
+    /// - Parameter ignored: further members, which the caller reads.
     static func target(
         _ document: JSONDocument, _ node: JSONNode, ignored: Set<String> = []
     ) throws(Problem) -> RescheduleTarget {
@@ -35,7 +35,7 @@ enum CommandBody {
         }
     }
 
-    /// Checks that a command that takes nothing got nothing: no members.
+    /// Checks that the body of a command that takes no members has none.
     static func requireEmpty(_ document: JSONDocument) throws(Problem) {
         guard document.kind(document.root) == .object else {
             throw Problem(.invalidRequest, "the body must be empty or {}", pointer: "")

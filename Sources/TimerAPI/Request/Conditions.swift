@@ -1,15 +1,15 @@
 import TimerCore
 import WireJSON
 
-/// Reads conditions on versions.
+/// Reads and writes entity tags: `If-Match`, `If-None-Match` and `ETag`.
 enum Conditions {
-    /// What an `If-Match` value asks for. Weak tags never match (RFC 9110, 13.1.1).
+    /// The condition that an `If-Match` value sets. Weak tags never match (RFC 9110, 13.1.1).
     static func ifMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
         if text.elementsEqual("*".utf8) { return .exists }
         return .oneOf(tags(text).compactMap(version))
     }
 
-    /// The versions at which an `If-None-Match` value keeps a change from being made; weak tags count as their strong ones.
+    /// The versions at which an `If-None-Match` value forbids a change; weak tags count as their strong ones.
     static func ifNoneMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
         if text.elementsEqual("*".utf8) { return .exists }
         return .oneOf(tags(text).compactMap { version(strong($0)) })

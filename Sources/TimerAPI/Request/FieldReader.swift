@@ -1,7 +1,7 @@
 import TimerCore
 import WireJSON
 
-/// Reads one field's value; errors carry its JSON pointer.
+/// Reads one field's value; problems carry its JSON pointer.
 struct FieldReader {
     private let document: JSONDocument
     private let node: JSONNode
@@ -11,7 +11,7 @@ struct FieldReader {
         self.node = node
     }
 
-    /// Whether it says nothing: `null` means absent.
+    /// Whether the value is `null`, which means absent.
     var isNull: Bool { document.kind(node) == .null }
 
     func invalid(_ detail: String, _ kind: ProblemKind = .invalidRequest) -> Problem {
@@ -30,7 +30,7 @@ struct FieldReader {
 
     /// A duration in milliseconds.
     ///
-    /// - Parameter kind: what an unreadable one is a problem of.
+    /// - Parameter kind: the kind of problem that an unreadable duration is.
     func duration(_ kind: ProblemKind = .invalidSchedule, atLeast minimum: Int64 = 0) throws(Problem) -> Int64? {
         guard let text = try text() else { return nil }
         do throws(TextError) {
@@ -107,7 +107,7 @@ struct FieldReader {
             guard value.count <= APILimits.labelValueBytes else {
                 throw reader.invalid("a label's value has at most \(APILimits.labelValueBytes) bytes")
             }
-            // No query could ask for it.
+            // No query could filter by it.
             guard !value.contains(0) else { throw reader.invalid("a label's value can't hold a NUL") }
             Definition.appendLabel(key: key.span, value: value.span, to: &encoded)
             member = document.next(label)

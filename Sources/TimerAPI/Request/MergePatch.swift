@@ -4,7 +4,7 @@ import WireJSON
 
 /// JSON Merge Patch (RFC 7396).
 enum MergePatch {
-    /// The document that patching `base` with `patch` gives. Values that are not touched stay as they were spelled.
+    /// The result of applying `patch` to `base`. Values that the patch does not touch keep their spelling.
     static func apply(_ patch: JSONDocument, to base: JSONDocument) -> [UInt8] {
         var json = JSONWriter()
         merge(base, base.root, patch, patch.root, &json)
@@ -51,7 +51,7 @@ enum MergePatch {
         return bytes
     }
 
-    /// The create body that made a timer, defaults left out: what a patch of it is applied to. Secrets are masked.
+    /// The body that would create the timer, without defaults: a patch is applied to it. Secrets are masked.
     static func base(_ view: TimerView) -> [UInt8] {
         guard let layout = Definition.layout(view.definition.span) else {
             preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
@@ -90,7 +90,7 @@ enum MergePatch {
         return json.bytes
     }
 
-    /// Writes the fields that only some kinds use, and those that delay fires, where they are not at their defaults.
+    /// Writes the fields that only some kinds use, and those that delay fires, unless they are at their defaults.
     private static func writeChosen(_ rules: TimerRules, _ json: inout JSONWriter) {
         if rules.mode != .fixedRate {
             json.member("mode", rules.mode.name)
@@ -118,11 +118,11 @@ enum MergePatch {
         }
     }
 
-    /// The definition that patching a timer gives.
+    /// The definition of the patched timer.
     ///
-    /// A patch that changes the kind needs `null` for the old schedule field alone: what only the old kind used goes with
-    /// it, unless the patch names it. Were `repeatAlarm` refused because a watchdog that became a one-shot once had it,
-    /// a client would have to know every setting that others made.
+    /// A patch that changes the kind needs `null` for the old schedule field only: fields that only the old kind uses are
+    /// dropped with it, unless the patch names them. If `repeatAlarm` were refused because a watchdog that becomes a
+    /// one-shot once had it, a client would have to know every setting that other clients made.
     static func definition(
         _ view: TimerView, _ patch: JSONDocument, zones: any ZoneSource
     ) throws(Problem) -> [UInt8] {

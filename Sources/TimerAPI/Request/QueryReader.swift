@@ -1,7 +1,7 @@
 import TimerCore
 import WireJSON
 
-/// Reads a request's query parameters; what nobody asked for is refused, and so is a parameter without a value.
+/// Reads a request's query parameters. Parameters that were not read are refused, and so are those without a value.
 struct QueryReader {
     private var rest: [(name: String, value: [UInt8])]
 
@@ -56,7 +56,7 @@ struct QueryReader {
         return value
     }
 
-    /// A list of words, each one of `words`; empty where the parameter is absent.
+    /// A list of words, each one of `words`; empty if the parameter is absent.
     mutating func words<Value>(_ name: String, _ words: [(String, Value)]) throws(Problem) -> [Value] {
         guard let text = try one(name) else { return [] }
         var values: [Value] = []
@@ -115,7 +115,7 @@ struct QueryReader {
         return id
     }
 
-    /// Refuses what is left.
+    /// Refuses the parameters that were not read.
     func finish() throws(Problem) {
         guard let extra = rest.first else { return }
         throw Problem(.unknownField, "there is no parameter `\(extra.name)` here", parameter: extra.name)

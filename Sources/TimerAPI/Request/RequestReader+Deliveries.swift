@@ -4,7 +4,7 @@ import WireJSON
 
 /// Requests about deliveries.
 extension RequestReader {
-    /// The delivery that a path names, where its absence would be a 404.
+    /// The delivery that the path names; nil if it names none.
     func namedDelivery(_ ticket: Ticket) -> EventID? {
         switch ticket.route {
         case .delivery, .deliveryRedrive: EventID(shown: ticket.parameter)
@@ -29,7 +29,7 @@ extension RequestReader {
         return .deliveries(.one(SingleDeliveryRun(action, id)))
     }
 
-    /// A request to redrive every dead letter that a selector matches.
+    /// A request to redrive all dead letters that a selector matches.
     func redrive(_ ticket: Ticket) throws(Problem) -> Operation {
         guard !ticket.exchange.body.isEmpty else {
             throw Problem(.invalidRequest, "a redrive of many needs a selector, such as {\"timer\": \"tea\"}")

@@ -12,8 +12,8 @@ struct RequestReader {
     /// Makes an id for a timer whose client gave none.
     let makeID: () -> [UInt8]
 
-    /// Reads the request into the ticket's operation. A request that is wrong becomes an operation that fails, since
-    /// a missing timer and a repeated idempotency key are told first.
+    /// Reads the request into the ticket's operation. A wrong request becomes an operation that fails, since a missing timer
+    /// and a repeated idempotency key are told first.
     func read(_ ticket: Ticket) {
         do throws(Problem) {
             ticket.operation = try operation(ticket)
@@ -26,7 +26,7 @@ struct RequestReader {
         }
     }
 
-    /// The timer that a path names, where its absence would be a 404.
+    /// The timer that the path names, if its absence would be a 404.
     private func namedTimer(_ ticket: Ticket) -> TimerKey? {
         switch ticket.route {
         case .timer where ticket.exchange.method == .put: nil
@@ -99,7 +99,7 @@ struct RequestReader {
             throw Problem(.invalidRequest, "`Content-Type` may come once")
         }
         let value = ticket.exchange.header("content-type")
-        // As nearly everybody spells it; the rest is for the others.
+        // The usual spelling, without the cost of the parsing below.
         if value?.equals("application/json") ?? false { return }
         let text = value?.text ?? ""
         let type = text.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
@@ -171,7 +171,7 @@ struct RequestReader {
         return .put(key, definition: try body.definition(id: ticket.parameter), condition(ticket), unless: unless)
     }
 
-    /// Checks that a request that takes no body has none, or `{}`.
+    /// Checks that the request has no body, or `{}`.
     func requireNothing(_ ticket: Ticket) throws(Problem) {
         guard !ticket.exchange.body.isEmpty else { return }
         try parse(ticket)

@@ -1,6 +1,6 @@
 import TimerCore
 
-/// The fields of a create that hang together: those that make the schedule, and those that only some kinds use. Nil is
+/// The fields of a create that depend on each other: those of the schedule, and those that only some kinds use. Nil is
 /// absent.
 struct ScheduleFields {
     var after: Int64?
@@ -21,10 +21,10 @@ struct ScheduleFields {
     /// The time zone of a cron expression that names none.
     static let defaultZone = Array("UTC".utf8)
 
-    /// Settles what of a timer's rules these fields decide.
+    /// Sets the part of a timer's rules that these fields decide.
     ///
-    /// - Parameter isInherited: whether a field came with the timer that is being patched, so that it goes where it is of
-    ///   no use; a field that the request names is refused there.
+    /// - Parameter isInherited: whether a field comes from the timer that is being patched. Such a field is dropped if the
+    ///   kind does not use it; a field that the request names is refused then.
     func decide(
         _ rules: inout TimerRules, zones: any ZoneSource, isInherited: (StaticString) -> Bool
     ) throws(Problem) {
@@ -32,7 +32,7 @@ struct ScheduleFields {
         rules.schedule = schedule
         rules.clock = schedule.defaultClock
         let kind = schedule.kind
-        /// Whether a field is to be taken over: its kind uses it, and it is not its default.
+        /// Whether a field is to be taken over: the kind uses it, and it is not at its default.
         func counts(
             _ name: StaticString, _ isGiven: Bool, usedBy isUser: Bool, _ detail: String
         ) throws(Problem) -> Bool {
@@ -50,7 +50,7 @@ struct ScheduleFields {
         if let mode, try counts("mode", mode != .fixedRate, usedBy: kind == .repeating, "`mode` is for `every`") {
             rules.mode = mode
         }
-        // The schedule has taken these two up where it is a cron one.
+        // A cron schedule has taken these two already.
         _ = try counts(
             "timeZone", timeZone.map { $0 != Self.defaultZone } ?? false, usedBy: kind == .cron,
             "`timeZone` is for `cron`")
@@ -79,11 +79,11 @@ struct ScheduleFields {
         {
             rules.misfireGrace = misfireGrace
         }
-        try checkSilence(rules)
+        try checkMissedPeriods(rules)
     }
 
-    /// A watchdog's silence is a duration like any other, however many periods it has.
-    private func checkSilence(_ rules: TimerRules) throws(Problem) {
+    /// Checks that all periods that a watchdog may miss are together no longer than the longest duration.
+    private func checkMissedPeriods(_ rules: TimerRules) throws(Problem) {
         guard let watchdog, rules.misses > TimerRules.longestDuration / watchdog else { return }
         throw Problem(.invalidSchedule, "`misses` periods are together at most 36525d", pointer: "/misses")
     }

@@ -11,15 +11,15 @@ package struct TimerBody {
     /// The label pairs, encoded.
     private var labels: [UInt8] = []
     private var webhook: WebhookFields?
-    /// The payload's JSON, white space outside of strings dropped; empty for none.
+    /// The payload's JSON, without white space outside of strings; empty for none.
     private var payload: [UInt8] = []
 
     /// Reads the object at the root of `document`.
     ///
     /// - Parameters:
     ///   - zones: where its time zone is looked up, so that a file is read here and not under the engine's lock.
-    ///   - patch: where the document is a timer merged with a patch, that patch: a field that it does not name and that
-    ///     the timer's kind has no use for any more goes with the old kind instead of being refused.
+    ///   - patch: the patch, if the document is a timer merged with one: a field that it does not name and that the timer's
+    ///     new kind does not use is dropped instead of being refused.
     package init(_ document: JSONDocument, zones: any ZoneSource, patch: JSONDocument? = nil) throws(Problem) {
         guard document.kind(document.root) == .object else {
             throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
@@ -82,7 +82,7 @@ package struct TimerBody {
         }
     }
 
-    /// Refuses a patch that names a field no timer has, be it to remove it.
+    /// Refuses a patch that names a field no timer has, even to remove it.
     static func requireKnownFields(_ patch: JSONDocument) throws(Problem) {
         var member = patch.firstChild(patch.root)
         while let field = member {
@@ -98,7 +98,7 @@ package struct TimerBody {
             repeatAlarm, start, stop, leeway, jitter, maxFires, until, restartable, retain, labels, payload, webhook
     }
 
-    // The commonest first: a field is found by looking from the start.
+    // The most common first: a field is looked up by a search from the start.
     private static let fields: [(name: StaticString, field: Field)] = [
         ("id", .id),
         ("after", .after),
@@ -128,18 +128,18 @@ package struct TimerBody {
         ("webhook", .webhook),
     ]
 
-    /// What a timer shows beside what creates it: ignored in a body, so that what GET gave can be PUT back.
+    /// The read-only fields that a timer shows. They are ignored in a body, so that the answer of a GET can be PUT back.
     private static let readOnly: Set<String> = [
         "state", "kind", "createdAt", "updatedAt", "version", "nextFireAt", "remaining", "lastFiredAt", "fireCount",
         "missedCount", "allowed", "health", "lastKickedAt", "kickCount",
     ]
 
-    /// Whether secrets of the timer's webhook so far are to be kept: its definition is needed to make the new one.
+    /// Whether secrets of the timer's present webhook are to be kept: then the old definition is needed to make the new one.
     var keepsSecrets: Bool { webhook?.needsStored ?? false }
 
     /// The definition of the timer named `id`.
     ///
-    /// - Parameter old: the timer's definition so far, encoded; empty for a new one.
+    /// - Parameter old: the timer's present definition, encoded; empty for a new timer.
     package func definition(id: [UInt8], replacing old: [UInt8] = []) throws(Problem) -> [UInt8] {
         let stored = Definition.layout(old.span).flatMap { WebhookJSON.configuration(old.span, $0) }
         let webhook = try webhook?.configuration(keeping: stored).encode() ?? []

@@ -7,7 +7,7 @@ struct WebhookFields {
     /// A secret as the body gives it.
     private enum GivenSecret {
         case whole(WebhookSecret)
-        /// What a stored secret is shown as: that one is meant.
+        /// The mask that a stored secret is shown as, which stands for that secret.
         case mask(String, pointer: String)
     }
 
@@ -21,9 +21,9 @@ struct WebhookFields {
         case maxAttempts, initial, multiplier, max, jitter
     }
 
-    /// The events that it is sent.
+    /// The types of events that the webhook is sent.
     private(set) var types = EventTypes(.fired)
-    /// Everything but the secrets and the headers' values that masks stand for.
+    /// The configuration, without the secrets and the headers' values that masks stand for.
     private var configuration = WebhookConfiguration(url: "")
     private var secrets: [GivenSecret] = []
 
@@ -83,7 +83,7 @@ struct WebhookFields {
         return member
     }
 
-    /// Refuses a patch of a webhook that names a field no webhook has, be it to remove it.
+    /// Refuses a patch of a webhook that names a field no webhook has, even to remove it.
     static func requireKnownFields(_ patch: JSONDocument, _ node: JSONNode) throws(Problem) {
         for field in patch.children(of: node) {
             guard try member(patch, field, of: "a webhook") as Member == .retry else { continue }
@@ -183,16 +183,16 @@ extension WebhookFields {
         }
     }
 
-    /// Whether what is stored is needed to make the whole configuration: for a mask, or for a header that is secret as long
-    /// as its value stands.
+    /// Whether the stored configuration is needed to make the whole one: for a mask, or for a header that stays secret as
+    /// long as its value does not change.
     var needsStored: Bool {
         secrets.contains { if case .mask = $0 { true } else { false } } || !configuration.headers.isEmpty
     }
 
-    /// The whole configuration: each mask gives way to the secret that it shows.
+    /// The whole configuration: each mask is replaced by the secret that it stands for.
     ///
-    /// - Parameter stored: the timer's webhook so far; nil for none. Its secrets stay only where its deliveries go to the
-    ///   same origin as before: whoever may change the URL must not so get them sent elsewhere.
+    /// - Parameter stored: the timer's present webhook; nil for none. Its secrets are kept only if the URL has the same
+    ///   origin as before: a client that changes the URL must not get them sent elsewhere.
     func configuration(keeping stored: WebhookConfiguration?) throws(Problem) -> WebhookConfiguration {
         var whole = configuration
         whole.secrets = []
@@ -216,7 +216,7 @@ extension WebhookFields {
         return whole
     }
 
-    /// Has masks give way to the values they stand for; a header that was secret stays so while its value does.
+    /// Replaces masks by the values that they stand for. A header that was secret stays secret while its value is the same.
     private func keepHeaders(_ whole: inout WebhookConfiguration, of stored: WebhookConfiguration?) throws(Problem) {
         for index in whole.headers.indices {
             let name = whole.headers[index].name
@@ -243,10 +243,10 @@ extension WebhookFields {
         Problem(.invalidRequest, message, pointer: "/webhook/headers/\(WebhookError.step(header))")
     }
 
-    /// The stored secret that `mask`, which stands for the time `place` in the body, means.
+    /// The stored secret that `mask` stands for. `place` counts the same masks before it in the body.
     ///
-    /// It is told by what it shows, so that secrets can be added and removed beside it. Several that differ may show the
-    /// same; they are meant in their order where all of them are sent back.
+    /// The secret is found by its mask, so that secrets can be added and removed beside it. Different secrets may have the
+    /// same mask; they are taken in their order if all of them are sent back.
     private func kept(
         _ mask: String, _ place: Int, of stored: WebhookConfiguration?
     ) throws(WebhookError) -> WebhookSecret {

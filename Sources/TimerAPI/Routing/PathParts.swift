@@ -1,6 +1,6 @@
 import WireJSON
 
-/// The components of a path, decoded, one behind the other in one run of bytes.
+/// The decoded components of a path, in one array of bytes.
 struct PathParts: RandomAccessCollection, Equatable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
@@ -20,7 +20,7 @@ struct PathParts: RandomAccessCollection, Equatable {
         ends.append(bytes.count)
     }
 
-    /// Forgets them and keeps the memory, unless it is more than any route needs.
+    /// Removes all components. The memory is kept, unless it is more than any route needs.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 1024)
         ends.removeAll(keepingCapacity: ends.capacity <= 64)

@@ -61,7 +61,7 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Whether it asks how the server is: under whatever name a probe does.
+    /// Whether it is a health check, which probes send under any host name.
     var isProbe: Bool { self == .healthz || self == .readyz }
 
     /// Whether it needs no token.

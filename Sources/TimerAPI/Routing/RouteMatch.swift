@@ -1,4 +1,4 @@
-/// A path taken apart.
+/// What a path leads to.
 enum RouteMatch {
     /// A route and, where its path has one, the id, slug or action.
     case route(Route, parameter: ArraySlice<UInt8>)
@@ -6,6 +6,6 @@ enum RouteMatch {
     case unknownCommand(timer: ArraySlice<UInt8>, word: ArraySlice<UInt8>)
     /// A path below `bulk` that names no action.
     case unknownAction
-    /// Nothing here.
+    /// No route.
     case unknown
 }

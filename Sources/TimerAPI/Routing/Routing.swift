@@ -1,6 +1,6 @@
 import TimerCore
 
-/// What the routes of a path's components are.
+/// Finds the route that a path leads to.
 enum Routing {
     /// The route that decoded path components lead to.
     static func match(_ parts: PathParts) -> RouteMatch {

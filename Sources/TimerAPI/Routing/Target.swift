@@ -1,4 +1,4 @@
-/// A request's path and query, taken apart and percent-decoded.
+/// A request's path and query, split and percent-decoded.
 struct Target {
     /// The path's components.
     private(set) var parts = PathParts()
@@ -16,7 +16,7 @@ struct Target {
     /// Reads an origin-form target. A trailing slash or an empty component names nothing.
     init(_ target: [UInt8]) throws(Malformed) { try read(target) }
 
-    /// As `init`, in the memory of the target read before. One that can't be read leaves no path and no query.
+    /// As `init`, reusing the memory of the target read before. A target that can't be read leaves no path and no query.
     mutating func read(_ target: [UInt8]) throws(Malformed) {
         clear()
         do throws(Malformed) {
@@ -89,10 +89,10 @@ struct Target {
 }
 
 extension Target {
-    /// `text` with every byte percent-encoded that is no visible ASCII.
+    /// `text` with every byte percent-encoded that is not visible ASCII.
     static func visible(_ text: some Sequence<UInt8>) -> String { escaped(text) { $0 > 0x20 && $0 < 0x7F } }
 
-    /// `text` as a name or a value of a query, with whatever may mean something there percent-encoded.
+    /// `text` as a name or a value of a query: every byte that may have a meaning there is percent-encoded.
     static func queryPart(_ text: some Sequence<UInt8>) -> String {
         escaped(text) { byte in
             switch byte {

@@ -7,19 +7,19 @@ public struct APIConfiguration: Sendable {
     public var listeners: [ListenAddress]
     /// Most streams and long polls at once.
     public var maximumStreams = 10_000
-    /// Most connections and streams at once; nil: room for some connections beside the streams.
+    /// Most connections and streams at once; nil for the streams and `APIServer.connectionsBesideStreams`.
     public var maximumConnections: Int?
-    /// Most of one address; nil: as many as there are.
+    /// Most connections and streams of one address; nil for no limit.
     public var maximumConnectionsPerAddress: Int?
-    /// Milliseconds between two signs of life on a stream.
+    /// Milliseconds between two heartbeats on a stream.
     public var heartbeatMilliseconds: Int64 = 15_000
-    /// What can change while it serves.
+    /// The settings that can change while it serves.
     public let access: Published<AccessSettings>
     /// Names that `Host` may have where it is checked, beside addresses and names without a dot.
     public var allowedHosts: [HostRule] = []
     /// The release, for `/v1/stats`.
     public var version = ""
-    /// Hears of each request answered, while `AccessSettings.logsRequests`.
+    /// Called for each request answered, while `AccessSettings.logsRequests`.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
 
     /// Every default.

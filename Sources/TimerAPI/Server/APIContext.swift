@@ -5,7 +5,7 @@ import TimerCore
 import TimerService
 import WireJSON
 
-/// What the loops' handlers share.
+/// What the handlers of all loops share.
 final class APIContext: Sendable {
     let service: TimerService
     let configuration: APIConfiguration
@@ -15,7 +15,7 @@ final class APIContext: Sendable {
     private let startedAt = Clocks.monotonic()
     /// When the process started, in seconds since 1970.
     let processStart = ProcessUsage.startSeconds()
-    /// Its loops' handlers hold this.
+    /// Unowned: the handlers of its loops hold this context.
     private unowned let server: HTTPServer
 
     init(_ service: TimerService, _ configuration: APIConfiguration, _ server: HTTPServer) {
@@ -27,7 +27,7 @@ final class APIContext: Sendable {
         openAPI = unsafe Array(UnsafeBufferPointer(start: cassets_openapi(), count: cassets_openapi_count()))
     }
 
-    /// Adds a loop's counts to those `/metrics` shows.
+    /// Adds a loop's counts to those that `/metrics` shows.
     func add(_ metrics: HTTPMetrics) { registered.withLock { $0.append(metrics) } }
 
     /// Every loop's counts.
@@ -36,7 +36,7 @@ final class APIContext: Sendable {
     /// How many streams and long polls are open.
     var streamCount: Int { server.streamCount }
 
-    /// A page that is always the same, if the request is for one.
+    /// The page that the request asks for, if it is one that never changes.
     func page(for ticket: Ticket) -> Outcome? {
         switch ticket.route {
         case .dashboard:
@@ -53,7 +53,7 @@ final class APIContext: Sendable {
         }
     }
 
-    /// A page about how the server is now.
+    /// The page that the request asks for, of those that show the server's present state.
     func dynamicPage(for ticket: Ticket) -> Outcome {
         switch ticket.route {
         case .healthz: return Pages.health(standing: service.watchdog.standing)
@@ -62,7 +62,7 @@ final class APIContext: Sendable {
             return .page(
                 status: 200, type: "text/plain; version=0.0.4; charset=utf-8", Array(MetricsText(self).text.utf8))
         case .stats: return .page(status: 200, type: "application/json", stats())
-        default: preconditionFailure("a page that never changes was given before, all else is an operation")
+        default: preconditionFailure("static pages were answered before, and every other route has an operation")
         }
     }
 

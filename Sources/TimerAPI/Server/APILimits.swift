@@ -1,11 +1,11 @@
-/// The bounds of what a request may hold.
+/// The bounds of requests, answers and steps.
 enum APILimits {
     static let bodyBytes = 256 * 1024
     static let batchBytes = 16 << 20
     static let batchLines = 10_000
     /// Capacity above this is given back after an answer; each connection keeps a few buffers of that size.
     static let keptBytes = 16 * 1024
-    /// What a loop keeps of its writer's memory after an answer.
+    /// Bytes of its writer's memory that a loop keeps after an answer.
     static let scratchBytes = 64 * 1024
     static let payloadBytes = 64 * 1024
     static let labels = 16
@@ -21,7 +21,7 @@ enum APILimits {
     static let readAtOnce = 128
     /// Entries a list examines for one page before it gives a short one.
     static let examinedPerPage = 20_000
-    /// Timers a list examines for one page where it looks for ids by how they begin.
+    /// Timers a list examines for one page where it filters by a prefix of the id.
     static let examinedForPrefix = 10_000
     /// Entries a list or a bulk command examines in one hold of the lock.
     static let examinedPerStep = 128
@@ -29,15 +29,15 @@ enum APILimits {
     static let appliedPerStep = 64
     /// Bytes of a batch's lines that are read for one hold of the lock, and of timers that are copied in it.
     static let bytesPerStep = 128 * 1024
-    /// Bytes of a batch's answer that are lines with a whole timer; those behind are brief.
+    /// Bytes of a batch's answer that may be lines with a whole timer; further lines are brief.
     static let wholeResultBytes = 8 << 20
     /// Bytes of JSON after which a page ends.
     static let pageBytes = 4 << 20
-    /// What a timer's JSON comes to at most, about.
+    /// About how many bytes a timer's JSON has at most.
     static let timerBytes = 128 * 1024
-    /// What a brief result line comes to, about.
+    /// About how many bytes a brief result line has.
     static let briefResultBytes = 128
-    /// What a timer's JSON holds beside what its client set, in bytes, about.
+    /// About how many bytes of a timer's JSON its client did not set.
     static let shownBytes = 700
     /// Nanoseconds an answer waits for the disk before the client is told that the outcome is unknown.
     static let longestCommit: Int64 = 5_000_000_000

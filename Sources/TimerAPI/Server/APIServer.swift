@@ -1,7 +1,7 @@
 public import HTTPServer
 public import TimerService
 
-/// The HTTP face of a `TimerService`: it listens before there is one, and says so.
+/// The HTTP face of a `TimerService`. It listens before the service exists, and answers until then that it is recovering.
 public final class APIServer: Sendable {
     private let server: HTTPServer
     private let configuration: APIConfiguration
@@ -9,7 +9,7 @@ public final class APIServer: Sendable {
     /// Binds the listeners.
     ///
     /// - Parameter recovery: beats while the service is made.
-    /// - Throws: when one can't be listened on.
+    /// - Throws: when it can't listen on one of them.
     public init(_ configuration: APIConfiguration, recovery: Heartbeat) throws(ListenError) {
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.limits.streams = configuration.maximumStreams
@@ -21,13 +21,13 @@ public final class APIServer: Sendable {
         self.configuration = configuration
     }
 
-    /// Connections that there is room for beside as many streams as may be.
+    /// Connections that there is room for beside the maximum of streams.
     public static let connectionsBesideStreams = 2048
 
-    /// What is listened on, with real ports.
+    /// The addresses that it listens on, with their real ports.
     public var boundAddresses: [BoundAddress] { server.boundAddresses }
 
-    /// Begins to accept connections: health is answered, all else refused as not there yet.
+    /// Begins to accept connections. Health checks are answered, other requests refused until `serve`.
     public func start() { server.start() }
 
     /// Serves `service` from now on. Call once, after `start`.
@@ -36,7 +36,7 @@ public final class APIServer: Sendable {
         server.handOver { loop in TimerHandler(context, loop) }
     }
 
-    /// Drains: no new connections, running requests answered, streams ended; after `seconds` what is left is cut.
+    /// Drains: takes no new connections, answers running requests and ends streams. Connections left after `seconds` are cut.
     public func stop(drainSeconds seconds: Double) {
         server.beginDrain()
         server.stop(deadlineSeconds: seconds)

@@ -2,11 +2,11 @@ import HTTPServer
 import Platform
 import TimerService
 
-/// What one loop has counted of its requests.
+/// The requests of one loop, counted for `/metrics`.
 final class HTTPMetrics: Sendable {
     /// Requests by route, method and status code.
     struct Key: Hashable {
-        /// nil: none.
+        /// nil if the path led to no route.
         var route: Route?
         var method: String
         var code: Int
@@ -25,13 +25,13 @@ final class HTTPMetrics: Sendable {
 
     private static let methods: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options, .other]
 
-    /// Where the counts of `route` are: those of no route behind all others.
+    /// The index of the counts of `route`; requests without a route come last.
     static func place(_ route: Route?) -> Int { route?.rawValue ?? Route.allCases.count }
 
-    /// The label of `route`: paths that lead nowhere are as many as clients like, and share one.
+    /// The label of `route`. Paths without a route share one label, since clients can make any number of them.
     static func label(_ route: Route?) -> String { route?.path ?? "other" }
 
-    /// Counts a request that was answered; `route` is nil where its path led nowhere.
+    /// Counts a request that was answered; `route` is nil if its path led to no route.
     func count(_ route: Route?, _ method: HTTPMethod, _ code: Int, seconds elapsed: Double) {
         let place = Self.place(route)
         let methodIndex = Self.methods.firstIndex(of: method) ?? 0

@@ -3,16 +3,16 @@ import Platform
 import TimerLog
 import TimerService
 
-/// What other threads have for a loop; each message wakes it.
+/// The messages of other threads for a loop; each one wakes it.
 final class LoopInbox: Sendable {
     enum Message: Sendable {
-        /// Rows that a stream asked for, and whether some between them are gone.
+        /// Rows that a stream asked for, and whether none between them is gone.
         case rows(stream: UInt64, Result<(rows: [LogRow], isWhole: Bool), StoreError>)
         /// The history that a request for a timer's events asked for.
         case history(ticket: UInt64, Result<Replayer.History, StoreError>)
-        /// Whether the id that a request for events named was ever given.
+        /// Whether the log holds the id that a request for events named.
         case idCheck(ticket: UInt64, Result<Bool, StoreError>)
-        /// A stored answer, part by part; nil for one that is gone.
+        /// The parts of a stored answer; nil for a part that is gone.
         case storedAnswer(ticket: UInt64, Result<[StoredAnswer?], StoreError>)
         /// The events of deliveries; nil for one that is gone.
         case deliveryEvents(ticket: UInt64, Result<[OwedEvent?], StoreError>)
@@ -32,7 +32,7 @@ final class LoopInbox: Sendable {
     /// Wakes the loop. Any thread.
     func wake() { loop.wake() }
 
-    /// Takes the messages.
+    /// Takes out all messages.
     func take() -> [Message] {
         messages.withLock { messages in
             let taken = messages

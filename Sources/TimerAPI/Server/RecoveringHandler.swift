@@ -2,10 +2,10 @@ import HTTPServer
 import Platform
 import TimerService
 
-/// Answers the requests of one I/O loop while the log is read: health while that moves, and to all else that the service is
-/// not there yet.
+/// Answers the requests of one I/O loop while the log is read: health checks by whether the reading makes progress, and
+/// every other request with 503.
 ///
-/// It decides on each request's head and keeps nothing, so that another handler can take its place at any moment.
+/// It decides on each request's head and keeps no state, so that another handler can take its place at any moment.
 final class RecoveringHandler: LoopHandler {
     private let recovery: Heartbeat
     private let configuration: APIConfiguration
@@ -52,7 +52,7 @@ final class RecoveringHandler: LoopHandler {
             Problem(.storageUnavailable, "the server is starting and still reads its log; nothing was changed"))
     }
 
-    /// Fills the response. Everything that is refused now will be there in a moment.
+    /// Fills the response. A client that is refused is asked to try again soon.
     private func answer(_ ticket: Ticket) {
         Renderer.render(ticket)
         if case .page(503, _, _) = ticket.outcome { ticket.exchange.response.add("Retry-After", "1") }

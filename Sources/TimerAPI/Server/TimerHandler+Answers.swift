@@ -1,8 +1,9 @@
 import HTTPServer
 import Platform
 
-/// Answers: refusals at the head of a request, and outcomes rendered and sent.
+/// Fills and sends answers: refusals at the head of a request, and outcomes.
 extension TimerHandler {
+    /// Fills the response of a request that is refused at its head.
     func refuse(_ problem: Problem, _ ticket: Ticket) {
         ticket.exchange.response.reset()
         ticket.exchange.response.add("Request-Id", ticket.requestID)
@@ -17,7 +18,7 @@ extension TimerHandler {
 
     func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
         if case .internalError = refusal {
-            // The ticket is in the midst of losing its answer.
+            // The exchange's ticket may not be used: its answer is being destroyed.
             let requestID = ids.next()
             exchange.response.reset()
             exchange.response.add("Request-Id", requestID)
@@ -36,7 +37,7 @@ extension TimerHandler {
         send(ticket)
     }
 
-    /// Answers a ticket whose outcome stands.
+    /// Answers a ticket whose outcome is final, or first reads from the store what the outcome needs.
     func respond(_ ticket: Ticket) {
         switch ticket.outcome {
         case .stream(let plan): beginStream(plan, ticket)
@@ -48,6 +49,7 @@ extension TimerHandler {
         }
     }
 
+    /// Sends the response; in its place a refusal where there is no memory for it and nothing was changed.
     func send(_ ticket: Ticket) {
         guard let answer = ticket.answer.take() else { return }
         if !ticket.exchange.reserveAnswer(ticket.exchange.response.body.count), ticket.mayBeRefused {

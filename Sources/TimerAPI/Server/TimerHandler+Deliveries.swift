@@ -1,9 +1,9 @@
 import TimerLog
 import TimerService
 
-/// Requests about deliveries: their events are read between two steps of theirs.
+/// Requests about deliveries: the events are read from the store between two steps under the lock.
 extension TimerHandler {
-    /// Has the next events read that a request needs.
+    /// Asks the replay threads for the next events that a request needs.
     func readEvents(_ events: DeliveryEventReading, _ ticket: Ticket) {
         reading[ticket.serial] = ticket
         let serial = ticket.serial
@@ -11,7 +11,7 @@ extension TimerHandler {
         context.service.replayer.events(of: events.piece) { inbox.post(.deliveryEvents(ticket: serial, $0)) }
     }
 
-    /// Some of them have been read: the request goes on once all are.
+    /// Takes events that were read. The request goes on once all have been read.
     func receivedEvents(_ result: Result<[OwedEvent?], StoreError>, _ ticket: Ticket) {
         guard case .needsEvents(let events) = ticket.outcome else { return }
         guard case .success(let found) = result else {
@@ -23,7 +23,7 @@ extension TimerHandler {
         takeAgain(ticket)
     }
 
-    /// Answers a request with what kept it from its end; one that is still under way frees its idempotency key first.
+    /// Answers a request with the problem that stopped it. If it is still under way, it frees its idempotency key first.
     func giveUp(_ ticket: Ticket, _ problem: Problem) {
         var problem = problem
         if ticket.mayStandInPart { problem.standsInPart() }

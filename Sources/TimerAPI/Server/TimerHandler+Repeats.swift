@@ -2,7 +2,7 @@ import HTTPServer
 import TimerLog
 import TimerService
 
-/// Requests with an idempotency key, and the stored answers that repeated ones get.
+/// Requests with an idempotency key, and the stored answers that repeated requests get.
 extension TimerHandler {
     /// Reads the key of a POST that has one.
     func readIdempotencyKey(_ ticket: Ticket) {
@@ -23,7 +23,7 @@ extension TimerHandler {
         )
     }
 
-    /// Has the stored answer read that a repeated request gets, or goes on from.
+    /// Reads the stored answer that a repeated request gets, or goes on from: from memory, or by the replay threads.
     func readStoredAnswer(at positions: [Int64], _ ticket: Ticket) {
         if positions.count == 1, let row = context.service.hub.row(holding: positions[0]) {
             return receivedStoredAnswer(.success([RowRecords(row).answer(at: positions[0])]), ticket)
@@ -34,7 +34,7 @@ extension TimerHandler {
         context.service.replayer.answers(at: positions) { inbox.post(.storedAnswer(ticket: serial, $0)) }
     }
 
-    /// The stored answer has been read.
+    /// Goes on with the stored answer that was read.
     func receivedStoredAnswer(_ result: Result<[StoredAnswer?], StoreError>, _ ticket: Ticket) {
         guard case .replay(let positions) = ticket.outcome else { return }
         let unreadable = Problem(.storageUnavailable, "the stored answer can't be read now")
@@ -51,14 +51,14 @@ extension TimerHandler {
         ticket.newestPart = positions.last ?? 0
         ticket.outcome = .none
         ticket.attempts = 0
-        // Who read it found it durable.
+        // The parts are durable, since they were read from rows that were committed.
         ticket.restOnNothing()
         executor.prepare(ticket, makeID: ids.next)
         takeAgain(ticket)
     }
 
-    /// Looks up where the answer stands now: compaction may have written it anew before it was read. Returns whether it is
-    /// to be read there.
+    /// Looks up the answer's positions again: compaction may have moved it before it was read. Returns whether there is one
+    /// to be read.
     private func lookAgain(_ ticket: Ticket) -> Bool {
         guard let key = ticket.idempotency?.key, ticket.attempts < Self.mostLooks else { return false }
         ticket.attempts += 1
@@ -67,6 +67,6 @@ extension TimerHandler {
         return !positions.isEmpty
     }
 
-    /// Most times an answer is looked up anew; each time it was moved between the look and the reading.
+    /// Most times an answer is looked up again because it was moved between the look-up and the read.
     private static let mostLooks = 4
 }

@@ -1,9 +1,9 @@
 import HTTPServer
 import TimerCore
 
-// Whether a request's path, token, origin and method are such that it is read at all.
+/// The checks on a request's head: path, token, origin and method. Only a request that passes them is read.
 extension TimerHandler {
-    /// Finds the route; checks token, origin, method, in the contract's order.
+    /// Finds the route, then checks token, origin and method in the contract's order.
     func route(_ ticket: Ticket) throws(Problem) {
         let exchange = ticket.exchange
         ticket.parameter.removeAll(keepingCapacity: true)

@@ -3,12 +3,12 @@ import TimerCore
 import TimerLog
 import TimerService
 
-/// Streams and long polls: where they begin, and the taking over of their connections.
+/// How streams and long polls begin: the checks, the timer's history, and the take-over of the connection.
 extension TimerHandler {
-    /// Begins a stream or a long poll: its timer's own history first, where it goes further back than memory.
+    /// Begins a stream or a long poll, with its timer's own history first where the stream goes further back than memory.
     ///
-    /// A timer that waits for a subscriber is told of it in a step of its own, behind all that can refuse the stream: a
-    /// request that is refused changes nothing.
+    /// A timer that waits for a subscriber is told of the stream in a separate step, after every check that can refuse the
+    /// stream: a request that is refused changes nothing.
     func beginStream(_ plan: StreamPlan, _ ticket: Ticket) {
         if plan.isAdmitted { return open(plan, ticket) }
         if plan.isOfDeleted && plan.newestOfTimer <= context.service.horizon { return forget(ticket) }
@@ -31,13 +31,13 @@ extension TimerHandler {
         }
     }
 
-    /// Goes on once it is known whether the id that the client named was ever given.
+    /// Goes on once it is known whether the log holds the id that the client named.
     func receivedIDCheck(_ result: Result<Bool, StoreError>, _ ticket: Ticket) {
         guard case .stream(let plan) = ticket.outcome else { return }
         switch result {
         case .success(true): beginHistory(plan, ticket)
         case .success(false):
-            // Its row may have gone while it was looked for.
+            // The id's row may have been deleted while it was looked for.
             let isOld = plan.since.map { $0.position < context.service.horizon } ?? false
             if isOld && plan.filter.timer != nil { return beginHistory(plan, ticket) }
             expire(plan, isOld ? Self.tooOld : Self.neverGiven, ticket)
@@ -48,8 +48,9 @@ extension TimerHandler {
     }
 
     private func beginHistory(_ plan: StreamPlan, _ ticket: Ticket) {
-        // Memory may hold events of an earlier timer of this id: from the beginning on, only this one's are shown. What
-        // is not on disk yet (`--durability interval`) no walk can begin at: then all rows are looked through.
+        // Memory may hold events of an earlier timer with this id, and a stream from the beginning shows only this timer's.
+        // The walk over its events can't begin at one that is not on disk yet (`--durability interval`): then the stream
+        // looks through all rows.
         let hub = context.service.hub
         guard let since = plan.since, plan.filter.timer != nil, ticket.exchange.method != .head,
             since == .beginning || !hub.holds(after: since.position),
@@ -66,7 +67,7 @@ extension TimerHandler {
     func receivedHistory(_ result: Result<Replayer.History, StoreError>, _ ticket: Ticket) {
         guard case .stream(var plan) = ticket.outcome else { return }
         guard case .success(let history) = result else {
-            // While storage fails, reads go on from memory as far as that goes.
+            // While storage fails, the stream is served from memory if memory reaches back far enough.
             if context.service.hub.holds(after: (plan.since ?? .beginning).position) { return open(plan, ticket) }
             ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
             return respond(ticket)
@@ -85,7 +86,7 @@ extension TimerHandler {
         open(plan, ticket)
     }
 
-    /// Refuses a stream of a deleted timer of which nothing is kept any more.
+    /// Refuses a stream of a deleted timer none of whose events is kept any more.
     private func forget(_ ticket: Ticket) {
         ticket.outcome = .problem(Problem(ServiceError.refused(.notFound), timer: ticket.parameter))
         respond(ticket)
@@ -94,7 +95,7 @@ extension TimerHandler {
     private static let neverGiven = "the log holds no record of this id: what was shown under it was lost"
     private static let tooOld = "events that may match came after that id and are no longer kept"
 
-    /// Refuses a stream that can't begin where its client asks.
+    /// Refuses a stream that can't begin at the id that its client named.
     private func expire(_ plan: StreamPlan, _ detail: String, _ ticket: Ticket) {
         var problem = Problem(.eventsExpired, detail)
         problem.oldest = EventID(context.service.oldestKept)
@@ -103,7 +104,7 @@ extension TimerHandler {
         respond(ticket)
     }
 
-    /// Has the timer told that waits for this stream, if there is room for the stream.
+    /// Tells the timer, which waits for a subscriber, of this stream, if there is room for the stream.
     private func subscribe(_ plan: StreamPlan, _ ticket: Ticket) {
         guard context.streamCount < context.configuration.maximumStreams else {
             guard let answer = ticket.answer.take() else { return }
@@ -130,7 +131,7 @@ extension TimerHandler {
             return answer.sendHead(isStream: plan.timeout == nil)
         }
         if isDraining, let subscribed = plan.subscribedAt {
-            // What it brought about must be told: the stream ends right behind that.
+            // The client must see the change that its subscription caused: the stream ends right after that event.
             plan.end = subscribed
         } else if isDraining {
             ticket.answer = consume answer

@@ -4,8 +4,8 @@ import TimerService
 
 /// Requests that wait: for room among the answers under way, or for the disk.
 extension TimerHandler {
-    /// Whether the answer to a request that is not begun yet has room beside those under way. One without waits a while
-    /// and is refused then.
+    /// Whether there is memory for the answer of a request that has not begun, beside the answers under way. A request
+    /// without waits for it, and is refused after a while.
     func hasRoom(_ ticket: Ticket) -> Bool {
         guard !ticket.hasRoom else { return true }
         let bytes = ticket.operation.mostAnswerBytes
@@ -16,7 +16,7 @@ extension TimerHandler {
         return false
     }
 
-    /// Keeps a request that was refused as overload, to be tried again, unless it has waited long enough.
+    /// Keeps a request that was refused as overload, to try it again, unless it has waited too long already.
     private func hold(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .overloaded, !isDraining,
             Clocks.monotonic() - ticket.exchange.startedAt < APILimits.longestOverload
@@ -27,14 +27,14 @@ extension TimerHandler {
         return true
     }
 
-    /// Tries again the requests that wait until fewer records wait for the disk, or until there is room for their answers.
+    /// Tries the held requests again.
     func retryHeld() {
         let again = held
         held.removeAll(keepingCapacity: true)
         for ticket in again { enqueue(ticket) }
     }
 
-    /// An outcome is known: the answer leaves, or waits for the disk.
+    /// Sends the answer of a request whose outcome is known, or has it wait for the disk.
     func decided(_ ticket: Ticket) {
         if hold(ticket) { return }
         if let bytes = ticket.outcome.answerBytes {
@@ -50,16 +50,17 @@ extension TimerHandler {
         }
     }
 
-    /// What became of what a ticket's answer rests on. A stored answer must be in the store to be read.
+    /// What became of the records that a ticket's answer rests on. An outcome that needs the store waits until the store has
+    /// what it needs.
     private func fate(of ticket: Ticket) -> Fate {
         let engine = context.service.engine
         if case .needsEvents(let reading) = ticket.outcome {
-            // What is lost is told once it was looked for in vain.
+            // If the events are lost, the request is told so once the store has not found them.
             let isThere = reading.newest <= engine.shownHead || engine.isLost(reading.newest)
             return isThere ? .durable : .pending
         }
         if case .replay(let positions) = ticket.outcome, let newest = positions.max() {
-            // Those before it stood when they were looked up; what was lost between them is none of theirs.
+            // The earlier parts stood when they were looked up. Other records between them may be lost: not parts of the answer.
             if newest <= engine.shownHead { return engine.fate(of: newest) }
             return engine.isLost(newest) ? .lost : .pending
         }
@@ -72,6 +73,7 @@ extension TimerHandler {
         giveUp(ticket, .lost)
     }
 
+    /// Answers the requests whose records have become durable, or were lost.
     func resolveWaiting() {
         guard !waiting.isEmpty else { return }
         swap(&waiting, &resolved)
@@ -85,7 +87,7 @@ extension TimerHandler {
         resolved.removeAll(keepingCapacity: true)
     }
 
-    /// Tells the clients of answers that have waited too long for the disk that their outcome is unknown.
+    /// Answers the requests that have waited too long for the disk: their outcome is unknown.
     func expireWaiting(now: Int64) {
         var still: [Ticket] = []
         for ticket in waiting {

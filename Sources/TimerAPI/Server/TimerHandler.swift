@@ -8,8 +8,8 @@ import WireJSON
 
 /// Answers the requests of one I/O loop.
 ///
-/// What a turn of the loop brings is gathered and applied in one hold of the engine's lock; an answer leaves once what
-/// it rests on is durable.
+/// The requests of one round of the loop are gathered and applied in one hold of the engine's lock. An answer is sent once
+/// the records that it rests on are durable.
 final class TimerHandler: LoopHandler {
     let context: APIContext
     let inbox: LoopInbox
@@ -22,18 +22,18 @@ final class TimerHandler: LoopHandler {
     let metrics: HTTPMetrics
     private let heart: Heartbeat
     private let socketReader: SocketReader
-    /// The round of reading the sockets whose requests are not all carried out yet.
+    /// The round of reading the sockets whose requests have not all been carried out yet.
     private var readRound: Int?
     private(set) var streams: StreamTable!
-    /// Requests that wait for a step under the lock: those that take one, or a few, and those that take many.
+    /// Requests that wait for a step under the lock: short ones, which take one step or a few, and long ones.
     private var ready = TicketQueue()
     private var long = TicketQueue()
-    /// Those that took a step in this hold.
+    /// Requests that took a step in this hold of the lock.
     private var applied: [Ticket] = []
-    /// Requests whose answers wait for the disk, and those that are looked at now.
+    /// Requests whose answers wait for the disk; `resolved` holds them while they are looked at.
     var waiting: [Ticket] = []
     var resolved: [Ticket] = []
-    /// Requests that wait until fewer records wait for the disk.
+    /// Requests that were refused as overload and wait for their next try.
     var held: [Ticket] = []
     /// Requests that wait for the store to be read.
     var reading: [UInt64: Ticket] = [:]
@@ -138,18 +138,18 @@ final class TimerHandler: LoopHandler {
         tellRead()
     }
 
-    /// Tells the engine that what was read from the sockets has been carried out, once it has.
+    /// Tells the engine once all requests read from the sockets have been carried out.
     private func tellRead() {
         guard let round = readRound, ready.isEmpty else { return }
         readRound = nil
         socketReader.tellRead(round: round)
     }
 
-    /// Holds of the lock in one turn of the loop.
+    /// Holds of the lock in one round of the loop.
     private static let stepsPerRound = 8
 
-    /// Takes one step of the requests that wait, in one hold of the lock: of as many as a hold may cost. Of the long ones
-    /// one takes a step in any case, in turn with the others.
+    /// Takes one step each of the waiting requests in one hold of the lock, until the hold has cost as much as it may. At
+    /// least one long request takes a step: the one that has waited longest.
     private func applyReady() {
         var hasLong = false
         context.service.engine.turn { turn in
@@ -180,7 +180,7 @@ final class TimerHandler: LoopHandler {
         turnEnded()
     }
 
-    /// Takes a request whose operation has a second step to the timers again.
+    /// Queues a request whose operation has a further step under the lock.
     func takeAgain(_ ticket: Ticket) {
         enqueue(ticket)
         inbox.wake()

@@ -1,29 +1,30 @@
-/// Streams by the instant at which something is due for them: a ring of buckets, so that putting one in and taking it
-/// out cost the same however many there are. Instants are nanoseconds of the monotonic clock.
+/// Streams by the instant at which something is due for them: a ring of buckets, so that inserting and removing one cost
+/// the same however many there are. Instants are nanoseconds of the monotonic clock.
 struct DueRing {
-    /// Where a stream stands.
+    /// A stream's place in the ring.
     struct Place {
         fileprivate var bucket: Int
         fileprivate var index: Int
     }
 
-    /// How exact it is: a stream is due up to so much later than asked for, never earlier.
+    /// The width of a bucket: a stream is taken at most that much later than asked for, never earlier.
     private let width: Int64
     private var buckets: [[EventStream]]
     /// The number of the bucket that is over next; bucket `n` holds what is due after `(n - 1) * width`, up to
     /// `n * width`.
     private var current: Int64
-    /// The end of the first bucket that may hold somebody; nil where nobody is.
+    /// The end of the first bucket that may hold a stream; nil if none does.
     private(set) var next: Int64?
 
-    /// An empty ring. What is due later than `count` times `width` from now is looked at once on the way.
+    /// An empty ring. A stream that is due later than `count` times `width` from now is taken early, for the
+    /// caller to insert it again.
     init(width: Int64, count: Int, now: Int64) {
         self.width = width
         buckets = [[EventStream]](repeating: [], count: count)
         current = now / width
     }
 
-    /// Puts in a stream that is in no ring.
+    /// Inserts a stream that is in no ring.
     mutating func insert(_ stream: EventStream, at due: Int64) {
         let number = min(max((due + width - 1) / width, current), current + Int64(buckets.count) - 1)
         let bucket = Int(number % Int64(buckets.count))
@@ -32,7 +33,7 @@ struct DueRing {
         next = min(next ?? .max, number * width)
     }
 
-    /// Takes a stream out, if it is in.
+    /// Removes a stream, if it is in the ring.
     mutating func remove(_ stream: EventStream) {
         guard let place = stream.due else { return }
         stream.due = nil
@@ -42,10 +43,10 @@ struct DueRing {
         last.due = place
     }
 
-    /// Takes out those of every bucket that is over at `now`. Some may not be due yet: they are to be put in again.
+    /// Removes the streams of every bucket that is over at `now`. Some may not be due yet: the caller inserts them again.
     mutating func take(now: Int64) -> [EventStream] {
         var taken: [EventStream] = []
-        // Once round is every bucket.
+        // After one lap every bucket has been looked at.
         var number = max(current, now / width - Int64(buckets.count) + 1)
         while number * width <= now {
             let bucket = Int(number % Int64(buckets.count))

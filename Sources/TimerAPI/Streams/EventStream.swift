@@ -4,8 +4,8 @@ import TimerLog
 
 /// One reader of events, with its place in the log: a stream, or a long poll that takes the first event only.
 ///
-/// Confined to its loop. It is a cursor over the log and holds no events but what its client's connection buffers; while
-/// it reads from the store, about a mebibyte of rows.
+/// Confined to its loop. It is a cursor over the log and holds no events beside those that its client's connection
+/// buffers. While it reads from the store it holds about a mebibyte of rows.
 final class EventStream {
     /// Where its events go.
     enum Sink {
@@ -14,59 +14,59 @@ final class EventStream {
         case closed
     }
 
-    /// What it is doing.
+    /// What the stream does at present.
     enum Mode {
-        /// Has seen all that its loop has seen: it gets what its channel gets.
+        /// It has seen all that its loop has seen, and gets what its channel gets.
         case inStep
-        /// Has rows to read, a turn at a time.
+        /// It has rows to read, one portion at a time.
         case behind
-        /// Waits for rows from the store.
+        /// It waits for rows from the store.
         case reading
-        /// Waits for its client to read.
+        /// It waits for its client to read.
         case paused
     }
 
     let id: UInt64
-    /// Those that are shown the same.
+    /// The streams that are shown the same events.
     let channel: StreamChannel
-    /// Of a long poll: the request it came from.
+    /// The request that a long poll came from; nil for a stream.
     let origin: StreamOrigin?
     var sink: Sink
     var mode = Mode.behind
-    /// Everything up to here has been examined; in step, everything that the loop has seen.
+    /// How far it has come by itself. A stream in step has examined everything that its loop has seen as well.
     var cursor: StreamCursor
-    /// Of a stream that does not follow: ends once everything up to here has been examined.
+    /// It ends once it has examined everything up to this position; nil for no end.
     var end: Int64?
-    /// Position of the newest event that it brought about, which it is shown even where the server stops.
+    /// Position of the newest event that its subscription caused. It is shown that one even if the server stops.
     let owedThrough: Int64?
-    /// Position of the newest record when it was asked for.
+    /// Position of the newest record when the stream was requested.
     let begunAt: Int64
     /// Events still to be sent.
     var left: Int
-    /// Positions of some of its timer's events that are still to be read from the store; see `StreamPlan`.
+    /// Positions of some of its timer's events that it has still to read from the store; see `StreamPlan`.
     var history: ArraySlice<Int64>
     let lifeBegan: Int64
-    /// Whether a part that is gone is a gap: it named an id, or was shown something.
+    /// Whether missing rows are a gap to its client: the client named an id, or has been sent an event.
     var tellsGaps: Bool
-    /// Rows from the store that are still to be shown.
+    /// Rows from the store that it has still to show.
     var rows: ArraySlice<LogRow> = []
-    /// Whether it counts among those that rows are read for.
+    /// Whether it counts as one of the table's `rowHolders`.
     var holdsRows = false
-    /// Position after which every row was in memory when it last asked the store.
+    /// Position after which every row was in memory when the stream last asked the store.
     var readFloor: Int64 = 0
-    /// Monotonic nanoseconds of its last sign of life.
+    /// Monotonic nanoseconds at which something was last sent on it.
     var lastSent: Int64
     /// Monotonic nanoseconds at which a long poll gives up.
     let deadline: Int64?
-    /// Whether a long poll's time is over: it ends as soon as it has seen what there is.
+    /// Whether a long poll's time is over: it ends as soon as it has examined all rows.
     var isOverdue = false
-    /// Whether a timer that ended may run again, for long polls.
+    /// Whether its timer may run again after it ended; for long polls.
     let isRestartable: Bool
-    /// The timer whose subscriber it is; nil for one that is none.
+    /// The timer whose subscriber it is; nil if it is no subscriber.
     let subscription: TimerKey?
     /// Its place among its channel's members.
     var seat = 0
-    /// Its place among those for whom something is due.
+    /// Its place in the ring of heartbeats or of polls.
     var due: DueRing.Place?
 
     init(id: UInt64, plan: StreamPlan, channel: StreamChannel, sink: Sink, origin: StreamOrigin?, now: Int64) {
@@ -88,13 +88,13 @@ final class EventStream {
         lastSent = now
     }
 
-    /// Whether its client has more to read than may be buffered.
+    /// Whether more than `limit` bytes are buffered for its client.
     func isFull(_ limit: Int) -> Bool {
         if case .stream(let stream) = sink { return stream.bufferedBytes > limit }
         return false
     }
 
-    /// Whether what comes next is a part of its timer's history.
+    /// Whether it goes on with its timer's history.
     var readsHistory: Bool { !history.isEmpty && cursor.covers(lifeBegan - 1) }
 
     /// Whether it is a long poll.

@@ -2,10 +2,10 @@ import TimerCore
 import TimerLog
 import WireJSON
 
-/// The events of a row: decoded once, and written once in each format, however many streams of a loop show them.
+/// The events of a row. They are decoded once, and written once in each format, for all streams of a loop.
 final class RowEvents {
     let row: LogRow
-    /// Its events; other records are none.
+    /// The row's events; its other records are left out.
     let events: [LogRecord]
     private var ndjson = Texts()
     private var sse = Texts()
@@ -18,11 +18,11 @@ final class RowEvents {
 
     /// Decodes a row.
     ///
-    /// - Throws: `damaged`, for a row that is not what was written once.
+    /// - Throws: `damaged` if the row's bytes are not those that were written.
     init(_ row: LogRow) throws(StoreError) {
         self.row = row
         var events: [LogRecord] = []
-        // By the header: a condensed row spans positions that nobody was given.
+        // The header counts the records: a condensed row spans more positions than it has records.
         events.reserveCapacity(BatchHeader(row.data.span)?.records ?? 0)
         try BatchRows.read(row) { record in
             if record.isEvent { events.append(record) }
@@ -31,7 +31,7 @@ final class RowEvents {
         self.events = events
     }
 
-    /// Appends the event at `index` as streams of `format` show it.
+    /// Appends the event at `index` as `format` writes it.
     func append(_ index: Int, as format: StreamFormat, to bytes: inout [UInt8]) {
         switch format {
         case .ndjson: append(index, format, &ndjson, to: &bytes)

@@ -1,17 +1,18 @@
-/// The streams of one loop that are shown the same events in the same format, and have seen all that the loop has.
+/// The streams of one loop with the same filter and format. Those in step are its members: a row's events are written
+/// once for all of them.
 final class StreamChannel {
-    /// What its members have in common.
+    /// Filter and format.
     struct Key: Hashable {
         var filter: StreamFilter
         var format: StreamFormat
     }
 
     let key: Key
-    /// Streams and polls that hold on to it, members or not.
+    /// How many streams and polls use the channel, members or not.
     var readers = 0
-    /// Those in step.
+    /// The streams in step.
     private(set) var members: [EventStream] = []
-    /// Its place among its loop's channels that are not of one timer.
+    /// Its index among its loop's channels that are not of one timer.
     var place = 0
 
     init(_ key: Key) { self.key = key }
@@ -22,9 +23,9 @@ final class StreamChannel {
         members.append(stream)
     }
 
-    /// Lets a member go, for what it does now instead.
+    /// Removes a member, which does `mode` from now on.
     ///
-    /// Its seat goes to the last member: whoever walks the members from the last to the first misses none.
+    /// Its seat goes to the last member, so that a walk from the last member to the first misses none.
     func leave(_ stream: EventStream, for mode: EventStream.Mode) {
         stream.mode = mode
         let last = members.removeLast()

@@ -1,19 +1,19 @@
 import TimerCore
 
-/// The channels of one loop, by what they show and by whom they concern.
+/// The channels of one loop, by filter and format, and by the timer that they are of.
 struct StreamChannels {
     private var byKey: [StreamChannel.Key: StreamChannel] = [:]
     private var byTimer: [UInt64: [StreamChannel]] = [:]
-    /// Those that are not of one timer.
+    /// The channels that are not of one timer.
     private(set) var general: [StreamChannel] = []
 
-    /// Whether some are of one timer.
+    /// Whether any channel is of one timer.
     var hasTimers: Bool { !byTimer.isEmpty }
 
-    /// Those of the timer whose key has `hash`; of another too, where hashes are alike.
+    /// The channels of the timer whose key has `hash`; also those of another timer, if the hashes are equal.
     func ofTimer(_ hash: UInt64) -> [StreamChannel] { byTimer[hash] ?? [] }
 
-    /// The channel of `key`, for one reader more.
+    /// The channel of `key`, with one more reader.
     mutating func retain(_ key: StreamChannel.Key) -> StreamChannel {
         let channel: StreamChannel
         if let known = byKey[key] {
@@ -32,7 +32,7 @@ struct StreamChannels {
         return channel
     }
 
-    /// Lets a reader's channel go, which is forgotten with its last one.
+    /// Counts one reader less. A channel without readers is removed.
     mutating func release(_ channel: StreamChannel) {
         channel.readers -= 1
         guard channel.readers == 0 else { return }

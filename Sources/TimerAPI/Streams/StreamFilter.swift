@@ -2,17 +2,17 @@ import TimerCore
 
 /// Which events a stream shows.
 struct StreamFilter: Hashable {
-    /// Only this timer's.
+    /// Only this timer's events; nil for those of all timers.
     var timer: TimerKey?
-    /// Only these types, a bit each by `EventType.rawValue`; nil for all.
+    /// Only events of these types, a bit each by `EventType.rawValue`; nil for all types.
     var types: UInt64?
-    /// Only of timers that carry all of these labels, in encoded form.
+    /// Only events of timers that carry all of these labels, which are in encoded form.
     var labels: [[UInt8]] = []
 
     /// Whether events of this type are shown.
     func shows(_ type: EventType) -> Bool { types.map { $0 & 1 << UInt64(type.rawValue) != 0 } ?? true }
 
-    /// Whether the timer of a definition, or of the prefix of one, is among those asked for.
+    /// Whether the filter is for the timer of a definition, or of the prefix of one.
     func isOf(_ definition: Span<UInt8>) -> Bool { timer?.names(definition) ?? true }
 
     /// Whether a definition, or the prefix of one, carries all of `labels`.

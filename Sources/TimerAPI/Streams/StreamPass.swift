@@ -1,26 +1,26 @@
 import TimerCore
 import TimerLog
 
-/// A pass over rows that are new to a loop: who is still to be shown what of them.
+/// A pass over rows that are new to a loop: which channels have still to be shown which of their events.
 ///
-/// It goes channel by channel and holds one portion at a time, so it can be left and taken up again at any point.
+/// It goes channel by channel and holds one portion at a time, so it can be interrupted after any step.
 struct StreamPass {
-    /// Everything up to here is passed once the pass is over.
+    /// Streams in step have seen everything up to here once the pass is over.
     let through: StreamCursor
     private let events: [(row: RowEvents, index: Int)]
-    /// Channels that are still to be served, each with the events that may concern it; nil for all.
+    /// Channels that have still to be served, each with the indices of the events that may concern it; nil for all events.
     private var channels: FIFO<(StreamChannel, [Int]?)> = FIFO()
     /// The channel being served.
     private var serving: (channel: StreamChannel, events: [Int]?)?
     private var draft: StreamPortionDraft?
     /// How many of the channel's events the draft has seen.
     private var drafted = 0
-    /// The portion being handed out, and how many members are still to get it.
+    /// The portion being sent, and how many members have still to get it.
     private var portion: StreamPortion?
     private var left = 0
 
-    /// Members that one step hands a portion to, and events that one step looks at.
-    private static let handedAtOnce = 32
+    /// Members that one step sends a portion to, and events that one step looks at.
+    private static let sentAtOnce = 32
     private static let examinedAtOnce = 256
 
     /// Begins a pass over `rows`, the last of which ends at `through`.
@@ -44,7 +44,7 @@ struct StreamPass {
 
     /// Takes the pass one bounded step further. Returns false when it is over.
     ///
-    /// - Parameter show: hands a portion to a member that has not seen it.
+    /// - Parameter show: sends a portion to a member that has not seen it.
     mutating func step(show: (StreamPortion, EventStream) -> Void) -> Bool {
         if portion != nil {
             hand(show)
@@ -63,7 +63,7 @@ struct StreamPass {
     /// Drafts the next portion, or a part of it.
     private mutating func examine() {
         guard let (channel, places) = serving, var draft = draft.take() else { return }
-        // Nobody is there any more.
+        // All of its members have left.
         if channel.members.isEmpty { return serving = nil }
         let count = places?.count ?? events.count
         let end = min(count, drafted + Self.examinedAtOnce)
@@ -83,9 +83,9 @@ struct StreamPass {
 
     private mutating func hand(_ show: (StreamPortion, EventStream) -> Void) {
         guard let (channel, places) = serving, let portion else { return }
-        // Who leaves meanwhile gives its seat to one that was handed the portion already.
+        // The seat of a member that leaves meanwhile goes to one that has been sent the portion already.
         var seat = min(left, channel.members.count)
-        for _ in 0..<Self.handedAtOnce where seat > 0 {
+        for _ in 0..<Self.sentAtOnce where seat > 0 {
             seat -= 1
             let stream = channel.members[seat]
             if portion.through > stream.cursor { show(portion, stream) }

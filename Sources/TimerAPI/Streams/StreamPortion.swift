@@ -2,7 +2,7 @@ import HTTPServer
 import TimerCore
 import TimerLog
 
-/// What a run of records has for the streams of a channel: its events, as they are sent.
+/// What a run of records holds for the streams of a channel: the events, as bytes to be sent.
 final class StreamPortion {
     /// An event that ends streams of one timer.
     struct Closing {
@@ -10,12 +10,12 @@ final class StreamPortion {
         var type: EventType
     }
 
-    /// Everything up to here, from the portion before on, has been looked at.
+    /// It holds the events of interest up to here, from the end of the portion before.
     let through: StreamCursor
-    /// The events' positions, and where in the bytes each ends.
+    /// The events' positions, and the offset at which each one's bytes end.
     private let events: [(position: Int64, end: Int)]
     private let closings: [Closing]
-    /// All of its events; nil where there are none.
+    /// The bytes of all its events; nil if there are none.
     private let chunk: StreamChunk?
 
     init(through: StreamCursor, events: [(position: Int64, end: Int)], bytes: [UInt8], closings: [Closing]) {
@@ -27,17 +27,17 @@ final class StreamPortion {
 
     /// What one stream gets of a portion.
     struct Share {
-        /// How many events.
+        /// The number of events.
         var count: Int
-        /// Their bytes; nil for none.
+        /// Their bytes; nil if there are none.
         var chunk: StreamChunk?
-        /// Up to where the stream has seen everything then.
+        /// The stream's cursor after them.
         var cursor: StreamCursor
-        /// Whether nothing follows.
+        /// Whether the stream ends after them.
         var isLast: Bool
     }
 
-    /// What `stream` gets of it: what lies behind its cursor, up to its end, as much as it may still get.
+    /// What `stream` gets of it: the events after its cursor and up to its end, no more than its limit allows.
     func share(of stream: EventStream) -> Share {
         let closing = closings.first { !stream.cursor.covers($0.position) && ends(stream, $0) }
         let end = min(stream.end ?? .max, closing?.position ?? .max)
@@ -59,8 +59,8 @@ final class StreamPortion {
         return StreamChunk(chunk.bytes.dropFirst(start).prefix(events[range.upperBound - 1].end - start))
     }
 
-    /// Whether no event can follow for `stream`: its timer was deleted, or ended for good under a poll. What lies before
-    /// its beginning was undone since, or the timer would not be there or have ended.
+    /// Whether no event can follow for `stream`: its timer was deleted, or a poll's timer has ended for good. Closings from
+    /// before the stream's request don't count: the timer existed when it was made.
     private func ends(_ stream: EventStream, _ closing: Closing) -> Bool {
         guard closing.position > stream.begunAt else { return false }
         return closing.type == .deleted || stream.isPoll && !stream.isRestartable

@@ -1,9 +1,9 @@
 import TimerCore
 import TimerLog
 
-/// Collects a portion.
+/// Collects the events of a portion.
 struct StreamPortionDraft {
-    /// Bytes from which on a portion is handed out. Few enough for a slow reader's buffer, enough for few sends.
+    /// Bytes at which a portion is full: few enough for a slow reader's buffer, and enough to keep the sends few.
     private static let fullBytes = 32 * 1024
 
     private let key: StreamChannel.Key
@@ -16,13 +16,13 @@ struct StreamPortionDraft {
     var isEmpty: Bool { events.isEmpty && closings.isEmpty }
     var isFull: Bool { bytes.count >= Self.fullBytes }
 
-    /// Takes the event at `index`, where the channel's streams are concerned.
+    /// Takes the event at `index`, if it concerns the channel's streams.
     mutating func take(_ index: Int, of row: RowEvents) {
         let record = row.events[index]
         let data = row.row.data
         let definition = data.span.extracting(record.definition)
         guard key.filter.isOf(definition), case .event(let type, _, _) = record.content else { return }
-        // What ends the streams of a timer does so whether they show it or not.
+        // An event that ends the streams of its timer does so even if they don't show its type.
         if key.filter.timer != nil, type == .deleted || type == .completed || type == .cancelled {
             closings.append(StreamPortion.Closing(position: record.position, type: type))
         }
@@ -31,7 +31,7 @@ struct StreamPortionDraft {
         events.append((record.position, bytes.count))
     }
 
-    /// Takes the events of a row behind `cursor` until it is full. Returns up to where it has looked.
+    /// Takes the events of a row after `cursor` until the draft is full. Returns how far it has looked.
     mutating func take(_ row: RowEvents, after cursor: StreamCursor) -> StreamCursor {
         for index in row.events.indices where !cursor.covers(row.events[index].position) {
             take(index, of: row)
@@ -40,7 +40,7 @@ struct StreamPortionDraft {
         return max(cursor, StreamCursor(row.row.last))
     }
 
-    /// What was taken, everything up to `cursor` having been looked at. Begins anew.
+    /// Makes a portion of the events taken, which reaches up to `cursor`, and empties the draft.
     mutating func finish(through cursor: StreamCursor) -> StreamPortion {
         let portion = StreamPortion(through: cursor, events: events, bytes: bytes, closings: closings)
         self = StreamPortionDraft(key)

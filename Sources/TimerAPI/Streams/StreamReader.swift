@@ -2,7 +2,7 @@ import HTTPServer
 import TimerCore
 import WireJSON
 
-/// Reads what a request for events asks for.
+/// Reads requests for events.
 struct StreamReader {
     let siphash: SipHash
 
@@ -34,7 +34,7 @@ struct StreamReader {
         } else {
             let types = try query.words("types", Self.typeNames)
             if !types.isEmpty { plan.filter.types = types.reduce(0) { $0 | $1 } }
-            // In one order, so that streams which ask for the same share what they are sent.
+            // Sorted, so that streams which ask for the same labels share a channel.
             plan.filter.labels = try query.labels().sorted { $0.lexicographicallyPrecedes($1) }
             plan.follows = try query.flag("follow", default: true)
             plan.limit = Int(try query.number("limit", in: 1...Int64.max, default: .max))

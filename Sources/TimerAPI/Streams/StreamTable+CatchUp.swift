@@ -3,23 +3,23 @@ import TimerCore
 import TimerLog
 import TimerService
 
-/// Streams that read rows for themselves: what was before they began, or what their clients were too slow for.
+/// Streams that are behind: they read the rows from before they began, or those that their clients were too slow for.
 extension StreamTable {
-    /// Takes a stream that is behind one portion further, then puts it behind the others that read on.
+    /// Takes a stream that is behind one portion further, then queues it again.
     func readOn(_ stream: EventStream) {
         guard stream.mode == .behind, streams[stream.id] != nil else { return }
         if !stream.rows.isEmpty { return showRows(stream) }
         if stream.readsHistory {
             stream.history = stream.history.drop { stream.cursor.covers($0) }
             if !stream.history.isEmpty { return fetch(stream) }
-            // Nothing else happened to its timer until it was asked for.
+            // The timer had no further events up to the stream's request.
             stream.cursor.advance(to: stream.begunAt)
         }
         if stream.cursor >= seen { return join(stream) }
         showMemory(stream)
     }
 
-    /// Shows a stream the next portion of the rows it was given.
+    /// Shows a stream the next portion of the rows that it got from the store.
     private func showRows(_ stream: EventStream) {
         var draft = StreamPortionDraft(stream.channel.key)
         var through = stream.cursor
@@ -72,7 +72,7 @@ extension StreamTable {
         if show(portion, to: stream) { goOn(stream) }
     }
 
-    /// A row, decoded; nil for one that is damaged, which an operator is told.
+    /// The events of a row; nil if it is damaged, which the operator is told.
     func events(of row: LogRow) -> RowEvents? {
         if let known = recent.events(of: row) { return known }
         do throws(StoreError) {
@@ -85,7 +85,7 @@ extension StreamTable {
         }
     }
 
-    /// Has the rows read that a stream needs next. Only so many streams hold rows at once; the others wait for them.
+    /// Reads the rows that a stream needs next from the store. The number of streams that hold rows is bounded: others wait.
     private func fetch(_ stream: EventStream) {
         stream.mode = .reading
         if rowHolders < Self.mostRowHolders { ask(stream) } else { awaitingRows.append(stream) }
@@ -109,7 +109,7 @@ extension StreamTable {
         }
     }
 
-    /// Lets a stream's rows go; the next that wants some may have them.
+    /// Drops a stream's rows, and gives its place to the next stream that waits for rows.
     func dropRows(of stream: EventStream) {
         stream.rows = []
         guard stream.holdsRows else { return }
@@ -117,6 +117,7 @@ extension StreamTable {
         rowHolderLeft()
     }
 
+    /// Gives the place of a row holder to the next stream that waits for one.
     private func rowHolderLeft() {
         rowHolders -= 1
         while rowHolders < Self.mostRowHolders, let next = awaitingRows.popFirst() {
@@ -124,9 +125,9 @@ extension StreamTable {
         }
     }
 
-    /// Rows arrived that a stream asked for.
+    /// Takes the rows that a stream asked for.
     func received(_ result: Result<(rows: [LogRow], isWhole: Bool), StoreError>, forID id: UInt64) {
-        // It ended meanwhile.
+        // The stream has ended meanwhile.
         guard let stream = streams[id], stream.mode == .reading else { return rowHolderLeft() }
         switch result {
         case .success((let rows, let isWhole)) where !rows.isEmpty && (isWhole || !stream.tellsGaps):
@@ -136,22 +137,22 @@ extension StreamTable {
             dropRows(of: stream)
             if !isWhole && stream.tellsGaps { return loseTrack(stream) }
             if stream.readsHistory {
-                // Of a history from the beginning on, these events have gone since.
+                // The stream shows the history from the beginning, and these events have been deleted since.
                 stream.cursor.advance(to: stream.history.first ?? 0)
                 return goOn(stream)
             }
             if stream.cursor.position < service.horizon { return loseTrack(stream) }
-            // Nothing more was on disk: what came since the read began is in memory.
+            // The disk held no further rows: those that came since the read began are in memory.
             stream.cursor.advance(to: stream.readFloor)
             goOn(stream)
         case .failure:
             dropRows(of: stream)
-            // Storage fails to read, which its own checks report: after a while it is tried again.
+            // The store can't be read, which its own checks report. The stream tries again after a while.
             if stream.isOverdue { finish(stream) } else { failed.append(stream) }
         }
     }
 
-    /// What the stream needs is no longer kept: tells so, and ends it.
+    /// Ends a stream whose next rows are no longer kept, after it has told its client of the gap.
     private func loseTrack(_ stream: EventStream) {
         if case .stream(let detached) = stream.sink {
             detached.send(EventJSON.gap(since: stream.cursor, as: stream.channel.key.format))

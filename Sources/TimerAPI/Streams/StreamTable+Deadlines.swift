@@ -1,15 +1,15 @@
 import HTTPServer
 import Platform
 
-/// Heartbeats, and the ends of long polls whose time is over.
+/// Heartbeats, the time limits of long polls, and reads that are tried again.
 extension StreamTable {
-    /// When something is due next.
+    /// The next instant at which a heartbeat or the end of a poll is due.
     var nextDeadline: Int64? {
         guard let beat = beats.next else { return polls.next }
         return min(beat, polls.next ?? .max)
     }
 
-    /// Ends the polls whose time is over, and sends signs of life.
+    /// Ends the polls whose time is over, and sends heartbeats.
     func deadlineCame(_ now: Int64) {
         for poll in polls.take(now: now) {
             if let deadline = poll.deadline, now < deadline {
@@ -17,7 +17,7 @@ extension StreamTable {
             } else if poll.mode == .inStep {
                 finish(poll)
             } else {
-                // What it asked for may have happened already.
+                // An event for it may be among the rows that it has not examined yet.
                 poll.isOverdue = true
             }
         }
@@ -25,14 +25,14 @@ extension StreamTable {
         feed()
     }
 
-    /// Sends a stream that was silent a sign of life. One whose client has gone without a word is closed.
+    /// Sends a heartbeat on a stream on which nothing was sent for a while. A stream whose client has vanished is closed.
     func beat(_ stream: EventStream) {
         guard case .stream(let detached) = stream.sink else { return }
         if detached.isForsaken(milliseconds: heartbeat / 1_000_000) { return detached.abort() }
         let now = Clocks.monotonic()
         if now - stream.lastSent >= heartbeat {
             stream.lastSent = now
-            // One that can't take more has enough to read.
+            // The client of a paused stream has bytes to read.
             if stream.mode != .paused {
                 detached.send(EventJSON.heartbeat(examined: examined(stream), as: stream.channel.key.format))
             }
@@ -40,7 +40,7 @@ extension StreamTable {
         beats.insert(stream, at: min(stream.lastSent + heartbeat, now + heartbeat / 2))
     }
 
-    /// Has those read again whose rows could not be read.
+    /// Lets the streams whose rows could not be read try again.
     func retryReads() {
         let again = failed
         failed = []

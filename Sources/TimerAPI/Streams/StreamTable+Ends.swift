@@ -3,6 +3,7 @@ import TimerService
 
 /// How streams and long polls end.
 extension StreamTable {
+    /// Answers a long poll, which ends.
     func answerPoll(_ stream: EventStream, _ parked: ParkedAnswer, status: Int) {
         guard let origin = stream.origin else { return }
         parked.response.status = status
@@ -15,7 +16,7 @@ extension StreamTable {
         parked.send()
     }
 
-    /// Ends a stream properly; a poll that has nothing gets 204.
+    /// Ends a stream as complete; a poll without an event is answered 204.
     func finish(_ stream: EventStream) {
         switch stream.sink {
         case .stream(let detached):
@@ -28,15 +29,15 @@ extension StreamTable {
         }
     }
 
-    /// Ends a stream so that its client sees that something is missing.
+    /// Ends a stream as incomplete, so that its client sees that events are missing.
     func cut(_ stream: EventStream) {
         guard case .stream(let detached) = stream.sink else { return finish(stream) }
         remove(stream)
         detached.abort()
     }
 
-    /// Ends every stream but those that read a past of known length, theirs being an answer under way that would look
-    /// complete, and those that have still to show what they brought about.
+    /// Ends every stream, since the server stops, but for two kinds: a stream with an end, whose answer would look complete
+    /// if it were cut, and a stream that has still to show the event that its subscription caused.
     func drain() {
         isDraining = true
         for stream in Array(streams.values) where stream.end == nil {
@@ -49,7 +50,7 @@ extension StreamTable {
         }
     }
 
-    /// Up to where a stream has examined everything.
+    /// How far a stream has come, with its channel or by itself.
     func examined(_ stream: EventStream) -> StreamCursor {
         stream.mode == .inStep ? max(stream.cursor, passed) : stream.cursor
     }

@@ -6,10 +6,10 @@ import TimerService
 
 /// Every stream and long poll of one loop.
 ///
-/// The loop passes over each new row once. A stream that has seen all of them is *in step*: it gets what its channel
-/// gets, made once for all of the channel. One that begins further back, or whose client reads too slowly, is *behind*:
-/// it reads rows for itself, from memory or the store, until it is in step. A turn gives all of them a bounded time, so
-/// that a broadcast to thousands leaves room for requests.
+/// The loop passes over each new row once. A stream that has seen all rows is *in step*: it is sent the bytes that are made
+/// once for all of its channel. A stream that begins further back, or whose client reads too slowly, is *behind*: it reads
+/// rows for itself, from memory or the store, until it is in step. All streams together get a bounded time of a round, so
+/// that requests are served between the parts of a broadcast to thousands.
 final class StreamTable {
     let service: TimerService
     let inbox: LoopInbox
@@ -18,35 +18,36 @@ final class StreamTable {
     private(set) var streams: [UInt64: EventStream] = [:]
     private var nextID: UInt64 = 1
     private var channels = StreamChannels()
-    /// Rows up to here have been passed, or are being passed; up to `passed` everybody in step has been shown them.
+    /// Rows up to `seen` have been passed, or are in the present pass; streams in step have been shown those up to `passed`.
     private(set) var seen: StreamCursor
     private(set) var passed: StreamCursor
     private var pass: StreamPass?
-    /// Streams in step that end at a position.
+    /// Streams in step that have an end.
     var bounded: [EventStream] = []
-    /// Streams that are behind, and may go on.
+    /// Streams that are behind and can read on.
     var queue: FIFO<EventStream> = FIFO()
-    /// How many streams have asked the store for rows, or hold what they got; and those whose turn comes then.
+    /// How many streams have asked the store for rows, or hold rows from it; `awaitingRows` are queued for a place.
     var rowHolders = 0
     var awaitingRows: FIFO<EventStream> = FIFO()
-    /// Those whose rows could not be read.
+    /// Streams whose rows could not be read; they try again.
     var failed: [EventStream] = []
     /// Rows decoded, and portions made, in this round.
     var recent = CatchUpCache()
-    /// Whether streams end because the server does: after the next start their clients get time to come back.
+    /// Whether the server stops. Streams that end for that do not unsubscribe: after the next start their clients get time to
+    /// come back.
     var isDraining = false
     var beats: DueRing
-    /// Streams whose turn for a heartbeat has come.
+    /// Streams that are due for a heartbeat.
     var beatsDue: [EventStream] = []
     var polls: DueRing
 
-    /// Nanoseconds of a turn that streams may take.
+    /// Nanoseconds of a round that streams may take.
     private static let roundNs: Int64 = 1_000_000
-    /// A stream's client may lag this many bytes before its stream stops reading.
+    /// Bytes that may be buffered for a client before its stream stops reading.
     static let bufferBytes = 64 * 1024
-    /// Heartbeats are exact to such a part of the time between them.
+    /// Heartbeats are exact to this fraction of the time between them.
     private static let heartbeatGrains: Int64 = 16
-    /// Polls end on multiples of this, in nanoseconds.
+    /// Nanoseconds to whose multiples the ends of polls are rounded up.
     private static let pollGrain: Int64 = 10_000_000
 
     init(
@@ -66,7 +67,7 @@ final class StreamTable {
 
     // MARK: Coming and going
 
-    /// Adds a stream that is ready to send.
+    /// Adds a stream whose connection was taken over.
     func add(_ plan: StreamPlan, _ sink: EventStream.Sink, origin: StreamOrigin? = nil) {
         let now = Clocks.monotonic()
         let channel = channels.retain(StreamChannel.Key(filter: plan.filter, format: plan.format))
@@ -94,31 +95,31 @@ final class StreamTable {
         if let timer = stream.subscription, !isDraining { service.engine.unsubscribe(timer) }
         if stream.isPoll { polls.remove(stream) } else { beats.remove(stream) }
         if stream.mode == .inStep { stream.channel.leave(stream, for: .behind) }
-        // Rows that were asked for keep their place until they come.
+        // A stream that waits for the store keeps its place among the row holders until the rows come.
         if stream.mode != .reading { dropRows(of: stream) }
         channels.release(stream.channel)
     }
 
-    /// The client has read what was buffered.
+    /// Goes on with a stream whose client has read all that was buffered.
     func resume(_ stream: EventStream) {
         if stream.mode == .paused { goOn(stream) }
     }
 
-    /// Has a stream that is not in step read on.
+    /// Queues a stream that is not in step to read on.
     func goOn(_ stream: EventStream) {
         stream.mode = .behind
         queue.append(stream)
         inbox.wake()
     }
 
-    /// Takes a stream that has seen everything into its channel; nothing that is being handed out is news to it.
+    /// Makes a stream that has seen every row up to `seen` a member of its channel. The present pass has nothing new for it.
     func join(_ stream: EventStream) {
         if stream.isOverdue || stream.end.map({ stream.cursor.covers($0) }) ?? false { return finish(stream) }
         stream.channel.join(stream)
         if stream.end != nil { bounded.append(stream) }
     }
 
-    /// Ends the streams in step whose end was passed with nothing for them.
+    /// Ends the streams in step whose end was passed without an event for them.
     private func endBounded() {
         bounded.removeAll { stream in
             if stream.mode == .inStep, let end = stream.end, passed.covers(end) { finish(stream) }
@@ -126,10 +127,10 @@ final class StreamTable {
         }
     }
 
-    // MARK: A turn
+    // MARK: A round
 
-    /// Passes over new rows and gives every stream that can go on some of what it is to show, step by step in turn, for
-    /// a bounded time.
+    /// Passes over new rows, lets streams that are behind read on, and sends heartbeats: a step of each in turn, for a
+    /// bounded time.
     func feed() {
         guard !streams.isEmpty else { return forgetAll() }
         let until = Clocks.monotonic() + Self.roundNs
@@ -149,7 +150,7 @@ final class StreamTable {
         recent.removeAll()
     }
 
-    /// Nobody is there: lets everything go that was for those who left.
+    /// Drops, once the last stream has left, everything that was kept for streams.
     private func forgetAll() {
         pass = nil
         recent.removeAll()
@@ -158,10 +159,10 @@ final class StreamTable {
         passed = seen
     }
 
-    /// Takes the pass one step further, or begins the next. Returns false where there is nothing to pass.
+    /// Takes the pass one step further, or begins the next one. Returns false if there are no new rows.
     private func passOn() -> Bool {
         guard var pass = pass.take() ?? nextPass() else { return false }
-        // It is not ours while its step runs, which shows portions and so ends streams.
+        // The pass is out of `self.pass` during its step: the step shows portions, which may end streams.
         if pass.step(show: { portion, stream in show(portion, to: stream) }) {
             self.pass = pass
         } else {
@@ -171,8 +172,8 @@ final class StreamTable {
         return true
     }
 
-    /// A pass over the rows that are new: over all there are, so that what comes while one is made is shown in fewer,
-    /// larger portions.
+    /// A pass over the new rows: as many as there are, so that rows which come during a pass are shown in fewer, larger
+    /// portions.
     private func nextPass() -> StreamPass? {
         var rows: [RowEvents] = []
         var bytes = 0
@@ -184,8 +185,8 @@ final class StreamTable {
                 bytes += row.data.count
                 seen = StreamCursor(row.last)
             case .gone:
-                // It left memory before this loop came to it, or is damaged: every stream reads on for itself, once it
-                // has what was passed before.
+                // The row left memory before this loop saw it, or is damaged: every stream reads on for itself, once it
+                // has been shown the rows passed before.
                 if rows.isEmpty { leaveStep() }
                 break gathering
             case .none(let newest):
@@ -201,6 +202,7 @@ final class StreamTable {
     /// Bytes of rows that one pass takes.
     private static let bytesPassed = BatchRows.maximumRowBytes
 
+    /// Has every stream in step read on for itself.
     private func leaveStep() {
         for stream in streams.values where stream.mode == .inStep {
             stream.cursor = max(stream.cursor, passed)
@@ -211,7 +213,7 @@ final class StreamTable {
         passed = seen
     }
 
-    /// Sends a stream its share of a portion. Returns whether it may go on.
+    /// Sends a stream its share of a portion. Returns whether the stream can go on.
     @discardableResult
     func show(_ portion: StreamPortion, to stream: EventStream) -> Bool {
         let share = portion.share(of: stream)
@@ -224,7 +226,7 @@ final class StreamTable {
                 stream.lastSent = Clocks.monotonic()
                 detached.send(chunk)
             case .poll(let parked):
-                // One event, without the line's end.
+                // One event, without the newline.
                 parked.response.body = Array(chunk.bytes.dropLast())
                 answerPoll(stream, parked, status: 200)
                 return false
