@@ -7,7 +7,7 @@ import WireJSON
 @testable import TimerService
 
 /// Deliveries as pages, runs and JSON show them, on a service that sends nothing.
-struct DeliveryReadingTests {
+struct DeliveryRunTests {
     private let service: TimerService
     private var engine: Engine { service.engine }
 
