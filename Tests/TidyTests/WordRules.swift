@@ -13,6 +13,7 @@ enum WordRules {
             "HTTPServer/ExchangeProgress.swift": "takes bodies over from libmicrohttpd",
             "HTTPServer/HTTPMethod.swift": "reads the library's text of the method",
             "HTTPServer/HTTPServer.swift": "asks the kernel for its limits",
+            "HTTPServer/HeadReader.swift": "measures the pieces of a head where the library cut them",
             "HTTPServer/HeaderValue.swift": "compares with static strings where they lie",
             "HTTPServer/LibraryConnection.swift": "the one face of a libmicrohttpd connection",
             "HTTPServer/LibraryDaemon.swift": "the one face of a libmicrohttpd daemon, with its callbacks",

@@ -71,29 +71,3 @@ public struct Answer: ~Copyable {
         Answer(exchange, serial: exchange.owes(serial) ? exchange.renewSerial() : serial)
     }
 }
-
-/// Why a connection was not detached.
-public enum DetachRefusal: Sendable, Equatable {
-    /// Only GET may become a stream; HEAD has no content.
-    case notGet
-    /// `ServerLimits.streams` is reached, or no descriptor is left.
-    case limitReached
-    /// The client has gone.
-    case clientGone
-}
-
-/// What became of `Answer.detach`.
-public enum DetachResult: ~Copyable {
-    /// The stream; its head is on the way.
-    case stream(DetachedStream)
-    /// The answer is still to be given, in the ordinary way.
-    case refused(Answer, DetachRefusal)
-}
-
-/// What became of `Answer.park`.
-public enum ParkResult: ~Copyable {
-    /// The answer to give later.
-    case parked(ParkedAnswer)
-    /// The answer is still to be given, in the ordinary way.
-    case refused(Answer, DetachRefusal)
-}

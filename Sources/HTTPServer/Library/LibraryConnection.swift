@@ -82,48 +82,6 @@ import Glibc
     }
 }
 
-/// Takes a request's head out of the library's buffer and sees whether it came in the form in which it was taken in.
-///
-/// The library cuts the head into C strings inside its receive buffer, which hides zero bytes, joins folded lines in
-/// a wrong way and forgives surplus spaces and a missing CR. Each piece must therefore begin exactly where the one before it ended.
-@safe struct HeadReader {
-    var headers: RequestHeaders
-    private(set) var isWellFormed = true
-    private var end: UInt
-    private let headEnd: UInt
-
-    /// `target` is where the target was in the buffer, and its length.
-    init(
-        _ headers: consuming RequestHeaders, method: UnsafePointer<CChar>, target: (start: UInt, length: Int),
-        version: UnsafePointer<CChar>, headSize: Int
-    ) {
-        self.headers = headers
-        let start = UInt(bitPattern: method)
-        let versionStart = UInt(bitPattern: version)
-        headEnd = start + UInt(headSize)
-        end = versionStart + UInt(unsafe strlen(version))
-        isWellFormed =
-            target.start == start + UInt(unsafe strlen(method)) + 1
-            && versionStart == target.start + UInt(target.length) + 1
-    }
-
-    mutating func take(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
-        check(lineStart: UInt(bitPattern: name.baseAddress))
-        unsafe headers.append(name: name, value: value)
-        end = UInt(bitPattern: value.baseAddress) + UInt(value.count)
-    }
-
-    /// The blank line: after all headers.
-    mutating func finish() {
-        if headEnd &- end != 4 { isWellFormed = false }
-    }
-
-    /// A line ends in CR LF; what LF alone means, two readers may see in two ways.
-    private mutating func check(lineStart: UInt) {
-        if lineStart &- end != 2 { isWellFormed = false }
-    }
-}
-
 private func receiveHeader(
     _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameSize: Int,
     _ value: UnsafePointer<CChar>?, _ valueSize: Int

@@ -1,9 +1,3 @@
-/// A socket that may be closed for a newcomer, and since when it has been as it was listed.
-enum EvictionCandidate {
-    case connection(Exchange, since: Int64)
-    case socket(DetachedSocket)
-}
-
 /// Who comes in when all places are taken, and who goes for it.
 extension LoopCore {
     /// Whether a connection from there may come in. Called right before `connectionStarted`.

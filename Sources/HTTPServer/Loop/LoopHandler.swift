@@ -40,14 +40,6 @@ public protocol LoopHandler: AnyObject {
     func renderRefusal(_ refusal: Refusal, into exchange: Exchange)
 }
 
-/// A handler's word on a request whose head it has seen.
-public enum Admission: Sendable, Equatable {
-    /// Read the body, at most so many bytes.
-    case accept(bodyLimit: Int)
-    /// Answer `exchange.response`, after the body where it is short; `handle` is not called.
-    case refuse
-}
-
 extension LoopHandler {
     /// Nobody asks.
     public func socketsWereRead(round: Int) {}

@@ -46,32 +46,3 @@ public enum ListenAddress: Sendable, Equatable {
         }
     }
 }
-
-/// Where the server listens, once bound.
-public struct BoundAddress: Sendable, Equatable, CustomStringConvertible {
-    /// The address with its real port.
-    public let address: ListenAddress
-
-    /// `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.
-    public var description: String {
-        switch address {
-        case .unix(let path): "unix:\(path)"
-        case .tcp(let host, let port): host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
-        }
-    }
-
-    /// The TCP port; nil for a Unix socket.
-    public var port: UInt16? {
-        if case .tcp(_, let port) = address { port } else { nil }
-    }
-}
-
-/// Why the server can't listen; one line that names the address.
-public struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The line.
-    public let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}

@@ -1,19 +1,3 @@
-/// A request with the time it has.
-struct TimedRequest {
-    var request: CourierRequest
-    /// When it was begun, on the monotonic clock.
-    var startedAt: Int64
-    /// When its time is over.
-    var deadline: Int64
-
-    init(_ request: CourierRequest, now: Int64) {
-        self.request = request
-        startedAt = now
-        // 0 would be "for ever" to libcurl.
-        deadline = now + Int64(max(1, request.timeoutMs)) * 1_000_000
-    }
-}
-
 /// Requests that wait for the addresses of a host.
 struct AwaitedNames {
     private var requests: [String: [TimedRequest]] = [:]

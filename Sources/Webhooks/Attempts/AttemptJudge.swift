@@ -1,25 +1,3 @@
-public import TimerCore
-
-/// How an attempt ended.
-public enum AttemptResult: Sendable, Equatable {
-    /// The receiver answered; `retryAfterMs` is what ``RetryAfter`` made of its `Retry-After`.
-    case answered(status: Int, retryAfterMs: Int64?)
-    /// No answer came.
-    case failed(DeliveryFailure)
-}
-
-/// What becomes of a delivery by an attempt.
-public enum AttemptOutcome: Sendable, Equatable {
-    /// The receiver took it (2xx).
-    case delivered
-    /// Another attempt is due that many milliseconds after this one's end.
-    case retry(afterMs: Int64)
-    /// That was the last attempt.
-    case dead
-    /// The receiver is gone for good (410): the timer's webhook stops.
-    case stop
-}
-
 /// Judges attempts at deliveries.
 public enum AttemptJudge {
     /// How attempt `attempt`, counted from 1, ended.

@@ -1,5 +1,3 @@
-public import TimerCore
-
 /// One HTTP exchange to make.
 public struct CourierRequest: Sendable {
     /// The caller's number; its result has the same.
@@ -45,47 +43,6 @@ public struct CourierRequest: Sendable {
             }
         }
         return nil
-    }
-}
-
-/// What became of one request.
-public struct CourierResult: Sendable, Equatable {
-    /// The request's.
-    public var serial: UInt64
-    /// The answer's status code; 0 where there was none.
-    ///
-    /// A 2xx counts once the whole answer came, but for what is beyond `CourierLimits.bodyLimit`, which is cut off; any
-    /// other from its head on.
-    public var status: Int
-    /// The value of the answer's first `Retry-After`; at most its first 256 bytes.
-    public var retryAfter: [UInt8]?
-    /// The value of the answer's first `Timer-Command`; as above.
-    public var timerCommand: [UInt8]?
-    /// Why there was no answer; nil for an answer.
-    ///
-    /// What can't be sent as it is counts as `malformed`; what was not sent or was given up for another reason, such as
-    /// a stop, as `interrupted`.
-    public var failure: DeliveryFailure?
-    /// The same for a person to read, in one line; nil for an answer.
-    public var error: String?
-    /// When the exchange began, on the monotonic clock, in nanoseconds; equal to `endedAt` where it never did.
-    public var startedAt: Int64
-    /// When it ended, on the same clock.
-    public var endedAt: Int64
-
-    /// Makes a result; see the members.
-    public init(
-        serial: UInt64, status: Int = 0, retryAfter: [UInt8]? = nil, timerCommand: [UInt8]? = nil,
-        failure: DeliveryFailure? = nil, error: String? = nil, startedAt: Int64, endedAt: Int64
-    ) {
-        self.serial = serial
-        self.status = status
-        self.retryAfter = retryAfter
-        self.timerCommand = timerCommand
-        self.failure = failure
-        self.error = error
-        self.startedAt = startedAt
-        self.endedAt = endedAt
     }
 }
 

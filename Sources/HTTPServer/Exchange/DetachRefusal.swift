@@ -1,0 +1,9 @@
+/// Why a connection was not detached.
+public enum DetachRefusal: Sendable, Equatable {
+    /// Only GET may become a stream; HEAD has no content.
+    case notGet
+    /// `ServerLimits.streams` is reached, or no descriptor is left.
+    case limitReached
+    /// The client has gone.
+    case clientGone
+}

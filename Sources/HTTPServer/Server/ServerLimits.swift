@@ -1,0 +1,53 @@
+/// The bounds of a server; what happens at each is said with it.
+public struct ServerLimits: Sendable {
+    /// Bytes of a request's head, request line included; above: 431.
+    public var headerBytes = 8192
+    /// Header lines of a request; above: 431.
+    public var headerCount = 100
+    /// Bytes of a request target; above: 414.
+    public var targetBytes = 4096
+    /// Connections and streams in all loops. Once there are as many, who holds fewer than another gets a place of one who
+    /// holds most; others come in only to be answered health checks.
+    public var connections = 12_048
+    /// Connections and streams of one IPv4 address or one IPv6 network of 64 bits; further ones are closed when they
+    /// come. Unix sockets are not counted so.
+    public var connectionsPerAddress = Int.max
+    /// Sockets beyond `connections`: so many each for Unix sockets, for health checks, and for newcomers whose places are
+    /// being cleared. Fewer where descriptors are few.
+    public var reservedConnections = 64
+    /// Bytes that the larger bodies under way, each above `smallBodyBytes`, may hold together; one that would exceed it
+    /// is refused with 503.
+    public var bodyBytes = 96 << 20
+    /// A body of at most so many bytes is not counted.
+    public var smallBodyBytes = 16 * 1024
+    /// Bytes that the larger answers under way, each above `smallAnswerBytes`, may hold together: see
+    /// `Exchange.reserveAnswer`.
+    public var answerBytes = 256 << 20
+    /// An answer of at most so many bytes is not counted.
+    public var smallAnswerBytes = 16 * 1024
+    /// Seconds that a new TCP connection may stay without a byte; then it is closed.
+    public var firstByteSeconds = 5
+    /// Seconds that a connection may stay without a request; then it is closed.
+    public var idleSeconds = 60
+    /// Seconds from the connection, or from the request line of a later request, to the request's last byte; then it
+    /// is closed.
+    public var requestSeconds = 30
+    /// Seconds a client may take to read an answer; then the connection is closed.
+    public var responseSeconds = 60
+    /// Detached streams and parked answers in all loops; above, detaching is refused.
+    public var streams = 10_000
+    /// Bytes a stream may buffer before its sender should pause. At eight times as much it is cut.
+    public var streamBufferBytes = 64 * 1024
+    /// Seconds without a byte after which the kernel asks whether a stream's peer is still there; as long again without
+    /// an answer, and the stream is closed.
+    public var streamKeepAliveSeconds = 15
+    /// Bytes of a refused body that are read, so that the client sees the refusal; a longer one is cut off.
+    public var drainBodyBytes = 1024 * 1024
+    /// Seconds that a socket stays open for its peer to close first, after the last byte was sent.
+    public var lingerSeconds = 1
+    /// Descriptors left to the rest of the process.
+    public var reservedDescriptors = 256
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,9 @@
+public import TimerCore
+
+/// How an attempt ended.
+public enum AttemptResult: Sendable, Equatable {
+    /// The receiver answered; `retryAfterMs` is what ``RetryAfter`` made of its `Retry-After`.
+    case answered(status: Int, retryAfterMs: Int64?)
+    /// No answer came.
+    case failed(DeliveryFailure)
+}

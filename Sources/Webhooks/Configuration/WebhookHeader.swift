@@ -1,0 +1,13 @@
+/// A header line's name and value.
+public struct WebhookHeader: Sendable, Equatable {
+    /// The name as it goes out.
+    public var name: String
+    /// The value as it goes out; may be empty.
+    public var value: String
+
+    /// A line of `name` and `value`.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
