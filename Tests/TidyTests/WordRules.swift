@@ -61,12 +61,8 @@ enum WordRules {
             "timerd/Signals.swift": "waits for signals",
         ],
         "@unchecked Sendable": [
-            "HTTPServer/ByteBudget.swift": "its holdings are guarded by a lock",
-            "HTTPServer/EvictionMail.swift": "its messages are guarded by a lock",
-            "HTTPServer/HTTPServer.swift": "its state is guarded by a lock",
-            "HTTPServer/HandOver.swift": "its state is guarded by a lock",
+            "HTTPServer/HandOver.swift": "a handler is not touched by the thread that has left it",
             "HTTPServer/LoopCore.swift": "confined to its thread but for the wake-up",
-            "HTTPServer/SocketQuota.swift": "its counts are guarded by a lock",
             "Platform/Guarded.swift": "its lock guards a state that may itself go from thread to thread",
             "Platform/Lock.swift": "two pointers that never change, to objects made for sharing",
             "Platform/Published.swift": "its value is guarded by a lock",

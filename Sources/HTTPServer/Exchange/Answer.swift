@@ -1,7 +1,8 @@
 /// The duty to answer one request, exactly once. Confined to the exchange's loop.
 ///
-/// It may be kept for later, best in an object that is the exchange's `context`, which allocates nothing. Meanwhile the library asks for it on every turn, so keep it for milliseconds, and `park`
-/// what waits longer. Dropped without an answer it answers 500.
+/// It may be kept for later, best in an object that is the exchange's `context`, which allocates nothing. Until it is
+/// sent the library polls for it in every run, so keep it for milliseconds only, and `park` an answer that takes
+/// longer. An answer that is dropped without being sent is a 500.
 public struct Answer: ~Copyable {
     /// Request and response.
     public let exchange: Exchange
@@ -20,7 +21,7 @@ public struct Answer: ~Copyable {
         exchange.sendResponse()
     }
 
-    /// True when the client has gone; whatever is sent then is dropped.
+    /// True when the client has gone; what is sent after that is dropped.
     public var isOrphaned: Bool { !exchange.owes(serial) }
 
     /// Sends `exchange.response`.
@@ -42,14 +43,14 @@ public struct Answer: ~Copyable {
         return .stream(stream)
     }
 
-    /// Sends the head that a stream or a parked answer would begin with, and nothing else: what HEAD asks for. It names no
-    /// length, as that is not known beforehand.
+    /// Answers HEAD: sends the head that a stream or a parked answer would begin with, and nothing else. The head names
+    /// no length, as that is not known beforehand.
     ///
-    /// - Parameter isStream: whether it is a stream's.
+    /// - Parameter isStream: whether the head is a stream's.
     public consuming func sendHead(isStream: Bool) {
         guard exchange.owes(serial) else { return }
         guard let socket = exchange.takeSocket() else {
-            // No descriptor is left for it: the library's answer says at least what the others do.
+            // No descriptor is left: the library sends the same header lines, with a length.
             return exchange.sendResponse()
         }
         let framing: ResponseHead.Framing = isStream && exchange.isHTTP11 ? .chunked : .untilClose
@@ -57,7 +58,7 @@ public struct Answer: ~Copyable {
         socket.finish()
     }
 
-    /// Puts the answer off for as long as it takes, at the price of the connection, which closes with it.
+    /// Puts the answer off for as long as it takes. The connection is closed after it.
     public consuming func park() -> ParkResult {
         guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }
         guard let socket = exchange.takeSocketForStream() else { return .refused(renewed(), .limitReached) }
@@ -66,7 +67,7 @@ public struct Answer: ~Copyable {
         return .parked(parked)
     }
 
-    /// The duty in a new token; this one's end then means nothing.
+    /// The duty in a new token; the end of this one then answers nothing.
     private func renewed() -> Answer {
         Answer(exchange, serial: exchange.owes(serial) ? exchange.renewSerial() : serial)
     }

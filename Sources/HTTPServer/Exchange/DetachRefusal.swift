@@ -1,4 +1,4 @@
-/// Why a connection was not detached.
+/// Why an answer was not detached or parked.
 public enum DetachRefusal: Sendable, Equatable {
     /// Only GET may become a stream; HEAD has no content.
     case notGet

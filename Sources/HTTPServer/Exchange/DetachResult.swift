@@ -1,7 +1,7 @@
-/// What became of `Answer.detach`.
+/// The outcome of `Answer.detach`.
 public enum DetachResult: ~Copyable {
-    /// The stream; its head is on the way.
+    /// The stream; its head is being sent.
     case stream(DetachedStream)
-    /// The answer is still to be given, in the ordinary way.
+    /// Nothing was detached: the answer is still to be sent.
     case refused(Answer, DetachRefusal)
 }

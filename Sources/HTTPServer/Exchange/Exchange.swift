@@ -1,4 +1,5 @@
-/// A request and its answer. One object a connection serves its requests one after another; confined to its loop.
+/// A request and its answer. A connection has one object, which serves its requests one after another. Confined to its
+/// loop.
 public final class Exchange {
     /// How far the request has come.
     enum Stage {
@@ -8,7 +9,7 @@ public final class Exchange {
         case head
         /// Accepted; the body follows.
         case body
-        /// Refused; the rest of the body is read and forgotten, then the answer follows.
+        /// Refused; the rest of the body is read and dropped, then the answer is sent.
         case discarding
         /// With the handler, which owes an answer.
         case owed
@@ -34,9 +35,9 @@ public final class Exchange {
     public internal(set) var body: [UInt8] = []
     /// When the loop saw the request line, on the monotonic clock, in nanoseconds.
     public internal(set) var startedAt: Int64 = 0
-    /// The answer, to be filled before it is sent.
+    /// The answer; fill it before it is sent.
     public var response = Response()
-    /// The handler's own; lives as long as the connection.
+    /// For the handler's use; kept as long as the connection.
     public var context: AnyObject?
     /// The place of the listener in the configuration.
     public let listenerIndex: Int
@@ -46,12 +47,12 @@ public final class Exchange {
     let loop: LoopCore
     let peer: SocketAddress?
     var connection: LibraryConnection?
-    /// Where the loop keeps it among its connections.
+    /// Its index in the loop's connections.
     var place = 0
-    /// The instant from which the stage's deadline counts.
+    /// The instant that the stage's time limit counts from.
     var since: Int64
     private(set) var stage = Stage.idle
-    /// Changes whenever a request ends, so that an answer to an earlier one is told apart.
+    /// Changes with each request, so that an answer to an earlier one is recognised.
     private(set) var serial: UInt64 = 0
     var bodyLimit = 0
     /// Bytes of the body, and of the answer, that are counted in the server's budgets.
@@ -60,13 +61,13 @@ public final class Exchange {
     var discarded = 0
     /// Whether a request came on this connection.
     var hasRequested = false
-    /// Whether the client's end may have come with the last bytes that were read.
+    /// Whether the client's FIN may have come with the last bytes that were read.
     var mayHaveEnded = true
-    /// What the connection counts as; nil: its detached socket counts.
+    /// What the connection counts as; nil once its detached socket counts instead.
     var claim: SocketClaim?
-    /// Whether it came beyond the ordinary number of connections: only health checks are to be answered.
+    /// Whether it came beyond the ordinary number of connections: only health checks are answered on it.
     public let isFromReserve: Bool
-    /// Whether a byte is known to have come.
+    /// Whether a byte of the first request is known to have come.
     private(set) var hasBegun = false
     let acceptedAt: Int64
     var absoluteAuthority: [UInt8] = []
@@ -90,15 +91,15 @@ public final class Exchange {
         headers.first(name)
     }
 
-    /// Host and port that the request is for: those of an absolute target, else the `Host` header.
+    /// The host and port that the request is for: those of an absolute target, else the `Host` header.
     public var authority: HeaderValue? {
         absoluteAuthority.isEmpty ? headers.first("host") : HeaderValue(absoluteAuthority[...])
     }
 
-    /// True once the server drains: begin no stream and park no answer.
+    /// True once the server drains: no stream may begin and no answer be parked.
     public var serverIsDraining: Bool { loop.isDraining }
 
-    /// `127.0.0.1:5000`, `[::1]:5000` or `unix`. Made anew at each call.
+    /// `127.0.0.1:5000`, `[::1]:5000` or `unix`. Built by each call.
     public var peerDescription: String {
         peer?.description ?? "unix"
     }
@@ -109,7 +110,7 @@ public final class Exchange {
         since = loop.now
     }
 
-    /// Whether a new connection that is late with its first request has sent some of it at least: it has more time then.
+    /// Whether a new connection that is late with its first request has sent a part of it: then it has more time.
     func beginsLate() -> Bool {
         guard stage == .idle, !hasRequested, !hasBegun else { return false }
         hasBegun = connection?.hasReceived ?? false
@@ -123,7 +124,7 @@ public final class Exchange {
         return true
     }
 
-    /// Readies it for the connection's next request.
+    /// Prepares for the connection's next request.
     func reset() {
         serial += 1
         enter(.idle)
@@ -132,17 +133,17 @@ public final class Exchange {
         countAnswer(0)
     }
 
-    /// Forgets the body, and gives its memory back where it is large.
+    /// Drops the body, and gives its memory back where it is large.
     func dropBody() {
         body.removeAll(keepingCapacity: body.capacity <= Response.keptBytes)
         if bodyCounted > 0 { loop.quota.bodies.change(by: -bodyCounted, for: peer?.owner) }
         bodyCounted = 0
     }
 
-    // MARK: What the answer holds
+    // MARK: The answer's bytes in the budget
 
-    /// Counts the answer with at least `bytes` from now on, before they are there. Returns false where the answers under
-    /// way hold as much as they may; then nothing is changed.
+    /// Counts the answer as at least `bytes` from now on, before it has them. Returns false, and changes nothing, where
+    /// the answers under way hold as much as they may.
     public func reserveAnswer(_ bytes: Int) -> Bool {
         let more = bytes - answerCounted
         guard bytes > loop.limits.smallAnswerBytes, more > 0 else { return true }
@@ -156,7 +157,7 @@ public final class Exchange {
         if bytes < answerCounted { countAnswer(bytes) }
     }
 
-    /// Counts the answer with `bytes` from now on, whether or not that may be.
+    /// Counts the answer as `bytes` from now on, however much the answers under way hold.
     func countAnswer(_ bytes: Int) {
         let counted = bytes > loop.limits.smallAnswerBytes ? bytes : 0
         guard counted != answerCounted else { return }
@@ -164,12 +165,12 @@ public final class Exchange {
         answerCounted = counted
     }
 
-    /// True when the answer that began with `serial` is still to be given.
+    /// True when the answer to the request `serial` is still to be sent.
     func owes(_ serial: UInt64) -> Bool {
         stage == .owed && self.serial == serial
     }
 
-    /// Makes earlier answers to this request void, and returns the serial for the one that replaces them.
+    /// Makes earlier `Answer`s to this request void, and returns the serial for the one that replaces them.
     func renewSerial() -> UInt64 {
         serial += 1
         return serial

@@ -1,13 +1,13 @@
 import Glibc
 
-// What the library tells of a connection, in the order in which it happens. Where a function returns a Bool, false has
-// the library drop the connection.
+// What the library reports of a connection, in the order in which it happens. Where a function returns a Bool, false
+// makes the library drop the connection.
 extension Exchange {
     func requestLineArrived(target bytes: UnsafeRawBufferPointer) {
         enter(.head)
         startedAt = loop.now
         if !hasRequested {
-            // A first request's time runs from the connection.
+            // The time of a first request counts from the connection's start.
             since = min(since, acceptedAt)
             hasRequested = true
         }
@@ -64,7 +64,7 @@ extension Exchange {
         return discarded <= loop.limits.drainBodyBytes || answerAndLeave()
     }
 
-    /// Whether the body may grow to `size` bytes beside all others.
+    /// Whether the body may grow to `size` bytes, given all other bodies under way.
     private func mayHold(_ size: Int) -> Bool {
         guard size > loop.limits.smallBodyBytes else { return true }
         guard loop.quota.bodies.take(size - bodyCounted, for: peer?.owner) else { return false }
@@ -95,9 +95,9 @@ extension Exchange {
 
     /// True when the client has ended its side and the library has not noticed.
     ///
-    /// It asks to be told of changes only, and takes a read that returns less than it has room for to be the last;
-    /// where the client's end came together with the bytes, it never reads that. A later end is a change of its own,
-    /// so one look after each request is enough.
+    /// It watches the socket edge-triggered, and takes a read that returns less than it has room for to be the last; a
+    /// FIN that came together with the bytes is never read. A later FIN is an edge of its own, so one look after each
+    /// request is enough.
     var hasEndUnseen: Bool {
         guard stage == .idle || stage == .head || stage == .body || stage == .discarding, mayHaveEnded else {
             return false
@@ -115,7 +115,7 @@ extension Exchange {
 
     // MARK: Answering
 
-    /// Gives `response` to the library, or has the connection dropped where it can't be taken.
+    /// Gives `response` to the library, or has it drop the connection where it can't take the response.
     func sendResponse() {
         guard stage == .owed, let connection else { return }
         enter(.sending)
@@ -126,8 +126,9 @@ extension Exchange {
         loop.noteWork()
     }
 
-    /// Takes the socket over, answers with `response` and closes it, reading what the client still sends for a while
-    /// so that it is not reset before it has read the answer. Returns false, as the library must drop the connection.
+    /// Takes the socket over, answers with `response` and closes it after a while, in which it reads what the client
+    /// still sends: a reset would keep the client from reading the answer. Returns false, as the library must drop the
+    /// connection.
     func answerAndLeave() -> Bool {
         let head = ResponseHead(response, framing: .length(response.body.count), date: loop.date())
         let content = method == .head || ResponseHead.isBodyless(response.status) ? [] : response.body
@@ -138,8 +139,8 @@ extension Exchange {
         return false
     }
 
-    /// The connection's socket, out of the library's hands; nil when no descriptor is left, or the kernel can't watch one
-    /// more. Then the library still has it.
+    /// Takes the connection's socket over from the library; nil when no descriptor is left, or the kernel can't watch
+    /// one more. Then the library still has it.
     func takeSocket() -> DetachedSocket? {
         guard let connection, let claim else { return nil }
         let descriptor = connection.duplicateSocket()
@@ -154,7 +155,7 @@ extension Exchange {
         return socket
     }
 
-    /// As above, counted as a stream; nil also where there are too many of these.
+    /// As above, and counts the socket as a stream; nil also where there are too many streams.
     func takeSocketForStream() -> DetachedSocket? {
         guard !isFromReserve, loop.quota.takeStream() else { return nil }
         guard let socket = takeSocket() else {
@@ -186,8 +187,7 @@ extension Exchange {
         return true
     }
 
-    /// Answers with the refusal in `response`: after the body where a short one is coming, else now and for the last
-    /// time on this connection.
+    /// Answers with the refusal in `response`: after the body where that is short, else now, and closes the connection.
     private func refuse(_ facts: RequestCheck.Facts) -> Bool {
         let isShort =
             switch facts.framing {
@@ -200,7 +200,7 @@ extension Exchange {
         return true
     }
 
-    /// One deadline holds from the request line to the last byte of the body.
+    /// One time limit holds from the request line to the last byte of the body.
     private func enterKeepingTime(_ stage: Stage) {
         let since = since
         enter(stage)

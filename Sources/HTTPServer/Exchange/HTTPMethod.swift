@@ -1,18 +1,18 @@
 /// A request's method.
 public enum HTTPMethod: Sendable, Equatable {
-    /// Read.
+    /// Reads a resource.
     case get
-    /// Read the head of what GET gives.
+    /// Reads the head of the answer to GET.
     case head
-    /// Do.
+    /// Carries out an operation.
     case post
-    /// Create or replace.
+    /// Creates or replaces a resource.
     case put
-    /// Change.
+    /// Changes a resource.
     case patch
-    /// Remove.
+    /// Removes a resource.
     case delete
-    /// Ask what is possible.
+    /// Asks which methods there are.
     case options
     /// Anything else; `Exchange.methodText` has its name.
     case other

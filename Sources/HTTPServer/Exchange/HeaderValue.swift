@@ -7,7 +7,7 @@ public struct HeaderValue: Sendable {
         self.bytes = bytes
     }
 
-    /// The bytes as text; what is not UTF-8 is replaced.
+    /// The bytes as text; bytes that are not UTF-8 are replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// True when the value is `other`, byte for byte.
@@ -19,14 +19,14 @@ public struct HeaderValue: Sendable {
         }
     }
 
-    /// True when the value is `other`, upper and lower case being one.
+    /// True when the value is `other`, ignoring case.
     public func equalsIgnoringCase(_ other: StaticString) -> Bool {
         other.withUTF8Buffer { other in
             unsafe bytes.elementsEqual(other) { ASCII.lowercase($0) == ASCII.lowercase($1) }
         }
     }
 
-    /// True when `token` is an element of the comma-separated list, upper and lower case being one.
+    /// True when `token` is an element of the comma-separated list, ignoring case.
     public func containsToken(_ token: StaticString) -> Bool {
         bytes.split(separator: UInt8(ascii: ",")).contains { element in
             HeaderValue(ASCII.trimmed(element)).equalsIgnoringCase(token)

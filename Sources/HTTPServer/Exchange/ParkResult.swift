@@ -1,7 +1,7 @@
-/// What became of `Answer.park`.
+/// The outcome of `Answer.park`.
 public enum ParkResult: ~Copyable {
     /// The answer to give later.
     case parked(ParkedAnswer)
-    /// The answer is still to be given, in the ordinary way.
+    /// Nothing was parked: the answer is still to be sent.
     case refused(Answer, DetachRefusal)
 }

@@ -1,4 +1,4 @@
-/// Why the server itself answers a request, without its handler.
+/// Why the server refuses a request by itself, without its handler.
 public enum Refusal: Error, Sendable, Equatable {
     /// The request breaks HTTP's rules; the text says which.
     case badRequest(String)
@@ -10,7 +10,7 @@ public enum Refusal: Error, Sendable, Equatable {
     case bodyTooLarge(limit: Int)
     /// The bodies under way hold as much memory as they may.
     case overloaded
-    /// The request asks for what this server has not, as a transfer coding; the text names it.
+    /// The request asks for something that this server lacks, such as a transfer coding; the text names it.
     case notImplemented(String)
     /// `Expect` names something other than `100-continue`.
     case expectationFailed

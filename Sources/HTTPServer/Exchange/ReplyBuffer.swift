@@ -1,8 +1,8 @@
-/// The bytes of an answer's body while the library writes them: at one address until the request is completed.
+/// The bytes of an answer's body while the library writes them: they keep their address until the request is completed.
 @safe struct ReplyBuffer: ~Copyable {
     private var storage = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// Takes `bytes` over and leaves none. The result is valid until the next `load` or `release`.
+    /// Copies `bytes` and empties them. The result is valid until the next `load` or `release`.
     mutating func load(_ bytes: inout [UInt8]) -> UnsafeMutableRawBufferPointer {
         let count = bytes.count
         if unsafe storage.count < bytes.count {

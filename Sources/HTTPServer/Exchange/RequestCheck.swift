@@ -1,7 +1,7 @@
 /// The rules of HTTP/1.1 framing that the library leaves open (RFC 9112, 3, 5 and 6).
 ///
-/// Where two readers could cut a connection's bytes differently, or the request can't be what was meant, it is refused
-/// and the connection closed.
+/// A request is refused and its connection closed where two servers could find different ends of it (request
+/// smuggling), or where it can't be what its client meant.
 enum RequestCheck {
     /// How a request's body is delimited.
     enum Framing: Equatable {
@@ -10,13 +10,13 @@ enum RequestCheck {
         case chunked
     }
 
-    /// What the header lines say about the message.
+    /// What the header lines say about the body.
     struct Facts: Equatable {
         var framing = Framing.none
         var expectsContinue = false
     }
 
-    /// Checks every header line. Throws the refusal it deserves.
+    /// Checks every header line. Throws the refusal of the request.
     static func headers(_ headers: borrowing RequestHeaders, isHTTP11: Bool) throws(Refusal) -> Facts {
         var facts = Facts()
         var hosts = 0
@@ -56,8 +56,8 @@ enum RequestCheck {
         return facts
     }
 
-    /// Checks a target. Returns where its authority and its origin form are; the authority is empty except in the
-    /// absolute form, `http://host/path`.
+    /// Checks a target. Returns the range of its authority, empty except in the absolute form `http://host/path`, and
+    /// where its origin form begins.
     static func target(_ target: [UInt8], method: HTTPMethod) throws(Refusal) -> (authority: Range<Int>, origin: Int) {
         guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
             throw .badRequest("the target has a character that it may not have")

@@ -5,7 +5,7 @@ public struct RequestHeaders: Sendable {
         let value: Range<Int32>
     }
 
-    /// Names and values, one behind the other.
+    /// Names and values, one after the other.
     private(set) var bytes: [UInt8] = []
     private var fields: [Field] = []
 
@@ -22,7 +22,7 @@ public struct RequestHeaders: Sendable {
         HeaderValue(bytes[valueRange(at: index)])
     }
 
-    /// The value of the first line of that name, or nil. Names are the same in upper and lower case.
+    /// The value of the first line of that name, or nil. The case of names is ignored.
     public func first(_ name: StaticString) -> HeaderValue? {
         for index in fields.indices where isNamed(name, at: index) { return value(at: index) }
         return nil
@@ -35,7 +35,7 @@ public struct RequestHeaders: Sendable {
         return count
     }
 
-    /// Every value of that name, in order. Allocates; meant for the few headers that may repeat.
+    /// Every value of that name, in order. Allocates, so it is meant for the few headers that may repeat.
     public func all(_ name: StaticString) -> [HeaderValue] {
         fields.indices.filter { isNamed(name, at: $0) }.map(value(at:))
     }
@@ -63,7 +63,7 @@ public struct RequestHeaders: Sendable {
         fields.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a line; the white space behind the value is left out (the library has dropped what was before it).
+    /// Adds a line without the white space after the value (the library has dropped what was before it).
     mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         let nameStart = Int32(bytes.count)
         unsafe bytes.append(contentsOf: name)

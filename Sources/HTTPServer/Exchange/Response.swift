@@ -8,12 +8,12 @@ public struct Response: Sendable {
 
     /// The status code, 200 to 599.
     public var status = 200
-    /// The content. HEAD, 204 and 304 answers go without it by themselves.
+    /// The content. It is not sent in answers to HEAD and with 204 and 304.
     public var body: [UInt8] = []
     /// True where the connection must be closed after this answer.
     public var closesConnection = false
 
-    /// Every name and value, each with a zero byte behind, as the C library takes them.
+    /// Every name and value, each followed by a zero byte, as the C library takes them.
     private(set) var head: [UInt8] = []
     private(set) var fields: [Field] = []
 

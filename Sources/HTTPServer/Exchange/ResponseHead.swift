@@ -1,6 +1,6 @@
 import CMicroHTTPD
 
-/// An answer's head as bytes, for sockets that the library no longer writes to. Always ends the connection.
+/// An answer's head as bytes, for sockets that the library no longer writes to. It always says `Connection: close`.
 struct ResponseHead {
     /// How the client finds the end of the content.
     enum Framing {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Takes a request's head out of the library's buffer and sees whether it came in the form in which it was taken in.
+/// Copies a request's head out of the library's buffer and checks that the library read it as it was sent.
 ///
-/// The library cuts the head into C strings inside its receive buffer, which hides zero bytes, joins folded lines in
-/// a wrong way and forgives surplus spaces and a missing CR. Each piece must therefore begin exactly where the one before it ended.
+/// The library cuts the head into C strings inside its receive buffer, which hides zero bytes, joins folded lines
+/// wrongly and accepts surplus spaces and a missing CR. So each piece must begin exactly where the one before it ended.
 @safe struct HeadReader {
     var headers: RequestHeaders
     private(set) var isWellFormed = true
@@ -31,12 +31,12 @@ import Glibc
         end = UInt(bitPattern: value.baseAddress) + UInt(value.count)
     }
 
-    /// The blank line: after all headers.
+    /// Checks that only the blank line follows the last header.
     mutating func finish() {
         if headEnd &- end != 4 { isWellFormed = false }
     }
 
-    /// A line ends in CR LF; what LF alone means, two readers may see in two ways.
+    /// A line ends in CR LF: two servers may read an LF alone differently.
     private mutating func check(lineStart: UInt) {
         if lineStart &- end != 2 { isWellFormed = false }
     }

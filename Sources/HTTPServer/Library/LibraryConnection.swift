@@ -1,8 +1,8 @@
 import CMicroHTTPD
 import Glibc
 
-/// A connection inside libmicrohttpd. Valid from the library's notice that it started to the notice that it closed,
-/// on its loop's thread.
+/// A connection inside libmicrohttpd. Valid from the library's call that it started to the call that it closed, on its
+/// loop's thread.
 @safe struct LibraryConnection {
     private let pointer: OpaquePointer
 
@@ -20,12 +20,12 @@ import Glibc
         unsafe cmhd_head_size(pointer)
     }
 
-    /// Hands the answer to the library, which writes it from this turn on.
+    /// Hands the answer to the library, which writes it in this run or the next.
     ///
     /// - Parameters:
     ///   - body: must stay as it is until the request is completed.
     ///   - closes: whether the connection ends with this answer.
-    /// - Returns: false when the library can't take it; it then wants the connection dropped.
+    /// - Returns: false when the library can't take it; the connection must then be dropped.
     func queue(_ response: borrowing Response, body: UnsafeMutableRawBufferPointer, closes: Bool) -> Bool {
         guard
             let reply = unsafe MHD_create_response_from_buffer(body.count, body.baseAddress, .RESPMEM_PERSISTENT)
@@ -45,7 +45,7 @@ import Glibc
     /// A descriptor of ours for the connection's socket, or −1.
     ///
     /// When the library is then told to drop the connection it closes its own descriptor without shutting the
-    /// socket down (it runs in "turbo" mode), so the socket lives on, ours alone.
+    /// socket down (it runs in "turbo" mode), so the socket stays open, through our descriptor alone.
     func duplicateSocket() -> Int32 {
         fcntl(unsafe cmhd_socket(pointer), F_DUPFD_CLOEXEC, 0)
     }
@@ -56,7 +56,7 @@ import Glibc
         return unsafe recv(cmhd_socket(pointer), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Whether any byte of the peer's has come. True where the kernel does not tell, as of Unix sockets.
+    /// Whether any byte of the peer's has come. True where the kernel does not say, as for Unix sockets.
     var hasReceived: Bool {
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.infoBytes, alignment: 8) { info in
             var size = socklen_t(info.count)
@@ -67,7 +67,7 @@ import Glibc
         }
     }
 
-    /// Where the kernel's `tcp_info` has `tcpi_bytes_received`, which the C library's does not know, and how far it goes.
+    /// Where `tcpi_bytes_received` begins and ends in the kernel's `tcp_info`; glibc's has no such field.
     private static let bytesReceivedOffset = 128
     private static let infoBytes = 136
 

@@ -1,7 +1,7 @@
 import CMicroHTTPD
 import Glibc
 
-/// One listening socket of one loop inside libmicrohttpd, run by the loop alone.
+/// A listening socket of one loop, and its connections, inside libmicrohttpd. Only the loop runs it.
 @safe final class LibraryDaemon {
     /// The loop that runs it.
     unowned let loop: LoopCore
@@ -11,11 +11,11 @@ import Glibc
     let isLoopback: Bool
     private var pointer: OpaquePointer?
 
-    /// Bytes the library keeps for a connection. Cleared after each request, so more costs time (32 KiB: 15 %); an
-    /// 8 KiB head must fit, or the library would refuse it in its own words.
+    /// Bytes of memory that the library has for a connection. It clears them after each request, so more costs time
+    /// (32 KiB: 15 %). An 8 KiB head must fit, or the library would refuse it with an answer of its own.
     private static let memoryBytes = 16 * 1024
 
-    /// Takes over the listening socket, also where it throws.
+    /// Takes over the listening socket, also if it throws.
     init(_ listener: ListeningSocket, loop: LoopCore) throws(ListenError) {
         self.loop = loop
         listenerIndex = listener.index
@@ -27,7 +27,7 @@ import Glibc
         unsafe calls.request_line = noteRequestLine
         unsafe calls.request = handleRequest
         unsafe calls.completed = noteCompleted
-        // Our own count refuses first; the library's limit is only its bound.
+        // `SocketQuota` refuses first; the library's own limit is only a second bound.
         let connections = UInt32(clamping: loop.quota.most + Self.spareConnections)
         unsafe pointer = cmhd_start(listener.descriptor, connections, Self.memoryBytes, calls)
         guard unsafe pointer != nil else {
@@ -51,8 +51,8 @@ import Glibc
 
     /// Accepts, reads, calls the loop, writes; never waits.
     ///
-    /// A wait here would lose wake-ups: when one wait returns exactly as many events as the library's array holds it
-    /// waits again, with the whole timeout.
+    /// A wait here would lose wake-ups: when a wait returns exactly as many events as the library's array holds, the
+    /// library waits again, with the whole timeout.
     func run() {
         unsafe MHD_run_wait(pointer, 0)
     }
@@ -63,7 +63,7 @@ import Glibc
         if listener >= 0 { close(listener) }
     }
 
-    /// Closes every connection, which tells the loop of each, and ends.
+    /// Ends; closes every connection, and tells the loop of each.
     func stop() {
         unsafe MHD_stop_daemon(pointer)
         unsafe pointer = nil
@@ -114,9 +114,9 @@ private func noteRequestLine(
 ) -> UnsafeMutableRawPointer? {
     let bytes = unsafe UnsafeRawBufferPointer(start: target, count: target.map { text in unsafe strlen(text) } ?? 0)
     _ = unsafe withExchange(connection) { exchange in unsafe exchange.requestLineArrived(target: bytes) }
-    // The library would take the query apart, an allocation for each parameter, and where there are too many close
-    // without an answer. It knows the query's place by now, so an empty one is what it must find there. The text is
-    // the library's receive buffer, which it is about to write to itself.
+    // The library would parse the query, with an allocation for each parameter, and would close the connection without
+    // an answer where there are too many. It has noted where the query begins, so an empty query is written there. The
+    // text is in the library's receive buffer, which the library is about to write to itself.
     if let query = unsafe bytes.firstIndex(of: UInt8(ascii: "?")), query + 1 < bytes.count {
         let buffer = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress)
         unsafe buffer?.storeBytes(of: 0, toByteOffset: query + 1, as: UInt8.self)

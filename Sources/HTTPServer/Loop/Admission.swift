@@ -1,7 +1,7 @@
-/// A handler's word on a request whose head it has seen.
+/// A handler's decision about a request whose head is complete.
 public enum Admission: Sendable, Equatable {
-    /// Read the body, at most so many bytes.
+    /// Read the body, of at most `bodyLimit` bytes.
     case accept(bodyLimit: Int)
-    /// Answer `exchange.response`, after the body where it is short; `handle` is not called.
+    /// Answer with `exchange.response`, after the body where that is short; `handle` is not called.
     case refuse
 }

@@ -1,4 +1,5 @@
-/// A socket that may be closed for a newcomer, and since when it has been as it was listed.
+/// A socket that may be closed for a newcomer. `since` is when a connection entered its stage: if that has changed, the
+/// candidate is out of date.
 enum EvictionCandidate {
     case connection(Exchange, since: Int64)
     case socket(DetachedSocket)

@@ -1,28 +1,22 @@
 import Platform
 
-/// A handler on its way to a loop that another one has served so far.
-final class HandOver: @unchecked Sendable {  // unchecked: `next` is guarded by `lock`, and then the loop's alone
-    private let lock = Lock()
-    private var next: (any LoopHandler)?
+/// Hands a new handler to a loop, in place of the one that served it so far.
+final class HandOver: @unchecked Sendable {  // unchecked: a handler is not touched by the thread that has left it
+    private let next = Guarded<(any LoopHandler)?>(nil)
 
     /// Leaves `handler` for the loop. Any thread.
-    func leave(_ handler: any LoopHandler) { lock.withLock { next = handler } }
+    func leave(_ handler: any LoopHandler) { next.withLock { $0 = handler } }
 
-    /// Takes the handler that was left, if one was. On the loop's thread.
+    /// Takes the handler that was left, if there is one. On the loop's thread.
     func take() -> (any LoopHandler)? {
-        lock.withLock {
-            defer {
-                next = nil
-                lock.broadcast()
-            }
+        next.update { next in
+            defer { next = nil }
             return next
         }
     }
 
-    /// Waits until the loop has taken what was left for it. Not on the loop's thread.
+    /// Waits until the loop has taken the handler that was left for it. Not on the loop's thread.
     func waitUntilTaken() {
-        lock.withLock {
-            while next != nil { lock.wait() }
-        }
+        next.wait { $0 == nil ? () : nil }
     }
 }

@@ -1,9 +1,9 @@
 import Platform
 import Synchronization
 
-/// One I/O thread, as others see it.
+/// One I/O thread, as other threads see it.
 public final class Loop: Sendable {
-    /// Its place among the server's loops, from 0.
+    /// Its index among the server's loops.
     public let index: Int
     let events = EventFD()
     private let isSignalled = Atomic(false)
@@ -13,21 +13,23 @@ public final class Loop: Sendable {
         self.index = index
     }
 
-    /// Has `LoopHandler.woken` run on the loop soon. Any thread; calls that come together count as one.
+    /// Has `LoopHandler.woken` be called on the loop soon, once for several calls of this that come together. Any
+    /// thread.
     public func wake() {
         if !isSignalled.exchange(true, ordering: .acquiringAndReleasing) { events.signal() }
     }
 
-    /// Has `LoopHandler.socketsWereRead` called once what waits in the loop's sockets now was read and handled. Any thread.
+    /// Has `LoopHandler.socketsWereRead` be called once the bytes that the loop's sockets hold now were read and
+    /// handled. Any thread.
     public func askForReading() {
         asks.add(1, ordering: .releasing)
         wake()
     }
 
-    /// How often that was asked for.
+    /// How often `askForReading` was called.
     var readingsAsked: Int { asks.load(ordering: .acquiring) }
 
-    /// Readies it for the next `wake`; what was left for the loop before earlier ones is seen after this.
+    /// Prepares for the next `wake`. The loop sees after this what other threads left for it before they called `wake`.
     func acknowledge() {
         events.drain()
         _ = isSignalled.exchange(false, ordering: .acquiringAndReleasing)

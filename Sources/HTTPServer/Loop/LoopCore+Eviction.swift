@@ -1,12 +1,12 @@
-/// Who comes in when all places are taken, and who goes for it.
+/// Eviction: which sockets are closed for newcomers when all places are taken.
 extension LoopCore {
-    /// Whether a connection from there may come in. Called right before `connectionStarted`.
+    /// Whether a connection from `peer` is accepted. Called right before `connectionStarted`.
     func admits(_ peer: SocketAddress?) -> Bool {
         nextKind = .connection
-        switch quota.admission(for: peer?.owner) {
+        switch quota.placement(for: peer?.owner) {
         case .free: return true
         case .instead:
-            evict(othersLeft: neighbours)
+            evict(othersLeft: otherLoops)
             return true
         case .reserve:
             nextKind = .reserved
@@ -15,18 +15,18 @@ extension LoopCore {
         }
     }
 
-    /// Closes sockets that other loops' newcomers need the places of.
+    /// Closes sockets whose places are needed for other loops' newcomers.
     func takeEvictions() {
         for othersLeft in evictions.take() { evict(othersLeft: othersLeft) }
     }
 
-    /// Closes a socket of one who holds most, or asks the next loop for it.
+    /// Closes a socket of an address that holds most, or asks the next loop to do so.
     private func evict(othersLeft: Int) {
         if evictHere() || othersLeft == 0 { return }
         nextEvictions?.ask(othersLeft: othersLeft - 1)
     }
 
-    /// Returns false where no socket of this loop is of one who holds most.
+    /// Returns false where no socket of this loop belongs to an address that holds most.
     private func evictHere() -> Bool {
         for isNew in [false, true] {
             if isNew { candidates = listCandidates() }
@@ -37,20 +37,21 @@ extension LoopCore {
         return false
     }
 
-    /// The sockets of those who hold most, the next to go last: connections by how long they have been idle, then streams and
-    /// polls, the youngest first, then connections by how long their requests have lasted.
+    /// The sockets of the addresses that hold most, in the reverse order of their eviction: idle connections go first,
+    /// the longest idle one before the others, then streams and parked answers, the youngest first, then connections
+    /// with a request, the oldest first.
     private func listCandidates() -> [EvictionCandidate] {
-        let connections = quota.ofThoseWhoHoldMost(connections, claim: \.claim)
+        let connections = quota.heldByLargestHolders(connections, claim: \.claim)
         func list(_ isListed: (Exchange.Stage) -> Bool) -> [EvictionCandidate] {
             connections.filter { isListed($0.stage) }.sorted { $0.since > $1.since }
                 .map { .connection($0, since: $0.since) }
         }
-        let streams = quota.ofThoseWhoHoldMost(sockets.all.filter { $0.isStream && $0.isOpen }, claim: \.claim)
+        let streams = quota.heldByLargestHolders(sockets.all.filter { $0.isStream && $0.isOpen }, claim: \.claim)
         return list { $0 == .head || $0 == .body || $0 == .discarding || $0 == .sending }
             + streams.sorted { $0.adoptedAt < $1.adoptedAt }.map { .socket($0) } + list { $0 == .idle }
     }
 
-    /// Returns false where it is no longer as it was listed, or others hold more by now.
+    /// Returns false where the candidate is out of date, or other addresses hold more by now.
     private func close(_ candidate: EvictionCandidate) -> Bool {
         switch candidate {
         case .connection(let exchange, let since):
@@ -63,7 +64,7 @@ extension LoopCore {
         return true
     }
 
-    /// Closes the connection that has waited longest of those kept for health checks. Returns false where each has a request
+    /// Closes the oldest idle connection among those kept for health checks. Returns false where each has a request
     /// under way, or too many are about to close.
     private func giveUpReserved() -> Bool {
         guard reserved.count < 2 * quota.reservePerLoop,

@@ -2,48 +2,50 @@ import Platform
 
 /// What one I/O thread runs: its daemons, connections and detached sockets.
 ///
-/// The library hands requests to `Exchange`; this class decides when the library runs.
+/// The library hands requests to `Exchange`; this class decides when the library runs. A *round* is one pass of the
+/// thread's loop: a wait, then everything that is ready.
 final class LoopCore: @unchecked Sendable {  // unchecked: made before its thread starts, then used by that thread only
     let loop: Loop
     let limits: ServerLimits
     let quota: SocketQuota
     let phase: ServerPhase
     let epoll = Epoll()
-    /// The monotonic clock when this turn began.
+    /// The monotonic clock when this round began.
     private(set) var now = Clocks.monotonic()
     private(set) var handler: any LoopHandler
     private(set) var isDraining = false
     private let handOver = HandOver()
     private var daemons: [LibraryDaemon] = []
     private(set) var connections: [Exchange] = []
-    /// Those of them that came beyond the ordinary number, oldest first.
+    /// The connections that came beyond the ordinary number, oldest first.
     private(set) var reserved: [Exchange] = []
     private(set) var sockets = SocketTable()
-    /// What the connection that comes next is.
+    /// What the next connection counts as.
     var nextKind = SocketClaim.Kind.connection
-    /// Sockets that may be closed for newcomers, the next one last; listed anew when none is left.
+    /// Sockets that may be closed for newcomers, the next one last; listed again when none is left, and after each
+    /// tick.
     var candidates: [EvictionCandidate] = []
-    /// What other loops ask to be closed, and whom this one asks.
-    let evictions: EvictionMail
-    private(set) var nextEvictions: EvictionMail?
+    /// What other loops ask this one to close, and the inbox of the loop that this one asks.
+    let evictions: EvictionInbox
+    private(set) var nextEvictions: EvictionInbox?
     /// How many other loops there are.
-    private(set) var neighbours = 0
+    private(set) var otherLoops = 0
     private var ending: [DetachedSocket] = []
     private var closed: [DetachedSocket] = []
     private var currentDate = HTTPDate()
     private var nextTick: Int64 = 0
 
-    /// Exchanges with a request under way, and those of them that wait for their answer.
+    /// Exchanges with a request under way, and how many of them wait for the handler's answer.
     private var busy = 0
     private var owed = 0
-    /// Something was queued for the library outside its run.
+    /// The library was given work outside its run.
     private var needsRun = false
     private var isRunning = false
-    /// The library's last run moved something other than a waiting answer.
+    /// The library's last run did more than ask for answers that are not there yet.
     private var progressed = false
-    /// The round of `Loop.askForReading` that was answered last, and turns taken for the next one.
-    private var readRound = 0
-    private var readingTurns = 0
+    /// The count of `Loop.askForReading` that was answered last, and the rounds spent on the next answer.
+    private var readingsAnswered = 0
+    private var readingRounds = 0
 
     init(_ loop: Loop, limits: ServerLimits, quota: SocketQuota, phase: ServerPhase, handler: any LoopHandler) {
         self.loop = loop
@@ -51,17 +53,17 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         self.quota = quota
         self.phase = phase
         self.handler = handler
-        evictions = EvictionMail(loop)
+        evictions = EvictionInbox(loop)
         epoll.add(loop.events.descriptor, .readable, tag: Self.wakeTag)
     }
 
-    /// Names the next of the `count` other loops.
-    func ask(_ next: EvictionMail, of count: Int) {
+    /// Sets the inbox of the next loop, and the number of other loops.
+    func ask(_ next: EvictionInbox, of count: Int) {
         nextEvictions = next
-        neighbours = count
+        otherLoops = count
     }
 
-    /// Listens there too. Before the thread starts.
+    /// Adds a listening socket, which it takes over. Before the thread starts.
     func listen(_ listener: ListeningSocket) throws(ListenError) {
         let daemon = try LibraryDaemon(listener, loop: self)
         daemons.append(daemon)
@@ -72,18 +74,18 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private static let daemonTag: UInt64 = 1
     private static let tickNs: Int64 = 1_000_000_000
     /// How often the library runs, in milliseconds, while it can't say whether it has work: an answer is awaited
-    /// (which it takes for work) and another request is under way.
+    /// (which it counts as work) and another request is under way.
     private static let unsureMs: Int32 = 1
-    /// The same while all that is under way waits for an answer.
+    /// The same while every request under way waits for its answer.
     private static let waitingMs: Int32 = 50
-    /// How often a stopping loop sees whether it is done.
+    /// How often a stopping loop checks whether it is done, in milliseconds.
     private static let stoppingMs: Int32 = 20
-    /// Fewer sockets are no crowd.
-    private static let crowdSize = 1000
-    /// Turns after which a loop that always has more to read says that it has read what waited.
-    private static let mostReadingTurns = 64
-    /// Runs of the library in one turn, so that streams get theirs.
-    private static let runsPerTurn = 4
+    /// The least peak of sockets after which memory is given back.
+    private static let trimmedPeak = 1000
+    /// Rounds after which a loop that always has more to read answers `Loop.askForReading` all the same.
+    private static let mostReadingRounds = 64
+    /// The most runs of the library in one round, so that streams are not starved.
+    private static let runsPerRound = 4
 
     // MARK: The thread
 
@@ -91,8 +93,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         var events: [Epoll.Event] = []
         nextTick = now + Self.tickNs
         while true {
-            let round = loop.readingsAsked
-            epoll.wait(&events, milliseconds: round == readRound ? timeout() : 0)
+            let asked = loop.readingsAsked
+            epoll.wait(&events, milliseconds: asked == readingsAnswered ? timeout() : 0)
             now = Clocks.monotonic()
             let isWoken = dispatch(events)
             if isWoken, let next = handOver.take() { handler = next }
@@ -103,7 +105,9 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             }
             let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
             if isDue || libraryHasWork { runLibrary() }
-            if round != readRound { answerReading(round, isQuiet: events.allSatisfy { $0.tag == Self.wakeTag }) }
+            if asked != readingsAnswered {
+                answerReading(asked, isQuiet: events.allSatisfy { $0.tag == Self.wakeTag })
+            }
             if now >= nextTick { tick() }
             if let deadline = handler.deadline, now >= deadline { handler.deadlineCame(now: now) }
             tellClosed()
@@ -112,14 +116,14 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         tearDown()
     }
 
-    /// Has `next` serve in the handler's place, and waits until it does. Another thread, while the loop runs.
+    /// Has `next` serve in the handler's place, and waits until it does. From another thread, while the loop runs.
     func handOver(to next: any LoopHandler) {
         handOver.leave(next)
         loop.wake()
         handOver.waitUntilTaken()
     }
 
-    /// Ends it where its thread never ran.
+    /// Ends a loop whose thread never ran.
     func discard() {
         tearDown()
     }
@@ -132,8 +136,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         return max(0, min(longest, busy > owed ? Self.unsureMs : Self.waitingMs))
     }
 
-    /// True when the library should run without an event. While answers are awaited it always says that it has work
-    /// (it asks for each on every run), so then it runs again only after a run that moved something else.
+    /// True when the library should run without an event. While answers are awaited the library always says that it has
+    /// work (it asks for each on every run), so then it runs again only after a run that did something else.
     private var libraryHasWork: Bool {
         needsRun || (owed > 0 ? progressed : daemons.contains { $0.hasWork })
     }
@@ -152,23 +156,23 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         return isWoken
     }
 
-    /// Tells the handler that the sockets were read, at the first turn that finds nothing more in them.
-    private func answerReading(_ round: Int, isQuiet: Bool) {
-        readingTurns += 1
-        guard isQuiet && !libraryHasWork || readingTurns == Self.mostReadingTurns else { return }
-        readRound = round
-        readingTurns = 0
-        handler.socketsWereRead(round: round)
+    /// Tells the handler that the sockets were read, in the first round that finds nothing more in them.
+    private func answerReading(_ asked: Int, isQuiet: Bool) {
+        readingRounds += 1
+        guard isQuiet && !libraryHasWork || readingRounds == Self.mostReadingRounds else { return }
+        readingsAnswered = asked
+        readingRounds = 0
+        handler.socketsWereRead(round: asked)
     }
 
     private func runLibrary() {
-        for _ in 0..<Self.runsPerTurn {
+        for _ in 0..<Self.runsPerRound {
             needsRun = false
             progressed = false
             isRunning = true
             for daemon in daemons { daemon.run() }
             isRunning = false
-            if progressed { handler.turnEnded() }
+            if progressed { handler.requestsWereHandled() }
             guard needsRun else { break }
         }
     }
@@ -180,8 +184,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         ending.removeAll { $0.isClosed }
         candidates = []
         handler.tick(now: now)
-        // The allocator keeps what a crowd of connections took, some 10 KB each.
-        if quota.crowdHasGone(of: Self.crowdSize) { ProcessUsage.trimMemory() }
+        // The allocator keeps the memory of closed connections, some 10 KB each.
+        if quota.hasHalved(sincePeakOf: Self.trimmedPeak) { ProcessUsage.trimMemory() }
     }
 
     private func checkDeadline(of exchange: Exchange) {
@@ -199,7 +203,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         if isLate || exchange.hasEndUnseen { exchange.connection?.shutDown() }
     }
 
-    /// Tells the owners of closed sockets, which may close others meanwhile.
+    /// Tells the handler of closed sockets; it may close others meanwhile.
     private func tellClosed() {
         while let socket = closed.popLast() {
             let owner = socket.owner
@@ -221,7 +225,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private func followPhase() {
         guard phase.isDraining, !isDraining else { return }
         isDraining = true
-        // Connections that the kernel has accepted already are not to be reset.
+        // Connections that the kernel has accepted already must not be reset.
         runLibrary()
         for daemon in daemons { daemon.quiesce() }
         handler.drainBegan()
@@ -272,7 +276,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         progressed = true
     }
 
-    /// The library has something to do that it does not know of, unless it is running.
+    /// The library has work that it does not know of, unless it is running.
     func noteWork() {
         if !isRunning { needsRun = true }
     }
@@ -283,7 +287,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
 
     // MARK: Detached sockets
 
-    /// Takes the socket over, which is counted already; nil where it can't be watched, and then it is left as it is.
+    /// Takes over a socket that is counted already; nil where it can't be watched, and then its caller keeps it.
     func adopt(_ descriptor: Int32, peer: SocketAddress?, _ claim: SocketClaim) -> DetachedSocket? {
         let socket = DetachedSocket(descriptor, loop: self, tag: sockets.nextTag, peer: peer, claim)
         guard socket.watch() else { return nil }

@@ -1,33 +1,34 @@
-/// What a loop's requests are answered by. Every function runs on the loop's thread.
+/// Answers the requests of one loop. Every function runs on the loop's thread.
 public protocol LoopHandler: AnyObject {
-    /// The head is complete and its framing sound: take the request, or fill `exchange.response` and refuse it.
+    /// The head is complete and its framing valid: accept the request, or fill `exchange.response` and refuse it.
     func admit(_ exchange: Exchange) -> Admission
 
     /// The request is complete. The answer may be sent at once, or kept and sent later on this thread.
     func handle(_ exchange: Exchange, _ answer: consuming Answer)
 
-    /// The requests that were ready have all been handled. Answers sent here leave in the same turn.
-    func turnEnded()
+    /// The requests that were ready have all been handled. Answers sent here leave in the same round.
+    func requestsWereHandled()
 
     /// `Loop.wake` was called, once or more.
     func woken()
 
-    /// What waited in the loop's sockets was read and handled after `Loop.askForReading` had been called `round` times.
+    /// The bytes that the loop's sockets held when `Loop.askForReading` had been called `round` times were read and
+    /// handled.
     func socketsWereRead(round: Int)
 
-    /// At least once a second. `now` is the monotonic clock's, in nanoseconds.
+    /// Called about once a second. `now` is the monotonic clock's, in nanoseconds.
     func tick(now: Int64)
 
     /// When `deadlineCame` is to be called, by the monotonic clock in nanoseconds; nil for never.
     var deadline: Int64? { get }
 
-    /// The deadline that was asked for has come.
+    /// `deadline` has come.
     func deadlineCame(now: Int64)
 
     /// The stream's buffer is empty again.
     func streamWritable(_ stream: DetachedStream)
 
-    /// The stream is over: its client has gone, it failed, or it was finished. Called exactly once for each.
+    /// The stream has ended: its client has gone, it failed, or it was finished. Called exactly once for each stream.
     func streamClosed(_ stream: DetachedStream)
 
     /// The client went before the parked answer was sent. Called once at most, and not after `ParkedAnswer.send`.
@@ -36,17 +37,39 @@ public protocol LoopHandler: AnyObject {
     /// The server stops soon: finish the streams, send the parked answers. Called once.
     func drainBegan()
 
-    /// Fills `exchange.response` with the server's own refusal. Only method and target of the request are sure.
+    /// Fills `exchange.response` with the server's own refusal. Of the request only method and target are set for
+    /// certain.
     func renderRefusal(_ refusal: Refusal, into exchange: Exchange)
 }
 
 extension LoopHandler {
-    /// Nobody asks.
+    /// Does nothing.
+    public func requestsWereHandled() {}
+
+    /// Does nothing.
+    public func woken() {}
+
+    /// Does nothing.
     public func socketsWereRead(round: Int) {}
 
-    /// Nothing waits for an instant.
+    /// Does nothing.
+    public func tick(now: Int64) {}
+
+    /// Never.
     public var deadline: Int64? { nil }
 
-    /// Nothing was asked for.
+    /// Does nothing.
     public func deadlineCame(now: Int64) {}
+
+    /// Does nothing.
+    public func streamWritable(_ stream: DetachedStream) {}
+
+    /// Does nothing.
+    public func streamClosed(_ stream: DetachedStream) {}
+
+    /// Does nothing.
+    public func parkedClosed(_ parked: ParkedAnswer) {}
+
+    /// Does nothing.
+    public func drainBegan() {}
 }

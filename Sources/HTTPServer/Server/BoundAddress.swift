@@ -1,6 +1,6 @@
-/// Where the server listens, once bound.
+/// An address that the server listens on, once bound.
 public struct BoundAddress: Sendable, Equatable, CustomStringConvertible {
-    /// The address with its real port.
+    /// The address; a port 0 is replaced by the one that the kernel chose.
     public let address: ListenAddress
 
     /// `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.

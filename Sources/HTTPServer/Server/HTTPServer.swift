@@ -1,15 +1,22 @@
 import Glibc
 import Platform
 
-/// An HTTP/1.1 server: threads of its own, each with an event loop around libmicrohttpd and a handler.
+/// An HTTP/1.1 server with threads of its own, each of which runs an event loop around libmicrohttpd and a handler.
 public final class HTTPServer: Sendable {
+    /// The loops' threads: started once, joined once.
+    private struct Threads: Sendable {
+        var running: [Thread] = []
+        var isStarted = false
+        var isEnded = false
+    }
+
     /// Where it listens, in the order of the configuration.
     public let boundAddresses: [BoundAddress]
     private let loops: [LoopCore]
     private let quota: SocketQuota
     private let phase = ServerPhase()
     private let files: [(path: String, identity: ListeningSocket.FileIdentity?)]
-    private let threads = Threads()
+    private let threads = Guarded(Threads())
 
     /// Binds every listener; connections wait until `start`.
     ///
@@ -55,11 +62,15 @@ public final class HTTPServer: Sendable {
 
     /// Begins to serve. Call once.
     public func start() {
-        threads.start(loops)
+        threads.withLock { threads in
+            guard !threads.isStarted, !threads.isEnded else { return }
+            threads.isStarted = true
+            threads.running = loops.map { loop in Thread(name: "http-\(loop.loop.index)") { loop.run() } }
+        }
     }
 
-    /// Has other handlers serve from now on: once it returns, no request reaches the first ones any more. Those may have
-    /// admitted no request and hold no stream. Call once, between `start` and `stop`.
+    /// Replaces the handlers: once this returns, no request reaches the first ones any more. They must have admitted no
+    /// request and hold no stream. Call once, between `start` and `stop`.
     ///
     /// - Parameter makeHandler: called once for each loop, on the calling thread.
     public func handOver(to makeHandler: (Loop) -> any LoopHandler) {
@@ -75,18 +86,24 @@ public final class HTTPServer: Sendable {
     /// Whether it takes no new connections any more.
     public var isDraining: Bool { phase.isDraining }
 
-    /// Drains, waits until every request is answered and every stream ended, at most `deadlineSeconds`, and ends.
-    /// Whatever is under way then is cut. Not from a loop's thread; a second call waits for the first.
+    /// Drains, waits until every request is answered and every stream has ended, at most `deadlineSeconds`, and ends.
+    /// What is still under way then is cut off. Not from a loop's thread; a second call waits for the first.
     public func stop(deadlineSeconds: Double) {
         phase.drain()
         let seconds = min(max(0, deadlineSeconds), 1e6)
         phase.stop(deadline: Clocks.monotonic() + Int64(seconds * 1e9))
         for loop in loops { loop.loop.wake() }
-        threads.join(loops)
+        threads.withLock { threads in
+            guard !threads.isEnded else { return }
+            threads.isEnded = true
+            for thread in threads.running { thread.join() }
+            threads.running = []
+            if !threads.isStarted { for loop in loops { loop.discard() } }
+        }
         for file in files { ListeningSocket.remove(file.path, file.identity) }
     }
 
-    /// Connections under HTTP.
+    /// Connections that are neither streams nor parked answers.
     public var connectionCount: Int { quota.connections }
 
     /// Detached streams and parked answers.
@@ -95,10 +112,10 @@ public final class HTTPServer: Sendable {
     /// Bytes that the larger bodies under way hold.
     public var bodyBytes: Int { quota.bodies.total }
 
-    /// Bytes that the larger answers under way hold, or may come to hold.
+    /// Bytes that the larger answers under way hold or have reserved.
     public var answerBytes: Int { quota.answers.total }
 
-    /// Answers that the handler dropped without sending, since the start. Each is a mistake in the handler.
+    /// Answers that the handlers dropped without sending, since the start. Each is a mistake in a handler.
     public var forgottenAnswers: Int { quota.forgottenAnswers }
 
     /// Gives each loop a socket that shares the port, or a single socket to one loop.
@@ -115,7 +132,7 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    /// Lets the process open as many descriptors as it may. Returns how many that is.
+    /// Raises the limit of open descriptors as far as the process may. Returns the limit.
     private static func raiseDescriptorLimit() -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
@@ -123,31 +140,5 @@ public final class HTTPServer: Sendable {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return Int(clamping: limit.rlim_cur)
-    }
-}
-
-/// The loops' threads: started once, joined once.
-private final class Threads: @unchecked Sendable {  // unchecked: the fields are touched inside `lock` only
-    private let lock = Lock()
-    private var running: [Thread] = []
-    private var isStarted = false
-    private var isEnded = false
-
-    func start(_ loops: [LoopCore]) {
-        lock.withLock {
-            guard !isStarted, !isEnded else { return }
-            isStarted = true
-            running = loops.map { loop in Thread(name: "http-\(loop.loop.index)") { loop.run() } }
-        }
-    }
-
-    func join(_ loops: [LoopCore]) {
-        lock.withLock {
-            guard !isEnded else { return }
-            isEnded = true
-            for thread in running { thread.join() }
-            running = []
-            if !isStarted { for loop in loops { loop.discard() } }
-        }
     }
 }

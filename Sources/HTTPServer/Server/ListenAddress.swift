@@ -11,7 +11,7 @@ public enum ListenAddress: Sendable, Equatable {
 
     /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:80` or `unix:/path`.
     ///
-    /// Throws: `ListenError` naming what is wrong with `text`. Whether the host is an address is seen on binding.
+    /// Throws: `ListenError` naming what is wrong with `text`. Binding shows whether the host is an address.
     public init(parsing text: String) throws(ListenError) {
         let unixPrefix = "unix:"
         if text.hasPrefix(unixPrefix) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A socket that listens; its taker closes it.
+/// A socket that listens. Closing it is up to its caller.
 struct ListeningSocket {
     /// Not blocking.
     let descriptor: Int32
@@ -15,7 +15,7 @@ struct ListeningSocket {
         let inode: UInt64
     }
 
-    /// Connections that wait in the kernel to be accepted.
+    /// The most connections that wait in the kernel to be accepted.
     private static let backlog: Int32 = 4096
 
     /// Binds `address` once for each of `loops` (Unix sockets once) and listens.
@@ -25,7 +25,8 @@ struct ListeningSocket {
         switch address {
         case .unix(let path): return [try openUnix(path, index: index)]
         case .tcp(let host, var port):
-            // Sockets that share a port would also share it with another server of the same user, unnoticed.
+            // Sockets that share a port would also share it with another server of the same user, so one that does not
+            // share it tries the port first.
             if loops > 1, port != 0 { close(try bindTCP(host, port: port, sharing: false).descriptor) }
             var sockets: [ListeningSocket] = []
             do throws(ListenError) {
@@ -75,7 +76,7 @@ struct ListeningSocket {
         guard !path.utf8.contains(0) else { throw ListenError("\(name): the path has a zero byte") }
         try removeStale(path, name)
         let descriptor = try make(AF_UNIX, name)
-        // Nobody can connect before it listens, and then only its owner may.
+        // No client can connect before it listens, and then only its owner may.
         var problem = unsafe withAddress(path) { address, length in unsafe bind(descriptor, address, length) }
         if problem == 0, unsafe chmod(path, 0o600) != 0 { problem = errno }
         if problem == 0, listen(descriptor, backlog) != 0 { problem = errno }
@@ -88,7 +89,7 @@ struct ListeningSocket {
             file: identity(path))
     }
 
-    /// Removes a socket file that nobody listens at. Throws where somebody does or it is something else.
+    /// Removes a socket file that no server listens on. Throws where one does, or the file is no socket.
     private static func removeStale(_ path: String, _ name: String) throws(ListenError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return }
@@ -102,7 +103,7 @@ struct ListeningSocket {
         unsafe unlink(path)
     }
 
-    /// Removes the socket file at `path` if it is still that one.
+    /// Removes the socket file at `path` if it is still `file`.
     static func remove(_ path: String, _ file: FileIdentity?) {
         if file != nil, identity(path) == file { unsafe unlink(path) }
     }

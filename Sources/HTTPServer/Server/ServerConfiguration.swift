@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a server is made of.
+/// Where a server listens, its threads and its bounds.
 public struct ServerConfiguration: Sendable {
     /// Where it listens.
     public var listeners: [ListenAddress]

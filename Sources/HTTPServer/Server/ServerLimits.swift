@@ -1,4 +1,4 @@
-/// The bounds of a server; what happens at each is said with it.
+/// The bounds of a server, each with what happens at it.
 public struct ServerLimits: Sendable {
     /// Bytes of a request's head, request line included; above: 431.
     public var headerBytes = 8192
@@ -6,24 +6,24 @@ public struct ServerLimits: Sendable {
     public var headerCount = 100
     /// Bytes of a request target; above: 414.
     public var targetBytes = 4096
-    /// Connections and streams in all loops. Once there are as many, who holds fewer than another gets a place of one who
-    /// holds most; others come in only to be answered health checks.
+    /// Connections and streams in all loops. Once there are as many, a new connection of an address that holds fewer
+    /// than another takes the place of one of an address that holds most; further ones are answered health checks only.
     public var connections = 12_048
     /// Connections and streams of one IPv4 address or one IPv6 network of 64 bits; further ones are closed when they
-    /// come. Unix sockets are not counted so.
+    /// come. There is no such limit for Unix sockets.
     public var connectionsPerAddress = Int.max
-    /// Sockets beyond `connections`: so many each for Unix sockets, for health checks, and for newcomers whose places are
-    /// being cleared. Fewer where descriptors are few.
+    /// Sockets beyond `connections`: this many each for Unix sockets, for health checks, and for newcomers whose places
+    /// are being cleared. Fewer where descriptors are few.
     public var reservedConnections = 64
     /// Bytes that the larger bodies under way, each above `smallBodyBytes`, may hold together; one that would exceed it
     /// is refused with 503.
     public var bodyBytes = 96 << 20
-    /// A body of at most so many bytes is not counted.
+    /// A body of at most this many bytes is not counted.
     public var smallBodyBytes = 16 * 1024
     /// Bytes that the larger answers under way, each above `smallAnswerBytes`, may hold together: see
     /// `Exchange.reserveAnswer`.
     public var answerBytes = 256 << 20
-    /// An answer of at most so many bytes is not counted.
+    /// An answer of at most this many bytes is not counted.
     public var smallAnswerBytes = 16 * 1024
     /// Seconds that a new TCP connection may stay without a byte; then it is closed.
     public var firstByteSeconds = 5
@@ -36,10 +36,10 @@ public struct ServerLimits: Sendable {
     public var responseSeconds = 60
     /// Detached streams and parked answers in all loops; above, detaching is refused.
     public var streams = 10_000
-    /// Bytes a stream may buffer before its sender should pause. At eight times as much it is cut.
+    /// Bytes a stream may buffer before its sender should pause. At eight times as much it is closed.
     public var streamBufferBytes = 64 * 1024
-    /// Seconds without a byte after which the kernel asks whether a stream's peer is still there; as long again without
-    /// an answer, and the stream is closed.
+    /// Seconds without a byte after which the kernel asks whether a stream's peer is still there. After as long again
+    /// without an answer the stream is closed.
     public var streamKeepAliveSeconds = 15
     /// Bytes of a refused body that are read, so that the client sees the refusal; a longer one is cut off.
     public var drainBodyBytes = 1024 * 1024

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether the server serves, drains or stops, for its loops to see. Any thread.
+/// Tells the loops whether the server serves, drains or stops. Any thread.
 final class ServerPhase: Sendable {
     private let draining = Atomic(false)
     private let stopAt = Atomic(Int64.max)
@@ -8,10 +8,10 @@ final class ServerPhase: Sendable {
     var isDraining: Bool { draining.load(ordering: .acquiring) }
     var isStopping: Bool { stopAt.load(ordering: .acquiring) != .max }
 
-    /// When the loops end whatever is under way, on the monotonic clock in nanoseconds.
+    /// When the loops cut off what is under way, on the monotonic clock in nanoseconds.
     var deadline: Int64 { stopAt.load(ordering: .acquiring) }
 
-    /// Returns false where it drains already.
+    /// Begins to drain. Returns false where it drains already.
     @discardableResult
     func drain() -> Bool {
         !draining.exchange(true, ordering: .acquiringAndReleasing)

@@ -1,7 +1,7 @@
 import CMicroHTTPD
 import Glibc
 
-/// An IPv4 or IPv6 address with its port; the kernel's structures stay in here.
+/// An IPv4 or IPv6 address with its port. The kernel's structures are used in this file only.
 struct SocketAddress: Equatable, Sendable {
     private enum Bytes: Equatable {
         case v4(UInt32)  // in network order, as the kernel has it
@@ -27,7 +27,7 @@ struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    /// Nil where `address` is nil or of another family, as a Unix peer's.
+    /// Nil where `address` is nil or of another family, as for a Unix socket's peer.
     init?(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return nil }
         switch Int32(unsafe address.pointee.sa_family) {
@@ -68,7 +68,7 @@ struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    /// What limits per address count by: an IPv4 address, or an IPv6 network of 64 bits, since one client owns that.
+    /// What limits per address count by: an IPv4 address, or an IPv6 network of 64 bits, as one client has all of it.
     var owner: UInt64 {
         switch bytes {
         case .v4(let address): UInt64(address)

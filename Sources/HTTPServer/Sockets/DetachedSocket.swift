@@ -1,9 +1,9 @@
 import Glibc
 import Platform
 
-/// A connection's socket after the library let go of it: written and watched by the loop itself.
+/// A connection's socket that was taken over from the library: the loop itself writes and watches it.
 final class DetachedSocket {
-    /// Who writes to it and is told of it.
+    /// What writes to it and is told of its end.
     enum Owner {
         case none
         case stream(DetachedStream)
@@ -13,9 +13,9 @@ final class DetachedSocket {
     private enum Phase {
         /// Its owner writes.
         case open
-        /// Its owner is done; what is buffered is written.
+        /// Its owner has finished; what is buffered is written.
         case flushing
-        /// Everything is written and said so; the peer is to close.
+        /// Everything is written and the socket shut down for writing; the peer is to close.
         case lingering
         case closed
     }
@@ -27,7 +27,7 @@ final class DetachedSocket {
     var owner = Owner.none
     /// What it counts as.
     private(set) var claim: SocketClaim
-    /// The monotonic clock when the library let go of it.
+    /// The monotonic clock when it was taken over.
     let adoptedAt: Int64
     private let descriptor: Int32
     private var phase = Phase.open
@@ -35,7 +35,7 @@ final class DetachedSocket {
     private var written = 0
     private var watched = Epoll.Events.peerClosed
     private var drained = 0
-    /// When it is closed whatever the peer does; only once its owner is done.
+    /// When it is closed whatever the peer does. Set once its owner has finished.
     private var deadline = Int64.max
 
     init(_ descriptor: Int32, loop: LoopCore, tag: UInt64, peer: SocketAddress?, _ claim: SocketClaim) {
@@ -58,14 +58,14 @@ final class DetachedSocket {
     /// See `SocketQuota.giveUp`.
     func giveUp() -> Bool { loop.quota.giveUp(&claim) }
 
-    /// True until its owner is done with it.
+    /// True until its owner has finished or it is closed.
     var isOpen: Bool { phase == .open }
 
-    /// Begins to watch. Returns false where that is impossible; the socket is of no use then.
+    /// Begins to watch the socket. Returns false where the kernel can't; the socket is of no use then.
     func watch() -> Bool { loop.epoll.add(descriptor, watched, tag: tag) == 0 }
 
-    /// Counts it as a stream from now on. The kernel then looks now and then whether a silent peer is still there, and
-    /// takes no more than a little ahead of what it can send.
+    /// Counts it as a stream from now on. The kernel then probes a silent peer, and buffers only a little more than it
+    /// can send.
     func becomeStream() {
         claim.kind = .stream
         loop.quota.connectionBecameStream()
@@ -77,24 +77,24 @@ final class DetachedSocket {
         set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, Self.unsentBytes)
     }
 
-    /// Probes without an answer after which the kernel gives a silent peer up.
+    /// Probes without an answer after which the kernel closes the connection.
     private static let keepAliveProbes: Int32 = 3
-    /// Bytes the kernel takes of a stream beyond those under way: without a bound it takes megabytes for a peer that
-    /// does not read.
+    /// Bytes of a stream that the kernel buffers beyond those it has sent: without a bound it takes megabytes for a
+    /// peer that does not read.
     private static let unsentBytes: Int32 = 128 * 1024
 
     private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value
-        // A Unix socket knows none of these, and needs none.
+        // A Unix socket has none of these options, and needs none.
         unsafe setsockopt(descriptor, level, option, &value, 4)
     }
 
-    /// Whether the peer has confirmed nothing for `milliseconds`, though the kernel sends it again and again.
+    /// Whether the peer has acknowledged nothing for `milliseconds`, though the kernel sends again and again.
     func isForsaken(milliseconds: Int64) -> Bool {
         var info = tcp_info()
         var size = socklen_t(MemoryLayout<tcp_info>.size)
         guard unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0 else { return false }
-        // One probe of a closed window is always out; a peer that is there answers it before the next.
+        // A closed window always has one probe out; a peer that is there answers it before the next.
         let isRepeating = info.tcpi_retransmits > 0 || info.tcpi_probes > 1
         return isRepeating && Int64(info.tcpi_last_ack_recv) >= milliseconds
     }
@@ -115,10 +115,10 @@ final class DetachedSocket {
         if count < range.count { append(bytes[(range.lowerBound + count)..<range.upperBound]) }
     }
 
-    /// Writes what is buffered, says that no more comes, waits a while for the peer to close, and closes.
+    /// Writes what is buffered, shuts down for writing, waits a while for the peer to close, and closes.
     ///
-    /// To close at once would make the kernel answer bytes that still come with a reset, and a reset takes away from
-    /// the peer what it has not read yet.
+    /// If it closed at once, the kernel would answer bytes that still come with a reset, and the peer would lose what
+    /// it has not read yet.
     func finish() {
         guard phase == .open else { return }
         phase = .flushing
@@ -127,7 +127,7 @@ final class DetachedSocket {
         bufferedBytes == 0 ? linger() : watch(for: .writable)
     }
 
-    /// Closes without a word.
+    /// Closes at once.
     func close() {
         guard phase != .closed else { return }
         phase = .closed
@@ -172,7 +172,7 @@ final class DetachedSocket {
     private func linger() {
         phase = .lingering
         deadline = loop.now + Int64(loop.limits.lingerSeconds) * 1_000_000_000
-        // Places for health checks are too few to be lingered on.
+        // Places for health checks are too few to wait for their peers.
         guard claim.kind != .reserved, shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
         watch(for: [.readable, .peerClosed])
     }
@@ -187,7 +187,7 @@ final class DetachedSocket {
     }
 
     private func append(_ bytes: ArraySlice<UInt8>) {
-        // Bytes already written make room before the array grows.
+        // Bytes that were written are removed before the array grows.
         if written > 0 {
             buffer.removeSubrange(..<written)
             written = 0
@@ -197,7 +197,7 @@ final class DetachedSocket {
         if isStream, bufferedBytes > loop.limits.streamBufferBytes * Self.overrun { close() }
     }
 
-    /// A stream whose sender goes on in spite of a full buffer is cut at this many times the limit.
+    /// A stream whose sender goes on in spite of a full buffer is closed at this many times the limit.
     private static let overrun = 8
 
     private func watch(for events: Epoll.Events) {

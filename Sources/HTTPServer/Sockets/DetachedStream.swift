@@ -1,6 +1,6 @@
-/// An answer without a set end: what is sent reaches the client at once. Confined to its loop.
+/// An answer without a known end: each piece is sent to the client at once. Confined to its loop.
 public final class DetachedStream {
-    /// The handler's own; let go when the stream is closed.
+    /// For the handler's use; released when the stream is closed.
     public var context: AnyObject?
     private let socket: DetachedSocket
     private let isChunked: Bool
@@ -26,11 +26,11 @@ public final class DetachedStream {
     /// True when nothing can be sent any more.
     public var isClosed: Bool { !socket.isOpen }
 
-    /// Whether the client has gone without a word: the kernel sends again and again what it got, and has not heard
-    /// of it for `milliseconds`. A client that merely does not read still says that it is there.
+    /// Whether the client has vanished: the kernel sends again and again, and has had no acknowledgement for
+    /// `milliseconds`. A client that merely does not read still answers the kernel's probes.
     public func isForsaken(milliseconds: Int64) -> Bool { socket.isForsaken(milliseconds: milliseconds) }
 
-    /// Sends the rest, the last chunk, and ends. `LoopHandler.streamClosed` follows.
+    /// Sends what is buffered and the last chunk, and ends. `LoopHandler.streamClosed` follows.
     public func finish() {
         if isChunked { socket.write(Self.lastChunk) }
         socket.finish()

@@ -1,8 +1,8 @@
-/// An answer that may be minutes away: it costs the server a socket and nothing else. Confined to its loop.
+/// An answer that may be minutes away. It costs the server a socket and nothing else. Confined to its loop.
 public final class ParkedAnswer {
-    /// The answer, to be filled before it is sent.
+    /// The answer; fill it before it is sent.
     public var response = Response()
-    /// The handler's own; let go when the answer is sent or the client has gone.
+    /// For the handler's use; released when the answer is sent or the client has gone.
     public var context: AnyObject?
     private let socket: DetachedSocket
     private let isHead: Bool
@@ -12,7 +12,7 @@ public final class ParkedAnswer {
         self.isHead = isHead
     }
 
-    /// Sends `response` and closes the connection after it. Without effect when the client has gone or an answer was
+    /// Sends `response` and closes the connection after it. Without effect when the client has gone or the answer was
     /// sent.
     public func send() {
         guard socket.isOpen else { return }
@@ -25,7 +25,7 @@ public final class ParkedAnswer {
         socket.finish()
     }
 
-    /// True when an answer was sent or the client has gone.
+    /// True when the answer was sent or the client has gone.
     public var isClosed: Bool { !socket.isOpen }
 
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`.

@@ -1,7 +1,7 @@
-/// What a socket counts as among the server's, from its coming to its end.
+/// What a socket counts as in `SocketQuota`, from its start to its end.
 struct SocketClaim {
     enum Kind {
-        /// Under HTTP.
+        /// Served by the library.
         case connection
         /// A stream or a parked answer.
         case stream
@@ -9,9 +9,9 @@ struct SocketClaim {
         case reserved
     }
 
-    /// Whom it counts for; nil: Unix sockets.
+    /// The address that it counts for; nil for Unix sockets.
     let owner: UInt64?
     var kind: Kind
-    /// Whether it is about to be closed for another, and no longer counts for its owner.
+    /// Whether it is about to be closed for a newcomer, and no longer counts for its owner.
     var isGivenUp = false
 }

@@ -1,37 +1,38 @@
 import Platform
 
-/// How many sockets the server holds, in all loops, and who holds them. Any thread.
+/// How many sockets the server holds, in all loops and for each address (the *owner*). Any thread.
 ///
-/// An address may hold as many as there are while nobody else comes. Once all places are taken, a newcomer that holds fewer
-/// than another gets a place of one that holds most. So nobody who holds little is kept out by those who hold much.
+/// An address may hold every place while no other comes. Once all places are taken, a newcomer whose address holds
+/// fewer than another takes the place of one that holds most. So an address that holds few is not kept out by one that
+/// holds many.
 final class SocketQuota: Sendable {
-    /// Whether a connection may come in.
-    enum Admission: Equatable {
-        /// There is a place for it.
+    /// Where a new connection finds its place.
+    enum Placement: Equatable {
+        /// A free place.
         case free
-        /// A socket of one that holds most is to be closed for it.
+        /// The place of a socket of an owner that holds most, which is to be closed.
         case instead
-        /// Only among those kept for health checks.
+        /// A place among those kept for health checks.
         case reserve
-        /// Its address holds as many as one may, or there is no place of any kind.
+        /// None: its owner holds as many as one may, or there is no place of any kind.
         case refused
     }
 
-    private struct Counts {
+    private struct Counts: Sendable {
         var connections = 0
         var streams = 0
         var reserved = 0
         var forgottenAnswers = 0
-        /// Most sockets at once since a crowd had last gone.
-        var crowd = 0
+        /// The most sockets at once since `hasHalved` last returned true.
+        var peak = 0
         var owners = Owners()
-        /// Unix sockets, those aside that were given up.
+        /// Unix sockets, without those that were given up.
         var local = 0
 
-        /// All but those kept for health checks.
+        /// Sockets, without those kept for health checks.
         var ordinary: Int { connections + streams }
 
-        /// Counts one more, or one fewer, for `owner`. Unix sockets with places of their own count for nobody.
+        /// Counts one more, or one fewer, for `owner`. Unix sockets in places of their own count for no owner.
         mutating func change(_ owner: UInt64?, by difference: Int, ownPlaces: Int) {
             if owner == nil {
                 local += difference
@@ -41,17 +42,17 @@ final class SocketQuota: Sendable {
         }
     }
 
-    /// How many sockets each owner holds; the most that any holds is known at once.
-    private struct Owners {
+    /// How many sockets each owner holds, and the most that any of them holds.
+    private struct Owners: Sendable {
         private(set) var counts: [UInt64?: Int] = [:]
-        /// How many owners hold so many sockets.
+        /// By number of sockets, how many owners hold that number.
         private var holders: [Int: Int] = [:]
         private(set) var most = 0
 
         func count(_ owner: UInt64?) -> Int { counts[owner] ?? 0 }
 
-        /// Whether nobody holds more, or only a sixteenth more: of two that hold nearly the same, neither has to be looked for
-        /// anew each time.
+        /// Whether no owner holds over a sixteenth more: of two that hold nearly the same, either may be evicted from,
+        /// so that a list of candidates stays of use.
         func holdsMost(_ owner: UInt64?) -> Bool { count(owner) > 0 && count(owner) >= most - most / 16 }
 
         mutating func change(_ owner: UInt64?, by difference: Int) {
@@ -66,51 +67,40 @@ final class SocketQuota: Sendable {
     }
 
     private let limits: ServerLimits
-    /// Connections and streams, those aside that come in beyond this number.
+    /// The most connections and streams, without those that come in beyond this number.
     private let ordinary: Int
-    /// So many each may come beyond it: newcomers whose places are being cleared, Unix sockets, health checks, and health
-    /// checks that are over.
+    /// This many of each kind may come beyond `ordinary`: newcomers whose places are being cleared, Unix sockets,
+    /// health checks, and health checks that are over.
     private let reserve: Int
-    /// Health checks that each loop takes beyond it.
+    /// Health checks that each loop takes beyond `ordinary`.
     let reservePerLoop: Int
-    private let guarded: Guarded
-    /// Of the larger bodies under way.
+    private let counts = Guarded(Counts())
+    /// The larger bodies under way.
     let bodies: ByteBudget
-    /// Of the larger answers under way.
+    /// The larger answers under way.
     let answers: ByteBudget
 
-    /// The counts, which only the holder of the lock touches.
-    private final class Guarded: @unchecked Sendable {  // unchecked: every access is inside `lock`
-        let lock = Lock()
-        private var counts = Counts()
-
-        func use<Result>(_ body: (inout Counts) -> Result) -> Result {
-            lock.withLock { body(&counts) }
-        }
-    }
-
-    /// `descriptors` is how many the process may open; where those are few, half of them are for sockets.
+    /// `descriptors` is how many the process may open. Where they are few, half of them are for sockets.
     init(_ limits: ServerLimits, descriptors: Int, loops: Int) {
         self.limits = limits
         let sockets = max(1, descriptors - min(limits.reservedDescriptors, descriptors / 2))
         reserve = min(limits.reservedConnections, sockets / 8)
         ordinary = max(1, min(limits.connections, sockets - 4 * reserve))
         reservePerLoop = max(1, reserve / loops)
-        guarded = Guarded()
         bodies = ByteBudget(limits.bodyBytes)
         answers = ByteBudget(limits.answerBytes)
     }
 
-    /// Most sockets there can be.
+    /// The most sockets there can be.
     var most: Int { ordinary + 4 * reserve }
 
-    var connections: Int { guarded.use { $0.connections + $0.reserved } }
-    var streams: Int { guarded.use { $0.streams } }
-    var forgottenAnswers: Int { guarded.use { $0.forgottenAnswers } }
+    var connections: Int { counts.withLock { $0.connections + $0.reserved } }
+    var streams: Int { counts.withLock { $0.streams } }
+    var forgottenAnswers: Int { counts.withLock { $0.forgottenAnswers } }
 
-    /// Whether one more connection of `owner` may come.
-    func admission(for owner: UInt64?) -> Admission {
-        guarded.use { counts in
+    /// Where one more connection of `owner` finds its place.
+    func placement(for owner: UInt64?) -> Placement {
+        counts.withLock { counts in
             let held = counts.owners.count(owner)
             if owner != nil, held >= limits.connectionsPerAddress { return .refused }
             if owner == nil, counts.local < reserve { return .free }
@@ -122,16 +112,16 @@ final class SocketQuota: Sendable {
     }
 
     func came(_ claim: SocketClaim) {
-        guarded.use { counts in
+        counts.withLock { counts in
             guard claim.kind != .reserved else { return counts.reserved += 1 }
             counts.connections += 1
-            counts.crowd = max(counts.crowd, counts.ordinary)
+            counts.peak = max(counts.peak, counts.ordinary)
             counts.change(claim.owner, by: 1, ownPlaces: reserve)
         }
     }
 
     func went(_ claim: SocketClaim) {
-        guarded.use { counts in
+        counts.withLock { counts in
             switch claim.kind {
             case .reserved: return counts.reserved -= 1
             case .connection: counts.connections -= 1
@@ -141,11 +131,11 @@ final class SocketQuota: Sendable {
         }
     }
 
-    /// Has a socket no longer count for its owner, as it is about to be closed for another's. Returns false where others hold
-    /// more by now.
+    /// Makes a socket no longer count for its owner, as it is about to be closed for a newcomer. Returns false where
+    /// other owners hold more by now.
     func giveUp(_ claim: inout SocketClaim) -> Bool {
         guard claim.kind != .reserved, !claim.isGivenUp else { return false }
-        claim.isGivenUp = guarded.use { counts in
+        claim.isGivenUp = counts.withLock { counts in
             guard counts.owners.holdsMost(claim.owner) else { return false }
             counts.change(claim.owner, by: -1, ownPlaces: reserve)
             return true
@@ -153,14 +143,14 @@ final class SocketQuota: Sendable {
         return claim.isGivenUp
     }
 
-    /// Those of `sockets` whose owners hold most.
-    func ofThoseWhoHoldMost<Socket>(_ sockets: [Socket], claim: (Socket) -> SocketClaim?) -> [Socket] {
-        guarded.use { counts in sockets.filter { claim($0).map { counts.owners.holdsMost($0.owner) } ?? false } }
+    /// The ones of `sockets` whose owners hold most.
+    func heldByLargestHolders<Socket>(_ sockets: [Socket], claim: (Socket) -> SocketClaim?) -> [Socket] {
+        counts.withLock { counts in sockets.filter { claim($0).map { counts.owners.holdsMost($0.owner) } ?? false } }
     }
 
-    /// One more stream, if that may be.
+    /// Counts one more stream, unless there are too many.
     func takeStream() -> Bool {
-        guarded.use { counts in
+        counts.withLock { counts in
             guard counts.streams < limits.streams else { return false }
             counts.streams += 1
             return true
@@ -168,24 +158,25 @@ final class SocketQuota: Sendable {
     }
 
     func giveBackStream() {
-        guarded.use { $0.streams -= 1 }
+        counts.withLock { $0.streams -= 1 }
     }
 
-    /// After `takeStream`.
+    /// Counts one connection less. Called after `takeStream`.
     func connectionBecameStream() {
-        guarded.use { $0.connections -= 1 }
+        counts.withLock { $0.connections -= 1 }
     }
 
-    /// Whether there were at least `size` sockets at once, of which no more than half are left. True once for each crowd.
-    func crowdHasGone(of size: Int) -> Bool {
-        guarded.use { counts in
-            guard counts.crowd >= size, counts.ordinary <= counts.crowd / 2 else { return false }
-            counts.crowd = counts.ordinary
+    /// Whether there were at least `size` sockets at once, of which no more than half are left. True once for each such
+    /// peak.
+    func hasHalved(sincePeakOf size: Int) -> Bool {
+        counts.withLock { counts in
+            guard counts.peak >= size, counts.ordinary <= counts.peak / 2 else { return false }
+            counts.peak = counts.ordinary
             return true
         }
     }
 
     func answerWasForgotten() {
-        guarded.use { $0.forgottenAnswers += 1 }
+        counts.withLock { $0.forgottenAnswers += 1 }
     }
 }

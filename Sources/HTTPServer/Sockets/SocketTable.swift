@@ -1,4 +1,4 @@
-/// A loop's detached sockets by their tags. A tag is never that of an earlier socket whose event may be at hand.
+/// A loop's detached sockets by their tags. No tag is used again while an event of an earlier socket may be at hand.
 struct SocketTable {
     private var slots: [DetachedSocket?] = []
     private var free: [Int] = []

@@ -1,8 +1,8 @@
-/// Bytes for the streams of one loop, framed once however many are sent them.
+/// Bytes for the streams of one loop, framed once for all of them.
 public struct StreamChunk: Sendable {
     /// The bytes as a chunk of a chunked body.
     let framed: [UInt8]
-    /// Where in it the bytes themselves stand.
+    /// Where in `framed` the bytes themselves are.
     let content: Range<Int>
 
     /// Frames `content`, which is not empty.
@@ -19,6 +19,6 @@ public struct StreamChunk: Sendable {
         self.framed = framed
     }
 
-    /// What was framed.
+    /// The bytes themselves.
     public var bytes: ArraySlice<UInt8> { framed[content] }
 }

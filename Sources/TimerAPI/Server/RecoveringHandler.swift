@@ -62,12 +62,4 @@ final class RecoveringHandler: LoopHandler {
     func handle(_ exchange: Exchange, _ answer: consuming Answer) {
         preconditionFailure("a request is answered as its head comes, none is admitted")
     }
-
-    func turnEnded() {}
-    func woken() {}
-    func tick(now: Int64) {}
-    func streamWritable(_ stream: DetachedStream) {}
-    func streamClosed(_ stream: DetachedStream) {}
-    func parkedClosed(_ parked: ParkedAnswer) {}
-    func drainBegan() {}
 }

@@ -126,7 +126,7 @@ final class TimerHandler: LoopHandler {
 
     private var isIdle: Bool { ready.isEmpty && long.isEmpty }
 
-    func turnEnded() {
+    func requestsWereHandled() {
         heart.beat()
         for _ in 0..<Self.stepsPerRound where !isIdle { applyReady() }
         if !isIdle { inbox.wake() }
@@ -177,7 +177,7 @@ final class TimerHandler: LoopHandler {
         resolveWaiting()
         retryHeld()
         streams.feed()
-        turnEnded()
+        requestsWereHandled()
     }
 
     /// Queues a request whose operation has a further step under the lock.

@@ -64,12 +64,4 @@ final class WebhookReceiver: LoopHandler {
         exchange.response.reset()
         exchange.response.status = refusal.status
     }
-
-    func turnEnded() {}
-    func woken() {}
-    func tick(now: Int64) {}
-    func streamWritable(_ stream: DetachedStream) {}
-    func streamClosed(_ stream: DetachedStream) {}
-    func parkedClosed(_ parked: ParkedAnswer) {}
-    func drainBegan() {}
 }

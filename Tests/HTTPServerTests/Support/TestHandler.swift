@@ -119,7 +119,7 @@ final class TestHandler: LoopHandler {
         list = []
     }
 
-    func turnEnded() { answerAll(&gathered) }
+    func requestsWereHandled() { answerAll(&gathered) }
 
     func woken() {
         if probe.isOpen("later") { answerAll(&waiting) }
