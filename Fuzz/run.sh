@@ -49,8 +49,9 @@ for module in CLinux CAssets; do
 done
 compile_together WireJSON TimerCore
 compile_together Platform
-compile_together TimerLog Webhooks
-compile_together TimerService HTTPServer
+compile_together TimerLog Curl
+compile_together Webhooks HTTPServer
+compile_together TimerService
 compile_together TimerAPI
 # Not optimised: failures say what they are, and the compiler (6.3.1) breaks on the optimised end of a fold.
 compile Fuzz -Onone Fuzz/*.swift

@@ -48,15 +48,20 @@ static inline long ccurl_connections_made(CURL *handle) {
   return count;
 }
 
-/// Sets who hears of header lines, of the body and of time; all get `context` last or first, as libcurl has it.
-static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink head, ccurl_sink body, ccurl_pulse pulse,
-                                       void *context) {
+/// Sets who hears of header lines and of the body; both get `context` last. `ccurl_multi_next` returns it as well.
+static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink head, ccurl_sink body, void *context) {
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, head);
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+  return curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
+}
+
+/// Sets who hears of time; it gets `context` first.
+static inline CURLcode ccurl_set_pulse(CURL *handle, ccurl_pulse pulse, void *context) {
   curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, pulse);
-  return curl_easy_setopt(handle, CURLOPT_XFERINFODATA, context);
+  curl_easy_setopt(handle, CURLOPT_XFERINFODATA, context);
+  return curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
 }
 
 /// Where errors are described; `buffer` has CURL_ERROR_SIZE bytes and outlives the handle's transfers.
@@ -64,17 +69,10 @@ static inline CURLcode ccurl_set_error_buffer(CURL *handle, char *buffer) {
   return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, buffer);
 }
 
-/// Sets who hears of header lines and of the body, and who opens sockets; all get `context` last or first, as libcurl
-/// has it.
-static inline CURLcode ccurl_set_callbacks(CURL *handle, ccurl_sink head, ccurl_sink body,
-                                           curl_opensocket_callback open, void *context) {
-  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, head);
-  curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
-  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
-  curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
-  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open);
+/// Sets who opens sockets; it gets `context` first.
+static inline CURLcode ccurl_set_opener(CURL *handle, curl_opensocket_callback open, void *context) {
   curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
-  return curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
+  return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open);
 }
 
 /// Sets who is asked before each request, once it has a connection, new or kept; it gets `context` first.
@@ -100,7 +98,7 @@ static inline CURLMcode ccurl_multi_set_watcher(CURLM *multi, curl_socket_callba
   return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);
 }
 
-/// Takes the next transfer that has ended: the context of its callbacks, and how it ended. Null when there is none.
+/// Takes the next transfer that has ended: the context of its sinks, and how it ended. Null when there is none.
 static inline void *ccurl_multi_next(CURLM *multi, CURLcode *code) {
   int left;
   void *context = NULL;

@@ -1,21 +1,21 @@
-import CCurl
+import Curl
 import Platform
 
-/// One exchange under way: what libcurl's callbacks write to.
-final class Transfer {
-    /// Why a callback gave the transfer up.
+/// One request of an `HTTPClient` under way: takes the answer.
+final class ClientTransfer: TransferDelegate {
+    /// Why the transfer was given up.
     enum Stop {
         /// The body is longer than the client takes.
         case tooLarge
-        /// Nothing came for as long as the caller allowed.
+        /// No byte came for as long as the caller allowed.
         case silent
-        /// The reader of the stream has enough.
+        /// The stream's reader wants no more.
         case byReader
     }
 
     /// The answer so far.
     private(set) var response = HTTPResponse(status: 0, headers: [], body: [])
-    /// Set where a callback gave up.
+    /// Set where the transfer was given up.
     private(set) var stop: Stop?
     private let bodyLimit: Int
     private let stream: HTTPStreamReader?
@@ -23,7 +23,7 @@ final class Transfer {
     private var headEnded = false
     private var lastByteAt = Clocks.monotonic()
 
-    /// Bytes of header lines that a client takes.
+    /// The most bytes of header lines that a client takes.
     static let headLimit = 64 * 1024
 
     init(bodyLimit: Int, stream: HTTPStreamReader? = nil) {
@@ -31,12 +31,11 @@ final class Transfer {
         self.stream = stream
     }
 
-    /// Takes a line of the head; false gives up.
-    func head(_ line: [UInt8]) -> Bool {
+    func head(_ line: Span<UInt8>) -> Bool {
         lastByteAt = Clocks.monotonic()
         headBytes += line.count
-        guard headBytes <= Self.headLimit else { return give(.tooLarge) }
-        let text = String(trimming: line)
+        guard headBytes <= Self.headLimit else { return giveUp(.tooLarge) }
+        let text = String(trimming: line.indices.map { line[$0] })
         if text.hasPrefix("HTTP/") {
             // A new status line: what came before was interim, 100 or 103.
             response.headers = []
@@ -46,31 +45,30 @@ final class Transfer {
             response.headers.append(HTTPResponse.Header(name: String(text[..<colon]), value: value))
         } else if text.isEmpty, response.status >= 200, !headEnded {
             headEnded = true
-            if let stream, !stream.onHead(response) { return give(.byReader) }
+            if let stream, !stream.onHead(response) { return giveUp(.byReader) }
         }
         return true
     }
 
-    /// Takes a piece of the body; false gives up.
-    func body(_ bytes: [UInt8]) -> Bool {
+    func body(_ bytes: Span<UInt8>) -> Bool {
+        let bytes = bytes.indices.map { bytes[$0] }
         lastByteAt = Clocks.monotonic()
         if let stream, response.status == 200 {
-            return stream.onBytes(bytes) || give(.byReader)
+            return stream.onBytes(bytes) || giveUp(.byReader)
         }
-        guard response.body.count + bytes.count <= bodyLimit else { return give(.tooLarge) }
+        guard response.body.count + bytes.count <= bodyLimit else { return giveUp(.tooLarge) }
         response.body += bytes
         return true
     }
 
-    /// Looks at the clock; false gives up.
     func pulse() -> Bool {
         guard let stream, Clocks.monotonic() - lastByteAt > Int64(stream.silenceSeconds) * 1_000_000_000 else {
             return true
         }
-        return give(.silent)
+        return giveUp(.silent)
     }
 
-    private func give(_ reason: Stop) -> Bool {
+    private func giveUp(_ reason: Stop) -> Bool {
         stop = reason
         return false
     }

@@ -1,14 +1,15 @@
 /// Why a request got no answer. An answer with a status of 400 or above is no error here.
 public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of trouble, as far as a caller acts on it.
+    /// The kinds that a caller may treat differently.
     public enum Kind: Sendable, Equatable {
-        /// Nobody answers there: refused, no such host or socket. The request was not sent.
+        /// No server answers there: refused, no such host or socket. The request was not sent.
         case unreachable
-        /// The answer did not come in time, or a stream fell silent. The request may have been carried out.
+        /// The answer did not come in time, or a stream sent nothing for too long. The request may have been carried
+        /// out.
         case timedOut
         /// The connection ended before the answer did. The request may have been carried out.
         case interrupted
-        /// The answer is longer than the client takes.
+        /// The answer is longer than the client's limit.
         case tooLarge
         /// The request can't be sent as it is.
         case invalidRequest
@@ -16,7 +17,7 @@ public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertib
         case failed
     }
 
-    /// What kind of trouble.
+    /// Its kind.
     public let kind: Kind
     /// One line that names the server.
     public let description: String

@@ -10,13 +10,13 @@ public struct HTTPRequest: Sendable {
         case delete = "DELETE"
     }
 
-    /// What to do.
+    /// The method.
     public var method: Method
     /// Path and query, percent-encoded, from the first slash on.
     public var target: String
-    /// Further header lines; `Host`, `Content-Length` and the like are the client's own.
+    /// Further header lines; the client adds `Host`, `Content-Length` and the like.
     public var headers: [(name: String, value: String)]
-    /// The body; nil sends none and no content type.
+    /// The body; nil for none.
     public var body: [UInt8]?
 
     /// Makes a request; see the members.
@@ -29,7 +29,7 @@ public struct HTTPRequest: Sendable {
         self.body = body
     }
 
-    /// What keeps it from being sent, or nil: line ends and other control characters would let a value write headers.
+    /// Why it can't be sent, or nil: line ends and other control characters could inject header lines.
     var fault: String? {
         guard target.hasPrefix("/"), target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
             return "the target is not a percent-encoded path"
@@ -43,19 +43,6 @@ public struct HTTPRequest: Sendable {
             }
         }
         return nil
-    }
-
-    /// Header lines as libcurl takes them.
-    var lines: [String] {
-        var lines = headers.map { header in
-            // "Name:" would remove a header of libcurl's; "Name;" sends one without a value.
-            header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
-        }
-        if !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
-            // Otherwise libcurl calls every POST a submitted form.
-            lines.append("Content-Type:")
-        }
-        return lines
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {

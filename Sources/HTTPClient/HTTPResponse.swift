@@ -12,7 +12,7 @@ public struct HTTPResponse: Sendable, Equatable {
     public var status: Int
     /// The header lines in their order.
     public var headers: [Header]
-    /// The body; empty where a stream's reader took it.
+    /// The body; empty where `HTTPStreamReader.onBytes` took it.
     public var body: [UInt8]
 
     /// The value of the first header called `name`, in whatever case.

@@ -1,8 +1,8 @@
-/// Who reads a stream.
+/// Takes a stream's head and bytes as they come.
 struct HTTPStreamReader {
-    /// A stream without any byte for so long is given up.
+    /// A stream without a byte for this long is given up.
     let silenceSeconds: Int
-    /// Hears of the answer's head, whatever its status; false ends the stream.
+    /// Takes the answer's head, whatever its status; false ends the stream.
     let onHead: (HTTPResponse) -> Bool
     /// Takes bytes of a 200's body as they come; false ends the stream.
     let onBytes: ([UInt8]) -> Bool

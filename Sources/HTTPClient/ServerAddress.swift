@@ -1,18 +1,18 @@
-/// Where an HTTP server is found.
+/// The address of an HTTP server.
 public struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
-    /// What paths are appended to: scheme, authority and perhaps a prefix, without a slash at the end.
+    /// The prefix of every URL: scheme, authority and perhaps a path, without a slash at the end.
     let base: String
     /// The Unix socket to connect to; nil for TCP.
     let socketPath: String?
 
     /// Reads `http://127.0.0.1:8080`, `https://timers.example/prefix` or `unix:/path`.
     ///
-    /// Nil where `text` is none of these. Whether the host exists is seen on connecting.
+    /// Nil where `text` is none of these. Connecting shows whether the host exists.
     public init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst("unix:".count))
             guard !path.isEmpty, !path.utf8.contains(0) else { return nil }
-            // The host is part of the protocol even where it leads nowhere.
+            // HTTP wants a host even where it leads nowhere.
             base = "http://localhost"
             socketPath = path
             return

@@ -21,7 +21,7 @@ final class Dispatcher: @unchecked Sendable {
     private var isStopping = false
     private var isOver = false
     private var listeners: [AddressPolicy.Listener] = []
-    private var courier: (any ExchangeCourier)?
+    private var courier: (any WebhookCourier)?
     private let rows: RowSource
     private var bodies: EventBodies
     private var restarts = 0
@@ -82,7 +82,7 @@ final class Dispatcher: @unchecked Sendable {
     /// - Parameter makeCourier: makes what sends in place of `Courier`; it is given what takes the results.
     init(
         _ engine: Engine, _ hub: EventHub, _ store: any LogStore, _ sending: DeliverySending,
-        makeCourier: ((_ finished: @escaping @Sendable ([CourierResult]) -> Void) -> any ExchangeCourier)? = nil,
+        makeCourier: ((_ finished: @escaping @Sendable ([CourierResult]) -> Void) -> any WebhookCourier)? = nil,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
         self.engine = engine
@@ -93,7 +93,7 @@ final class Dispatcher: @unchecked Sendable {
         bodies = EventBodies(rows.row)
         queues = HostQueues(perHost: configuration.perHost, concurrency: configuration.concurrency)
         var limits = CourierLimits()
-        limits.exchanges = max(1, configuration.concurrency)
+        limits.transfers = max(1, configuration.concurrency)
         limits.proxy = configuration.proxy
         let finished: @Sendable ([CourierResult]) -> Void = { [weak self] results in self?.take(results) }
         courier =

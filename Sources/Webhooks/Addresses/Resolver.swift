@@ -3,29 +3,39 @@ import TimerCore
 
 /// Looks names up on a bounded number of threads of its own.
 ///
-/// The system's lookup can't be cut short: it keeps its thread until the last name server was waited for. A name is
-/// looked up once at a time, whoever asks, so a name whose servers are silent keeps one thread. Names that were not
-/// found lately get three of four threads at most: those that were are looked up beside them, whatever others do.
-final class Resolver: @unchecked Sendable {  // unchecked: what changes is guarded by `lock`
+/// The system's lookup can't be cut short: it keeps its thread until the last name server had its time. A name has one
+/// lookup at a time, however many requests ask for it, so a name whose servers do not answer keeps one thread. Names
+/// that were not found lately get at most three of four threads, so that such names can't keep those that were found
+/// lately from being looked up.
+final class Resolver: Sendable {
     /// Finds the addresses of a name, 4 or 16 bytes each; empty where there are none. May block.
     typealias Lookup = @Sendable (_ name: String) -> [[UInt8]]
+
+    private struct State: Sendable {
+        /// Names in the order in which they were asked for: those found lately, and the others.
+        var known = FIFO<String>()
+        var unknown = FIFO<String>()
+        /// The names in these queues, each with whether it is still wanted.
+        var queued: [String: Bool] = [:]
+        var running: Set<String> = []
+        /// How many of those running were not found lately.
+        var unknownRunning = 0
+        var threads: [Thread] = []
+        /// Threads in a lookup.
+        var busy: Set<Int> = []
+        var isStopping = false
+    }
+
+    /// What a thread does next.
+    private enum Job {
+        case lookUp(String, isKnown: Bool)
+        case end
+    }
 
     private let mostThreads: Int
     private let lookUp: Lookup
     private let found: @Sendable (_ name: String, _ addresses: [[UInt8]]) -> Void
-    private let lock = Lock()
-    /// Names in the order in which they were asked for: those found lately, and the others.
-    private var known = FIFO<String>()
-    private var unknown = FIFO<String>()
-    /// The names in these queues, each with whether it is still wanted.
-    private var queued: [String: Bool] = [:]
-    private var running: Set<String> = []
-    /// How many of those running were not found lately.
-    private var unknownRunning = 0
-    private var threads: [Thread] = []
-    /// Threads in a lookup.
-    private var busy: Set<Int> = []
-    private var isStopping = false
+    private let state = Guarded(State())
 
     /// - Parameter found: gets what each lookup came to, on its thread.
     init(
@@ -41,75 +51,69 @@ final class Resolver: @unchecked Sendable {  // unchecked: what changes is guard
     ///
     /// - Parameter isKnown: whether it was found lately.
     func ask(_ name: String, isKnown: Bool) {
-        lock.withLock {
-            guard !running.contains(name), queued.updateValue(true, forKey: name) == nil else { return }
-            if isKnown { known.append(name) } else { unknown.append(name) }
-            if threads.count - busy.count < queued.count && threads.count < mostThreads && !isStopping { addThread() }
-            lock.broadcast()
+        state.update { state in
+            guard !state.running.contains(name), state.queued.updateValue(true, forKey: name) == nil else { return }
+            if isKnown { state.known.append(name) } else { state.unknown.append(name) }
+            let idle = state.threads.count - state.busy.count
+            if idle < state.queued.count && state.threads.count < mostThreads && !state.isStopping {
+                let index = state.threads.count
+                state.threads.append(Thread(name: "lookup") { [self] in run(index) })
+            }
         }
     }
 
     /// Takes back that a name was asked for, unless its lookup has begun.
-    func withdraw(_ name: String) { lock.withLock { if queued[name] != nil { queued[name] = false } } }
+    func withdraw(_ name: String) { state.withLock { if $0.queued[name] != nil { $0.queued[name] = false } } }
 
     /// Whether the lookup of `name` has begun and not ended.
-    func isRunning(_ name: String) -> Bool { lock.withLock { running.contains(name) } }
+    func isRunning(_ name: String) -> Bool { state.withLock { $0.running.contains(name) } }
 
     /// Begins no more lookups, and waits for the threads that are in none; the others end with their lookups.
     func stop() {
-        let idle = lock.withLock {
-            isStopping = true
-            lock.broadcast()
-            return threads.indices.filter { !busy.contains($0) }.map { threads[$0] }
+        let idle = state.update { state in
+            state.isStopping = true
+            return state.threads.indices.filter { !state.busy.contains($0) }.map { state.threads[$0] }
         }
         for thread in idle { thread.join() }
     }
 
-    private func addThread() {
-        let index = threads.count
-        threads.append(Thread(name: "lookup") { [self] in run(index) })
-    }
-
     private func run(_ index: Int) {
-        while let (name, isKnown) = next(index) {
+        while case .lookUp(let name, let isKnown) = next(index) {
             let addresses = lookUp(name)
-            lock.withLock {
-                busy.remove(index)
-                running.remove(name)
-                if !isKnown { unknownRunning -= 1 }
-                // Another thread may wait for the place that this one gave back.
-                lock.broadcast()
+            // Another thread may wait for the place that this one gives back.
+            state.update { state in
+                state.busy.remove(index)
+                state.running.remove(name)
+                if !isKnown { state.unknownRunning -= 1 }
             }
             found(name, addresses)
         }
     }
 
-    /// Waits for a name; nil once stopped.
-    private func next(_ index: Int) -> (name: String, isKnown: Bool)? {
-        lock.withLock {
-            while !isStopping {
-                if let name = pop(&known) {
-                    begin(name, index)
-                    return (name, true)
-                }
-                if unknownRunning < max(1, mostThreads * 3 / 4), let name = pop(&unknown) {
-                    begin(name, index)
-                    unknownRunning += 1
-                    return (name, false)
-                }
-                lock.wait()
+    /// Waits for a name to look up, or for the stop.
+    private func next(_ index: Int) -> Job {
+        state.wait { state in
+            if state.isStopping { return .end }
+            if let name = Self.pop(&state.known, &state.queued) {
+                Self.begin(name, index, &state)
+                return .lookUp(name, isKnown: true)
+            }
+            if state.unknownRunning < max(1, mostThreads * 3 / 4), let name = Self.pop(&state.unknown, &state.queued) {
+                Self.begin(name, index, &state)
+                state.unknownRunning += 1
+                return .lookUp(name, isKnown: false)
             }
             return nil
         }
     }
 
-    private func begin(_ name: String, _ index: Int) {
-        running.insert(name)
-        busy.insert(index)
+    private static func begin(_ name: String, _ index: Int, _ state: inout State) {
+        state.running.insert(name)
+        state.busy.insert(index)
     }
 
     /// The next name of a queue that is still wanted.
-    private func pop(_ queue: inout FIFO<String>) -> String? {
+    private static func pop(_ queue: inout FIFO<String>, _ queued: inout [String: Bool]) -> String? {
         while let name = queue.popFirst() {
             if queued.removeValue(forKey: name) == true { return name }
         }

@@ -1,8 +1,8 @@
-/// What is kept of an answer's head while its lines come.
+/// What is kept of an answer's head, which comes line by line.
 struct AnswerHead {
     /// Bytes of header lines that are read, interim answers and trailers included.
     static let limit = 64 * 1024
-    /// Bytes of a value that are kept: more make no sense, and are told by their length.
+    /// Bytes of a value that are kept. A longer value makes no sense, and its length shows that it was longer.
     static let valueLimit = 256
 
     /// The status once the head is complete; 0 before.
@@ -11,12 +11,12 @@ struct AnswerHead {
     private(set) var retryAfter: [UInt8]?
     /// The value of `Timer-Command`.
     private(set) var timerCommand: [UInt8]?
-    /// Set where the lines are more than `limit`.
+    /// Set where the lines have more than `limit` bytes.
     private(set) var isTooLong = false
-    /// The status of the head under way.
+    /// The status of the head that is being read.
     private var announced = 0
     private var count = 0
-    /// Whether anything came.
+    /// Whether any byte came.
     var hasBegun: Bool { count > 0 }
 
     /// Takes a line with its end; false gives the answer up.
@@ -26,7 +26,7 @@ struct AnswerHead {
             isTooLong = true
             return false
         }
-        // What comes behind the body is no part of the head.
+        // Trailers, after the body, are no part of the head.
         guard status == 0 else { return true }
         if line.begins(with: "http/") {
             // A new status line: what came before was interim, 100 or 103.
@@ -43,7 +43,7 @@ struct AnswerHead {
         return true
     }
 
-    /// The number behind the first space; 0 where there is none of three digits.
+    /// The three-digit number after the first space; 0 where there is none.
     private static func status(_ line: Span<UInt8>) -> Int {
         var index = 0
         while index < line.count, line[index] != 0x20 { index += 1 }
@@ -57,7 +57,7 @@ struct AnswerHead {
         return number
     }
 
-    /// What stands behind the colon, without white space around it.
+    /// What follows the colon, without white space around it.
     private static func value(_ line: Span<UInt8>) -> [UInt8] {
         var start = 0
         while line[start] != UInt8(ascii: ":") { start += 1 }
@@ -70,7 +70,7 @@ struct AnswerHead {
 }
 
 extension Span<UInt8> {
-    /// Whether it begins with `text`, which is in lower case, upper and lower case being one.
+    /// Whether it begins with `text`, which is in lower case, ignoring case.
     fileprivate func begins(with text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { text in
@@ -82,7 +82,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether it is only a line's end.
+    /// Whether it is only a line end.
     fileprivate var isBlank: Bool {
         for index in indices where self[index] > 0x20 { return false }
         return true

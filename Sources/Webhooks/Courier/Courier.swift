@@ -1,24 +1,31 @@
 public import Platform
 import Synchronization
 
-/// Makes HTTP exchanges, many at once, on one thread of its own.
+/// Makes HTTP requests, many at once, on one thread of its own.
 ///
-/// It begins whatever it is given at once; whose turn it is, `HostQueues` tells its caller. Connections are kept and used again. Certificates are verified against the system's authorities. There are no
-/// redirects, no cookies, and no proxy but the one that is given. An answer's body is read and thrown away. Names are
-/// looked up on threads of the courier's own, so many at most: see `Resolver`.
+/// It begins every request at once; its caller orders them, with `HostQueues`. Connections are kept and used again.
+/// Certificates are verified against the system's authorities. There are no redirects, no cookies, and no proxy but
+/// `CourierLimits.proxy`. An answer's body is read and thrown away. Names are looked up on threads of the courier's
+/// own, at most `CourierLimits.lookups`: see `Resolver`.
 public final class Courier: Sendable {
-    private let mail = CourierMail()
+    /// The thread: started once, joined once.
+    private struct Worker: Sendable {
+        var running: Thread?
+        var isEnded = false
+    }
+
+    private let inbox = CourierInbox()
     private let loop: CourierLoop
-    private let thread = CourierThread()
+    private let thread = Guarded(Worker())
 
     /// Makes a courier; nothing is sent before `start`.
     ///
     /// - Parameters:
     ///   - limits: its bounds.
     ///   - judge: asked before each connection, after DNS, on the courier's thread: the URL's host in lower case (an
-    ///     IPv6 address in brackets) and the address. Returns why it must not be made, in one line; nil: it may. Where
-    ///     a name has several addresses, libcurl goes on to the next. A connection that is kept is judged
-    ///     again before each request, as the answer may have changed.
+    ///     IPv6 address in brackets) and the address. Returns in one line why the connection must not be made; nil
+    ///     allows it. Where a name has several addresses, libcurl goes on to the next. A connection that is kept is
+    ///     judged again before each request, as the rules may have changed.
     ///     With a proxy only an address that stands in the URL is judged: the proxy alone knows where a name leads.
     ///   - lookUp: finds the addresses of a host's name, 4 or 16 bytes each; empty where there are none. It may block.
     ///   - finished: takes the results as they come, on the courier's thread: be quick. Each request has exactly one.
@@ -29,55 +36,40 @@ public final class Courier: Sendable {
         finished: @escaping @Sendable ([CourierResult]) -> Void
     ) {
         loop = CourierLoop(
-            mail, ExchangeHandle.Settings(limits: limits, judge: judge), lookUp: lookUp, finished: finished)
+            inbox, CourierTransfer.Settings(limits: limits, judge: judge), lookUp: lookUp, finished: finished)
     }
 
-    /// Begins exchanges; never blocks on the network. Any thread.
+    /// Begins requests; never blocks on the network. Any thread.
     ///
-    /// What would be more than `CourierLimits.exchanges` fails at once. An exchange has made room when its result is
-    /// told. What is submitted after `stop` is dropped without a result.
+    /// A request beyond `CourierLimits.transfers` fails at once. A request counts until its result was given to
+    /// `finished`. A request that is submitted after `stop` is dropped without a result.
     public func submit(_ requests: [CourierRequest]) {
-        if mail.leave(requests) { loop.wake() }
+        if inbox.leave(requests) { loop.wake() }
     }
 
     /// Begins to work. Call once.
     public func start() {
-        thread.start(loop)
+        thread.withLock { worker in
+            guard worker.running == nil, !worker.isEnded else { return }
+            worker.running = Thread(name: "webhooks") { [loop] in loop.run() }
+        }
     }
 
-    /// Ends: what has not begun fails at once, what is under way is given `deadlineSeconds` to end and fails then.
+    /// Ends: requests that have not begun fail at once; those under way have `deadlineSeconds` to end and fail then.
     /// Every request that was submitted has its result when this returns. Not from the courier's thread; a second call
     /// waits for the first.
     public func stop(deadlineSeconds: Double) {
-        mail.close(deadline: Clocks.monotonic() + Int64(min(max(0, deadlineSeconds), 1e6) * 1e9))
+        inbox.close(deadline: Clocks.monotonic() + Int64(min(max(0, deadlineSeconds), 1e6) * 1e9))
         loop.wake()
-        thread.join(loop)
-    }
-
-    /// Exchanges under way, to within a turn of the loop.
-    public var inFlight: Int { mail.inFlight.load(ordering: .relaxed) }
-}
-
-/// The courier's thread: started once, joined once.
-private final class CourierThread: @unchecked Sendable {  // unchecked: the fields are touched inside `lock` only
-    private let lock = Lock()
-    private var running: Thread?
-    private var isEnded = false
-
-    func start(_ loop: CourierLoop) {
-        lock.withLock {
-            guard running == nil, !isEnded else { return }
-            running = Thread(name: "webhooks") { loop.run() }
-        }
-    }
-
-    func join(_ loop: CourierLoop) {
-        lock.withLock {
-            guard !isEnded else { return }
-            isEnded = true
+        thread.withLock { worker in
+            guard !worker.isEnded else { return }
+            worker.isEnded = true
             // Without a thread the results come on this one.
-            if let running { running.join() } else { loop.run() }
-            running = nil
+            if let running = worker.running { running.join() } else { loop.run() }
+            worker.running = nil
         }
     }
+
+    /// Requests under way, to within a round of the courier's loop.
+    public var inFlight: Int { inbox.inFlight.load(ordering: .relaxed) }
 }

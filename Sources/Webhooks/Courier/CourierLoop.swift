@@ -1,55 +1,55 @@
-import CCurl
+import Curl
 import Platform
 import Synchronization
 import TimerCore
 
-/// The courier's thread: takes what was submitted, begins it, and tells what has ended.
+/// The courier's thread: takes the requests that were submitted, begins their transfers, and reports their results.
 final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the thread in `run` but for `wake`
-    /// Handles that are kept for the next exchange.
+    /// Idle transfers that are kept for later requests.
     static let idleLimit = 256
-    /// The longest wait, in milliseconds; what matters ends it early.
+    /// The longest wait, in milliseconds; requests, lookups and sockets end it early.
     static let longestWaitMs: Int64 = 1000
 
-    private let mail: CourierMail
+    private let inbox: CourierInbox
     private let limits: CourierLimits
-    private let settings: ExchangeHandle.Settings
+    private let settings: CourierTransfer.Settings
     private let finished: @Sendable ([CourierResult]) -> Void
     private let multi: MultiHandle
     private let resolver: Resolver
-    private let way: CourierWay
+    private let proxy: CourierProxy
     private var book = AddressBook()
     private var awaited = AwaitedNames()
-    private var underWay: [ExchangeHandle] = []
-    private var idle: [ExchangeHandle] = []
+    private var underWay: [CourierTransfer] = []
+    private var idle: [CourierTransfer] = []
     private var arrived: [CourierRequest] = []
-    private var lookedUp: [CourierMail.LookedUp] = []
+    private var lookedUp: [CourierInbox.LookedUp] = []
     private var results: [CourierResult] = []
 
     init(
-        _ mail: CourierMail, _ settings: ExchangeHandle.Settings, lookUp: @escaping Resolver.Lookup,
+        _ inbox: CourierInbox, _ settings: CourierTransfer.Settings, lookUp: @escaping Resolver.Lookup,
         finished: @escaping @Sendable ([CourierResult]) -> Void
     ) {
-        self.mail = mail
+        self.inbox = inbox
         self.settings = settings
         self.finished = finished
         limits = settings.limits
-        way = CourierWay(proxy: settings.limits.proxy, judge: settings.judge)
-        let multi = MultiHandle(connections: max(1, limits.exchanges))
+        proxy = CourierProxy(settings.limits.proxy, judge: settings.judge)
+        let multi = MultiHandle(connections: max(1, limits.transfers))
         self.multi = multi
         resolver = Resolver(threads: limits.lookups, lookUp: lookUp) { name, addresses in
-            mail.leave(CourierMail.LookedUp(name: name, addresses: addresses))
+            inbox.leave(CourierInbox.LookedUp(name: name, addresses: addresses))
             multi.wake()
         }
     }
 
-    /// Has `run` look at the mail. Any thread.
+    /// Has `run` look into the inbox. Any thread.
     func wake() { multi.wake() }
 
-    /// Works until the mail is closed and every request has its result.
+    /// Works until the inbox is closed and every request has its result.
     func run() {
         while true {
-            let deadline = mail.take(into: &arrived, lookedUp: &lookedUp)
-            goOn()
+            let deadline = inbox.take(into: &arrived, lookedUp: &lookedUp)
+            takeLookups()
             begin(isStopping: deadline != nil)
             if let deadline, stopped(by: deadline) { break }
             multi.perform()
@@ -68,7 +68,7 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         return Int32(max(0, min(Self.longestWaitMs, left)))
     }
 
-    /// Begins what has arrived.
+    /// Begins the requests that have arrived.
     private func begin(isStopping: Bool) {
         guard !arrived.isEmpty else { return }
         let now = Clocks.monotonic()
@@ -78,8 +78,8 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
                 end(request, .interrupted, "not sent: stopping", now)
             } else if let fault = request.request.fault {
                 end(request, .malformed, "not sent: \(fault)", now)
-            } else if underWay.count + awaited.count >= limits.exchanges {
-                end(request, .interrupted, "not sent: \(limits.exchanges) exchanges are under way already", now)
+            } else if underWay.count + awaited.count >= limits.transfers {
+                end(request, .interrupted, "not sent: \(limits.transfers) exchanges are under way already", now)
             } else {
                 begin(request, now: now)
             }
@@ -88,10 +88,10 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         noteInFlight()
     }
 
-    private func noteInFlight() { mail.inFlight.store(underWay.count + awaited.count, ordering: .relaxed) }
+    private func noteInFlight() { inbox.inFlight.store(underWay.count + awaited.count, ordering: .relaxed) }
 
-    /// Goes on with requests whose addresses were looked up, or whose time was over before.
-    private func goOn() {
+    /// Begins the requests whose hosts were looked up, and ends those whose time is over.
+    private func takeLookups() {
         let now = Clocks.monotonic()
         for (name, addresses) in lookedUp.map({ ($0.name, $0.addresses) }) {
             book.note(name, addresses, now: now)
@@ -111,9 +111,9 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         }
     }
 
-    /// Begins an exchange, once the addresses that it needs are known.
+    /// Begins a request's transfer, once the addresses that it needs are known.
     private func begin(_ request: TimedRequest, now: Int64) {
-        let (hosts, refusal) = way.hosts(of: request.request.url)
+        let (hosts, refusal) = proxy.hosts(of: request.request.url)
         if let refusal { return end(request, .refused, "refused: \(refusal)", now) }
         var resolutions: [String] = []
         for host in hosts where host.isLookedUp {
@@ -125,17 +125,18 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
             }
             resolutions.append(host.resolution(addresses))
         }
-        guard let exchange = idle.popLast() ?? ExchangeHandle(settings, multi.sockets) else {
+        guard let transfer = idle.popLast() ?? CourierTransfer(settings, multi.sockets) else {
             return end(request, .interrupted, "not sent: out of memory", now)
         }
-        let code = exchange.prepare(request, resolutions, now: now)
-        guard code == CURLE_OK else {
-            let (failure, reason) = exchange.failure(code)
+        do throws(CurlCode) {
+            try transfer.prepare(request, resolutions, now: now)
+        } catch {
+            let (failure, reason) = transfer.failure(error)
             return end(request, failure, "not sent: \(reason)", now)
         }
-        guard multi.add(exchange) else { return end(request, .interrupted, "not sent: out of memory", now) }
-        exchange.index = underWay.count
-        underWay.append(exchange)
+        guard multi.add(transfer.easy) else { return end(request, .interrupted, "not sent: out of memory", now) }
+        transfer.easy.index = underWay.count
+        underWay.append(transfer)
     }
 
     /// Ends a request that was not sent.
@@ -146,30 +147,37 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
                 endedAt: now))
     }
 
-    /// Takes the results of what has ended.
+    /// Takes the results of the transfers that have ended.
     private func collect() {
         var now: Int64 = 0
-        while let (exchange, code) = multi.nextEnded() {
+        while let (index, code) = multi.nextEnded() {
             if now == 0 { now = Clocks.monotonic() }
-            if exchange.repeats(code, now: now) {
-                multi.remove(exchange)
-                if exchange.prepareAgain(now: now) == CURLE_OK && multi.add(exchange) { continue }
+            let transfer = underWay[index]
+            if transfer.repeats(code, now: now) {
+                multi.remove(transfer.easy)
+                if begunAgain(transfer, now: now) { continue }
             }
-            results.append(exchange.result(code, now: now))
-            remove(exchange)
+            results.append(transfer.result(code, now: now))
+            remove(transfer)
             if idle.count < Self.idleLimit {
-                exchange.release()
-                idle.append(exchange)
+                transfer.release()
+                idle.append(transfer)
             }
         }
     }
 
-    private func remove(_ exchange: ExchangeHandle) {
-        multi.remove(exchange)
+    /// Begins a transfer once more. Returns false where libcurl can't.
+    private func begunAgain(_ transfer: CourierTransfer, now: Int64) -> Bool {
+        do throws(CurlCode) { try transfer.prepareAgain(now: now) } catch { return false }
+        return multi.add(transfer.easy)
+    }
+
+    private func remove(_ transfer: CourierTransfer) {
+        multi.remove(transfer.easy)
         let last = underWay.removeLast()
-        guard last !== exchange else { return }
-        last.index = exchange.index
-        underWay[exchange.index] = last
+        guard last !== transfer else { return }
+        last.easy.index = transfer.easy.index
+        underWay[transfer.easy.index] = last
     }
 
     private func report() {
@@ -179,15 +187,15 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         results.removeAll(keepingCapacity: true)
     }
 
-    /// Ends what need not be waited for; returns whether nothing is left.
+    /// Past `deadline` ends every request that is left. Returns whether none is left.
     private func stopped(by deadline: Int64) -> Bool {
         let now = Clocks.monotonic()
         if now >= deadline {
-            while let exchange = underWay.last {
-                var result = exchange.result(CURLE_ABORTED_BY_CALLBACK, now: now)
+            while let transfer = underWay.last {
+                var result = transfer.result(.aborted, now: now)
                 if result.status == 0 { (result.failure, result.error) = (.interrupted, "given up: stopping") }
                 results.append(result)
-                remove(exchange)
+                remove(transfer)
             }
             for request in awaited.takeAll() { end(request, .interrupted, "given up: stopping", now) }
         }

@@ -1,16 +1,16 @@
-/// One HTTP exchange to make.
+/// An HTTP request that the courier is to make.
 public struct CourierRequest: Sendable {
-    /// The caller's number; its result has the same.
+    /// The caller's number for it; its result has the same.
     public var serial: UInt64
     /// The method in upper case; not `HEAD`.
     public var method: String
     /// Absolute, `http` or `https`, without user name and fragment.
     public var url: String
-    /// Header lines to send. `Host` and `Content-Length` come by themselves, nothing else does but `Accept: */*`.
+    /// Header lines to send. Only `Host`, `Content-Length` and `Accept: */*` are added to them.
     public var headers: [(name: String, value: String)]
-    /// The body; nil for none. Methods other than GET then say `Content-Length: 0`.
+    /// The body; nil for none, and then methods other than GET say `Content-Length: 0`.
     public var body: [UInt8]?
-    /// Milliseconds for the whole exchange, from resolving the name to the end of the answer.
+    /// Milliseconds for the whole request, from resolving the name to the end of the answer.
     public var timeoutMs: Int
 
     /// Makes a request; see the members.
@@ -26,7 +26,7 @@ public struct CourierRequest: Sendable {
         self.timeoutMs = timeoutMs
     }
 
-    /// Why it can't be sent as it is, in one line; nil where it can. Nothing in it may begin a line of its own.
+    /// Why it can't be sent as it is, in one line; nil where it can. A line end in it could inject header lines.
     var fault: String? {
         guard !method.isEmpty, method.utf8.allSatisfy(\.isHTTPToken) else { return "the method is no word of HTTP" }
         // libcurl would wait for the body that such an answer does not have.

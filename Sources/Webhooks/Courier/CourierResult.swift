@@ -1,13 +1,13 @@
 public import TimerCore
 
-/// What became of one request.
+/// The result of one request.
 public struct CourierResult: Sendable, Equatable {
-    /// The request's.
+    /// The request's number.
     public var serial: UInt64
     /// The answer's status code; 0 where there was none.
     ///
-    /// A 2xx counts once the whole answer came, but for what is beyond `CourierLimits.bodyLimit`, which is cut off; any
-    /// other from its head on.
+    /// A 2xx counts once the whole answer came, of which bytes beyond `CourierLimits.bodyLimit` are cut off; any other
+    /// status counts once the head came.
     public var status: Int
     /// The value of the answer's first `Retry-After`; at most its first 256 bytes.
     public var retryAfter: [UInt8]?
@@ -15,12 +15,12 @@ public struct CourierResult: Sendable, Equatable {
     public var timerCommand: [UInt8]?
     /// Why there was no answer; nil for an answer.
     ///
-    /// What can't be sent as it is counts as `malformed`; what was not sent or was given up for another reason, such as
-    /// a stop, as `interrupted`.
+    /// A request that can't be sent as it is counts as `malformed`; one that was not sent or was given up for another
+    /// reason, such as a stop, as `interrupted`.
     public var failure: DeliveryFailure?
-    /// The same for a person to read, in one line; nil for an answer.
+    /// The same in one line for a person to read; nil for an answer.
     public var error: String?
-    /// When the exchange began, on the monotonic clock, in nanoseconds; equal to `endedAt` where it never did.
+    /// When the request began, on the monotonic clock, in nanoseconds; equal to `endedAt` where it never did.
     public var startedAt: Int64
     /// When it ended, on the same clock.
     public var endedAt: Int64

@@ -1,4 +1,4 @@
-/// A request with the time it has.
+/// A request and its deadline.
 struct TimedRequest {
     var request: CourierRequest
     /// When it was begun, on the monotonic clock.
@@ -9,7 +9,7 @@ struct TimedRequest {
     init(_ request: CourierRequest, now: Int64) {
         self.request = request
         startedAt = now
-        // 0 would be "for ever" to libcurl.
+        // libcurl takes 0 for no limit.
         deadline = now + Int64(max(1, request.timeoutMs)) * 1_000_000
     }
 }

@@ -3,7 +3,7 @@ import Webhooks
 @testable import TimerService
 
 /// Takes the requests of a dispatcher; the simulation decides when they are answered.
-final class SimulatedCourier: ExchangeCourier, @unchecked Sendable {  // unchecked: a simulation has one thread
+final class SimulatedCourier: WebhookCourier, @unchecked Sendable {  // unchecked: a simulation has one thread
     private let finished: ([CourierResult]) -> Void
     /// Called with the requests to send.
     var onSubmit: ([CourierRequest]) -> Void = { _ in }

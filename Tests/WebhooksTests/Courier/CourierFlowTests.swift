@@ -156,7 +156,7 @@ struct CourierFlowTests {
         let visits = Guarded(0)
         let receiver = hanging(visits)
         var limits = CourierLimits()
-        limits.exchanges = 3
+        limits.transfers = 3
         let harness = CourierHarness(limits)
         harness.courier.submit(CourierHarness.posts(Array(repeating: receiver.base, count: 5)))
         visits.wait { $0 < 3 ? nil : () }
@@ -171,7 +171,7 @@ struct CourierFlowTests {
     @Test func `a result makes room for the next request`() {
         let receiver = fast()
         var limits = CourierLimits()
-        limits.exchanges = 1
+        limits.transfers = 1
         let results = CourierHarness(limits).exchangeInTurn(Array(repeating: receiver.base, count: 200))
         receiver.stop()
         #expect(results.allSatisfy { $0.status == 200 })

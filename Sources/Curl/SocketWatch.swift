@@ -2,11 +2,11 @@ import CCurl
 import Glibc
 import Platform
 
-/// Watches libcurl's sockets by epoll. Confined to the courier's thread but for `wake`.
+/// Watches libcurl's sockets by epoll. Confined to one thread but for `wake`.
 ///
-/// A connection's socket stays in epoll while the connection is kept for its next exchange: to take it out and put it
-/// back would cost two calls of the kernel each time.
-final class SocketWatch {
+/// A connection's socket stays in epoll while the connection is kept for its next transfer: to take it out and put it
+/// back would cost two system calls each time.
+public final class SocketWatch {
     /// A connection's socket.
     private struct Connection {
         /// What epoll watches it for; empty: it is not in epoll.
@@ -15,20 +15,20 @@ final class SocketWatch {
         var isAwaited = false
     }
 
-    /// The tag of `alarm`; the others are sockets.
-    private static let alarmTag = UInt64.max
+    /// The tag of `wakeUp`; other tags are sockets.
+    private static let wakeUpTag = UInt64.max
 
     private let epoll = Epoll()
-    private let alarm = EventFD()
+    private let wakeUp = EventFD()
     private var connections: [curl_socket_t: Connection] = [:]
     private var events: [Epoll.Event] = []
 
-    init() { epoll.add(alarm.descriptor, .readable, tag: Self.alarmTag) }
+    init() { epoll.add(wakeUp.descriptor, .readable, tag: Self.wakeUpTag) }
 
     /// Ends the `wait` under way or the next one. Any thread.
-    func wake() { alarm.signal() }
+    func wake() { wakeUp.signal() }
 
-    /// A connection's socket was made; others, as of lookups, are not told of.
+    /// A connection's socket was made. Other sockets of libcurl's, such as those of lookups, are not told of.
     func opened(_ socket: curl_socket_t) { connections[socket] = Connection() }
 
     /// A connection's socket is about to be closed, which takes it out of epoll.
@@ -59,8 +59,8 @@ final class SocketWatch {
     /// Calls `act` for each socket that the last `wait` found ready, with `CURL_CSELECT_…`; once.
     func forEachReady(_ act: (curl_socket_t, Int32) -> Void) {
         for event in events {
-            guard event.tag != Self.alarmTag else {
-                alarm.drain()
+            guard event.tag != Self.wakeUpTag else {
+                wakeUp.drain()
                 continue
             }
             let socket = curl_socket_t(event.tag)

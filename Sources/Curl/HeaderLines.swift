@@ -20,11 +20,11 @@ import CCurl
         unsafe nodes.deallocate()
     }
 
-    /// The first line's node; good until the next `fill` or `shrink`.
+    /// The first line's node; valid until the next `fill` or `shrink`.
     var first: UnsafeMutablePointer<curl_slist>? { unsafe nodes.baseAddress }
 
-    /// Holds these headers, and nothing that libcurl would add by itself.
-    func fill(_ headers: [(name: String, value: String)]) {
+    /// Holds these headers, and keeps libcurl from adding a content type or, unless `expectsContinue`, `Expect`.
+    func fill(_ headers: [(name: String, value: String)], expectsContinue: Bool) {
         var needed = 64
         var hasType = false
         for header in headers {
@@ -34,8 +34,9 @@ import CCurl
         reserve(bytes: needed, lines: headers.count + 2)
         used = 0
         count = 0
-        // A name without a value leaves the line out: no waiting for "100 Continue", no type of libcurl's choice.
-        add("Expect:", "")
+        // A name without a value leaves the line out: no waiting for "100 Continue", and no POST that is called a
+        // submitted form.
+        if !expectsContinue { add("Expect:", "") }
         if !hasType { add("Content-Type:", "") }
         for header in headers {
             let isBlank = header.value.utf8.allSatisfy { $0 <= 0x20 }
@@ -47,7 +48,7 @@ import CCurl
         }
     }
 
-    /// Gives up what an unusually large request took.
+    /// Gives back the memory that an unusually large request took.
     func shrink() {
         guard unsafe text.count > Self.keptBytes else { return }
         unsafe text.deallocate()

@@ -1,0 +1,226 @@
+import CCurl
+import Glibc
+
+/// A handle of libcurl's easy interface, which makes one transfer after another. Confined to one thread.
+///
+/// Options stay from one transfer to the next. A transfer runs in `perform`, or in the `MultiHandle` that the handle is
+/// added to.
+@safe public final class EasyHandle {
+    let handle: UnsafeMutableRawPointer
+    /// What `MultiHandle.nextEnded` tells the transfer by: its place in a list of the owner's.
+    public var index = 0
+    /// Takes the answer. Alive while a transfer runs.
+    public unowned var delegate: (any TransferDelegate)?
+    private var sockets: SocketWatch?
+    private let errorText: UnsafeMutablePointer<CChar>
+    private let lines = HeaderLines()
+    /// The lines of CURLOPT_RESOLVE.
+    private var resolutions: UnsafeMutablePointer<curl_slist>?
+
+    private static let hasStarted: Bool = ccurl_start() == CURLE_OK
+
+    /// Nil where libcurl can't start: no memory, or no random numbers.
+    public init?() {
+        guard Self.hasStarted, let handle = unsafe curl_easy_init() else { return nil }
+        unsafe self.handle = handle
+        unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        setSinks()
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(handle)
+        unsafe curl_slist_free_all(resolutions)
+        unsafe errorText.deallocate()
+    }
+
+    /// Sets every option to its default; connections and the DNS cache stay.
+    public func reset() {
+        unsafe curl_easy_reset(handle)
+        setSinks()
+        clearError()
+    }
+
+    private var context: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+    private func setSinks() {
+        unsafe ccurl_set_error_buffer(handle, errorText)
+        unsafe ccurl_set_sinks(handle, takeHead, takeBody, context)
+    }
+
+    // MARK: Options
+
+    /// Sets an option.
+    public func set(_ option: TextOption, _ text: String) throws(CurlCode) {
+        try CurlCode.check(unsafe ccurl_set_text(handle, option.value, text))
+    }
+
+    /// Sets an option.
+    public func set(_ option: NumberOption, _ number: Int) throws(CurlCode) {
+        try CurlCode.check(unsafe ccurl_set_number(handle, option.value, number))
+    }
+
+    /// Has HTTP/2 be used where TLS agrees on it, HTTP/1.1 otherwise.
+    public func setHTTP2OverTLS() throws(CurlCode) {
+        try set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
+    }
+
+    /// Has `TransferDelegate.pulse` be called.
+    public func setPulse() throws(CurlCode) {
+        try CurlCode.check(unsafe ccurl_set_pulse(handle, takePulse, context))
+    }
+
+    /// Has the delegate be asked before each connection and before each request.
+    ///
+    /// - Parameter sockets: is told of connections; outlives them, which may outlive the handle.
+    public func setConnectionChecks(_ sockets: SocketWatch) throws(CurlCode) {
+        self.sockets = sockets
+        try CurlCode.check(unsafe ccurl_set_opener(handle, openSocket, context))
+        try CurlCode.check(
+            unsafe ccurl_set_closer(handle, closeSocket, Unmanaged.passUnretained(sockets).toOpaque()))
+        try CurlCode.check(unsafe ccurl_set_gate(handle, askBefore, context))
+    }
+
+    /// Tells where the addresses of hosts are, for one transfer.
+    ///
+    /// - Parameter lines: as CURLOPT_RESOLVE has them.
+    public func setResolutions(_ lines: [String]) throws(CurlCode) {
+        unsafe curl_slist_free_all(resolutions)
+        unsafe resolutions = nil
+        for line in lines {
+            guard let longer = unsafe curl_slist_append(resolutions, line) else {
+                try CurlCode.check(unsafe ccurl_set_resolutions(handle, nil))
+                throw .outOfMemory
+            }
+            unsafe resolutions = longer
+        }
+        try CurlCode.check(unsafe ccurl_set_resolutions(handle, resolutions))
+    }
+
+    // MARK: The request
+
+    /// Sets the request's header lines: these, and nothing that libcurl would add by itself but `Host`,
+    /// `Content-Length` and `Accept`.
+    ///
+    /// - Parameter expectsContinue: whether a long body may wait for "100 Continue".
+    public func setHeaders(_ headers: [(name: String, value: String)], expectsContinue: Bool) throws(CurlCode) {
+        lines.fill(headers, expectsContinue: expectsContinue)
+        try CurlCode.check(unsafe ccurl_set_headers(handle, lines.first))
+    }
+
+    /// Sets the request's method, in upper case, and its body, which is copied.
+    ///
+    /// Without a body methods other than GET and HEAD say `Content-Length: 0`; HEAD sends none.
+    public func setMethod(_ method: String, body: [UInt8]?) throws(CurlCode) {
+        if method == "HEAD" { return try set(.noBody, 1) }
+        if body != nil || method != "GET" {
+            try set(.post, 1)
+            let body = body ?? []
+            // An empty array may have no address, and none would mean "read it from a callback".
+            let bytes = body.isEmpty ? [0] : body
+            let code = unsafe bytes.withUnsafeBytes { unsafe ccurl_set_body(handle, $0.baseAddress, body.count) }
+            try CurlCode.check(code)
+        } else {
+            try set(.get, 1)
+        }
+        try set(.customRequest, method)
+    }
+
+    /// Gives back the memory that the last request alone needed.
+    public func releaseRequest() {
+        unsafe ccurl_set_text(handle, CURLOPT_COPYPOSTFIELDS, nil)
+        lines.shrink()
+    }
+
+    // MARK: The transfer
+
+    /// Runs the transfer to its end; blocks.
+    public func perform(_ delegate: any TransferDelegate) -> CurlCode {
+        self.delegate = delegate
+        defer { self.delegate = nil }
+        return withExtendedLifetime(delegate) { CurlCode(unsafe curl_easy_perform(handle)) }
+    }
+
+    /// How many connections the last transfer made; 0 where it used a kept one.
+    public var connectionsMade: Int { unsafe ccurl_connections_made(handle) }
+
+    /// What `code` means for the last transfer.
+    public func reason(_ code: CurlCode) -> String {
+        let detail = unsafe String(cString: errorText)
+        return detail.isEmpty ? code.text : detail
+    }
+
+    /// Forgets what was said about an earlier transfer's failure.
+    public func clearError() { unsafe errorText[0] = 0 }
+
+    fileprivate func opened(_ socket: curl_socket_t) { sockets?.opened(socket) }
+}
+
+// MARK: - What libcurl calls, inside `perform` or `MultiHandle.perform`, where handle and delegate are alive
+
+private func easyHandle(_ context: UnsafeMutableRawPointer?) -> EasyHandle? {
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+}
+
+private func takeHead(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    unsafe take(bytes, size * count, context) { $0.head($1) }
+}
+
+private func takeBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    unsafe take(bytes, size * count, context) { $0.body($1) }
+}
+
+private func take(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
+    _ body: (any TransferDelegate, Span<UInt8>) -> Bool
+) -> Int {
+    guard count > 0, let bytes = unsafe bytes, let delegate = unsafe easyHandle(context)?.delegate else { return 0 }
+    let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: count).assumingMemoryBound(to: UInt8.self)
+    // Any count but the one given ends the transfer; 0 would not for an empty piece, which is answered above.
+    return body(delegate, unsafe piece.span) ? count : 0
+}
+
+private func takePulse(
+    _ context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
+) -> CInt {
+    unsafe easyHandle(context)?.delegate?.pulse() == true ? 0 : 1
+}
+
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _: curlsocktype, _ target: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let easy = unsafe easyHandle(context), let target = unsafe target else { return -1 }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    var port: UInt16 = 0
+    let count = unsafe ccurl_address(target, &bytes, &port)
+    let address = count == 0 ? nil : Array(bytes[..<count])
+    guard easy.delegate?.mayConnect(to: address, port: port) == true else { return -1 }
+    let made = unsafe socket(
+        target.pointee.family, target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), target.pointee.protocol)
+    if made >= 0 { easy.opened(made) }
+    return made
+}
+
+private func askBefore(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
+    _: UnsafeMutablePointer<CChar>?, _ port: Int32, _: Int32
+) -> Int32 {
+    guard let delegate = unsafe easyHandle(context)?.delegate, let address = unsafe address else {
+        return CURL_PREREQFUNC_ABORT
+    }
+    return delegate.mayUse(unsafe String(cString: address), port: UInt16(truncatingIfNeeded: port))
+        ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+/// Also called as a multi handle is cleaned up, which may be after the easy handle's end.
+private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {
+    if let context = unsafe context {
+        unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue().willClose(socket)
+    }
+    return close(socket)
+}

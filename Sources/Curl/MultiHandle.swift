@@ -1,0 +1,73 @@
+import CCurl
+
+/// A handle of libcurl's multi interface: many transfers on one thread, with the connections and the names they share.
+///
+/// It is driven by sockets (`curl_multi_socket_action`) and epoll, so that a transfer that hangs costs nothing while
+/// others go on: `curl_multi_perform` looks at every transfer each time.
+@safe public final class MultiHandle: @unchecked Sendable {  // unchecked: confined to one thread but for `wake`
+    /// The sockets of its connections.
+    public let sockets = SocketWatch()
+    private let handle: UnsafeMutableRawPointer
+
+    /// Makes a handle without transfers.
+    ///
+    /// - Parameter connections: how many are kept open for the next transfer; the one idle longest is closed first.
+    public init(connections: Int) {
+        guard let handle = unsafe curl_multi_init() else {
+            preconditionFailure("the process has memory for its courier at start")
+        }
+        unsafe self.handle = handle
+        unsafe ccurl_multi_set_number(handle, CURLMOPT_MAXCONNECTS, connections)
+        unsafe ccurl_multi_set_watcher(handle, watchSocket, Unmanaged.passUnretained(sockets).toOpaque())
+    }
+
+    deinit { unsafe curl_multi_cleanup(handle) }
+
+    /// Begins a transfer, which moves from the next `perform` on. False where there is no memory.
+    public func add(_ transfer: EasyHandle) -> Bool {
+        unsafe curl_multi_add_handle(handle, transfer.handle) == CURLM_OK
+    }
+
+    /// Takes a transfer out, ended or not.
+    public func remove(_ transfer: EasyHandle) {
+        unsafe curl_multi_remove_handle(handle, transfer.handle)
+    }
+
+    /// Moves the transfers that were added, whose sockets `wait` found ready, or whose time is over.
+    public func perform() {
+        sockets.forEachReady(act)
+        act(-1, 0)  // CURL_SOCKET_TIMEOUT
+    }
+
+    private func act(_ socket: curl_socket_t, _ bits: Int32) {
+        var running: Int32 = 0
+        unsafe curl_multi_socket_action(handle, socket, bits, &running)
+    }
+
+    /// The `EasyHandle.index` of the next transfer that has ended, and how it ended; take it out before asking again.
+    public func nextEnded() -> (index: Int, code: CurlCode)? {
+        var code = CURLE_OK
+        guard let context = unsafe ccurl_multi_next(handle, &code) else { return nil }
+        return (unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().index, CurlCode(code))
+    }
+
+    /// Waits until a transfer can go on, `wake` is called, or the time is over.
+    public func wait(milliseconds: Int32) {
+        var next = -1
+        unsafe curl_multi_timeout(handle, &next)
+        sockets.wait(milliseconds: next < 0 ? milliseconds : Int32(min(Int(milliseconds), next)))
+    }
+
+    /// Ends the `wait` under way or the next one. Any thread.
+    public func wake() { sockets.wake() }
+}
+
+/// Runs inside libcurl's calls, on the handle's thread, also as the handle is cleaned up.
+private func watchSocket(
+    _: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ interest: Int32, _ context: UnsafeMutableRawPointer?,
+    _: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context = unsafe context else { return 0 }
+    unsafe Unmanaged<SocketWatch>.fromOpaque(context).takeUnretainedValue().watch(socket, interest)
+    return 0
+}

@@ -1,0 +1,51 @@
+import Platform
+import Synchronization
+
+/// What other threads leave for the courier's thread, and what they see of it.
+final class CourierInbox: Sendable {
+    /// What a lookup came to.
+    struct LookedUp: Sendable {
+        var name: String
+        /// 4 or 16 bytes each; empty where there are none.
+        var addresses: [[UInt8]]
+    }
+
+    private struct State: Sendable {
+        var requests: [CourierRequest] = []
+        var lookedUp: [LookedUp] = []
+        var deadline: Int64?
+    }
+
+    /// Requests under way.
+    let inFlight = Atomic(0)
+    private let state = Guarded(State())
+
+    /// Leaves requests. Returns whether the thread is to be woken: there were none since it last took them.
+    func leave(_ more: [CourierRequest]) -> Bool {
+        guard !more.isEmpty else { return false }
+        return state.withLock { state in
+            guard state.deadline == nil else { return false }
+            let wasEmpty = state.requests.isEmpty
+            state.requests += more
+            return wasEmpty
+        }
+    }
+
+    /// Leaves what a lookup came to.
+    func leave(_ found: LookedUp) { state.withLock { $0.lookedUp.append(found) } }
+
+    /// Takes no more, and has the thread end by `deadline` (monotonic). The first call counts.
+    func close(deadline: Int64) {
+        state.withLock { if $0.deadline == nil { $0.deadline = deadline } }
+    }
+
+    /// Moves the requests and lookups that were left into `requests` and `lookedUp`, which are empty. Returns the
+    /// deadline once closed.
+    func take(into requests: inout [CourierRequest], lookedUp: inout [LookedUp]) -> Int64? {
+        state.withLock { state in
+            swap(&state.requests, &requests)
+            swap(&state.lookedUp, &lookedUp)
+            return state.deadline
+        }
+    }
+}
