@@ -1,8 +1,8 @@
 /// The addresses of names that were looked up lately.
 struct AddressBook {
-    /// How long an answer counts, in nanoseconds: as long as libcurl's own would.
+    /// How long an answer is used, in nanoseconds: as long as libcurl would use one of its own.
     static let lifetime: Int64 = 60_000_000_000
-    /// Names kept; above that the book begins anew.
+    /// Names that are kept; above that all are forgotten.
     static let capacity = 4096
 
     private struct Entry {
@@ -18,7 +18,7 @@ struct AddressBook {
         entries[name].flatMap { now < $0.until ? $0.addresses : nil }
     }
 
-    /// Whether `name` was found when it was looked up last.
+    /// Whether the last lookup of `name` found an address.
     func knows(_ name: String) -> Bool { entries[name] != nil }
 
     /// Notes what a lookup found; nothing where `addresses` is empty.

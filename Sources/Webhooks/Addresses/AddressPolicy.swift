@@ -1,7 +1,7 @@
-/// Judges where deliveries may go, by the address that is connected to: asked after the name was resolved, so that
-/// neither names that resolve to an inner address nor unusual spellings of one get by.
+/// Judges where deliveries may go, by the address that is connected to. It is asked after the name was resolved, so
+/// that a name that resolves to an internal address is refused, and so is an unusual spelling of one.
 ///
-/// An IPv4 address inside an IPv6 one is judged as itself, whatever the outside is.
+/// An IPv4 address embedded in an IPv6 one is judged as well, whatever the IPv6 one is.
 public struct AddressPolicy: Sendable {
     /// An address and port that this server listens on; `0.0.0.0` and `::` mean all addresses of the machine.
     public struct Listener: Sendable, Equatable {
@@ -32,11 +32,11 @@ public struct AddressPolicy: Sendable {
     private let isLocal: @Sendable (IPAddress) -> Bool
 
     /// - Parameters:
-    ///   - allow: where there are any, only what one of them matches passes.
-    ///   - deny: what one of them matches never passes, allowed or not.
+    ///   - allow: where there are any, only a connection that one of them matches is allowed.
+    ///   - deny: a connection that one of them matches is refused, even if a rule allows it.
     ///   - listeners: the server's own.
-    ///   - isLocal: whether an address is one of this machine's, asked only where a listener is on all of them;
-    ///     loopback addresses are and are not asked for.
+    ///   - isLocal: whether an address is one of this machine's. Asked only where a listener is on all of them, and not
+    ///     for loopback addresses, which are.
     public init(
         allow: [AddressRule] = [], deny: [AddressRule] = [], listeners: [Listener] = [],
         isLocal: @escaping @Sendable (IPAddress) -> Bool = { _ in false }
@@ -47,9 +47,9 @@ public struct AddressPolicy: Sendable {
         self.isLocal = isLocal
     }
 
-    /// Why there may be no connection to `port` of `address`; nil where there may.
+    /// Why a connection to `port` of `address` is refused; nil where it is allowed.
     ///
-    /// - Parameter host: the host of the URL, which rules about names are judged by.
+    /// - Parameter host: the host of the URL, for rules about names.
     public func refusal(of address: IPAddress, port: UInt16, host: String) -> AddressRefusal? {
         let inner = address.embedded.map(IPAddress.v4)
         for form in [address] + inner {
@@ -62,13 +62,14 @@ public struct AddressPolicy: Sendable {
             return .denied
         }
         if allow.isEmpty || allow.contains(where: { $0.matches(host: host) }) { return nil }
-        // What carries IPv4 passes as that alone, or a rule for some IPv6 network would open all of IPv4.
+        // An address that embeds IPv4 is allowed by that alone: a rule for some IPv6 network would else allow all of
+        // IPv4.
         let judged = inner.isEmpty ? [address] : inner
         let passes = judged.allSatisfy { form in allow.contains { $0.matches(address: form) } }
         return passes ? nil : .notAllowed
     }
 
-    /// What is refused whatever the rules are.
+    /// The refusal of an address that is refused whatever the rules are.
     private static func always(_ address: IPAddress) -> AddressRefusal? {
         if metadata.contains(address) { return .metadata }
         switch address {
@@ -95,7 +96,7 @@ public struct AddressPolicy: Sendable {
 }
 
 extension IPAddress {
-    /// Whether a listener there listens on all addresses: `::` on those of IPv4 too, where the system has it so.
+    /// Whether a listener there listens on all addresses: `::` also on those of IPv4, where the system is set so.
     fileprivate var isWildcard: Bool { self == .v4(0) || self == .v6(high: 0, low: 0) }
 
     /// 127.0.0.0/8 or ::1.

@@ -4,7 +4,7 @@ public enum AddressRefusal: String, Sendable, CaseIterable {
     case linkLocal = "link-local"
     /// 224.0.0.0/4 or ff00::/8.
     case multicast
-    /// 0.0.0.0/8 or ::, which lead to this very machine.
+    /// 0.0.0.0/8 or ::, which lead to this machine.
     case unspecified
     /// 255.255.255.255.
     case broadcast
@@ -12,8 +12,8 @@ public enum AddressRefusal: String, Sendable, CaseIterable {
     case metadata
     /// One of this server's own listeners.
     case ownListener = "own-listener"
-    /// A deny rule says so.
+    /// A deny rule matches.
     case denied
-    /// There are allow rules and none says so.
+    /// There are allow rules and none matches.
     case notAllowed = "not-allowed"
 }

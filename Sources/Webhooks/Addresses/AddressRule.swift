@@ -65,14 +65,14 @@ public struct AddressRule: Sendable, Equatable {
         guard address.masked(bits) == address else {
             throw error("`\(text)` has bits beyond its prefix: write \(address.masked(bits))/\(bits)")
         }
-        // An address mapped from IPv4 is judged as that, so such a rule would never be asked.
+        // An address mapped from IPv4 is judged as IPv4, so such a rule would never match.
         if case .v6(0, let low) = address, bits >= 96, low >> 32 == 0xFFFF {
             throw error("`\(text)` is IPv4: write \(IPAddress.v4(UInt32(truncatingIfNeeded: low)))/\(bits - 96)")
         }
         return .network(address, bits: bits)
     }
 
-    /// Whether resolvers might take the name for an address, as `127.1`, `0x7f000001` and `017700000001`.
+    /// Whether resolvers might read the name as an address, as they do `127.1`, `0x7f000001` and `017700000001`.
     private static func looksNumeric(_ name: String) -> Bool {
         guard let last = name.split(separator: ".").last else { return false }
         return last.hasPrefix("0x") || last.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }

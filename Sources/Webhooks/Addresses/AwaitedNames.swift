@@ -1,9 +1,9 @@
 /// Requests that wait for the addresses of a host.
 struct AwaitedNames {
     private var requests: [String: [TimedRequest]] = [:]
-    /// How many wait.
+    /// How many requests wait.
     private(set) var count = 0
-    /// When the first may have to be given up, on the monotonic clock.
+    /// When the first request may have to be given up, on the monotonic clock.
     private(set) var nextDeadline = Int64.max
 
     /// Adds a request. Returns whether it is the first that waits for `name`.
@@ -14,20 +14,20 @@ struct AwaitedNames {
         return requests[name]?.count == 1
     }
 
-    /// Takes out what waits for `name`.
+    /// Takes out the requests that wait for `name`.
     mutating func take(_ name: String) -> [TimedRequest] {
         let taken = requests.removeValue(forKey: name) ?? []
         count -= taken.count
         return taken
     }
 
-    /// Takes out what waits for anything.
+    /// Takes out all requests.
     mutating func takeAll() -> [TimedRequest] { requests.keys.sorted().flatMap { take($0) } }
 
-    /// Takes out the requests whose time is over, but for those of names whose lookup has begun: they keep their places
-    /// until it has ended, or lookups that nobody waits for would occupy every thread.
+    /// Takes out the requests whose time is over, except those of names whose lookup has begun: they keep their places
+    /// until it has ended. Lookups that no request waits for could otherwise occupy every thread.
     ///
-    /// - Parameter lookups: those nobody waits for any more are withdrawn.
+    /// - Parameter lookups: where names that no request waits for any more are withdrawn.
     mutating func takeExpired(now: Int64, _ lookups: Resolver) -> [TimedRequest] {
         guard now >= nextDeadline else { return [] }
         nextDeadline = .max

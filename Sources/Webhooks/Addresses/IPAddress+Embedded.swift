@@ -1,5 +1,5 @@
 extension IPAddress {
-    /// The IPv4 addresses that an IPv6 address carries, where packets to it may end up; none for most.
+    /// The IPv4 addresses that are embedded in an IPv6 address, where packets to it may end up; none for most.
     ///
     /// | prefix | what | where |
     /// |---|---|---|
@@ -27,10 +27,11 @@ extension IPAddress {
         return []
     }
 
-    /// What the address says under each prefix of `64:ff9b:1::/48` that RFC 6052 knows: /48, /56, /64, /96.
+    /// The address that is embedded under each length of prefix in `64:ff9b:1::/48` that RFC 6052 has: /48, /56, /64,
+    /// /96.
     ///
-    /// Only the operator knows which one holds, so each counts. Readings within 0.0.0.0/8 are those of the wrong length
-    /// more often than not, and lead nowhere; one is kept where there is no other.
+    /// Only the operator knows the length, so each reading counts. Readings within 0.0.0.0/8 mostly come from a wrong
+    /// length, and lead nowhere; one is kept where there is no other.
     private static func localNAT64(_ high: UInt64, _ low: UInt64) -> [UInt32] {
         let readings = [
             UInt32(truncatingIfNeeded: high & 0xFFFF) << 16 | UInt32(truncatingIfNeeded: low >> 40 & 0xFFFF),

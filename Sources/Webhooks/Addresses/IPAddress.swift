@@ -38,7 +38,7 @@ public enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Bits of an address of the kind.
+    /// Bits of an address of its kind.
     var width: Int {
         switch self {
         case .v4: 32
@@ -78,7 +78,7 @@ public enum IPAddress: Sendable, Hashable {
         }
         let before = text[..<gap.lowerBound]
         let after = text[gap.upperBound...]
-        // The gap stands for one group at least, and an IPv4 ending has no place before it.
+        // The gap stands for one group at least, and the IPv4 form may stand at the end only.
         guard !before.contains("."), let head = before.isEmpty ? [] : readWords(before),
             let tail = after.isEmpty ? [] : readWords(after), head.count + tail.count <= 7
         else { return nil }

@@ -1,8 +1,8 @@
-/// What becomes of a delivery by an attempt.
+/// What an attempt means for its delivery.
 public enum AttemptOutcome: Sendable, Equatable {
     /// The receiver took it (2xx).
     case delivered
-    /// Another attempt is due that many milliseconds after this one's end.
+    /// Another attempt is due this many milliseconds after this one's end.
     case retry(afterMs: Int64)
     /// That was the last attempt.
     case dead

@@ -1,32 +1,32 @@
 import TimerCore
 
-/// What is next: queues by host, so that a slow or dead host delays nobody but itself.
+/// Queues by host, which decide what is sent next, so that a slow or dead host delays only its own deliveries.
 ///
-/// A host has at most `perHost` exchanges at once, and at most an eighth of the places that are free (the dynamic
-/// threshold of Choudhury and Hahne, "Dynamic queue length thresholds in a shared memory packet switch", 1998): hosts
-/// that hang take less and less each and leave places for the next one, of 1024 even when forty of them come one after
-/// another. The host with the fewest under way comes first, among equals the one that was served longest ago. Every
-/// step takes constant time but for a search over at most `perHost` levels.
+/// A host has at most `perHost` elements under way at once, and at most an eighth of the places that are free (the
+/// dynamic threshold of Choudhury and Hahne, "Dynamic queue length thresholds in a shared memory packet switch", 1998):
+/// hosts that hang take less and less each and leave places for the next one, of 1024 even when forty of them come one
+/// after another. The host with the fewest under way comes first, among equals the one that was served longest ago.
+/// Every step takes constant time but for a search over at most `perHost` levels.
 ///
-/// Specialised for `Int64`, the positions of deliveries: from another module an `append` takes 60 to 70 ns then, where a
-/// generic one took 270 (ten million elements of up to a thousand hosts).
+/// Specialised for `Int64`, the positions of deliveries: called from another module an `append` then takes 60 to 70 ns,
+/// against 270 for a generic one (ten million elements of up to a thousand hosts).
 public struct HostQueues<Element: Sendable>: Sendable {
-    /// The part of the free places that one host may have: one in so many.
+    /// One host may have one in this many of the free places.
     static var share: Int { 8 }
 
-    /// A host's place; good from `take` to `finished`.
+    /// A host's index; valid from `take` to `finished`.
     public typealias Place = Int
 
     private struct Host: Sendable {
         let name: String
         var waiting = FIFO<Element>()
         var underWay = 0
-        /// The neighbours among the hosts with as many under way and something waiting; −1: none.
+        /// The neighbours in the list of hosts with as many under way and something waiting; −1 for none.
         var previous = -1
         var next = -1
     }
 
-    /// The hosts of one level, in the order in which they come.
+    /// The list of the hosts with the same number under way, in the order in which they are served.
     private struct Level: Sendable {
         var first = -1
         var last = -1
@@ -41,14 +41,14 @@ public struct HostQueues<Element: Sendable>: Sendable {
     private var hosts: [Host] = []
     private var free: [Place] = []
     private var places: [String: Place] = [:]
-    /// By how many are under way, the hosts that have something waiting.
+    /// By how many are under way: the hosts that have something waiting.
     private var levels: [Level]
 
     /// Empty queues.
     ///
     /// - Parameters:
     ///   - perHost: how many of one host may be under way at once; at least 1.
-    ///   - concurrency: how many in all; at least 1. A host comes to `perHost` by itself where this is nine times as
+    ///   - concurrency: how many in all; at least 1. A single busy host reaches `perHost` where this is nine times as
     ///     much.
     public init(perHost: Int, concurrency: Int) {
         self.perHost = max(1, perHost)
@@ -85,7 +85,7 @@ public struct HostQueues<Element: Sendable>: Sendable {
         return (element, place)
     }
 
-    /// One that was taken from `place` is no longer under way.
+    /// An element that was taken from `place` is no longer under way.
     @specialized(where Element == Int64)
     public mutating func finished(_ place: Place) {
         let hasMore = !hosts[place].waiting.isEmpty
@@ -99,7 +99,7 @@ public struct HostQueues<Element: Sendable>: Sendable {
         }
     }
 
-    /// Forgets what waits; what is under way stays so.
+    /// Removes the elements that wait; those under way stay.
     public mutating func removeWaiting() {
         levels = Array(repeating: Level(), count: perHost + 1)
         waiting = 0
@@ -110,7 +110,7 @@ public struct HostQueues<Element: Sendable>: Sendable {
         }
     }
 
-    /// Gives the place of a host back that has nothing left to do.
+    /// Frees the place of a host that has nothing waiting and nothing under way.
     private mutating func forget(_ place: Place) {
         guard hosts[place].underWay == 0, places[hosts[place].name] == place else { return }
         places[hosts[place].name] = nil

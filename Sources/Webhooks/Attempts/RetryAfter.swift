@@ -1,7 +1,7 @@
 /// Reads the response header `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date.
 public enum RetryAfter {
     private static let longestValue = 64
-    /// A wait of more digits is beyond any cap.
+    /// A longer wait is beyond any cap.
     private static let mostSeconds: Int64 = 1_000_000_000
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let longWeekdays = [
@@ -11,7 +11,8 @@ public enum RetryAfter {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Milliseconds from `nowMs` (since 1970) that `value` asks to wait, never negative; nil where it says nothing.
+    /// The milliseconds from `nowMs` (since 1970) that `value` asks to wait, never negative; nil where it can't be
+    /// read.
     public static func milliseconds(_ value: [UInt8], nowMs: Int64) -> Int64? {
         let text = String(decoding: value.prefix(longestValue + 1), as: UTF8.self).split(
             separator: " ", omittingEmptySubsequences: true)
@@ -57,7 +58,7 @@ public enum RetryAfter {
         return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
     }
 
-    /// The number of a run of digits; nil for anything else. What has too many digits is the largest there is.
+    /// The number of a run of digits, `Int64.max` where it is larger; nil for anything else.
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
         return Int64(text) ?? .max

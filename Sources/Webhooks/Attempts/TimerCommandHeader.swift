@@ -1,6 +1,6 @@
 import WireJSON
 
-/// What the receiver of a delivery tells the timer in the response header `Timer-Command`.
+/// The command to the timer in `Timer-Command`, a response header of a delivery's receiver.
 public enum TimerCommandHeader: Sendable, Equatable {
     /// `cancel`.
     case cancel
@@ -13,8 +13,8 @@ public enum TimerCommandHeader: Sendable, Equatable {
     public static let name = "timer-command"
     private static let longestValue = 128
 
-    /// Reads the header's value: a command in either case, blanks around it and around the `=`. Nil where it is
-    /// malformed; a value of several commands is.
+    /// Reads the header's value: a command in upper or lower case, with blanks around it and around the `=`. Nil where
+    /// it is malformed, as a value of several commands is.
     public init?(_ value: [UInt8]) {
         guard value.count <= Self.longestValue, value.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 < 0x7F }) else {
             return nil

@@ -1,4 +1,4 @@
-/// An event on its way to a receiver: everything of a delivery that stays as it was made.
+/// An event on its way to a receiver: the parts of a delivery that are the same for every attempt.
 public struct WebhookEvent: Sendable, Equatable {
     /// The delivery's id, the same for every attempt: `webhook-id`. Printable ASCII without a dot.
     public var id: String
@@ -8,7 +8,7 @@ public struct WebhookEvent: Sendable, Equatable {
     public var json: [UInt8]
     /// The timer's payload as JSON; nil for none, which goes out as `null`.
     public var payload: [UInt8]?
-    /// What the event says, a name and text each, for headers: `("scheduledAt", "2026-11-21T09:00:00.000Z")`.
+    /// The event's data for headers, a name and a text each: `("scheduledAt", "2026-11-21T09:00:00.000Z")`.
     public var data: [(name: String, value: String)]
     /// What CloudEvents calls the source, a URI reference: `/timerd`.
     public var source: String

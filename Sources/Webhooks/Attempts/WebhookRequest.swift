@@ -1,13 +1,13 @@
-/// A request as it goes out.
+/// The request of an attempt.
 public struct WebhookRequest: Sendable, Equatable {
     /// The method.
     public var method: WebhookMethod
-    /// Where to.
+    /// The URL that it goes to.
     public var url: String
-    /// The header lines, but for Host and Content-Length.
+    /// The header lines, without Host and Content-Length.
     public var headers: [WebhookHeader]
     /// The body; nil where the method sends none.
     public var body: [UInt8]?
-    /// Milliseconds for the whole exchange.
+    /// Milliseconds for the whole attempt.
     public var timeoutMs: Int64
 }

@@ -9,10 +9,10 @@ import WireJSON
 /// | `payload` | the payload, or `null` | `application/json` |
 ///
 /// Each carries `webhook-id` and `webhook-timestamp`, and where there is a secret `webhook-signature`, after Standard
-/// Webhooks 1.0. What the event says also stands in `timerd-*` headers where the body doesn't say it: with `payload`,
-/// and with GET, which sends no body and no Content-Type and is signed as if its body were empty. DELETE has a body.
+/// Webhooks 1.0. The event's data stand in `timerd-*` headers where the body doesn't have them: with `payload`, and
+/// with GET, which sends no body and no Content-Type and is signed as if its body were empty. DELETE has a body.
 public struct WebhookRequestBuilder: Sendable {
-    /// What the types of CloudEvents start with.
+    /// The prefix of the types of CloudEvents.
     public static let cloudEventPrefix = "timerd.timer."
 
     private let userAgent: String
@@ -20,15 +20,15 @@ public struct WebhookRequestBuilder: Sendable {
 
     /// - Parameters:
     ///   - version: the server's, for `User-Agent: timerd/<version>`.
-    ///   - defaultSecrets: sign the deliveries of webhooks that have no secrets of their own.
+    ///   - defaultSecrets: these sign the deliveries of webhooks that have no secrets of their own.
     public init(version: String, defaultSecrets: [WebhookSecret] = []) {
         userAgent = "timerd/\(version)"
         self.defaultSecrets = defaultSecrets
     }
 
-    /// The request of an attempt at `timestamp`, seconds since 1970, by the webhook as it stands now.
+    /// The request of an attempt at `timestamp`, seconds since 1970, with the webhook's present configuration.
     ///
-    /// The webhook's own headers come last; a `User-Agent` of its own takes the place of ours.
+    /// The webhook's own headers come last; a `User-Agent` among them replaces the server's.
     public func request(_ event: WebhookEvent, by webhook: WebhookConfiguration, timestamp: Int64) -> WebhookRequest {
         let body = webhook.method.sendsBody ? Self.body(event, webhook.format) : nil
         var headers: [WebhookHeader] = []
@@ -95,7 +95,7 @@ public struct WebhookRequestBuilder: Sendable {
             + event.data.map { WebhookHeader("timerd-" + headerName($0.name), headerValue($0.value)) }
     }
 
-    /// `scheduledAt` as `scheduled-at`; what no name may hold as `-`.
+    /// `scheduledAt` as `scheduled-at`; a character that no name may hold becomes `-`.
     static func headerName(_ member: String) -> String {
         var name = ""
         for byte in member.utf8 {
@@ -111,8 +111,8 @@ public struct WebhookRequestBuilder: Sendable {
         return name
     }
 
-    /// `value` as it can stand in a header: control characters, what is not ASCII, blanks at either end, and `%`
-    /// itself percent-encoded, so that a receiver that decodes gets the very text.
+    /// `value` for a header: control characters, bytes that are not ASCII, blanks at either end, and `%` itself are
+    /// percent-encoded, so that a receiver that decodes gets the same text.
     static func headerValue(_ value: String) -> String {
         let bytes = Array(value.utf8)
         var text = ""

@@ -2,15 +2,16 @@
 enum HeaderRules {
     private static let longestName = 256
     private static let longestValue = 1024
-    /// The server's own: where the request goes, what its body is, and how one connection carries it.
+    /// The server sets these: where the request goes, what its body is, and how the connection carries it.
     private static let reserved: Set<String> = [
         "host", "content-length", "content-type", "connection", "keep-alive", "te", "trailer", "transfer-encoding",
         "upgrade",
     ]
     private static let reservedPrefixes = ["proxy-", "webhook-", "timerd-"]
-    /// Those that carry credentials. The one for a proxy of the receiver's is let through, though its prefix is reserved.
+    /// Headers that carry credentials. The one for a proxy on the receiver's side is allowed although its prefix is
+    /// reserved.
     private static let credentials: Set<String> = ["authorization", "proxy-authorization", "cookie"]
-    /// The trace's own, reserved later than the others.
+    /// Reserved for traces, later than the others: see `isGiven`.
     private static let traces: Set<String> = ["traceparent", "tracestate"]
     private static let tokenMarks = Set("!#$%&'*+-.^_`|~".utf8)
 
@@ -20,7 +21,7 @@ enum HeaderRules {
     /// Whether two names mean one header.
     static func isSame(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
 
-    /// Throws what is wrong with the name of a header.
+    /// Throws if a header's name is not allowed.
     static func validate(name: String, member: String) throws(WebhookError) {
         guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
             throw WebhookError(
@@ -31,7 +32,7 @@ enum HeaderRules {
         }
     }
 
-    /// Throws what is wrong with `header`.
+    /// Throws if `header` is not allowed.
     ///
     /// - Parameter isGiven: see `WebhookConfiguration.validate`.
     static func validate(_ header: WebhookHeader, isGiven: Bool) throws(WebhookError) {

@@ -1,6 +1,6 @@
 /// Names of hosts, as URLs and address rules spell them.
 enum HostName {
-    /// In lower case and without the dot of the root, which name the same host.
+    /// The name in lower case and without a final dot, which names the same host.
     static func normalised(_ name: String) -> String {
         let lower = name.lowercased()
         return lower.hasSuffix(".") ? String(lower.dropLast()) : lower

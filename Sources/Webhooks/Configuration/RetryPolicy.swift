@@ -1,20 +1,20 @@
-/// When a failed delivery is tried again, and how often.
+/// When and how often a failed delivery is tried again.
 public struct RetryPolicy: Sendable, Equatable {
     /// Attempts in all, the first included: 1 to 100.
     public var maxAttempts: Int
     /// Milliseconds before the second attempt: 1 to 24 hours.
     public var initialMs: Int64
-    /// What each wait is multiplied by for the next: 1 to 10.
+    /// The factor from each wait to the next: 1 to 10.
     public var multiplier: Double
     /// The most milliseconds of a wait, before jitter: ``initialMs`` to 7 days.
     public var maxMs: Int64
-    /// The part of a wait by which it may be longer or shorter: 0 to 1.
+    /// The fraction of a wait by which it may be longer or shorter: 0 to 1.
     public var jitter: Double
 
     /// 12 attempts, after 1 s, 2 s, 4 s and so on to an hour, each a fifth longer or shorter.
     public static let standard = RetryPolicy()
 
-    /// The standard policy where nothing else is said; not checked, see ``validate()``.
+    /// A policy with the standard values as defaults; not checked, see ``validate()``.
     public init(
         maxAttempts: Int = 12, initialMs: Int64 = 1000, multiplier: Double = 2, maxMs: Int64 = 3_600_000,
         jitter: Double = 0.2
@@ -26,7 +26,7 @@ public struct RetryPolicy: Sendable, Equatable {
         self.jitter = jitter
     }
 
-    /// Throws what is out of range.
+    /// Throws if a member is out of range.
     public func validate() throws(WebhookError) {
         try Self.check((1...100).contains(maxAttempts), "maxAttempts", "`maxAttempts` must be 1 to 100")
         try Self.check((1...86_400_000).contains(initialMs), "initial", "`initial` must be 1 ms to 24 h")
@@ -44,7 +44,7 @@ public struct RetryPolicy: Sendable, Equatable {
     /// Milliseconds to wait after the failure of attempt `attempt`, counted from 1.
     ///
     /// `initial × multiplier^(attempt − 1)`, at most `max`, then longer or shorter by up to `jitter` of itself, as
-    /// `draw` says: the longest wait is `max × (1 + jitter)`. Deliveries that hit one cap together so still spread.
+    /// `draw` says: the longest wait is `max × (1 + jitter)`. So deliveries that reach `max` together are spread too.
     ///
     /// - Parameter draw: 64 evenly spread bits, the same for the same delivery and attempt.
     public func backoffMs(attempt: Int, draw: UInt64) -> Int64 {
@@ -55,9 +55,10 @@ public struct RetryPolicy: Sendable, Equatable {
 
     /// Milliseconds to wait where the receiver asked for `askedMs` in `Retry-After`.
     ///
-    /// The receiver's word stands in place of the backoff, whatever `max` is, but no shorter than `initial` (a receiver
-    /// may not make the server spin) and no longer than 24 hours (nor put it off for years). Jitter only lengthens it, by up
-    /// to `jitter` of itself within these 24 hours: nobody comes before the time, and not all come at once.
+    /// The receiver's wait replaces the backoff, whatever `max` is, but it is no shorter than `initial` (a receiver
+    /// must not make the server spin) and no longer than 24 hours (nor put a delivery off for years). Jitter only
+    /// lengthens it, by up to `jitter` of itself within these 24 hours: no delivery comes before the time, and not all
+    /// come at once.
     public func retryAfterMs(_ askedMs: Int64, draw: UInt64) -> Int64 {
         let bounded = min(max(askedMs, initialMs), Self.longestAskedMs)
         return min(Self.milliseconds(Double(bounded) * (1 + jitter * Self.unit(draw))), Self.longestAskedMs)
@@ -69,7 +70,7 @@ public struct RetryPolicy: Sendable, Equatable {
     /// 0 up to but not including 1.
     private static func unit(_ draw: UInt64) -> Double { Double(draw >> 11) * 0x1p-53 }
 
-    /// Never negative, and a number whatever the policy: an unchecked one must not trap.
+    /// Never negative, and defined for every value: a policy that was not checked must not trap.
     private static func milliseconds(_ value: Double) -> Int64 {
         value > 0 ? Int64(min(value, 0x1p62).rounded()) : 0
     }

@@ -11,7 +11,7 @@
 ///            doubles, little-endian
 /// names      where the last bit is set: how many secret headers are named, and each: length and bytes
 /// ```
-/// Lengths are varints (LEB128). What has its default takes no byte; every configuration has one spelling.
+/// Lengths are varints (LEB128). A member with its default takes no byte; every configuration has one encoding.
 extension WebhookConfiguration {
     private static let hasTimeout: UInt8 = 1 << 5
     private static let hasRetry: UInt8 = 1 << 6
@@ -43,7 +43,7 @@ extension WebhookConfiguration {
             output.number(UInt64(retry.initialMs))
             output.number(UInt64(retry.maxMs))
             output.fixed(retry.multiplier.bitPattern)
-            // A negative zero becomes the other one, which it equals.
+            // A negative zero becomes the positive one, which it equals.
             output.fixed((retry.jitter + 0).bitPattern)
         }
         if !secretHeaders.isEmpty {
@@ -55,8 +55,8 @@ extension WebhookConfiguration {
 
     /// Reads what ``encode()`` wrote; nil for any other bytes.
     ///
-    /// What it gives is valid, and `encode` gives the same bytes of it. The rules of ``validate()`` may so be loosened
-    /// one day, but not tightened: logs hold what they once accepted.
+    /// The result is valid, and `encode` gives the same bytes again. So the rules of ``validate()`` may be loosened one
+    /// day but not tightened: logs hold configurations that were accepted under earlier rules.
     public init?(_ bytes: Span<UInt8>) {
         var input = ByteReader(bytes)
         guard let shape = input.byte(), let counts = input.byte(),
@@ -90,8 +90,8 @@ extension WebhookConfiguration {
         guard input.isAtEnd, (try? validate(isGiven: false)) != nil else { return nil }
     }
 
-    /// Where an encoded configuration leads, as `WebhookURL.origin(of:)` has it, without reading the rest of it; nil
-    /// where no URL is found. Of what ``encode()`` wrote the URL is always found.
+    /// The origin of an encoded configuration's URL, as `WebhookURL.origin(of:)` has it, without reading the rest of
+    /// it; nil where no URL is found. In bytes that ``encode()`` wrote the URL is always found.
     public static func origin(encoded bytes: Span<UInt8>) -> String? {
         urlRange(bytes).map { WebhookURL.origin(of: bytes.extracting($0)) }
     }
@@ -136,7 +136,7 @@ private struct ByteWriter {
     }
 }
 
-/// Reads what ``ByteWriter`` wrote; nil at anything it would not have written.
+/// Reads what ``ByteWriter`` wrote; nil for bytes that it would not have written.
 private struct ByteReader {
     private let bytes: [UInt8]
     private var offset = 0
@@ -155,7 +155,7 @@ private struct ByteReader {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while let byte = byte() {
-            // The tenth byte holds one bit, and a last byte of 0 would be a second spelling.
+            // The tenth byte holds one bit, and a last byte of 0 would be a second encoding.
             if shift == 63 && byte > 1 || shift > 0 && byte == 0 { return nil }
             value |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return value }
@@ -188,7 +188,7 @@ private struct ByteReader {
         guard let attempts = number().flatMap({ Int(exactly: $0) }), let initialMs = signed(), let maxMs = signed(),
             let multiplier = fixed(), let jitter = fixed()
         else { return nil }
-        // A negative zero equals zero and would be a second spelling.
+        // A negative zero equals zero and would be a second encoding.
         guard jitter != (-0.0).bitPattern else { return nil }
         return RetryPolicy(
             maxAttempts: attempts, initialMs: initialMs, multiplier: Double(bitPattern: multiplier), maxMs: maxMs,

@@ -1,26 +1,26 @@
-/// Where a timer's events are delivered to, and how. Which ones is the timer's matter.
+/// Where a timer's events are delivered to, and how. Which events are delivered is the timer's setting.
 public struct WebhookConfiguration: Sendable, Equatable {
-    /// Headers a webhook may set.
+    /// The most headers a webhook may set.
     public static let maximumHeaders = 20
-    /// Secrets a webhook may have, for rotation.
+    /// The most secrets a webhook may have, for rotation.
     public static let maximumSecrets = 5
-    /// The time for an attempt where nothing is said: 15 s.
+    /// The default time for an attempt: 15 s.
     public static let defaultTimeoutMs: Int64 = 15_000
-    /// The times that an attempt may be given. A shorter one would only ever fail; a longer one would hold up the
-    /// timer's next delivery for long.
+    /// The range of the time for an attempt. With less every attempt would fail; with more the timer's next delivery
+    /// would be held up for long.
     public static let timeouts: ClosedRange<Int64> = 100...600_000
 
     /// An absolute http or https URL.
     public var url: String
     /// How a delivery is sent.
     public var method: WebhookMethod
-    /// What is sent beside what the format brings, in this order.
+    /// Headers that are sent beside those of the format, in this order.
     public var headers: [WebhookHeader]
-    /// What the body is.
+    /// What a delivery's body is.
     public var format: WebhookFormat
-    /// Names of headers whose values are secret, beside those that always are; some may not be set.
+    /// Names of headers whose values are secret, beside those that always are. Headers of these names need not be set.
     public var secretHeaders: [String] = []
-    /// Each signs every delivery; none: the server's own, if it has any.
+    /// Each signs every delivery; where there are none, the server's own do, if it has any.
     public var secrets: [WebhookSecret]
     /// Milliseconds for a whole attempt, from resolving the name to the end of the answer.
     public var timeoutMs: Int64
@@ -44,25 +44,27 @@ public struct WebhookConfiguration: Sendable, Equatable {
 
     /// Whether deliveries go to the same scheme, host and port as by `other`; false where one of the URLs is invalid.
     ///
-    /// A secret of one webhook must not follow it to another origin by its mask.
+    /// A mask must not carry a webhook's secret over to another origin.
     public func sameOrigin(as other: WebhookConfiguration) -> Bool {
         guard let own = try? WebhookURL(url), let others = try? WebhookURL(other.url) else { return false }
         return own.sameOrigin(as: others)
     }
 
-    /// Whether the value of the header `name` is secret: it is shown to nobody, and stays with the URL's origin.
+    /// Whether the value of the header `name` is secret: it is never shown, and is not kept when the URL's origin
+    /// changes.
     public func isSecret(_ name: String) -> Bool {
         HeaderRules.isCredential(name) || secretHeaders.contains { HeaderRules.isSame($0, name) }
     }
 
-    /// The header `name`, in this spelling where several differ by upper and lower case alone.
+    /// The header `name`; where several differ by case alone, the one in this spelling.
     public func header(_ name: String) -> WebhookHeader? {
         headers.first { $0.name == name } ?? headers.first { HeaderRules.isSame($0.name, name) }
     }
 
-    /// Throws the first thing that is wrong.
+    /// Throws the first error in the configuration.
     ///
-    /// - Parameter isGiven: whether a client gives it now; what was accepted once stays readable.
+    /// - Parameter isGiven: whether a client gives it now. A configuration in the log was accepted under earlier rules
+    ///   and must stay readable.
     public func validate(isGiven: Bool = true) throws(WebhookError) {
         _ = try WebhookURL(url)
         guard headers.count <= Self.maximumHeaders else {

@@ -3,7 +3,8 @@ public struct WebhookError: Error, Sendable, Equatable {
     /// The member at fault as a path below the webhook, in the spelling of a JSON pointer without its first slash:
     /// `url`, `retry/maxAttempts`, `headers/Host`, `secret/1`. Of an address rule, the option that it was given for.
     public let member: String
-    /// What is wrong and what to write instead: a sentence without a full stop, for a person to read. Never a secret.
+    /// What is wrong and what to write instead: a sentence without a full stop, for a person to read. It never holds a
+    /// secret.
     public let message: String
 
     /// An error about `member`.

@@ -1,8 +1,8 @@
 /// A header line's name and value.
 public struct WebhookHeader: Sendable, Equatable {
-    /// The name as it goes out.
+    /// The name as it is sent.
     public var name: String
-    /// The value as it goes out; may be empty.
+    /// The value as it is sent; may be empty.
     public var value: String
 
     /// A line of `name` and `value`.

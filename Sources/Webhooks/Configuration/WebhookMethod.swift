@@ -1,4 +1,4 @@
-/// How a delivery is sent.
+/// The HTTP method of a delivery.
 public enum WebhookMethod: UInt8, Sendable, CaseIterable {
     case post = 0
     case put = 1
@@ -6,7 +6,7 @@ public enum WebhookMethod: UInt8, Sendable, CaseIterable {
     case get = 3
     case delete = 4
 
-    /// The name on the wire.
+    /// The method's name in HTTP.
     public var name: String {
         switch self {
         case .post: "POST"

@@ -1,8 +1,8 @@
 /// The parts of a webhook's URL that decide where it leads.
 ///
-/// Read more strictly than RFC 3986, so that no other reader of the same text finds another host in it.
+/// Parsed more strictly than RFC 3986 allows, so that no other parser finds another host in the same text.
 public struct WebhookURL: Sendable, Equatable {
-    /// Bytes a URL may have.
+    /// The most bytes of a URL.
     public static let maximumLength = 2048
     private static let longestHost = 253
 
@@ -37,13 +37,13 @@ public struct WebhookURL: Sendable, Equatable {
         port = try number.map(Self.readPort) ?? (secure ? 443 : 80)
     }
 
-    /// Whether scheme, host and port are the same, so that whoever may know a secret of one may know it of the other.
+    /// Whether scheme, host and port are the same, so that a receiver at one URL may know the other's secrets.
     public func sameOrigin(as other: WebhookURL) -> Bool { self == other }
 
-    /// Scheme, host and port of a URL as text, in lower case and without the scheme's own port: what `HostQueues` tells
-    /// hosts apart by.
+    /// Scheme, host and port of a URL as text, in lower case and without the scheme's own port: the name of a host's
+    /// queue in `HostQueues`.
     ///
-    /// A guess where the URL makes no sense, which is refused before anything is sent.
+    /// A guess where the URL can't be read, as such a URL is refused before anything is sent.
     public static func origin(of url: String) -> String { origin(of: url.utf8.span) }
 
     /// As above, of the bytes of a URL.
@@ -73,10 +73,10 @@ public struct WebhookURL: Sendable, Equatable {
         return nil
     }
 
-    /// The host, with its brackets, and what follows its colon.
+    /// The host, with its brackets, and what follows the colon after it.
     private static func split(_ authority: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
         var colon = authority.lastIndex(of: UInt8(ascii: ":"))
-        // The colons of an address in brackets are its own.
+        // The colons within brackets belong to the address.
         if let bracket = authority.lastIndex(of: UInt8(ascii: "]")), let found = colon, found < bracket { colon = nil }
         guard let colon else { return (authority, nil) }
         return (authority[..<colon], authority[(colon + 1)...])

@@ -22,8 +22,8 @@ enum Base64 {
 
     /// The bytes that `text` stands for; nil where it is no base64.
     ///
-    /// Padding may be left out, but not be wrong, and the bits that are left over must be 0: no two texts that differ
-    /// in more than padding stand for the same bytes.
+    /// Padding may be missing but not wrong, and the bits that are left over must be 0: two texts that differ in more
+    /// than padding never stand for the same bytes.
     static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

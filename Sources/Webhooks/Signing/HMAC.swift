@@ -20,7 +20,7 @@ enum HMAC {
         return code
     }
 
-    /// Whether two codes are the same, in a time that does not tell where they differ.
+    /// Whether two codes are the same, compared in constant time.
     static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return unsafe left.withUnsafeBytes { left in

@@ -1,10 +1,10 @@
 /// A key that signs deliveries, in the text form of Standard Webhooks 1.0: `whsec_` and the key in base64.
 ///
-/// Printed it shows its ``masked`` form only.
+/// Its description is its ``masked`` form only.
 public struct WebhookSecret: Sendable, Equatable {
-    /// What the text of a secret starts with.
+    /// The prefix of a secret's text.
     public static let prefix = "whsec_"
-    /// How many bytes a key may have.
+    /// The number of bytes a key may have.
     public static let keySizes = 24...64
     private static let maskPrefix = "whsec_…"
     private static let shownCharacters = 4
@@ -35,18 +35,18 @@ public struct WebhookSecret: Sendable, Equatable {
         self = secret
     }
 
-    /// The secret as a receiver is given it: `whsec_` and padded base64.
+    /// The secret as it is given to a receiver: `whsec_` and padded base64.
     public var text: String { Self.prefix + Base64.encode(key) }
 
     /// What may be shown: `whsec_…` and the last 4 characters of ``text``.
     public var masked: String { Self.maskPrefix + text.suffix(Self.shownCharacters) }
 
-    /// Whether `text` is what ``masked`` gives of some secret, so that a client sent back what it was shown.
+    /// Whether `text` has the form of ``masked``: a client sent back what it was shown.
     public static func isMask(_ text: String) -> Bool {
         text.hasPrefix(maskPrefix) && text.dropFirst(maskPrefix.count).count == shownCharacters
     }
 
-    /// The secret among `stored` that `mask` shows; nil where none does, or several that differ.
+    /// The secret among `stored` whose mask is `mask`; nil where there is none, or several that differ.
     public static func matching(_ mask: String, in stored: [WebhookSecret]) -> WebhookSecret? {
         let found = stored.filter { $0.masked == mask }
         return found.dropFirst().allSatisfy { $0 == found[0] } ? found.first : nil
@@ -58,6 +58,6 @@ extension WebhookSecret: CustomStringConvertible, CustomDebugStringConvertible, 
     public var description: String { masked }
     /// The masked form.
     public var debugDescription: String { masked }
-    /// Nothing: `dump` shows what the description says.
+    /// No children, so that `dump` shows the description only.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

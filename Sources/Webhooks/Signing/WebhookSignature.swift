@@ -1,26 +1,27 @@
-/// Signs and verifies deliveries as Standard Webhooks 1.0 has it: HMAC-SHA256 over `id.timestamp.body`.
+/// Signs and verifies deliveries after Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`.
 public enum WebhookSignature {
     /// How far a timestamp may be from the receiver's clock, either way: 5 minutes.
     public static let toleranceSeconds: Int64 = 300
-    /// Signatures looked at in one header; a sender that rotates secrets has a few.
+    /// The most signatures that are tried in one header; a sender that rotates secrets has a few.
     private static let maximumSignatures = 32
     private static let version = "v1,"
 
-    /// What a verifier finds.
+    /// The result of a verification.
     public enum Verdict: Sendable, Equatable {
-        /// One of the signatures is by one of the secrets, and the timestamp is near.
+        /// One of the signatures was made with one of the secrets, and the timestamp is within the tolerance.
         case valid
         /// The timestamp is no whole number of seconds since 1970.
         case malformedTimestamp
-        /// The timestamp is over 5 minutes ago: perhaps somebody sends a recorded delivery again.
+        /// The timestamp is over 5 minutes ago: it may be a recorded delivery that is sent again.
         case tooOld
         /// The timestamp is over 5 minutes ahead.
         case tooNew
-        /// None of the signatures is by one of the secrets.
+        /// None of the signatures was made with one of the secrets.
         case noMatch
     }
 
-    /// The value of `webhook-signature`: a `v1,` signature by each of `secrets`, joined by spaces; empty without any.
+    /// The value of `webhook-signature`: a `v1,` signature with each of `secrets`, joined by spaces; empty without
+    /// secrets.
     ///
     /// - Parameters:
     ///   - id: the value of `webhook-id`; by the standard without a dot.
@@ -30,13 +31,13 @@ public enum WebhookSignature {
         return secrets.map { version + Base64.encode(HMAC.sha256(message, key: $0.key)) }.joined(separator: " ")
     }
 
-    /// Judges a delivery that was received, by the texts of its three headers.
+    /// Verifies a delivery that was received, given the texts of its three headers.
     ///
-    /// Signatures are compared in constant time. Those of other versions are passed over.
+    /// Signatures are compared in constant time. Signatures of other versions are ignored.
     public static func verify(
         signature: String, id: String, timestamp: String, body: [UInt8], secrets: [WebhookSecret], nowSeconds: Int64
     ) -> Verdict {
-        // As the sender wrote it: a text that only parses to the same number has another signature.
+        // The text is signed as the sender wrote it: another text of the same number has another signature.
         guard timestamp.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let seconds = Int64(timestamp) else {
             return .malformedTimestamp
         }
