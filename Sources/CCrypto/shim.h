@@ -20,7 +20,7 @@ static inline bool ccrypto_sha256(const void *bytes, size_t count, uint8_t *dige
   return EVP_Digest(bytes, count, digest, NULL, EVP_sha256(), NULL) == 1;
 }
 
-/// Whether two runs of `count` bytes are the same, in a time that does not tell where they differ.
+/// Whether two runs of `count` bytes are the same, compared in constant time.
 static inline bool ccrypto_equal(const void *left, const void *right, size_t count) {
   return CRYPTO_memcmp(left, right, count) == 0;
 }

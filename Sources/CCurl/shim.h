@@ -48,7 +48,7 @@ static inline long ccurl_connections_made(CURL *handle) {
   return count;
 }
 
-/// Sets who hears of header lines and of the body; both get `context` last. `ccurl_multi_next` returns it as well.
+/// Sets what takes header lines and the body; both get `context` last. `ccurl_multi_next` returns it as well.
 static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink head, ccurl_sink body, void *context) {
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, head);
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
@@ -57,7 +57,7 @@ static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink head, ccurl_sink
   return curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
 }
 
-/// Sets who hears of time; it gets `context` first.
+/// Sets the pulse; it gets `context` first.
 static inline CURLcode ccurl_set_pulse(CURL *handle, ccurl_pulse pulse, void *context) {
   curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, pulse);
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, context);
@@ -69,19 +69,19 @@ static inline CURLcode ccurl_set_error_buffer(CURL *handle, char *buffer) {
   return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, buffer);
 }
 
-/// Sets who opens sockets; it gets `context` first.
+/// Sets what opens sockets; it gets `context` first.
 static inline CURLcode ccurl_set_opener(CURL *handle, curl_opensocket_callback open, void *context) {
   curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
   return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open);
 }
 
-/// Sets who is asked before each request, once it has a connection, new or kept; it gets `context` first.
+/// Sets what is asked before each request, once it has a connection, new or kept; it gets `context` first.
 static inline CURLcode ccurl_set_gate(CURL *handle, curl_prereq_callback ask, void *context) {
   curl_easy_setopt(handle, CURLOPT_PREREQDATA, context);
   return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, ask);
 }
 
-/// Sets who closes sockets; it gets `context` first, which outlives the handle: connections keep both.
+/// Sets what closes sockets; it gets `context` first, which outlives the handle: connections keep both.
 static inline CURLcode ccurl_set_closer(CURL *handle, curl_closesocket_callback close, void *context) {
   curl_easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, context);
   return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, close);
@@ -92,7 +92,7 @@ static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option,
   return curl_multi_setopt(multi, option, number);
 }
 
-/// Sets who is told what a multi handle's sockets are to be watched for; it gets `context` last but one.
+/// Sets what is told for which events a multi handle's sockets are to be watched; it gets `context` last but one.
 static inline CURLMcode ccurl_multi_set_watcher(CURLM *multi, curl_socket_callback watch, void *context) {
   curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
   return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);

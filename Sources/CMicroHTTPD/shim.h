@@ -16,7 +16,7 @@ struct cmhd_callbacks {
   MHD_RequestCompletedCallback completed;
 };
 
-/// Leaves the target as it came: percent decoding is the caller's, who can refuse what it decodes to.
+/// Leaves the target as it came: its reader decodes it, and can refuse the result.
 static inline size_t cmhd_keep_escapes(void *context, struct MHD_Connection *connection, char *text) {
   (void)context;
   (void)connection;

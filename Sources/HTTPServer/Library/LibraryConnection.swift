@@ -42,10 +42,10 @@ import Glibc
         return queued == .YES
     }
 
-    /// A descriptor of ours for the connection's socket, or −1.
+    /// A further descriptor for the connection's socket, or −1.
     ///
     /// When the library is then told to drop the connection it closes its own descriptor without shutting the
-    /// socket down (it runs in "turbo" mode), so the socket stays open, through our descriptor alone.
+    /// socket down (it runs in "turbo" mode), so the socket stays open, through this descriptor alone.
     func duplicateSocket() -> Int32 {
         fcntl(unsafe cmhd_socket(pointer), F_DUPFD_CLOEXEC, 0)
     }

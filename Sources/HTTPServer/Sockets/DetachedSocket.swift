@@ -90,7 +90,7 @@ final class DetachedSocket {
     }
 
     /// Whether the peer has acknowledged nothing for `milliseconds`, though the kernel sends again and again.
-    func isForsaken(milliseconds: Int64) -> Bool {
+    func isUnacknowledged(milliseconds: Int64) -> Bool {
         var info = tcp_info()
         var size = socklen_t(MemoryLayout<tcp_info>.size)
         guard unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0 else { return false }

@@ -28,7 +28,7 @@ public final class DetachedStream {
 
     /// Whether the client has vanished: the kernel sends again and again, and has had no acknowledgement for
     /// `milliseconds`. A client that merely does not read still answers the kernel's probes.
-    public func isForsaken(milliseconds: Int64) -> Bool { socket.isForsaken(milliseconds: milliseconds) }
+    public func isUnacknowledged(milliseconds: Int64) -> Bool { socket.isUnacknowledged(milliseconds: milliseconds) }
 
     /// Sends what is buffered and the last chunk, and ends. `LoopHandler.streamClosed` follows.
     public func finish() {

@@ -28,7 +28,7 @@ extension StreamTable {
     /// Sends a heartbeat on a stream on which nothing was sent for a while. A stream whose client has vanished is closed.
     func beat(_ stream: EventStream) {
         guard case .stream(let detached) = stream.sink else { return }
-        if detached.isForsaken(milliseconds: heartbeat / 1_000_000) { return detached.abort() }
+        if detached.isUnacknowledged(milliseconds: heartbeat / 1_000_000) { return detached.abort() }
         let now = Clocks.monotonic()
         if now - stream.lastSent >= heartbeat {
             stream.lastSent = now
