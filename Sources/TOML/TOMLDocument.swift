@@ -1,49 +1,5 @@
 import CTOML
 
-/// A value, as far as it is looked into.
-public enum TOMLValue: Sendable, Equatable {
-    /// A string.
-    case string(String)
-    /// A whole number.
-    case integer(Int64)
-    /// A number with a fraction or an exponent, `inf` or `nan`.
-    case float
-    /// `true` or `false`.
-    case boolean
-    /// A date, a time, or both.
-    case time
-    /// An array with its elements; of one in it only that it is there.
-    case array([Element])
-    /// A table, whichever way it is written.
-    case table
-
-    /// An element of an array.
-    public struct Element: Sendable, Equatable {
-        /// The element.
-        public var value: TOMLValue
-        /// The line it is on, from 1.
-        public var line: Int
-    }
-}
-
-/// An entry of a document's own table.
-public struct TOMLEntry: Sendable, Equatable {
-    /// The key.
-    public var key: String
-    /// The line the key is on, from 1.
-    public var line: Int
-    /// The value.
-    public var value: TOMLValue
-}
-
-/// Why a text is no TOML.
-public struct TOMLError: Error, Sendable, Equatable {
-    /// The line, from 1.
-    public var line: Int
-    /// What is wrong there.
-    public var message: String
-}
-
 /// Documents in TOML 1.0, read by toml++.
 public enum TOMLDocument {
     /// Most bytes of a line. toml++ bounds how deep values nest, but not the tables that a key with dots names: it takes them

@@ -1,17 +1,3 @@
-/// Where a deleted timer's definition stands as it was then: by it the deliveries go that outlived the timer.
-public struct DeliveryWill: Sendable, Equatable {
-    /// Position of the record.
-    public var position: Int64
-    /// Whether there was a webhook, and its receiver had not stopped it.
-    public var takesDeliveries: Bool
-
-    /// Makes a will; see the members.
-    public init(position: Int64, takesDeliveries: Bool) {
-        self.position = position
-        self.takesDeliveries = takesDeliveries
-    }
-}
-
 /// The lives of timers, each from a creation to the deletion, that deliveries outside of rings belong to: dead letters,
 /// and those that outlived their timer.
 ///

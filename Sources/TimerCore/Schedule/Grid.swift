@@ -120,15 +120,3 @@ struct Grid {
         return Int64(hash.multipliedFullWidth(by: UInt64(bound)).high)
     }
 }
-
-extension TimerRules {
-    /// Milliseconds of silence after which a watchdog fires.
-    public var silence: Int64 {
-        guard case .watchdog(let period) = schedule else { return 0 }
-        let (product, overflow) = period.multipliedReportingOverflow(by: misses)
-        return overflow ? Self.longestDuration : min(product, Self.longestDuration)
-    }
-
-    /// 36,525 days: no duration is longer.
-    public static let longestDuration: Int64 = 36_525 * 86_400_000
-}

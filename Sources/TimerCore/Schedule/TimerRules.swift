@@ -57,3 +57,15 @@ public struct TimerRules: Sendable, Equatable {
     /// The last instant on this timer's clock, in milliseconds, a fire may be due at.
     func lastDue(_ now: Now) -> Int64 { until.map { now.due(ofWall: $0, on: clock) } ?? .max }
 }
+
+extension TimerRules {
+    /// Milliseconds of silence after which a watchdog fires.
+    public var silence: Int64 {
+        guard case .watchdog(let period) = schedule else { return 0 }
+        let (product, overflow) = period.multipliedReportingOverflow(by: misses)
+        return overflow ? Self.longestDuration : min(product, Self.longestDuration)
+    }
+
+    /// 36,525 days: no duration is longer.
+    public static let longestDuration: Int64 = 36_525 * 86_400_000
+}

@@ -23,13 +23,3 @@ struct DeletedTimers {
     /// Position of the newest event of the deleted timer whose name has `hash`; nil where none is remembered.
     func lastEvent(_ hash: UInt64) -> Int64? { positions[Self.shard(hash)][hash] }
 }
-
-extension Scheduler {
-    /// Notes the position that the event of a timer's deletion was given. Before `finishStep`.
-    public mutating func noteDeleted(_ slot: SlotIndex, at position: Int64) {
-        deleted.note(table.order(of: slot), at: position)
-    }
-
-    /// Position of the newest event of a timer named `key` that was deleted; nil where none is remembered.
-    public func lastEvent(ofDeleted key: borrowing TimerKey) -> Int64? { deleted.lastEvent(key.hash) }
-}

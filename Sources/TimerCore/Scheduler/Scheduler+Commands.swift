@@ -1,36 +1,3 @@
-/// What a `reschedule` moves the next due instant to.
-public enum RescheduleTarget: Sendable, Equatable {
-    /// That many milliseconds from now.
-    case after(Int64)
-    /// A wall instant in milliseconds.
-    case at(Int64)
-}
-
-/// A condition on a timer's version that a change depends on.
-public enum VersionCondition: Sendable, Equatable {
-    /// Whatever it is.
-    case none
-    /// One of these.
-    case oneOf([Int64])
-    /// There is a timer.
-    case exists
-
-    func check(_ version: Int64) throws(TimerRefusal) {
-        if case .oneOf(let versions) = self, !versions.contains(version) {
-            throw .versionMismatch(current: version)
-        }
-    }
-
-    /// Whether it speaks of the version `version`, which is there.
-    public func names(_ version: Int64) -> Bool {
-        switch self {
-        case .none: false
-        case .oneOf(let versions): versions.contains(version)
-        case .exists: true
-        }
-    }
-}
-
 extension Scheduler {
     /// Begins a step: the timer's next version, at `now`.
     func begin(_ slot: SlotIndex, _ now: Now) -> Step {

@@ -155,3 +155,13 @@ public struct Scheduler: ~Copyable {
     /// Notes that the calendar was stepped forward to `now`: what it jumped misfires.
     public mutating func noteWallStep(to now: Now) { misfireUntil[.wall] = now.milliseconds(on: .wall) }
 }
+
+extension Scheduler {
+    /// Notes the position that the event of a timer's deletion was given. Before `finishStep`.
+    public mutating func noteDeleted(_ slot: SlotIndex, at position: Int64) {
+        deleted.note(table.order(of: slot), at: position)
+    }
+
+    /// Position of the newest event of a timer named `key` that was deleted; nil where none is remembered.
+    public func lastEvent(ofDeleted key: borrowing TimerKey) -> Int64? { deleted.lastEvent(key.hash) }
+}

@@ -50,18 +50,3 @@ struct TimerSlot: BitwiseCopyable {
         case no, elapsed, suspending, wall, catchUp
     }
 }
-
-/// What the table keeps of a timer that has fired, beside its slot: see the members of `TimerProgress`.
-struct FireSlot: BitwiseCopyable {
-    var lastFiredAt: Int64 = 0
-    var fireCount: Int64 = 0
-    var missedCount: Int64 = 0
-    var firesSinceActivation: Int64 = 0
-}
-
-/// What the table keeps of a watchdog beside its slot.
-struct KickSlot: BitwiseCopyable {
-    var progress = KickProgress()
-    /// Position that the record of the newest kick is durable with, 0 before the first.
-    var lastRecord: Int64 = 0
-}

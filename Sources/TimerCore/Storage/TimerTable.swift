@@ -1,6 +1,3 @@
-/// Where a timer is kept: an index into the table's slab.
-public typealias SlotIndex = UInt32
-
 /// Every timer: a slab of fixed slots, an index from id that is also the order of lists, and one from labels.
 struct TimerTable: ~Copyable {
     private var slots = PagedStorage<TimerSlot>(pageShift: 12, fill: TimerSlot())

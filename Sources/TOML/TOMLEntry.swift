@@ -1,0 +1,9 @@
+/// An entry of a document's own table.
+public struct TOMLEntry: Sendable, Equatable {
+    /// The key.
+    public var key: String
+    /// The line the key is on, from 1.
+    public var line: Int
+    /// The value.
+    public var value: TOMLValue
+}

@@ -1,0 +1,7 @@
+/// Why a text is no TOML.
+public struct TOMLError: Error, Sendable, Equatable {
+    /// The line, from 1.
+    public var line: Int
+    /// What is wrong there.
+    public var message: String
+}

@@ -1,0 +1,44 @@
+/// Why a timer fired, was suspended or was deleted, or a delivery is dead.
+public enum EventReason: UInt8, Sendable, CaseIterable {
+    case none = 0
+    /// fired: its due instant came.
+    case due = 1
+    /// fired: the `fire` command.
+    case manual = 2
+    /// fired: a watchdog was not kicked.
+    case stalled = 3
+    /// fired: due instants passed while the fire loop stood still.
+    case misfire = 4
+    /// fired: due instants fell into a pause.
+    case resumed = 5
+    /// deleted: a client asked.
+    case request = 6
+    /// deleted: kept for its `retain` after it ended.
+    case expired = 7
+    /// deliveryDead: its last attempt failed.
+    case attempts = 8
+    /// deliveryDead: too many deliveries were pending.
+    case backlog = 9
+    /// deliveryDead: the receiver is gone for good (410).
+    case gone = 10
+    /// suspended: nobody followed its events any more.
+    case unsubscribed = 11
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .none: ""
+        case .due: "due"
+        case .manual: "manual"
+        case .stalled: "stalled"
+        case .misfire: "misfire"
+        case .resumed: "resumed"
+        case .request: "request"
+        case .expired: "expired"
+        case .attempts: "attempts"
+        case .backlog: "backlog"
+        case .gone: "gone"
+        case .unsubscribed: "unsubscribed"
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// What happened to a timer, as its streams tell it.
+public enum EventType: UInt8, Sendable, CaseIterable {
+    case created = 1
+    case activated = 2
+    case suspended = 3
+    case resumed = 4
+    case rescheduled = 5
+    case updated = 6
+    case fired = 7
+    case recovered = 8
+    case cancelled = 9
+    case completed = 10
+    case deleted = 11
+    case delivered = 12
+    case deliveryFailed = 13
+    case deliveryDead = 14
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .created: "created"
+        case .activated: "activated"
+        case .suspended: "suspended"
+        case .resumed: "resumed"
+        case .rescheduled: "rescheduled"
+        case .updated: "updated"
+        case .fired: "fired"
+        case .recovered: "recovered"
+        case .cancelled: "cancelled"
+        case .completed: "completed"
+        case .deleted: "deleted"
+        case .delivered: "delivered"
+        case .deliveryFailed: "deliveryFailed"
+        case .deliveryDead: "deliveryDead"
+        }
+    }
+
+    /// Whether its event shows the payload.
+    public var showsPayload: Bool { self == .created || self == .updated || self == .fired }
+
+    /// Whether its event tells when the next fire is planned.
+    public var showsNextFire: Bool {
+        switch self {
+        case .created, .activated, .resumed, .rescheduled, .updated, .fired: true
+        default: false
+        }
+    }
+
+    /// Whether it tells what became of a delivery by webhook; such an event is itself never delivered.
+    public var isDelivery: Bool { self == .delivered || self == .deliveryFailed || self == .deliveryDead }
+}

@@ -1,0 +1,9 @@
+/// Which timers a walk goes over, at the cost of these alone.
+public enum Selection: Sendable, Equatable {
+    /// All there are.
+    case all
+    /// Those that carry this label, given in its encoded form.
+    case labelled([UInt8])
+    /// The watchdogs that alarm now.
+    case alarming
+}

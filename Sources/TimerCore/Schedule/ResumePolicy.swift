@@ -1,0 +1,18 @@
+/// What `resume` makes of the time a timer was suspended.
+public enum ResumePolicy: UInt8, Sendable, CaseIterable {
+    /// The time left at suspend is the time left at resume.
+    case remaining = 0
+    /// The grid stays; what fell into the pause fires once at resume.
+    case deadline = 1
+    /// The grid stays; what fell into the pause is dropped and counted.
+    case skip = 2
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .remaining: "remaining"
+        case .deadline: "deadline"
+        case .skip: "skip"
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// Whether creating a timer sets it going.
+public enum StartPolicy: UInt8, Sendable, CaseIterable {
+    /// It runs from the start.
+    case now = 0
+    /// It is idle until it is activated.
+    case manual = 1
+    /// It is idle until somebody follows its events.
+    case subscriber = 2
+
+    /// The name on the wire.
+    public var name: StaticString {
+        switch self {
+        case .now: "now"
+        case .manual: "manual"
+        case .subscriber: "subscriber"
+        }
+    }
+}

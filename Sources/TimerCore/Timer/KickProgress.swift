@@ -1,0 +1,12 @@
+/// What a watchdog has beside a timer's progress.
+public struct KickProgress: Sendable, Equatable, BitwiseCopyable {
+    /// Wall milliseconds of the last kick, 0 before the first.
+    public var lastKickedAt: Int64 = 0
+    /// Kicks so far.
+    public var kickCount: Int64 = 0
+    /// Since when it is stalled, in milliseconds on its clock: its first alarm since the last kick.
+    public var stalledSince: Int64 = 0
+
+    /// A watchdog that was just made.
+    public init() {}
+}

@@ -1,0 +1,19 @@
+/// Why a command was refused. A refused command changed nothing.
+public enum TimerRefusal: Error, Sendable, Equatable {
+    /// No such timer.
+    case notFound
+    /// The id of a new timer is taken.
+    case exists
+    /// The table has no such step from this state.
+    case illegalTransition(TimerCommand, state: TimerState, restartable: Bool, isWatchdog: Bool = false)
+    /// Only DELETE and changes of other fields are legal on an ended timer.
+    case illegalChange(state: TimerState, restartable: Bool, isWatchdog: Bool = false)
+    /// `kick` is for watchdogs.
+    case notAWatchdog(state: TimerState, restartable: Bool)
+    /// The condition on the version does not hold; nil where there is no timer.
+    case versionMismatch(current: Int64?)
+    /// The schedule can never fire, or not within `until`; `pointer` names the field.
+    case invalidSchedule(pointer: String, reason: String)
+    /// As many timers as the server may hold.
+    case timerLimit(Int)
+}

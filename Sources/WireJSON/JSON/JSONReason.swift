@@ -1,0 +1,20 @@
+/// The words for what is wrong.
+enum JSONReason: String {
+    case empty = "empty text"
+    case byteOrderMark = "byte order mark"
+    case tooLong = "text over 4 GiB"
+    case tooDeep = "nesting over 32"
+    case trailingBytes = "trailing bytes"
+    case unexpectedEnd = "unexpected end"
+    case expectedValue = "expected a value"
+    case expectedKey = "expected a key in quotes"
+    case expectedColon = "expected a colon"
+    case expectedCommaOrBrace = "expected a comma or }"
+    case expectedCommaOrBracket = "expected a comma or ]"
+    case duplicateKey = "duplicate key"
+    case invalidNumber = "invalid number"
+    case controlCharacter = "control character in a string"
+    case invalidUTF8 = "invalid UTF-8"
+    case invalidEscape = "invalid escape"
+    case loneSurrogate = "lone surrogate escape"
+}
