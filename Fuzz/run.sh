@@ -47,6 +47,7 @@ for module in CLinux CAssets; do
     echo "module $module { header \"$PWD/Sources/$module/include/$module.h\" export * }" >"$build/$module/module.modulemap"
     clang -O2 -std=gnu2x -c -I "Sources/$module/include" -o "$build/$module.o" "Sources/$module/$module.c"
 done
+compile_together Primitives
 compile_together WireJSON TimerCore
 compile_together Platform
 compile_together TimerLog Curl

@@ -1,3 +1,5 @@
+import Primitives
+
 /// A request to one server.
 public struct HTTPRequest: Sendable {
     /// The methods a client of the service needs.
@@ -35,7 +37,7 @@ public struct HTTPRequest: Sendable {
             return "the target is not a percent-encoded path"
         }
         for header in headers {
-            guard !header.name.isEmpty, header.name.utf8.allSatisfy(Self.isTokenByte) else {
+            guard !header.name.isEmpty, header.name.utf8.allSatisfy(HTTPToken.allows) else {
                 return "a header's name is not a token"
             }
             guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
@@ -43,14 +45,5 @@ public struct HTTPRequest: Sendable {
             }
         }
         return nil
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

@@ -4,16 +4,19 @@ import Testing
 enum ImportRules {
     /// What each folder of `Sources` may import, the standard library aside.
     static let allowed: [String: Set<String>] = [
-        "TimerCore": [],
-        "WireJSON": [],
+        "Primitives": [],
+        "TimerCore": ["Primitives"],
+        "WireJSON": ["Primitives"],
         "TOML": ["CTOML"],
         "Platform": ["CLinux", "Glibc", "Synchronization"],
-        "HTTPServer": ["Platform", "CMicroHTTPD", "Glibc", "Synchronization"],
+        "HTTPServer": ["Platform", "Primitives", "CMicroHTTPD", "Glibc", "Synchronization"],
         "Curl": ["Platform", "CCurl", "Glibc"],
-        "HTTPClient": ["Curl", "Platform", "Glibc"],
-        "Webhooks": ["Curl", "TimerCore", "WireJSON", "Platform", "CCrypto", "Glibc", "Synchronization"],
-        "TimerLog": ["TimerCore", "Platform", "CSQLite", "Glibc", "Synchronization"],
-        "TimerService": ["TimerLog", "TimerCore", "Webhooks", "Platform", "Dispatch", "Synchronization"],
+        "HTTPClient": ["Curl", "Platform", "Primitives", "Glibc"],
+        "Webhooks": [
+            "Curl", "TimerCore", "WireJSON", "Platform", "Primitives", "CCrypto", "Glibc", "Synchronization",
+        ],
+        "TimerLog": ["TimerCore", "Platform", "Primitives", "CSQLite", "Glibc", "Synchronization"],
+        "TimerService": ["TimerLog", "TimerCore", "Webhooks", "Platform", "Primitives", "Dispatch", "Synchronization"],
         "TimerAPI": [
             "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform",
             "Synchronization",

@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 // What the library reports of a connection, in the order in which it happens. Where a function returns a Bool, false
 // makes the library drop the connection.
@@ -36,7 +37,7 @@ extension Exchange {
             }
             guard target.count <= loop.limits.targetBytes else { throw .targetTooLong }
             guard reader.isWellFormed else { throw .badRequest("the request's head is malformed") }
-            guard methodText.allSatisfy(ASCII.isToken) else { throw .badRequest("the method is no word") }
+            guard methodText.allSatisfy(HTTPToken.allows) else { throw .badRequest("the method is no word") }
             let (authority, origin) = try RequestCheck.target(target, method: method)
             let facts = try RequestCheck.headers(headers, isHTTP11: isHTTP11)
             if origin > 0 { reduceTarget(authority: authority, origin: origin) }

@@ -41,11 +41,6 @@ enum ASCII {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
-    /// True for bytes a header name or a method is made of.
-    @inline(__always) static func isToken(_ byte: UInt8) -> Bool {
-        (byte < 64 ? lowTokens >> byte : highTokens >> (byte - 64)) & 1 != 0
-    }
-
     /// The bytes without spaces and tabs at both ends.
     static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var bytes = bytes
@@ -64,8 +59,4 @@ enum ASCII {
             return true
         }
     }
-
-    // One bit a character: letters, digits and !#$%&'*+-.^_`|~
-    private static let lowTokens: UInt64 = 0x03FF_6CFA_0000_0000
-    private static let highTokens: UInt64 = 0x57FF_FFFF_C7FF_FFFE
 }

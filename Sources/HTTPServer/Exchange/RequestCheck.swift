@@ -1,3 +1,5 @@
+import Primitives
+
 /// The rules of HTTP/1.1 framing that the library leaves open (RFC 9112, 3, 5 and 6).
 ///
 /// A request is refused and its connection closed where two servers could find different ends of it (request
@@ -24,7 +26,7 @@ enum RequestCheck {
         for index in 0..<headers.count {
             let name = headers.nameRange(at: index)
             let value = headers.valueRange(at: index)
-            guard !name.isEmpty, name.allSatisfy({ ASCII.isToken(bytes[$0]) }) else {
+            guard !name.isEmpty, name.allSatisfy({ HTTPToken.allows(bytes[$0]) }) else {
                 throw .badRequest("a header name has a character that it may not have")
             }
             guard value.allSatisfy({ bytes[$0] >= 0x20 && bytes[$0] != 0x7F || bytes[$0] == 0x09 }) else {

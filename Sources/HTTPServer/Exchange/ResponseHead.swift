@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Primitives
 
 /// An answer's head as bytes, for sockets that the library no longer writes to. It always says `Connection: close`.
 struct ResponseHead {
@@ -60,25 +61,12 @@ struct HTTPDate {
 
     private static func format(_ second: Int64) -> [UInt8] {
         let days = second / 86_400
-        let (year, month, day) = civil(days)
+        let date = CivilDate(daysSince1970: days)
         let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]  // 1970 began on a Thursday
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let time = second % 86_400
-        let date = "\(weekdays[Int(days % 7)]), \(two(day)) \(months[Int(month - 1)]) \(year)"
-        return Array("\(date) \(two(time / 3600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT".utf8)
-    }
-
-    /// Year, month and day of a day since 1970, counted in the 400-year eras that the Gregorian calendar repeats in,
-    /// with years that begin in March so that the leap day is their last.
-    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let fromMarch = (5 * dayOfYear + 2) / 153
-        let month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * fromMarch + 2) / 5 + 1)
+        let dayText = "\(weekdays[Int(days % 7)]), \(two(date.day)) \(months[Int(date.month - 1)]) \(date.year)"
+        return Array("\(dayText) \(two(time / 3600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT".utf8)
     }
 
     private static func two(_ number: Int64) -> String {

@@ -1,3 +1,5 @@
+import Primitives
+
 /// Cron schedules by their bytes in a definition: reading an expression costs as much as ten fires of it.
 ///
 /// Each schedule has one place, which the next one that falls there takes over. Confined as its scheduler is.
@@ -45,7 +47,7 @@ final class CronCache {
 
     private static func array(_ span: Span<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
-        Definition.append(span, to: &bytes)
+        bytes.append(copying: span)
         return bytes
     }
 }

@@ -1,3 +1,5 @@
+import Primitives
+
 /// A cron expression compiled into bit masks: which local times it names, without zone or dates before it.
 ///
 /// Local times are seconds since 1970-01-01T00:00:00 on the wall of wherever it is; time zones are not known here. It is
@@ -22,7 +24,7 @@ struct CronExpression: Sendable, Equatable {
         for month in 1...12 where months & 1 << UInt64(month) != 0 {
             for leap in [false, true] {
                 for firstWeekday in 0..<7 {
-                    let length = CivilMonth.length(month: month, leap: leap)
+                    let length = Int(CivilDate.days(ofMonth: Int64(month), isLeap: leap))
                     if days.mask(length: length, firstWeekday: firstWeekday) != 0 { return true }
                 }
             }

@@ -1,3 +1,5 @@
+import Primitives
+
 /// Integers of variable length (LEB128, seven bits a byte, low bits first) and their signed form (zigzag): the coding
 /// of definitions and of log records.
 public enum ByteCoding {
@@ -144,7 +146,7 @@ public enum ByteCoding {
     public static func readRun(_ bytes: Span<UInt8>, _ offset: inout Int) -> [UInt8]? {
         guard let count = read(bytes, &offset), count <= UInt64(bytes.count - offset) else { return nil }
         var run: [UInt8] = []
-        Definition.append(bytes.extracting(offset..<offset + Int(count)), to: &run)
+        run.append(copying: bytes.extracting(offset..<offset + Int(count)))
         offset += Int(count)
         return run
     }

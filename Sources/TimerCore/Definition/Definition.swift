@@ -1,3 +1,5 @@
+import Primitives
+
 /// A timer as its client set it, in one run of bytes: the form it has in memory and in the log.
 ///
 /// ```
@@ -44,27 +46,23 @@ public enum Definition {
         bytes.append(0)
         TimerID.appendKept(id, to: &bytes)
         ByteCoding.append(UInt64(labels.count), to: &bytes)
-        append(labels, to: &bytes)
+        bytes.append(copying: labels)
         for _ in 0..<createdAtCount { bytes.append(0) }
         RulesCodec.append(rules, hasPayload: !payload.isEmpty, hasWebhook: !webhook.isEmpty, to: &bytes)
         if !webhook.isEmpty {
             ByteCoding.append(UInt64(webhook.count), to: &bytes)
-            append(webhook, to: &bytes)
+            bytes.append(copying: webhook)
         }
-        append(payload, to: &bytes)
+        bytes.append(copying: payload)
         return bytes
     }
 
     /// Appends one label to an encoded run of them. Both are at most 255 bytes.
     public static func appendLabel(key: Span<UInt8>, value: Span<UInt8>, to labels: inout [UInt8]) {
         labels.append(UInt8(key.count))
-        append(key, to: &labels)
+        labels.append(copying: key)
         labels.append(UInt8(value.count))
-        append(value, to: &labels)
-    }
-
-    static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
-        unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        labels.append(copying: value)
     }
 
     /// Writes the instant a timer was made into its encoded definition.

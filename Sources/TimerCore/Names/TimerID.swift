@@ -1,3 +1,5 @@
+import Primitives
+
 /// A timer's name within its namespace, as clients write it: 1 to 128 bytes of `[A-Za-z0-9._~-]`.
 ///
 /// A lower-case UUID, which the server makes when the client gives no name, takes 16 bytes where it is kept.
@@ -48,7 +50,7 @@ public enum TimerID {
             }
         } else {
             bytes.append(UInt8(text.count))
-            Definition.append(text, to: &bytes)
+            bytes.append(copying: text)
         }
     }
 

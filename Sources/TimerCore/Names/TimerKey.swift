@@ -1,3 +1,5 @@
+import Primitives
+
 /// A timer's name with its keyed hash, made before the lock is taken.
 public struct TimerKey: Sendable, Hashable {
     /// Namespace and id in their kept form, as a definition begins.
@@ -25,7 +27,7 @@ public struct TimerKey: Sendable, Hashable {
     /// The key at the start of the definition, or prefix of one, `definition`.
     public init(definition: Span<UInt8>, siphash: SipHash) {
         var bytes: [UInt8] = []
-        Definition.append(definition.extracting(0..<Definition.nameCount(definition)), to: &bytes)
+        bytes.append(copying: definition.extracting(0..<Definition.nameCount(definition)))
         self.bytes = bytes
         hash = siphash.hash(bytes.span)
     }

@@ -1,3 +1,5 @@
+import Primitives
+
 /// A rule for all years as POSIX writes it in `TZ`, with the extensions of RFC 9636: hours may be -167 to 167.
 /// `CET-1CEST,M3.5.0,M10.5.0/3` is one.
 struct PosixZone: Equatable {
@@ -31,7 +33,7 @@ struct PosixZone: Equatable {
         func day(in year: Int64) -> Int64 {
             let january = CivilMonth(year: year, month: 1).firstDay
             switch self {
-            case .julian(let day): return january + day - 1 + (CivilMonth.isLeap(year) && day >= 60 ? 1 : 0)
+            case .julian(let day): return january + day - 1 + (CivilDate.isLeap(year) && day >= 60 ? 1 : 0)
             case .ordinal(let day): return january + day
             case .weekday(let weekday, let week, let number):
                 let month = CivilMonth(year: year, month: number)

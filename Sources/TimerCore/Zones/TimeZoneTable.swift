@@ -1,3 +1,5 @@
+import Primitives
+
 /// The offsets of a time zone from UTC, as a table of its transitions: time zones reach this module as data.
 ///
 /// Instants are seconds since 1970 in UTC, local times seconds since 1970-01-01T00:00:00 on the zone's wall; an offset
@@ -8,7 +10,7 @@ public struct TimeZoneTable: Sendable, Equatable {
     public static let utc = TimeZoneTable(offset: 0)
 
     /// Seconds in the 400 years after which the calendar repeats itself.
-    static let cycle = CivilMonth.daysInEra * CronExpression.day
+    static let cycle = CivilDate.daysInEra * CronExpression.day
     /// Offsets a TZif file may have, after RFC 9636.
     static let offsets: ClosedRange<Int64> = -89_999...93_599
 

@@ -1,3 +1,4 @@
+import Primitives
 import TimerCore
 
 /// The bytes of answers to requests with an idempotency key.
@@ -42,7 +43,7 @@ extension RecordCodec {
             form = .part(AnswerPart(origin: first, index: Int(number >> 1), isLast: number & 1 == 1))
         }
         var answer: [UInt8] = []
-        append(bytes.extracting(offset..<body.upperBound), to: &answer)
+        answer.append(copying: bytes.extracting(offset..<body.upperBound))
         record.at = at
         record.content = .answer(
             StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: at, form: form, answer: answer))

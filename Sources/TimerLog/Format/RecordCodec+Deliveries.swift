@@ -1,3 +1,4 @@
+import Primitives
 public import TimerCore
 
 /// The bytes of what became of deliveries.
@@ -39,7 +40,7 @@ extension RecordCodec {
         bytes.append(outcome.failure?.rawValue ?? 0)
         ByteCoding.append(signed: outcome.retryAt == 0 ? 0 : outcome.retryAt &- at, to: &bytes)
         ByteCoding.append(signed: version, to: &bytes)
-        append(definition.extracting(0..<(Definition.prefixCount(definition) ?? 0)), to: &bytes)
+        bytes.append(copying: definition.extracting(0..<(Definition.prefixCount(definition) ?? 0)))
         endFrame(start, &bytes)
     }
 
@@ -67,7 +68,7 @@ extension RecordCodec {
             ByteCoding.append(signed: at &- last.at, to: &bytes)
         }
         let isWhole = isEvent || delivery.slot != nil
-        append(isWhole ? rest : rest.extracting(0..<(Definition.prefixCount(rest) ?? 0)), to: &bytes)
+        bytes.append(copying: isWhole ? rest : rest.extracting(0..<(Definition.prefixCount(rest) ?? 0)))
         endFrame(start, &bytes)
     }
 
@@ -81,7 +82,7 @@ extension RecordCodec {
         bytes.append(willKind | wholeFlag)
         ByteCoding.append(signed: at, to: &bytes)
         bytes.append(takesDeliveries ? 1 : 0)
-        append(definition, to: &bytes)
+        bytes.append(copying: definition)
         endFrame(start, &bytes)
     }
 

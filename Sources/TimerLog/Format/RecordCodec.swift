@@ -1,4 +1,5 @@
 import Platform
+import Primitives
 public import TimerCore
 
 /// The bytes of records, as `docs/LOG_FORMAT.md` describes them.
@@ -63,7 +64,7 @@ public enum RecordCodec {
             }
         }
         let count = isWhole ? definition.count : Definition.prefixCount(definition) ?? 0
-        append(definition.extracting(0..<count), to: &bytes)
+        bytes.append(copying: definition.extracting(0..<count))
         endFrame(start, &bytes)
     }
 
@@ -93,7 +94,7 @@ public enum RecordCodec {
             ByteCoding.append(signed: progress.updatedAt, to: &head)
             append(progress, kicks, at: progress.updatedAt, to: &head)
         }
-        append(definition, to: &bytes)
+        bytes.append(copying: definition)
         endFrame(start, &bytes)
     }
 
@@ -127,10 +128,6 @@ public enum RecordCodec {
 
     static func appendFixed(_ value: UInt64, count: Int, to bytes: inout [UInt8]) {
         bytes.append(addingCapacity: 8) { ByteCoding.append(word: value, count: count, to: &$0) }
-    }
-
-    static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
-        unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     }
 
     static func beginFrame(_ bytes: inout [UInt8]) -> Int {

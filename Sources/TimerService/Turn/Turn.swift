@@ -1,3 +1,4 @@
+import Primitives
 public import TimerCore
 
 /// A hold of the engine's lock, at one instant, in which commands are applied. Each is one atomic step.
@@ -78,9 +79,7 @@ public import TimerCore
         view.position = engine.scheduler.lastRecord(slot)
         view.eventID = max(engine.scheduler.lastEvent(slot), engine.shownHead)
         view.definition.removeAll(keepingCapacity: true)
-        engine.scheduler.withDefinition(slot) { definition in
-            unsafe definition.withUnsafeBufferPointer { unsafe view.definition.append(contentsOf: $0) }
-        }
+        engine.scheduler.withDefinition(slot) { view.definition.append(copying: $0) }
         engine.spent += view.definition.count / EngineConfiguration.bytesPerChange
     }
 

@@ -1,3 +1,5 @@
+import Primitives
+
 /// Reads the response header `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date.
 public enum RetryAfter {
     private static let longestValue = 64
@@ -37,7 +39,7 @@ public enum RetryAfter {
                 return nil
             }
             // Two digits mean the latest such year that is no more than 50 years ahead.
-            let latest = CivilDays.year(ofDay: nowMs / 86_400_000) + 50
+            let latest = CivilDate(daysSince1970: nowMs / 86_400_000).year + 50
             let full = latest - ((latest - year) % 100 + 100) % 100
             return instant(day: parts[0], month: parts[1], year: full, time: words[2])
         default: return nil
@@ -53,42 +55,14 @@ public enum RetryAfter {
         guard let day = number(day), let month = months.firstIndex(of: String(month)), let year, clock.count == 3,
             clock.allSatisfy({ $0.count == 2 }), let hour = number(clock[0]), hour <= 23,
             let minute = number(clock[1]), minute <= 59, let second = number(clock[2]), second <= 60,
-            let days = CivilDays.since1970(year: year, month: Int64(month) + 1, day: day)
+            (0...9999).contains(year), let date = CivilDate(year: year, month: Int64(month) + 1, day: day)
         else { return nil }
-        return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
+        return (((date.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second) * 1000
     }
 
     /// The number of a run of digits, `Int64.max` where it is larger; nil for anything else.
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
         return Int64(text) ?? .max
-    }
-}
-
-/// Days of the Gregorian calendar since 1970-01-01 (after Howard Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms"), for the years 0 to 9999.
-enum CivilDays {
-    /// Nil where the calendar has no such date.
-    static func since1970(year: Int64, month: Int64, day: Int64) -> Int64? {
-        guard (0...9999).contains(year), (1...12).contains(month), day >= 1, day <= days(month, of: year) else {
-            return nil
-        }
-        // Years are counted from March, so that the leap day is the last; one era more keeps all positive.
-        let fromMarch = (month <= 2 ? year - 1 : year) + 400
-        let era = fromMarch / 400
-        let yearOfEra = fromMarch % 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return (era - 1) * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    /// The year that a day lies in, or the one beside it at its very start or end: near enough to guess a century.
-    static func year(ofDay day: Int64) -> Int64 { 1970 + day * 400 / 146_097 }
-
-    private static func days(_ month: Int64, of year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 }

@@ -1,3 +1,5 @@
+import Primitives
+
 /// Which header lines a webhook may set.
 enum HeaderRules {
     private static let longestName = 256
@@ -13,7 +15,6 @@ enum HeaderRules {
     private static let credentials: Set<String> = ["authorization", "proxy-authorization", "cookie"]
     /// Reserved for traces, later than the others: see `isGiven`.
     private static let traces: Set<String> = ["traceparent", "tracestate"]
-    private static let tokenMarks = Set("!#$%&'*+-.^_`|~".utf8)
 
     /// Whether a header of that name always carries credentials.
     static func isCredential(_ name: String) -> Bool { credentials.contains(name.lowercased()) }
@@ -23,7 +24,7 @@ enum HeaderRules {
 
     /// Throws if a header's name is not allowed.
     static func validate(name: String, member: String) throws(WebhookError) {
-        guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
+        guard !name.isEmpty, name.utf8.allSatisfy(HTTPToken.allows) else {
             throw WebhookError(
                 member: member, message: "a header's name must be letters, digits and !#$%&'*+-.^_`|~ only")
         }
@@ -50,15 +51,6 @@ enum HeaderRules {
         }
         guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw WebhookError(member: member, message: "a header's value may hold no line ends and control characters")
-        }
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: tokenMarks.contains(byte)
         }
     }
 }

@@ -1,4 +1,6 @@
-/// An HTTP request that the courier is to make.
+import Primitives
+
+/// One HTTP request to make.
 public struct CourierRequest: Sendable {
     /// The caller's number for it; its result has the same.
     public var serial: UInt64
@@ -28,14 +30,14 @@ public struct CourierRequest: Sendable {
 
     /// Why it can't be sent as it is, in one line; nil where it can. A line end in it could inject header lines.
     var fault: String? {
-        guard !method.isEmpty, method.utf8.allSatisfy(\.isHTTPToken) else { return "the method is no word of HTTP" }
+        guard !method.isEmpty, method.utf8.allSatisfy(HTTPToken.allows) else { return "the method is no word of HTTP" }
         // libcurl would wait for the body that such an answer does not have.
         guard method != "HEAD" else { return "HEAD can't be sent" }
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             return "the URL has a space or a control character"
         }
         for header in headers {
-            guard !header.name.isEmpty, header.name.utf8.allSatisfy(\.isHTTPToken) else {
+            guard !header.name.isEmpty, header.name.utf8.allSatisfy(HTTPToken.allows) else {
                 return "a header's name is no word of HTTP"
             }
             guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
@@ -43,17 +45,5 @@ public struct CourierRequest: Sendable {
             }
         }
         return nil
-    }
-}
-
-extension UInt8 {
-    /// Whether names of methods and headers may hold it (RFC 9110, 5.6.2).
-    var isHTTPToken: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
     }
 }

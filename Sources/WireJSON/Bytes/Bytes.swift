@@ -45,12 +45,6 @@ extension Span<UInt8> {
 }
 
 extension [UInt8] {
-    /// Appends a copy of `source`.
-    @inline(__always)
-    mutating func append(copying source: Span<UInt8>) {
-        unsafe source.withUnsafeBufferPointer { buffer in unsafe append(contentsOf: buffer) }
-    }
-
     /// Appends the bytes of `text`.
     public mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { buffer in unsafe append(contentsOf: buffer) }

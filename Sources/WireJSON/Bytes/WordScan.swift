@@ -9,14 +9,14 @@ enum WordScan {
     /// Bytes that are no plain string character: quote, backslash, below 0x20, or 0x80 and above.
     @inline(__always)
     static func special(_ word: UInt64) -> UInt64 {
-        (zeros(word ^ (ones &* UInt64(Ascii.quote))) | zeros(word ^ (ones &* UInt64(Ascii.backslash)))
+        (zeros(word ^ (ones &* UInt64(ASCII.quote))) | zeros(word ^ (ones &* UInt64(ASCII.backslash)))
             | controls(word) | word) & highs
     }
 
     /// Bytes that a JSON string has to escape: quote, backslash, below 0x20.
     @inline(__always)
     static func escapable(_ word: UInt64) -> UInt64 {
-        (zeros(word ^ (ones &* UInt64(Ascii.quote))) | zeros(word ^ (ones &* UInt64(Ascii.backslash)))
+        (zeros(word ^ (ones &* UInt64(ASCII.quote))) | zeros(word ^ (ones &* UInt64(ASCII.backslash)))
             | controls(word)) & highs
     }
 

@@ -38,25 +38,25 @@ private struct JSONDecimal {
     /// The number that the parser accepted in `range`; nil if the significand is no `UInt64`.
     init?(_ text: Span<UInt8>, _ range: Range<Int>) {
         var position = range.lowerBound
-        if text[position] == Ascii.minus {
+        if text[position] == ASCII.minus {
             isNegative = true
             position += 1
         }
         var isFraction = false
         var zeros = 0  // read, not yet known to be trailing
-        while position < range.upperBound, !Ascii.isExponent(text[position]) {
+        while position < range.upperBound, !ASCII.isExponent(text[position]) {
             let byte = text[position]
             position += 1
-            if byte == Ascii.dot {
+            if byte == ASCII.dot {
                 isFraction = true
                 continue
             }
             if isFraction { exponent -= 1 }
-            if byte == Ascii.zero {
+            if byte == ASCII.zero {
                 if significand != 0 { zeros += 1 }
                 continue
             }
-            guard shift(by: zeros + 1, adding: byte &- Ascii.zero) else { return nil }
+            guard shift(by: zeros + 1, adding: byte &- ASCII.zero) else { return nil }
             zeros = 0
         }
         exponent += zeros
@@ -105,9 +105,9 @@ private struct JSONDecimal {
 
     private static func readExponent(_ text: Span<UInt8>, _ range: Range<Int>) -> Int {
         var value = 0
-        for index in range where Ascii.isDigit(text[index]) {
-            value = min(value * 10 + Int(text[index] &- Ascii.zero), exponentLimit)
+        for index in range where ASCII.isDigit(text[index]) {
+            value = min(value * 10 + Int(text[index] &- ASCII.zero), exponentLimit)
         }
-        return text[range.lowerBound] == Ascii.minus ? -value : value
+        return text[range.lowerBound] == ASCII.minus ? -value : value
     }
 }

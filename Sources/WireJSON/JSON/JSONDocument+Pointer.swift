@@ -11,7 +11,7 @@ extension JSONDocument {
         }
         var pointer: [UInt8] = []
         for step in path.reversed() {
-            pointer.append(Ascii.slash)
+            pointer.append(ASCII.slash)
             if self[step].keyStart != 0 {
                 appendToken(keyBytes(step), to: &pointer)
             } else {
@@ -25,7 +25,7 @@ extension JSONDocument {
         for byte in key {
             switch byte {
             case UInt8(ascii: "~"): pointer.append("~0")
-            case Ascii.slash: pointer.append("~1")
+            case ASCII.slash: pointer.append("~1")
             default: pointer.append(byte)
             }
         }

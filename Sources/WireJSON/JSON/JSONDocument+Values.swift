@@ -1,3 +1,5 @@
+import Primitives
+
 // Keys, strings, and values as they were written.
 
 extension JSONDocument {
@@ -107,11 +109,11 @@ extension JSONDocument {
         var isInString = false
         while position < range.upperBound {
             let byte = text[position]
-            if byte == Ascii.quote {
+            if byte == ASCII.quote {
                 isInString.toggle()
-            } else if byte == Ascii.backslash {
+            } else if byte == ASCII.backslash {
                 position += 1  // what follows neither ends the string nor is white space
-            } else if !isInString, Ascii.isSpace(byte) {
+            } else if !isInString, ASCII.isSpace(byte) {
                 output.append(copying: text.extracting(kept..<position))
                 kept = position + 1
             }

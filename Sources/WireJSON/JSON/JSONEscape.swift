@@ -1,10 +1,12 @@
+import Primitives
+
 /// Escapes within JSON strings.
 enum JSONEscape {
     /// The value of the four hexadecimal digits of the `\uhhhh` at `offset`, or nil where they are none.
     static func unit(_ text: Span<UInt8>, _ offset: Int) -> UInt32? {
         var value: UInt32 = 0
         for index in offset + 2..<offset + 6 {
-            guard let digit = Ascii.hexValue(text[index]) else { return nil }
+            guard let digit = ASCII.hexValue(text[index]) else { return nil }
             value = value << 4 | digit
         }
         return value
@@ -15,7 +17,7 @@ enum JSONEscape {
         var plain = range.lowerBound
         var position = plain
         while position < range.upperBound {
-            guard text[position] == Ascii.backslash else {
+            guard text[position] == ASCII.backslash else {
                 position += 1
                 continue
             }
@@ -61,7 +63,7 @@ enum JSONEscape {
         }
         while position < range.upperBound {
             let byte = text[position]
-            if byte < 0x20 || byte == Ascii.quote || byte == Ascii.backslash { break }
+            if byte < 0x20 || byte == ASCII.quote || byte == ASCII.backslash { break }
             position += 1
         }
         return position
@@ -72,7 +74,7 @@ enum JSONEscape {
 
     /// Appends the escape of a byte that needs one: in its two-character form if there is one, else `\u00xx`.
     static func append(_ byte: UInt8, to output: inout OutputSpan<UInt8>) {
-        output.append(Ascii.backslash)
+        output.append(ASCII.backslash)
         switch byte {
         case 0x08: output.append(UInt8(ascii: "b"))
         case 0x09: output.append(UInt8(ascii: "t"))

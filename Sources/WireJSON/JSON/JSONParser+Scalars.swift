@@ -12,11 +12,11 @@ extension JSONParser {
             skipPlain(text)
             guard position < end else { throw failure(.unexpectedEnd) }
             let byte = text[position]
-            if byte == Ascii.quote {
+            if byte == ASCII.quote {
                 position += 1
                 return (start..<position - 1, escaped)
             }
-            if byte == Ascii.backslash {
+            if byte == ASCII.backslash {
                 try readEscape(text)
                 escaped = true
             } else if byte >= 0x80 {
@@ -40,7 +40,7 @@ extension JSONParser {
         }
         while position < end {
             let byte = text[position]
-            if byte < 0x20 || byte >= 0x80 || byte == Ascii.quote || byte == Ascii.backslash { return }
+            if byte < 0x20 || byte >= 0x80 || byte == ASCII.quote || byte == ASCII.backslash { return }
             position += 1
         }
     }
@@ -61,13 +61,13 @@ extension JSONParser {
             throw failure(.unexpectedEnd)
         }
         switch text[position + 1] {
-        case Ascii.quote, Ascii.backslash, Ascii.slash, UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+        case ASCII.quote, ASCII.backslash, ASCII.slash, UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
             UInt8(ascii: "r"), UInt8(ascii: "t"):
             position += 2
         case UInt8(ascii: "u"):
             let unit = try hexUnit(text, position)
             if unit & 0xFC00 == 0xD800 {
-                guard position + 7 < end, text[position + 6] == Ascii.backslash,
+                guard position + 7 < end, text[position + 6] == ASCII.backslash,
                     text[position + 7] == UInt8(ascii: "u"),
                     try hexUnit(text, position + 6) & 0xFC00 == 0xDC00
                 else { throw failure(.loneSurrogate) }
@@ -94,20 +94,20 @@ extension JSONParser {
     @inline(__always)
     mutating func readNumber(_ text: Span<UInt8>) throws(JSONFailure) -> Range<Int> {
         let start = position
-        if text[position] == Ascii.minus { position += 1 }
+        if text[position] == ASCII.minus { position += 1 }
         let first = position
         try readDigits(text)
-        if text[first] == Ascii.zero, position > first + 1 {
+        if text[first] == ASCII.zero, position > first + 1 {
             position = first
             throw failure(.invalidNumber)
         }
-        if position < end, text[position] == Ascii.dot {
+        if position < end, text[position] == ASCII.dot {
             position += 1
             try readDigits(text)
         }
-        if position < end, Ascii.isExponent(text[position]) {
+        if position < end, ASCII.isExponent(text[position]) {
             position += 1
-            if position < end, text[position] == Ascii.plus || text[position] == Ascii.minus { position += 1 }
+            if position < end, text[position] == ASCII.plus || text[position] == ASCII.minus { position += 1 }
             try readDigits(text)
         }
         return start..<position
@@ -117,7 +117,7 @@ extension JSONParser {
     @inline(__always)
     private mutating func readDigits(_ text: Span<UInt8>) throws(JSONFailure) {
         let start = position
-        while position < end, Ascii.isDigit(text[position]) { position += 1 }
+        while position < end, ASCII.isDigit(text[position]) { position += 1 }
         guard position > start else { throw failure(position < end ? .invalidNumber : .unexpectedEnd) }
     }
 

@@ -52,13 +52,13 @@ struct JSONParser {
     private mutating func readValue(_ text: Span<UInt8>) throws(JSONFailure) -> Bool {
         guard position < end else { throw failure(.unexpectedEnd) }
         switch text[position] {
-        case Ascii.quote:
+        case ASCII.quote:
             let string = try readString(text)
             complete(.string, string.range, escaped: string.escaped)
             return true
-        case Ascii.openBrace:
+        case ASCII.openBrace:
             return try open(.object, text)
-        case Ascii.openBracket:
+        case ASCII.openBracket:
             return try open(.array, text)
         case UInt8(ascii: "t"):
             complete(.true, try readWord("true", text))
@@ -66,7 +66,7 @@ struct JSONParser {
             complete(.false, try readWord("false", text))
         case UInt8(ascii: "n"):
             complete(.null, try readWord("null", text))
-        case Ascii.minus, Ascii.zero...Ascii.nine:
+        case ASCII.minus, ASCII.zero...ASCII.nine:
             complete(.number, try readNumber(text))
         default:
             throw failure(.expectedValue)
@@ -81,13 +81,13 @@ struct JSONParser {
             skipSpace(text)
             guard position < end else { throw failure(.unexpectedEnd) }
             let byte = text[position]
-            if byte == Ascii.comma {
+            if byte == ASCII.comma {
                 position += 1
                 skipSpace(text)
                 try beginChild(text)
                 return true
             }
-            guard byte == (isInObject ? Ascii.closeBrace : Ascii.closeBracket) else {
+            guard byte == (isInObject ? ASCII.closeBrace : ASCII.closeBracket) else {
                 throw failure(isInObject ? .expectedCommaOrBrace : .expectedCommaOrBracket)
             }
             try close(text)
@@ -107,7 +107,7 @@ struct JSONParser {
         position += 1
         skipSpace(text)
         guard position < end else { throw failure(.unexpectedEnd) }
-        if text[position] == (isInObject ? Ascii.closeBrace : Ascii.closeBracket) {
+        if text[position] == (isInObject ? ASCII.closeBrace : ASCII.closeBracket) {
             try close(text)
             return true
         }
@@ -136,13 +136,13 @@ struct JSONParser {
     private mutating func beginChild(_ text: Span<UInt8>) throws(JSONFailure) {
         guard isInObject else { return append(JSONEntry(parent: container)) }
         guard position < end else { throw failure(.unexpectedEnd) }
-        guard text[position] == Ascii.quote else { throw failure(.expectedKey) }
+        guard text[position] == ASCII.quote else { throw failure(.expectedKey) }
         let key = try readString(text)
         let hash = JSONKeyHash.hash(text, key.range, escaped: key.escaped)
         append(JSONEntry(parent: container, key: key.range, hash: hash, escaped: key.escaped))
         skipSpace(text)
         guard position < end else { throw failure(.unexpectedEnd) }
-        guard text[position] == Ascii.colon else { throw failure(.expectedColon) }
+        guard text[position] == ASCII.colon else { throw failure(.expectedColon) }
         position += 1
         skipSpace(text)
     }
@@ -165,7 +165,7 @@ struct JSONParser {
 
     @inline(__always)
     private mutating func skipSpace(_ text: Span<UInt8>) {
-        while position < end, Ascii.isSpace(text[position]) {
+        while position < end, ASCII.isSpace(text[position]) {
             isSpaced = true
             position += 1
         }

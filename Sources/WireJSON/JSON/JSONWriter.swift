@@ -1,3 +1,5 @@
+import Primitives
+
 /// Writes JSON into memory of its own, compact, putting the commas where they belong.
 ///
 /// The caller pairs each `begin` with its `end` and each ``key(_:)`` with a value; the writer does not check.
@@ -32,16 +34,16 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// Starts an object.
-    public mutating func beginObject() { begin(Ascii.openBrace) }
+    public mutating func beginObject() { begin(ASCII.openBrace) }
 
     /// Ends the innermost object.
-    public mutating func endObject() { end(Ascii.closeBrace) }
+    public mutating func endObject() { end(ASCII.closeBrace) }
 
     /// Starts an array.
-    public mutating func beginArray() { begin(Ascii.openBracket) }
+    public mutating func beginArray() { begin(ASCII.openBracket) }
 
     /// Ends the innermost array.
-    public mutating func endArray() { end(Ascii.closeBracket) }
+    public mutating func endArray() { end(ASCII.closeBracket) }
 
     /// Writes a member's key, of printable ASCII without quotes and backslashes; its value comes next.
     public mutating func key(_ name: StaticString) {
@@ -55,7 +57,7 @@ public struct JSONWriter: ~Copyable {
     /// Writes a member's key from `range` of `name`, valid UTF-8, escaped where needed; its value comes next.
     public mutating func key(bytes name: Span<UInt8>, _ range: Range<Int>) {
         string(name, range)
-        buffer.append(upTo: 1) { $0.append(Ascii.colon) }
+        buffer.append(upTo: 1) { $0.append(ASCII.colon) }
         needsComma = false
     }
 
@@ -92,7 +94,7 @@ public struct JSONWriter: ~Copyable {
     public mutating func string(_ text: Span<UInt8>, _ range: Range<Int>) {
         var stop = JSONEscape.next(text, range)
         write(upTo: 1 + stop - range.lowerBound) { output in
-            output.append(Ascii.quote)
+            output.append(ASCII.quote)
             output.append(copying: text.extracting(range.lowerBound..<stop))
         }
         while stop < range.upperBound {
@@ -103,7 +105,7 @@ public struct JSONWriter: ~Copyable {
                 output.append(copying: text.extracting(escaped + 1..<stop))
             }
         }
-        buffer.append(upTo: 1) { $0.append(Ascii.quote) }
+        buffer.append(upTo: 1) { $0.append(ASCII.quote) }
     }
 
     /// Writes a string, as ``string(_:)-([UInt8])``.
@@ -159,7 +161,7 @@ public struct JSONWriter: ~Copyable {
 
     /// Ends a line between top-level values, for NDJSON.
     public mutating func newline() {
-        buffer.append(upTo: 1) { $0.append(Ascii.newline) }
+        buffer.append(upTo: 1) { $0.append(ASCII.newline) }
         needsComma = false
     }
 
@@ -184,7 +186,7 @@ public struct JSONWriter: ~Copyable {
     ) {
         write(upTo: name.utf8CodeUnitCount + 3 + room) { output in
             output.appendQuoted { $0.append(name) }
-            output.append(Ascii.colon)
+            output.append(ASCII.colon)
             append(&output)
         }
     }
@@ -198,7 +200,7 @@ public struct JSONWriter: ~Copyable {
     private mutating func write(upTo room: Int, _ append: (inout OutputSpan<UInt8>) -> Void) {
         let needsComma = needsComma
         buffer.append(upTo: room + 1) { output in
-            if needsComma { output.append(Ascii.comma) }
+            if needsComma { output.append(ASCII.comma) }
             append(&output)
         }
         self.needsComma = true
@@ -220,8 +222,8 @@ public struct JSONWriter: ~Copyable {
 extension OutputSpan<UInt8> {
     @inline(__always)
     fileprivate mutating func appendQuoted(_ append: (inout OutputSpan<UInt8>) -> Void) {
-        self.append(Ascii.quote)
+        self.append(ASCII.quote)
         append(&self)
-        self.append(Ascii.quote)
+        self.append(ASCII.quote)
     }
 }

@@ -8,7 +8,7 @@ extension OutputSpan<UInt8> {
     /// Appends `value` in decimal, at most 20 bytes.
     @inline(__always)
     package mutating func appendDecimal(_ value: Int64) {
-        if value < 0 { append(Ascii.minus) }
+        if value < 0 { append(ASCII.minus) }
         appendDecimal(value.magnitude)
     }
 
@@ -19,7 +19,7 @@ extension OutputSpan<UInt8> {
         while value / 10 >= divisor { divisor *= 10 }
         var rest = value
         while divisor > 0 {
-            append(Ascii.zero + UInt8(truncatingIfNeeded: rest / divisor))
+            append(ASCII.zero + UInt8(truncatingIfNeeded: rest / divisor))
             rest %= divisor
             divisor /= 10
         }
@@ -28,7 +28,7 @@ extension OutputSpan<UInt8> {
     /// Appends the two digits of `value`, which is below 100.
     @inline(__always)
     mutating func appendPair(_ value: UInt32) {
-        append(Ascii.zero + UInt8(truncatingIfNeeded: value / 10))
-        append(Ascii.zero + UInt8(truncatingIfNeeded: value % 10))
+        append(ASCII.zero + UInt8(truncatingIfNeeded: value / 10))
+        append(ASCII.zero + UInt8(truncatingIfNeeded: value % 10))
     }
 }

@@ -23,9 +23,9 @@ struct DigitReader {
 
     /// The value of the next byte, if it is a digit.
     mutating func digit() -> Int64? {
-        guard let byte = next, Ascii.isDigit(byte) else { return nil }
+        guard let byte = next, ASCII.isDigit(byte) else { return nil }
         position += 1
-        return Int64(byte &- Ascii.zero)
+        return Int64(byte &- ASCII.zero)
     }
 
     /// Skips `byte` if it comes next.

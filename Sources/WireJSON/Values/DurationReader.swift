@@ -54,7 +54,7 @@ struct DurationReader {
     }
 
     private mutating func readPart() throws(TextError) -> Part {
-        if reader.next == Ascii.minus { throw TextError(message: "a duration can't be negative") }
+        if reader.next == ASCII.minus { throw TextError(message: "a duration can't be negative") }
         guard !hadFraction else { throw TextError(message: "only the last part of a duration may have a fraction") }
         var part = Part()
         guard let first = reader.digit() else { throw Self.shape }
@@ -62,7 +62,7 @@ struct DurationReader {
         while let digit = reader.digit() {
             part.whole = min(part.whole * 10 + digit, DurationText.maximum + 1)
         }
-        guard reader.skip(Ascii.dot) else { return part }
+        guard reader.skip(ASCII.dot) else { return part }
         hadFraction = true
         guard let tenths = reader.digit() else { throw Self.shape }
         var digits = 0

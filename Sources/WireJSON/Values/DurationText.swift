@@ -21,7 +21,7 @@ public enum DurationText {
         guard let first = bytes.first else {
             throw TextError(message: "an empty duration; write one such as 10s or 1m30s")
         }
-        if first == Ascii.minus { throw TextError(message: "a duration can't be negative") }
+        if first == ASCII.minus { throw TextError(message: "a duration can't be negative") }
         var reader = DurationReader(bytes)
         if first | 0x20 == UInt8(ascii: "p") { return try reader.readISO() }
         return try reader.readCompact()

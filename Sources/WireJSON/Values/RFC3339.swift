@@ -1,3 +1,5 @@
+import Primitives
+
 /// Instants as RFC 3339 text, such as `2026-11-21T09:00:00.000Z`; as numbers, milliseconds since 1970.
 ///
 /// The range is what four digits of a year in UTC can say: ``minimum`` to ``maximum``.
@@ -16,10 +18,10 @@ public enum RFC3339 {
     /// - Throws: what is wrong: no offset, a leap second, an instant out of range in UTC, or simply another shape.
     public static func parse(_ bytes: [UInt8]) throws(TextError) -> Int64 {
         var reader = DigitReader(bytes)
-        guard let year = reader.number(4), reader.skip(Ascii.minus), let month = reader.number(2),
-            reader.skip(Ascii.minus), let day = reader.number(2), reader.skip(letter: UInt8(ascii: "t")),
-            let hour = reader.number(2), reader.skip(Ascii.colon), let minute = reader.number(2),
-            reader.skip(Ascii.colon), let second = reader.number(2)
+        guard let year = reader.number(4), reader.skip(ASCII.minus), let month = reader.number(2),
+            reader.skip(ASCII.minus), let day = reader.number(2), reader.skip(letter: UInt8(ascii: "t")),
+            let hour = reader.number(2), reader.skip(ASCII.colon), let minute = reader.number(2),
+            reader.skip(ASCII.colon), let second = reader.number(2)
         else { throw shapeError }
         guard let date = CivilDate(year: year, month: month, day: day) else {
             throw TextError(message: "the calendar has no such date")
@@ -62,18 +64,18 @@ public enum RFC3339 {
         let year = UInt32(truncatingIfNeeded: date.year)
         text.appendPair(year / 100)
         text.appendPair(year % 100)
-        text.append(Ascii.minus)
+        text.append(ASCII.minus)
         text.appendPair(UInt32(truncatingIfNeeded: date.month))
-        text.append(Ascii.minus)
+        text.append(ASCII.minus)
         text.appendPair(UInt32(truncatingIfNeeded: date.day))
         text.append(UInt8(ascii: "T"))
         text.appendPair(seconds / 3600)
-        text.append(Ascii.colon)
+        text.append(ASCII.colon)
         text.appendPair(seconds / 60 % 60)
-        text.append(Ascii.colon)
+        text.append(ASCII.colon)
         text.appendPair(seconds % 60)
-        text.append(Ascii.dot)
-        text.append(Ascii.zero + UInt8(truncatingIfNeeded: milliseconds / 100))
+        text.append(ASCII.dot)
+        text.append(ASCII.zero + UInt8(truncatingIfNeeded: milliseconds / 100))
         text.appendPair(milliseconds % 100)
         text.append(UInt8(ascii: "Z"))
     }
@@ -84,7 +86,7 @@ public enum RFC3339 {
 
     /// Milliseconds, rounded up: 0 to 1000.
     private static func parseFraction(_ reader: inout DigitReader) throws(TextError) -> Int64 {
-        guard reader.skip(Ascii.dot) else { return 0 }
+        guard reader.skip(ASCII.dot) else { return 0 }
         var milliseconds: Int64 = 0
         var isFiner = false
         var count = 0
@@ -106,8 +108,8 @@ public enum RFC3339 {
             throw TextError(message: "the offset from UTC is missing: end with Z or with an offset such as +02:00")
         }
         if reader.skip(letter: UInt8(ascii: "z")) { return 0 }
-        let isWest = reader.skip(Ascii.minus)
-        guard isWest || reader.skip(Ascii.plus), let hours = reader.number(2), reader.skip(Ascii.colon),
+        let isWest = reader.skip(ASCII.minus)
+        guard isWest || reader.skip(ASCII.plus), let hours = reader.number(2), reader.skip(ASCII.colon),
             let minutes = reader.number(2)
         else { throw shapeError }
         guard hours <= 23, minutes <= 59 else {

@@ -13,13 +13,13 @@ public enum UUIDv7 {
         let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
         output.append(addingCapacity: count) { text in
             text.append(digits: high >> 32, count: 8)
-            text.append(Ascii.minus)
+            text.append(ASCII.minus)
             text.append(digits: high >> 16, count: 4)
-            text.append(Ascii.minus)
+            text.append(ASCII.minus)
             text.append(digits: high, count: 4)
-            text.append(Ascii.minus)
+            text.append(ASCII.minus)
             text.append(digits: low >> 48, count: 4)
-            text.append(Ascii.minus)
+            text.append(ASCII.minus)
             text.append(digits: low, count: 12)
         }
     }

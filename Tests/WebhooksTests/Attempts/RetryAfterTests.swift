@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -45,21 +44,6 @@ struct RetryAfterTests {
     ])
     func `anything else says nothing`(text: String) {
         #expect(RetryAfter.milliseconds(Array(text.utf8), nowMs: example) == nil)
-    }
-
-    @Test func `dates are those of Foundation's calendar`() {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        var numbers = SeededGenerator(seed: 6)
-        for _ in 0..<2000 {
-            let day = Int64.random(in: 0..<2_932_896, using: &numbers)  // to 9999-12-30
-            let date = calendar.dateComponents(
-                [.year, .month, .day], from: Date(timeIntervalSince1970: Double(day) * 86_400))
-            let found = CivilDays.since1970(
-                year: Int64(date.year ?? 0), month: Int64(date.month ?? 0), day: Int64(date.day ?? 0))
-            #expect(found == day)
-            #expect(abs(CivilDays.year(ofDay: day) - Int64(date.year ?? 0)) <= 1)
-        }
     }
 
     @Test func `any bytes are a wait that is not negative, or nothing`() {

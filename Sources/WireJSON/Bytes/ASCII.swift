@@ -1,5 +1,5 @@
 /// The bytes that the grammars of this module name.
-enum Ascii {
+enum ASCII {
     static let quote = UInt8(ascii: "\"")
     static let backslash = UInt8(ascii: "\\")
     static let slash = UInt8(ascii: "/")
@@ -51,6 +51,6 @@ extension OutputSpan<UInt8> {
     /// Appends the low `count` hexadecimal digits of `value`.
     @inline(__always)
     mutating func append(digits value: UInt64, count: Int) {
-        for digit in (0..<count).reversed() { append(Ascii.hexDigit(value >> UInt64(4 * digit))) }
+        for digit in (0..<count).reversed() { append(ASCII.hexDigit(value >> UInt64(4 * digit))) }
     }
 }

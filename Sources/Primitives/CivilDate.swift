@@ -1,28 +1,43 @@
-/// A date of the proleptic Gregorian calendar, and the days since 1970-01-01 that it stands for.
+/// A date of the proleptic Gregorian calendar, and the days since 1970-01-01 that it stands for: years from -400 on.
 ///
 /// The arithmetic counts years from March, so that the leap day is the last of its year, and eras of 400 years, which
 /// all have the same number of days (after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-struct CivilDate {
-    /// Days from 0000-03-01, where the first era starts, to 1970-01-01.
-    private static let epochDay: Int64 = 719_468
-    private static let daysInEra: Int64 = 146_097
+public struct CivilDate: Equatable, Sendable {
+    /// Days in the calendar's cycle of 400 years; also a whole number of weeks.
+    @inlinable public static var daysInEra: Int64 { 146_097 }
+    /// Days from 0000-03-01, where an era starts, to 1970-01-01.
+    @inlinable static var epochDay: Int64 { 719_468 }
 
-    var year: Int64
-    var month: Int64
-    var day: Int64
+    /// 0 is the year before the year 1.
+    public let year: Int64
+    /// 1 to 12.
+    public let month: Int64
+    /// 1 to 31.
+    public let day: Int64
 
     /// The date of `year`, `month` and `day`, or nil where the calendar has none.
-    init?(year: Int64, month: Int64, day: Int64) {
-        guard month >= 1, month <= 12, day >= 1, day <= Self.days(month, of: year) else { return nil }
+    @inlinable
+    public init?(year: Int64, month: Int64, day: Int64) {
+        guard month >= 1, month <= 12, day >= 1, day <= Self.days(ofMonth: month, isLeap: Self.isLeap(year)) else {
+            return nil
+        }
         self.year = year
         self.month = month
         self.day = day
     }
 
-    /// The date of a day counted from 1970-01-01. Only days on or after 0000-01-01 are asked for.
-    @inline(__always)
-    init(daysSince1970: Int64) {
-        // One era earlier, so that January and February of the year 0 do not go negative.
+    /// The first day of a month, 1 to 12.
+    @inlinable @inline(__always)
+    public init(year: Int64, firstOfMonth month: Int64) {
+        self.year = year
+        self.month = month
+        day = 1
+    }
+
+    /// The date of a day counted from 1970-01-01.
+    @inlinable @inline(__always)
+    public init(daysSince1970: Int64) {
+        // One era later, so that what lies before the year 0 does not go negative.
         let shifted = UInt64(truncatingIfNeeded: daysSince1970 + Self.epochDay + Self.daysInEra)
         let era = shifted / 146_097
         let dayOfEra = shifted % 146_097
@@ -35,7 +50,8 @@ struct CivilDate {
     }
 
     /// Days since 1970-01-01, negative before.
-    var daysSince1970: Int64 {
+    @inlinable public var daysSince1970: Int64 {
+        // One era later, as above.
         let yearFromMarch = (month <= 2 ? year - 1 : year) + 400
         let era = yearFromMarch / 400
         let yearOfEra = yearFromMarch % 400
@@ -45,9 +61,15 @@ struct CivilDate {
         return (era - 1) * Self.daysInEra + dayOfEra - Self.epochDay
     }
 
-    private static func days(_ month: Int64, of year: Int64) -> Int64 {
+    /// Whether `year` has 366 days.
+    @inlinable
+    public static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+
+    /// How many days a month, 1 to 12, has in a leap year or in another.
+    @inlinable
+    public static func days(ofMonth month: Int64, isLeap: Bool) -> Int64 {
         switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 2: isLeap ? 29 : 28
         case 4, 6, 9, 11: 30
         default: 31
         }

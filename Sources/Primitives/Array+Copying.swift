@@ -1,0 +1,7 @@
+extension [UInt8] {
+    /// Appends a copy of `source` in one piece. The standard library's `append(contentsOf:)` takes no span.
+    @inlinable @inline(__always)
+    public mutating func append(copying source: Span<UInt8>) {
+        unsafe source.withUnsafeBufferPointer { buffer in unsafe append(contentsOf: buffer) }
+    }
+}
