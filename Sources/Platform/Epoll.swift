@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// An epoll instance. Confined to one thread but for `EventFD`s inside it.
+/// An epoll instance. Confined to one thread; other threads wake it through an `EventFD` that it watches.
 public final class Epoll: Sendable {
-    /// Which happenings on a descriptor are of interest, or happened.
+    /// Events on a descriptor: those to watch for, or those that happened.
     public struct Events: OptionSet, Sendable {
         /// The kernel's bits.
         public let rawValue: UInt32
@@ -23,7 +23,7 @@ public final class Epoll: Sendable {
         public static let edge = Events(rawValue: EPOLLET.rawValue)
     }
 
-    /// One descriptor's happening.
+    /// What happened on one descriptor.
     public struct Event: Sendable {
         /// The number given at registration.
         public let tag: UInt64
@@ -41,7 +41,7 @@ public final class Epoll: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Watches `fd` for `events`; happenings carry `tag`. Returns 0 or the errno.
+    /// Watches `fd` for `events`, which are reported with `tag`. Returns 0 or the errno.
     @discardableResult
     public func add(_ fd: Int32, _ events: Events, tag: UInt64) -> Int32 {
         clinux_epoll_set(descriptor, fd, events.rawValue, tag, 0) == 0 ? 0 : errno
@@ -58,10 +58,11 @@ public final class Epoll: Sendable {
         epoll_ctl(descriptor, EPOLL_CTL_DEL, fd, nil)
     }
 
-    /// Happenings that one wait can tell of. So many fit the stack.
+    /// Most events that one wait reports. So many fit on the stack.
     private static let capacity = 64
 
-    /// Waits at most `milliseconds` (−1: without end), then fills `events`; what is left waits for the next call.
+    /// Waits at most `milliseconds` (−1: without end), then fills `events`; those beyond its capacity are reported by
+    /// the next call.
     public func wait(_ events: inout [Event], milliseconds: Int32) {
         events.removeAll(keepingCapacity: true)
         unsafe withUnsafeTemporaryAllocation(of: clinux_event.self, capacity: Self.capacity) { ready in

@@ -2,8 +2,8 @@ import Glibc
 
 /// Small files read whole: `/proc` entries, token files.
 public enum FileBytes {
-    /// The first `limit` bytes of the file at `path`, or nil when it can't be read or is no regular file: a pipe would be
-    /// waited for.
+    /// The first `limit` bytes of the file at `path`, or nil when it can't be read or is not a regular file: a read
+    /// from a pipe could block.
     public static func read(_ path: String, limit: Int) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

@@ -1,7 +1,7 @@
 /// A lock that owns the state it guards: the state can't be touched without it.
 ///
-/// Threads may also wait until the state is as they need it; whoever changes it so that a waiting thread may go on
-/// calls `update`.
+/// Threads may also wait until the state is as they need it; a change after which a waiting thread may go on is made by
+/// `update`.
 public final class Guarded<State: ~Copyable> {
     @usableFromInline let lock = Lock()
     @usableFromInline var state: State
@@ -34,7 +34,7 @@ public final class Guarded<State: ~Copyable> {
 
     /// Runs `body` with the state, now and after each `update`, until it returns a value. The lock is free meanwhile.
     ///
-    /// `body` may change the state, but what it changes before it returns nil wakes nobody.
+    /// `body` may change the state, but a change that it makes before it returns nil wakes no other thread.
     @inlinable
     public func wait<Result: ~Copyable>(_ body: (inout State) -> Result?) -> Result {
         lock.lock()

@@ -2,7 +2,7 @@ import Glibc
 
 /// The addresses of this machine.
 public enum LocalAddress {
-    /// Whether the address of 4 or 16 bytes in network order is one of them: whether a socket may be bound to it.
+    /// Whether `bytes`, 4 or 16 in network order, are an address of this machine: whether a socket can be bound to it.
     public static func exists(_ bytes: [UInt8]) -> Bool {
         bytes.count == 4 ? binds(v4(bytes), AF_INET) : bytes.count == 16 && binds(v6(bytes), AF_INET6)
     }

@@ -14,11 +14,11 @@ import Synchronization
     private let waiting = Atomic<Int>(0)
     /// Threads in `wait` that no signal has woken yet.
     private var sleeping = 0
-    /// How often such threads were woken.
+    /// How many broadcasts have woken such threads.
     private var signals = 0
-    /// How often `yield` sleeps at most unless told otherwise: some 5 ms.
+    /// Most naps of one `yield` unless its caller says otherwise: about 5 ms in all.
     public static let mostNaps = 100
-    /// For how many nanoseconds each time.
+    /// The length of a nap in nanoseconds.
     private static let napNs = 50_000
 
     /// Makes an open lock.
@@ -57,9 +57,9 @@ import Synchronization
         precondition(result == 0, "a lock is released by its holder")
     }
 
-    /// Lets the threads that wait for the lock have it, for one that holds it again and again: who gives it back and
-    /// takes it at once would have it again before the one who waits is awake. It sleeps meanwhile, as that one may need
-    /// its core, some 50 µs each time. The holder may not call.
+    /// Lets the threads that wait for the lock take it. A thread that takes the lock again and again calls this in
+    /// between: else it would have the lock back before a waiting thread is awake (starvation). It sleeps meanwhile,
+    /// some 50 µs each time, as the waiting thread may need its core. The holder may not call.
     public func yield(naps: Int = Lock.mostNaps) {
         var nap = timespec(tv_sec: 0, tv_nsec: Self.napNs)
         for _ in 0..<naps where waiters > 0 { unsafe nanosleep(&nap, nil) }
@@ -78,7 +78,7 @@ import Synchronization
         return try body()
     }
 
-    /// Gives the lock back, sleeps until `broadcast`, and holds the lock again. May wake without a cause.
+    /// Gives the lock back, sleeps until `broadcast`, and holds the lock again. May wake spuriously.
     public func wait() {
         let isWoken = sleep { unsafe pthread_cond_wait(condition, mutex) == 0 }
         precondition(isWoken, "only the holder waits")

@@ -10,8 +10,8 @@ public enum ProcessUsage {
         return pages * Int(getpagesize())
     }
 
-    /// Gives memory that is free, and that the allocator would keep for the next time, back to the system. Takes
-    /// milliseconds for each 100 MB, in which other threads that allocate wait.
+    /// Gives the free memory that the allocator keeps back to the system. Takes milliseconds for each 100 MB, during
+    /// which other threads that allocate wait.
     public static func trimMemory() { clinux_trim_memory() }
 
     /// Seconds of processor time used, user and system.
@@ -33,7 +33,7 @@ public enum ProcessUsage {
             let ticks = Int64(String(decoding: fields[startField], as: UTF8.self))
         else { return 0 }
         let boot = Double(Clocks.realtime() - Clocks.boottime()) / 1e9
-        // To the tick: what both clocks say of the boot differs in each reading.
+        // Rounded to a tick: the instant of the boot that both clocks give differs in each reading.
         return ((boot + Double(ticks) / Double(ticksASecond)) * 100).rounded() / 100
     }
 

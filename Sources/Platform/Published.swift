@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that one thread replaces whole while others read it: configuration that can change under a running server.
+/// A value that one thread replaces whole while others read it: configuration that can change while the server runs.
 public final class Published<Value: Sendable>: @unchecked Sendable {  // unchecked: `current` is guarded by `lock`
     private let lock = Lock()
     private var current: Value
@@ -13,7 +13,7 @@ public final class Published<Value: Sendable>: @unchecked Sendable {  // uncheck
     /// The newest value. Any thread.
     public var value: Value { lock.withLock { current } }
 
-    /// Replaces the value; who has read the old one keeps it. Any thread.
+    /// Replaces the value; a reader that has the old one keeps it. Any thread.
     public func publish(_ value: Value) {
         lock.withLock {
             current = value
@@ -21,7 +21,7 @@ public final class Published<Value: Sendable>: @unchecked Sendable {  // uncheck
         }
     }
 
-    /// A reader's own copy of a published value, for paths on which a lock for each look is too much.
+    /// A reader's own copy of a published value, for paths on which a lock for each read costs too much.
     public struct Copy {
         private let source: Published
         private var generation: UInt64

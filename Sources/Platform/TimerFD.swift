@@ -27,11 +27,12 @@ public final class TimerFD: Sendable {
 
     /// Arms for the instant `nanoseconds` of its clock; 0 disarms.
     ///
-    /// - Returns: whether the calendar clock was stepped since it was armed before, which `drain` does not tell any more.
+    /// - Returns: whether the calendar clock was stepped since the timer was last armed; `drain` no longer reports that
+    ///   step.
     @discardableResult
     public func set(_ nanoseconds: Int64) -> Bool {
         let result = clinux_timerfd_set(descriptor, nanoseconds, clock == .realtime ? 1 : 0)
-        // The kernel tells of a step by this error, and has armed the timer all the same.
+        // The kernel reports a step by this error, and has armed the timer nevertheless.
         let isStepped = result != 0 && errno == ECANCELED
         precondition(result == 0 || isStepped, "an instant within the kernel's range arms a timer")
         return isStepped

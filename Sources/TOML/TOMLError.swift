@@ -1,4 +1,4 @@
-/// Why a text is no TOML.
+/// Why a text is not TOML.
 public struct TOMLError: Error, Sendable, Equatable {
     /// The line, from 1.
     public var line: Int

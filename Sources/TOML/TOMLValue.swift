@@ -1,4 +1,4 @@
-/// A value, as far as it is looked into.
+/// A value, with as much of it as a configuration needs.
 public enum TOMLValue: Sendable, Equatable {
     /// A string.
     case string(String)
@@ -10,7 +10,7 @@ public enum TOMLValue: Sendable, Equatable {
     case boolean
     /// A date, a time, or both.
     case time
-    /// An array with its elements; of one in it only that it is there.
+    /// An array with its elements; an array inside it has none here.
     case array([Element])
     /// A table, whichever way it is written.
     case table

@@ -2,7 +2,7 @@ import Primitives
 
 /// Cron schedules by their bytes in a definition: reading an expression costs as much as ten fires of it.
 ///
-/// Each schedule has one place, which the next one that falls there takes over. Confined as its scheduler is.
+/// Each schedule has one place, which the next one that falls there takes over. Confined to its scheduler.
 final class CronCache {
     /// Most schedules that are remembered.
     static let capacity = 4096
@@ -31,7 +31,8 @@ final class CronCache {
         (try? CronSchedule(array(text), zone: array(zone), from: from)).map { .cron($0) }
     }
 
-    /// FNV-1a over both. Who makes two schedules fall on one place makes the server read them anew, which is no harm.
+    /// FNV-1a over both. It needs no key: schedules that a client makes collide are read anew each time, no worse than
+    /// without a cache.
     private static func place(_ text: Span<UInt8>, _ zone: Span<UInt8>) -> Int {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for index in text.indices { hash = (hash ^ UInt64(text[index])) &* 0x100_0000_01b3 }

@@ -26,7 +26,7 @@ extension CronExpression {
         guard canFire else { throw CronError("this can never fire: no month it names has such a day") }
     }
 
-    /// The fields, in place of a name those that it stands for.
+    /// The fields, or those that a name stands for.
     private static func words(of text: [UInt8]) throws(CronError) -> [ArraySlice<UInt8>] {
         let words = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard let word = words.first, word.first == UInt8(ascii: "@") else { return words }

@@ -37,7 +37,7 @@ struct CronExpression: Sendable, Equatable {
         guard !range.isEmpty else { return nil }
         let startDay = floorDivide(range.lowerBound, Self.day)
         var month = CivilMonth(holding: startDay)
-        // Of the first day only what is left of it.
+        // The first day counts from the range's start on.
         if matches(startDay, in: month) {
             let time = time(notBefore: range.lowerBound - startDay * Self.day)
             if let time { return range.checked(startDay * Self.day + time) }

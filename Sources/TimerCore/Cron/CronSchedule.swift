@@ -77,7 +77,7 @@ public struct CronSchedule: Sendable, Equatable {
         return max(second, Self.seconds.lowerBound)
     }
 
-    /// What of a segment is searched.
+    /// The part of a segment that is searched.
     private struct Stretch {
         /// Local times that may fire as themselves.
         var local: Range<Int64>

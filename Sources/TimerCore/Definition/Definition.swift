@@ -115,19 +115,19 @@ public enum Definition {
         return true
     }
 
-    /// What is asked of very many timers at once, at a restart above all, in a byte beside each: definitions lie elsewhere in
-    /// memory.
+    /// What a pass over all timers asks of each, at a restart above all: a byte in the timer's slot, as each definition
+    /// lies elsewhere in memory.
     struct Traits: OptionSet, BitwiseCopyable {
         let rawValue: UInt8
         /// It has a cron schedule.
         static let cron = Traits(rawValue: 1)
-        /// It fires when it is due, and a fire that is late is no more than that: no watchdog, leeway or jitter, and
-        /// nothing to catch up with.
+        /// It is planned at its due instant, and a late fire needs no look at its rules: it is no watchdog, and has no
+        /// leeway, no jitter and no `misfire: all`.
         static let punctual = Traits(rawValue: 2)
         /// Two bits are the clock.
         static let clockShift: UInt8 = 2
         private static let clockMask: UInt8 = 3
-        /// It is suspended once nobody follows its events.
+        /// It is suspended once its last subscriber has left.
         static let stopsUnsubscribed = Traits(rawValue: 16)
 
         init(rawValue: UInt8) { self.rawValue = rawValue }

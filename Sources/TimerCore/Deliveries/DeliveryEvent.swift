@@ -1,14 +1,14 @@
 /// What happens to a delivery.
 public enum DeliveryEvent: Int, Sendable, CaseIterable {
-    /// Its turn has come, and the request goes out.
+    /// An attempt began.
     case started
-    /// The receiver took it.
+    /// The receiver accepted it.
     case delivered
     /// The attempt failed, and there will be another.
     case failed
     /// The last attempt failed.
     case exhausted
-    /// The receiver wants no more of the timer's deliveries.
+    /// The receiver wants no more deliveries of the timer (410).
     case refused
     /// The attempt could not begin after all.
     case postponed
@@ -20,6 +20,6 @@ public enum DeliveryEvent: Int, Sendable, CaseIterable {
     case redriven
     /// A client dropped it, or its timer.
     case dropped
-    /// An attempt has ended that the log, folded anew meanwhile, knows nothing of.
+    /// An attempt is under way of which the log, folded anew meanwhile, has no record.
     case rejoined
 }

@@ -4,15 +4,15 @@ public enum DeliveryFailure: UInt8, Sendable, CaseIterable {
     case unresolved = 1
     /// The address policy refuses the address.
     case refused = 2
-    /// Nobody listens there, or there is no way to it.
+    /// No server listens at the address, or there is no route to it.
     case unreachable = 3
-    /// No connection that could be trusted came about.
+    /// No trusted TLS connection could be made.
     case untrusted = 4
     /// The time for the attempt was over.
     case timedOut = 5
     /// The connection ended before the answer did.
     case interrupted = 6
-    /// What came back is no answer of HTTP, or one that is too large.
+    /// The answer is not HTTP, or too large.
     case malformed = 7
 
     /// The name in events.
@@ -28,7 +28,7 @@ public enum DeliveryFailure: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The name that a delivery shows, by which receivers' operators look for the cause.
+    /// The name that a delivery shows, from which a receiver's operator finds the cause.
     public var cause: StaticString {
         switch self {
         case .refused: "refused-address"

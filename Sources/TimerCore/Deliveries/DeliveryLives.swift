@@ -1,8 +1,8 @@
-/// The lives of timers, each from a creation to the deletion, that deliveries outside of rings belong to: dead letters,
-/// and those that outlived their timer.
+/// The lives of timers, each from a creation to its deletion, to which deliveries outside of rings belong: dead
+/// letters, and deliveries that outlived their timer.
 ///
-/// A life is known by half a hash of the timer's name and by the instant of its creation: between a timer's creation and
-/// that of the next one of its name a dead letter takes an attempt and two commits.
+/// A life is identified by half a hash of the timer's name and by the instant of its creation. Two lives of a name that
+/// both have a dead letter can't begin in one millisecond: an attempt and two commits lie between.
 struct DeliveryLives {
     struct Key: Hashable {
         /// The top half of the hash of the timer's name.
@@ -21,8 +21,8 @@ struct DeliveryLives {
     private var lives: [Life] = []
     private var free: [UInt32] = []
     private var places: [Key: UInt32] = [:]
-    /// Whether a log is being folded: of a life the last delivery seen so far may end before one that compaction wrote anew,
-    /// further on, so its will stays until `forgetEmpty`.
+    /// Whether a log is being folded. A life without deliveries then keeps its will until `forgetEmpty`: a delivery of
+    /// it that compaction wrote anew may follow further on.
     private var isFolding = true
 
     /// Counts one more delivery of the life `key`; the life's place.
@@ -52,7 +52,7 @@ struct DeliveryLives {
     /// The will of the life `key`.
     func will(of key: Key) -> DeliveryWill? { places[key].flatMap { lives[Int($0)].will } }
 
-    /// Notes a will. While a log is folded it may come before the deliveries that it is for.
+    /// Notes a will. While a log is folded, it may come before the life's deliveries.
     mutating func setWill(_ will: DeliveryWill, of key: Key) { lives[Int(place(of: key))].will = will }
 
     private mutating func place(of key: Key) -> UInt32 {

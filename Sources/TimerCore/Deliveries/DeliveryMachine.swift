@@ -1,6 +1,6 @@
-/// Which event is possible in which state of a delivery, and where it leads: the one table.
+/// The one table of which event is possible in which state of a delivery, and of the state it leads to.
 public enum DeliveryMachine {
-    /// Where `event` leads from `state`; nil where it can't happen.
+    /// The state that `event` leads to from `state`; nil where it can't happen.
     public static func next(_ event: DeliveryEvent, in state: DeliveryState) -> DeliveryState? {
         table[event.rawValue][Int(state.rawValue)]
     }

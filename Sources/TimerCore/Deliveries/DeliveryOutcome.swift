@@ -1,4 +1,4 @@
-/// What became of a delivery by one attempt, or by waiting for too long: the result that the log keeps.
+/// The result of one attempt at a delivery, or of its death in a full backlog, as the log keeps it.
 public struct DeliveryOutcome: Sendable, Equatable {
     /// `delivered`, `deliveryFailed` or `deliveryDead`.
     public var type: EventType
@@ -12,7 +12,7 @@ public struct DeliveryOutcome: Sendable, Equatable {
     public var status = 0
     /// Why there was none.
     public var failure: DeliveryFailure?
-    /// Whether the delivery belongs to no timer any more, only to the name of one.
+    /// Whether the delivery's timer is deleted, so that only the timer's name is known.
     public var isDetached = false
     /// Of `deliveryFailed`: when the next attempt is due, wall milliseconds.
     public var retryAt: Int64 = 0

@@ -78,7 +78,7 @@ struct DeliverySlot: BitwiseCopyable {
         set { set(Self.stateShift, 3, UInt64(newValue.rawValue)) }
     }
 
-    /// Whether it belongs to no timer: dead ones do not, nor does one whose timer is deleted.
+    /// Whether it is in no timer's ring: dead deliveries are in none, nor are those whose timer is deleted.
     var isDetached: Bool {
         get { bits & Self.detachedBit != 0 }
         set { bits = newValue ? bits | Self.detachedBit : bits & ~Self.detachedBit }
@@ -90,7 +90,7 @@ struct DeliverySlot: BitwiseCopyable {
         set { bits = newValue ? bits | Self.carriedBit : bits & ~Self.carriedBit }
     }
 
-    /// Of a dead one: whether too many were pending, not its attempts out.
+    /// Of a dead one: whether it died because too many were pending, not of its last attempt.
     var isSurplus: Bool {
         get { bits & Self.backlogBit != 0 }
         set { bits = newValue ? bits | Self.backlogBit : bits & ~Self.backlogBit }

@@ -1,4 +1,4 @@
-/// A delivery as it stands.
+/// The current state of a delivery.
 public struct DeliveryStanding: Sendable, Equatable {
     /// Position of the event that is delivered.
     public var id: Int64
@@ -14,7 +14,7 @@ public struct DeliveryStanding: Sendable, Equatable {
     public var due: Int64 = 0
     /// How the last attempt ended; nil before that, and of one that was redriven.
     public var lastAttempt: LastAttempt?
-    /// Of one whose timer is deleted: by which definition it goes; nil for that of its event.
+    /// Where the timer is deleted: the definition by which the delivery is sent; nil for that of its event.
     public var will: DeliveryWill?
     /// Of a dead one: `attempts` or `backlog`.
     public var reason = EventReason.none

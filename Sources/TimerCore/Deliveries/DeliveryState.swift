@@ -4,13 +4,13 @@ public enum DeliveryState: UInt8, Sendable, CaseIterable {
     case pending = 0
     /// An attempt is under way.
     case inFlight = 1
-    /// An attempt failed; the next one has its time.
+    /// An attempt failed; the next one has its due instant.
     case waiting = 2
-    /// The receiver took it.
+    /// The receiver accepted it.
     case delivered = 3
     /// Given up: a dead letter, which can be redriven.
     case dead = 4
-    /// The receiver wants no more of the timer's deliveries (410).
+    /// The receiver wants no more deliveries of the timer (410).
     case stopped = 5
 
     /// The name on the wire and in logs.

@@ -30,12 +30,12 @@ struct DeliveryTable: ~Copyable {
     /// Where the events of carried ones stand now, by id.
     private var bodies = [[Int64: Int64]](repeating: [:], count: Int(DeliveryTable.bodyShards))
     /// Timers with pending deliveries whose definition was changed, each with the position of the record that says so:
-    /// an attempt goes by the new one, so none begins before that is durable.
+    /// an attempt uses the new definition, so that none begins before that record is durable.
     var redefinedAt: [SlotIndex: Int64] = [:]
-    /// Redriven ones that were not begun since, each with the position of the record that says so: an older turn of theirs may
-    /// still be about, and none begins before that is durable.
+    /// Redriven deliveries with no attempt since, each with the position of the record that says so: an older entry of
+    /// theirs in `ready` may remain, and no attempt begins before that record is durable.
     var redrivenAt: [Int64: Int64] = [:]
-    /// Those whose turn has come.
+    /// Deliveries that may be attempted, in the order in which they became so.
     var ready = FIFO<Turn>()
     /// Pending ones above this id have still to be looked at after a fold; nil when all are.
     var startAfter: Int64?
@@ -66,7 +66,7 @@ struct DeliveryTable: ~Copyable {
         pending.insert(place, slots)
     }
 
-    /// Adds a pending delivery of a timer that is gone.
+    /// Adds a pending delivery of a deleted timer.
     mutating func appendDetached(_ id: Int64, _ life: DeliveryLives.Key) {
         let place = slots.take(id)
         slots[place].owner = life.hash
@@ -202,7 +202,7 @@ struct DeliveryTable: ~Copyable {
     }
 
     /// Notes that an attempt at a pending or waiting delivery is under way; it counts like one that was begun just now.
-    /// Whatever a fold put before it in its ring comes after it.
+    /// It becomes the oldest of its ring, before those that a fold put there.
     mutating func rejoin(_ place: UInt32, tail: inout UInt32) {
         let state = slots[place].state
         guard state != .inFlight, let next = DeliveryMachine.next(.rejoined, in: state) else { return }
@@ -221,7 +221,7 @@ struct DeliveryTable: ~Copyable {
         if isArming && (state == .waiting || state == .dead) { wheel.cancel() }
     }
 
-    /// Puts everything that waits for its time into the wheel, once the whole log is folded.
+    /// Puts every waiting and dead delivery into the wheel, once the whole log is folded.
     mutating func armAll(_ now: Now) {
         let elapsed = now.milliseconds(on: .continuous)
         wheel = TimerWheel(position: elapsed)

@@ -1,8 +1,9 @@
-/// Where a deleted timer's definition stands as it was then: by it the deliveries go that outlived the timer.
+/// Where the definition of a deleted timer stands as it was at the deletion. Deliveries that outlived the timer are
+/// sent by it.
 public struct DeliveryWill: Sendable, Equatable {
     /// Position of the record.
     public var position: Int64
-    /// Whether there was a webhook, and its receiver had not stopped it.
+    /// Whether the timer had a webhook that its receiver had not stopped.
     public var takesDeliveries: Bool
 
     /// Makes a will; see the members.

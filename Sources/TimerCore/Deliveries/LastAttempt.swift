@@ -1,4 +1,4 @@
-/// How the newest attempt at a delivery that has ended did, where the receiver did not take it.
+/// How the last finished attempt at a delivery failed.
 public struct LastAttempt: Sendable, Equatable {
     /// When it ended, wall milliseconds.
     public var at: Int64

@@ -1,8 +1,8 @@
-/// One change a step brought about. The step's caller records it before the next step, then calls `finishStep`.
+/// One change that a step made. The caller records it before the next step and then calls `Scheduler.finishStep`.
 public struct Effect: Sendable, Equatable {
-    /// What happened, as streams tell it; nil for a change that is recorded and told to nobody.
+    /// The event that streams show; nil for a change that is recorded but not shown.
     public var type: EventType?
-    /// Why, for `fired` and `deleted`, and for a `suspended` that no command brought about.
+    /// Why, for `fired` and `deleted`, and for a `suspended` that no command caused.
     public var reason: EventReason = .none
     /// Wall milliseconds of the step.
     public var at: Int64
@@ -18,8 +18,8 @@ public struct Effect: Sendable, Equatable {
     public var stalledFor: Int64?
     /// Set for `recovered`: milliseconds since the kick before, or since it was set going where there was none.
     public var silentFor: Int64?
-    /// The wall instant, in milliseconds, at which the next fire is planned once the whole step is taken; nil for none.
+    /// The wall instant, in milliseconds, at which the next fire is planned after the whole step; nil for none.
     public var nextFireAt: Int64?
-    /// Whether the timer's webhook is to be sent the event.
+    /// Whether the event is owed to the timer's webhook.
     public var owesDelivery = false
 }

@@ -21,7 +21,7 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
     case backlog = 9
     /// deliveryDead: the receiver is gone for good (410).
     case gone = 10
-    /// suspended: nobody followed its events any more.
+    /// suspended: its last subscriber left.
     case unsubscribed = 11
 
     /// The name on the wire.

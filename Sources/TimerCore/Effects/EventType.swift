@@ -1,4 +1,4 @@
-/// What happened to a timer, as its streams tell it.
+/// What happened to a timer, as event streams name it.
 public enum EventType: UInt8, Sendable, CaseIterable {
     case created = 1
     case activated = 2
@@ -38,7 +38,7 @@ public enum EventType: UInt8, Sendable, CaseIterable {
     /// Whether its event shows the payload.
     public var showsPayload: Bool { self == .created || self == .updated || self == .fired }
 
-    /// Whether its event tells when the next fire is planned.
+    /// Whether its event shows the next planned fire.
     public var showsNextFire: Bool {
         switch self {
         case .created, .activated, .resumed, .rescheduled, .updated, .fired: true
@@ -46,6 +46,6 @@ public enum EventType: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it tells what became of a delivery by webhook; such an event is itself never delivered.
+    /// Whether it reports the outcome of a delivery by webhook; such an event is itself never delivered.
     public var isDelivery: Bool { self == .delivered || self == .deliveryFailed || self == .deliveryDead }
 }

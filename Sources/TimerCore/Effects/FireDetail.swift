@@ -1,4 +1,4 @@
-/// What a fire says beside the timer itself.
+/// What a `fired` event says beside the timer's progress.
 public struct FireDetail: Sendable, Equatable {
     /// Nominal due instant, wall milliseconds.
     public var scheduledAt: Int64

@@ -31,8 +31,8 @@ extension Scheduler {
         if going { flush() }
     }
 
-    /// What the fewest timers are in: those that carry one of `labels`, in encoded form, or, where only `alarming` watchdogs
-    /// are wanted, those.
+    /// The selection of the fewest timers that holds every timer with all of `labels`, in encoded form, and, where only
+    /// `alarming` watchdogs are wanted, every such one.
     public func narrowest(labels: [[UInt8]], alarming: Bool = false) -> Selection {
         var narrowest = alarming ? Selection.alarming : .all
         for label in labels where table.count(of: .labelled(label)) < table.count(of: narrowest) || narrowest == .all {

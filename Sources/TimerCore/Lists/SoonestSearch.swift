@@ -2,14 +2,14 @@
 ///
 /// It looks at the slots of the wheels in time order, and of a slot first at those runs of entries that begin soonest,
 /// until none can hold anything sooner than what it has. Between two steps the timers may change: those that are armed
-/// meanwhile are looked at too, and in the end what was found is looked at once more. So whoever keeps its place is
-/// found as by a single step.
+/// meanwhile are looked at too, and in the end what was found is looked at once more. So a timer that keeps its place
+/// is found as by a single step.
 public struct SoonestSearch {
     /// Entries that a step passes over; one that needs its timer looked at counts as `look`.
     public static let stepLimit = 1 << 16
     private static let look = 16
-    /// Each time that a search begins anew, as the wheel moved away under it, its steps grow to the double, so that it
-    /// comes to its end. Up to so many times.
+    /// Each time that the wheel moves past a search's place, the search begins anew with steps of twice the size, so
+    /// that it comes to its end. Most doublings.
     private static let mostDoublings = 16
 
     /// Where the search is: in one of the wheels, or among those that are in none.
@@ -21,7 +21,7 @@ public struct SoonestSearch {
         case catchUp(Int)
     }
 
-    /// What a pause rests on.
+    /// What has to be unchanged after a pause for the search to go on.
     private struct Pause {
         let era: RecentArmings.Era
         let armings: Int
@@ -31,7 +31,7 @@ public struct SoonestSearch {
         var wheel: WheelPause?
     }
 
-    /// What a pause in a wheel rests on.
+    /// What has to be unchanged of the wheel after a pause within it.
     private struct WheelPause {
         let sweeps: Int
         let detachments: Int

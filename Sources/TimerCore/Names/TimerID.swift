@@ -7,7 +7,7 @@ public enum TimerID {
     /// Most bytes a name can have.
     public static let maximumLength = 128
 
-    /// Whether `text` can name a timer. Names that are path components of the API's own can't.
+    /// Whether `text` can name a timer. `.`, `..` and the API's own path components can't.
     public static func isValid(_ text: Span<UInt8>) -> Bool {
         guard text.count >= 1 && text.count <= maximumLength else { return false }
         for index in text.indices where !isAllowed(text[index]) { return false }

@@ -1,6 +1,6 @@
 /// The due instants of one timer, in milliseconds on its clock: its rules, with the time zone they speak of.
 ///
-/// What fires, what is skipped and what previews show all ask here.
+/// Fires, skips and previews all take their instants from here.
 struct Grid {
     let rules: TimerRules
     /// Of a cron schedule.
@@ -11,7 +11,7 @@ struct Grid {
         if case .cron(let cron) = rules.schedule { zone = zones.zone(named: cron.zone) } else { zone = nil }
     }
 
-    /// Whether a calendar names its instants.
+    /// Whether a cron expression names its instants.
     var isCron: Bool { rules.schedule.kind == .cron }
 
     /// Milliseconds between due instants; 0 where they are not evenly spaced, or there is but one.
@@ -69,7 +69,7 @@ struct Grid {
     /// first one that is kept, and how many are dropped.
     ///
     /// - Parameters:
-    ///   - oldest: those before are dropped; `last` is not.
+    ///   - oldest: instants before it are dropped, but never `last`.
     ///   - most: at most that many, the latest, are kept; at least 1.
     func kept(
         from due: Int64, last: Int64, before: Int64, notBefore oldest: Int64, most: Int64
@@ -81,7 +81,8 @@ struct Grid {
             return (due + dropped * period, dropped)
         }
         guard case .cron(let cron) = rules.schedule, let zone else { return (due, 0) }
-        // The last instant that `most` instants up to `last` follow: how many do grows as the instant goes back.
+        // A binary search for the earliest instant that at most `most` due instants follow, up to `last`: the further
+        // back, the more follow.
         var low = max(due, oldest) - 1
         var high = last - 1
         while low < high {
@@ -100,7 +101,7 @@ struct Grid {
     ///
     /// The instant planned is, of those that the leeway allows, the multiple of the greatest power of two.
     ///
-    /// - Parameter definition: the timer's, whose name tells its fires from those of others.
+    /// - Parameter definition: the timer's, whose name makes its jitter another than that of other timers.
     func planned(_ due: Int64, _ definition: Span<UInt8>) -> Int64 {
         var instant = due
         if rules.jitter > 0 {

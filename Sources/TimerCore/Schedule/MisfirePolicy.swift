@@ -1,4 +1,4 @@
-/// What becomes of due instants that passed while the fire loop stood still, or that the calendar jumped.
+/// What becomes of due instants that passed while the fire loop stood still, or that a step of the calendar skipped.
 public enum MisfirePolicy: UInt8, Sendable, CaseIterable {
     /// One fire stands for all.
     case once = 0

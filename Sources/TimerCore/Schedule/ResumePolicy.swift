@@ -1,10 +1,10 @@
-/// What `resume` makes of the time a timer was suspended.
+/// What `resume` does about the time for which a timer was suspended.
 public enum ResumePolicy: UInt8, Sendable, CaseIterable {
     /// The time left at suspend is the time left at resume.
     case remaining = 0
-    /// The grid stays; what fell into the pause fires once at resume.
+    /// The grid stays; the due instants in the pause fire once at resume.
     case deadline = 1
-    /// The grid stays; what fell into the pause is dropped and counted.
+    /// The grid stays; the due instants in the pause are dropped and counted.
     case skip = 2
 
     /// The name on the wire.

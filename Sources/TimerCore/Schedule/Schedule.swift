@@ -6,7 +6,7 @@ public enum Schedule: Sendable, Equatable {
     case at(Int64)
     /// Again and again, `period` apart.
     case every(Int64, first: First)
-    /// At the local times that a cron expression names. Kept aside, so that the other kinds stay small.
+    /// At the local times that a cron expression names. Boxed, so that the other kinds stay small.
     indirect case cron(CronSchedule)
     /// When it is not kicked for that long.
     case watchdog(Int64)

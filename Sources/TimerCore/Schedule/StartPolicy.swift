@@ -1,10 +1,10 @@
-/// Whether creating a timer sets it going.
+/// Whether creating a timer starts it.
 public enum StartPolicy: UInt8, Sendable, CaseIterable {
     /// It runs from the start.
     case now = 0
     /// It is idle until it is activated.
     case manual = 1
-    /// It is idle until somebody follows its events.
+    /// It is idle until its first subscriber comes.
     case subscriber = 2
 
     /// The name on the wire.

@@ -1,6 +1,6 @@
-/// Whether a timer is suspended by itself.
+/// When a timer is suspended without a command.
 public enum StopPolicy: UInt8, Sendable, CaseIterable {
-    /// Once nobody follows its events any more; the next one who does resumes it.
+    /// Once its last subscriber has left; the next one resumes it.
     case subscriber = 1
 
     /// The name on the wire.

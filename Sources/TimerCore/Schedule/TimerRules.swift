@@ -2,17 +2,17 @@
 public struct TimerRules: Sendable, Equatable {
     /// When it fires.
     public var schedule: Schedule
-    /// What it counts by.
+    /// The clock it counts by.
     public var clock: TimerClock
     /// For repeating timers.
     public var mode: RepeatMode = .fixedRate
     /// Whether it runs from the start.
     public var start: StartPolicy = .now
-    /// Whether it is suspended by itself; nil for never.
+    /// When it is suspended without a command; nil for never.
     public var stop: StopPolicy?
-    /// What a pause does.
+    /// What `resume` does about the pause.
     public var onResume: ResumePolicy = .remaining
-    /// What a gap does.
+    /// What becomes of due instants missed in a gap.
     public var misfire: MisfirePolicy = .once
     /// Milliseconds after which a missed due instant is dropped whatever `misfire` says; nil for never.
     public var misfireGrace: Int64?
@@ -44,12 +44,12 @@ public struct TimerRules: Sendable, Equatable {
         clock = schedule.defaultClock
     }
 
-    /// `onResume` as it works: time left means nothing on the wall clock, where the due instant stays.
+    /// `onResume` as it takes effect: on the wall clock the due instant stays, so that `remaining` is `deadline`.
     public var effectiveResume: ResumePolicy {
         onResume == .remaining && clock == .wall && schedule.kind != .watchdog ? .deadline : onResume
     }
 
-    /// Whether `other` plans its fires alike: a change of any of these counts the full period anew.
+    /// Whether `other` plans its fires alike. A change of any of these members counts the full period anew.
     func plansLike(_ other: TimerRules) -> Bool {
         schedule == other.schedule && clock == other.clock && mode == other.mode && misses == other.misses
     }

@@ -1,5 +1,5 @@
-/// The next fires of a timer, as far as they are asked for, found a bounded number at a time: it needs no lock, and of a
-/// rare calendar each may lie decades after the one before.
+/// The next fires of a timer, as many as are asked for, found a bounded number at a time: with a rare cron expression
+/// each may lie decades after the one before. It needs no lock.
 public struct UpcomingFires: Sendable {
     /// Fires that a step looks for.
     public static let stepLimit = 32
@@ -18,7 +18,7 @@ public struct UpcomingFires: Sendable {
         self.grid = grid
         self.now = now
         self.count = count
-        // When a watchdog fires is not for a schedule to say.
+        // When a watchdog fires depends on its kicks, not on a schedule.
         next = grid.rules.schedule.kind == .watchdog ? nil : due
     }
 

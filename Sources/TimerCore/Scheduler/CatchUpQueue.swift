@@ -1,4 +1,4 @@
-/// Overdue timers under `misfire: all`: each fires one missed instant, then goes to the end.
+/// Overdue timers under `misfire: all`: each fires one missed instant, then goes to the end of the queue.
 struct CatchUpQueue {
     /// A timer that waits; it is dropped when the timer was armed anew since.
     struct Entry: BitwiseCopyable {

@@ -1,4 +1,4 @@
-/// Where the events of timers that are gone end: the newest deletions, by the hash of the timer's name.
+/// The last events of the timers that were deleted last: their positions, by the hash of the timer's name.
 struct DeletedTimers {
     /// Deletions that are remembered.
     static let capacity = 65_536
@@ -8,7 +8,7 @@ struct DeletedTimers {
     private var positions = [[UInt64: Int64]](repeating: [:], count: Int(DeletedTimers.shardCount))
     private var order: FIFO<(hash: UInt64, position: Int64)> = FIFO()
 
-    /// Notes the position of the newest event of a timer that is gone; forgets the oldest deletion above `capacity`.
+    /// Notes the position of a deleted timer's newest event; forgets the oldest deletion above `capacity`.
     mutating func note(_ hash: UInt64, at position: Int64) {
         positions[Self.shard(hash)][hash] = position
         order.append((hash, position))

@@ -16,7 +16,7 @@ struct RecentArmings {
         count += 1
     }
 
-    /// Those after the first `seen`; nil when that is longer ago than is remembered.
+    /// Those after the first `seen`; nil when not all of them are remembered any more.
     func after(_ seen: Int) -> [SlotIndex]? {
         guard count - seen <= Self.capacity else { return nil }
         return (seen..<count).map { slots[$0 % Self.capacity] }

@@ -2,22 +2,23 @@
 extension Scheduler {
     /// An instant in elapsed nanoseconds not after the next due one, nil when nothing is planned.
     public func nextWake(_ now: Now) -> Int64? {
-        // `Int64.max`, the end of the clock, is a wake too: nothing planned is told apart.
+        // `Int64.max`, the end of the clock, is a wake too; nil says that nothing is planned.
         var wake: Int64?
         func consider(_ other: Int64?) { if let other { wake = min(wake ?? .max, other) } }
         consider(elapsedWheel.nextWake.map { Self.saturating($0) })
         consider(wallWheel.nextWake.map { Self.saturating($0 - now.wallOffset) })
         consider(deliveries.wheel.nextWake.map { Self.saturating($0) })
         consider(catchUp.isEmpty ? nil : catchUpFrom)
-        // Beside what is overdue: by that a start finds how long the server was down.
+        // Work that can begin at once counts beside overdue entries and does not hide them: by the oldest a start finds
+        // how long the server was down.
         if rebuildFrom != nil || elapsedWheel.wantsSweep || wallWheel.wantsSweep || deliveries.wheel.wantsSweep {
             consider(now.elapsed)
         }
         return wake
     }
 
-    /// Age of the oldest due instant that has not fired, in milliseconds; 0 where there is none. That of an entry whose
-    /// timer has moved on since counts until the entry comes up.
+    /// Age of the oldest due instant that has not fired, in milliseconds; 0 where there is none. An entry whose timer
+    /// was planned anew since counts until it comes up.
     public func overdue(_ now: Now) -> Int64 {
         var oldest: Int64 = 0
         if let due = elapsedWheel.nextWake { oldest = max(oldest, now.milliseconds(on: .continuous) - due) }
@@ -35,7 +36,7 @@ extension Scheduler {
         return overflow ? (milliseconds < 0 ? 0 : .max) : max(0, product)
     }
 
-    /// Whether any timer counts the time that the server is up, or needs to know when it was up last.
+    /// Whether any timer counts the time that the server is up, or depends on when it was up last.
     public var countsUptime: Bool { table.suspendingCount > 0 || table.stoppableCount > 0 }
 
     /// Whether any timer may be a watchdog.

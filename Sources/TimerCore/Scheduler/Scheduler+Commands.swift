@@ -13,12 +13,12 @@ extension Scheduler {
     ///
     /// - Parameters:
     ///   - effects: the last ones are the step's.
-    ///   - isFire: time planned the next instant, no command did.
+    ///   - isFire: whether the passing of time, not a command, planned the next instant.
     mutating func commit(_ step: borrowing Step, _ effects: inout [Effect], isFire: Bool = false) {
         step.tellNextFire(&effects)
         disarm(step.slot)
         let old = table.progress(step.slot)
-        // What a client sets going anew is not held.
+        // A timer that a client starts anew is not held.
         if old.state != .running && !held.isEmpty { held[step.slot] = nil }
         let due = step.progress.due
         if isFire || old.state != .running || old.due != due {
@@ -75,7 +75,7 @@ extension Scheduler {
         commit(step, &effects)
     }
 
-    /// Replaces what the client set; what is pending goes by the webhook as it stands then.
+    /// Replaces what the client set; pending deliveries are sent by the new webhook.
     private mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) {
         let createdAt = layout(slot).createdAt
         let changesWebhook = changesWebhook(slot, definition)
@@ -249,8 +249,8 @@ extension Scheduler {
         return command == .reschedule ? try rescheduled(step, target) : step.progress.due
     }
 
-    /// Moves the next fire `delay` milliseconds from now, as a receiver of its fires asks; a completed restartable timer is
-    /// activated for it. A cancelled one stays so: a client ended it.
+    /// Moves the next fire `delay` milliseconds from now, as a receiver of its fires asks; a completed restartable
+    /// timer is activated for it. A cancelled timer stays cancelled: a client ended it.
     public mutating func putOff(
         _ slot: SlotIndex, by delay: Int64, _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) {
@@ -266,8 +266,8 @@ extension Scheduler {
         commit(step, &effects)
     }
 
-    /// Gives a watchdog its full period anew. That a timer's entry in the wheel is too early is found when it comes up,
-    /// so the hottest command leaves the wheel alone.
+    /// Gives a watchdog its full period anew. The timer's entry in the wheel is then too early, which is found when it
+    /// comes up: so the most frequent command leaves the wheel alone.
     private mutating func kick(_ step: inout Step, _ effects: inout [Effect]) {
         let before = table.progress(step.slot)
         step.kick(&effects)
@@ -281,7 +281,7 @@ extension Scheduler {
 
     /// What `due` becomes when the next fire is moved to `target`.
     ///
-    /// A grid that is laid into the past goes on from its latest point there, which is due at once: the points before
+    /// A grid that is moved into the past goes on from its latest point there, which is due at once: the points before
     /// were never due. `until` counts when the timer runs; past it a suspended one completes when it is resumed.
     private static func rescheduled(_ step: Step, _ target: RescheduleTarget?) throws(TimerRefusal) -> Int64 {
         guard let target else { preconditionFailure("a reschedule comes with its target") }
@@ -297,7 +297,7 @@ extension Scheduler {
         if step.progress.state == .running && step.isPast(due) {
             throw .invalidSchedule(pointer: pointer, reason: "the timer's `until` lies before that")
         }
-        // What a calendar names does not move along.
+        // The instants of a cron expression do not move along.
         if case .cron = rules.schedule { return due }
         let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
         return step.grid.latest(from: due, through: reached).due

@@ -1,4 +1,4 @@
-/// Events on their way to webhooks: what is owed, whose turn it is, what became of it.
+/// Deliveries of events to webhooks: which are owed, which may be attempted next, and what became of them.
 extension Scheduler {
     /// Most deliveries of one timer that may be pending.
     public static let mostDeliveriesPerTimer = DeliveryTable.mostPerTimer
@@ -8,7 +8,7 @@ extension Scheduler {
     /// How many deliveries are pending, those in flight and waiting included.
     public var pendingDeliveries: Int { deliveries.pending.count }
 
-    /// Whether any that is pending belongs to no timer any more.
+    /// Whether the timer of any pending one is deleted.
     public var hasDetachedDeliveries: Bool { deliveries.detachedCount > 0 }
 
     /// How many dead letters are kept.
@@ -41,8 +41,8 @@ extension Scheduler {
         table.setDeliveries(slot, tail)
     }
 
-    /// The delivery that has to die because too many are pending of the timer at `slot`, or in all: the oldest that is
-    /// not in flight. Nil when there are not.
+    /// The delivery that has to die because too many of the timer at `slot`, or in all, are pending: the oldest that is
+    /// not in flight. Nil when there are not too many.
     public func surplusDelivery(_ slot: SlotIndex) -> Int64? {
         let tail = table[slot].deliveries
         if deliveries.count(tail: tail) > DeliveryTable.mostPerTimer {
@@ -60,7 +60,7 @@ extension Scheduler {
         return found
     }
 
-    /// Whether the turn of any delivery has come, as far as what is durable up to `position` tells.
+    /// Whether any delivery may be attempted, once everything up to `position` is durable.
     public func hasReadyDeliveries(durable position: Int64) -> Bool {
         deliveries.startAfter != nil || deliveries.ready.first.map { $0.restsOn <= position } ?? false
     }
@@ -70,7 +70,7 @@ extension Scheduler {
         if let place = deliveries.find(id) { deliveries.setBody(place, position) }
     }
 
-    /// Takes deliveries whose turn has come and what they rest on is durable, oldest turn first.
+    /// Takes deliveries that may be attempted and whose records are durable, those that wait longest first.
     ///
     /// - Parameter durable: position up to which everything is on disk.
     public mutating func takeReadyDeliveries(limit: Int, durable: Int64) -> [Int64] {
@@ -83,7 +83,8 @@ extension Scheduler {
         return taken
     }
 
-    /// Looks at some of the deliveries that a fold found: the oldest of each timer may go, unless it waits for its time.
+    /// Looks at some of the deliveries that a fold found: the oldest of each timer may be attempted, unless it waits
+    /// for its due instant.
     private mutating func continueStart(limit: Int) {
         guard let after = deliveries.startAfter else { return }
         var looked = 0
@@ -152,8 +153,8 @@ extension Scheduler {
         return slot.isDetached || deliveries.slots[table[slot.owner].deliveries].next == place
     }
 
-    /// Begins an attempt at a delivery whose turn it is; nil where that has passed, or where the definition that it goes
-    /// by is not durable yet: it comes up again once that is.
+    /// Begins an attempt at a delivery that is its timer's next; nil where it is so no more, or where the record of the
+    /// definition that it is sent by is not durable yet: it comes up again once that is.
     ///
     /// - Parameter durable: position up to which everything is on disk.
     public mutating func beginDelivery(_ id: Int64, _ now: Now, durable: Int64) -> DeliveryStanding? {
@@ -174,7 +175,7 @@ extension Scheduler {
         return standing(place, now)
     }
 
-    /// Notes that an attempt is under way that a fold of the log knows nothing of.
+    /// Notes that an attempt is under way of which the log, folded anew, has no record.
     public mutating func rejoinDelivery(_ id: Int64) {
         guard let place = deliveries.pending.find(id, deliveries.slots) else { return }
         let owner = deliveries.slots[place].isDetached ? nil : deliveries.slots[place].owner
@@ -213,7 +214,7 @@ extension Scheduler {
         deliveries.count(tail: table[slot].deliveries) >= DeliveryTable.mostPerTimer
     }
 
-    /// The pending deliveries of the timer at `slot`, in the order in which they go.
+    /// The pending deliveries of the timer at `slot`, in the order in which they are sent.
     public func pendingDeliveries(of slot: SlotIndex) -> [Int64] {
         let tail = table[slot].deliveries
         guard tail != 0 else { return [] }
@@ -247,7 +248,8 @@ extension Scheduler {
             && layout(slot).webhook != nil
     }
 
-    /// Takes the outcome of an attempt over, recorded at `position`: the timer's next one may go once that is durable.
+    /// Applies the outcome of an attempt, recorded at `position`: the timer's next delivery may be attempted once that
+    /// is durable.
     ///
     /// - Parameters:
     ///   - at: wall milliseconds of the outcome.
@@ -255,7 +257,7 @@ extension Scheduler {
     public mutating func settle(_ outcome: DeliveryOutcome, at: Int64, position: Int64, wallOffset: Int64) {
         guard let place = deliveries.pending.find(outcome.delivery, deliveries.slots) else { return }
         deliveries.slots[place].attempts = outcome.attempt
-        // Those that die of the backlog do so without an attempt.
+        // A full backlog ends a delivery without an attempt.
         if outcome.reason != .backlog {
             deliveries.slots[place].lastAttempt = LastAttempt(at: at, status: outcome.status, failure: outcome.failure)
         }
@@ -285,7 +287,8 @@ extension Scheduler {
         table.setProgress(slot, progress)
     }
 
-    /// Notes a timer's ring after one left it: the oldest that is left may go, or an ended timer be forgotten.
+    /// Stores a timer's ring after a delivery left it: the oldest of the rest may be attempted, or an ended timer
+    /// forgotten.
     private mutating func setRing(_ slot: SlotIndex, _ tail: UInt32, restsOn position: Int64) {
         table.setDeliveries(slot, tail)
         if tail == 0 && !deliveries.redefinedAt.isEmpty { deliveries.redefinedAt[slot] = nil }
@@ -335,7 +338,7 @@ extension Scheduler {
         return true
     }
 
-    /// Drops what is pending of a timer.
+    /// Drops the pending deliveries of a timer.
     mutating func dropDeliveries(_ slot: SlotIndex) {
         var tail = table[slot].deliveries
         deliveries.removeAll(tail: &tail)
@@ -343,7 +346,7 @@ extension Scheduler {
         table.setDeliveries(slot, 0)
     }
 
-    /// Has a timer's oldest delivery queue anew: the host it queued for may be another now.
+    /// Lets a timer's oldest delivery come up anew: its webhook may have another host now.
     mutating func requeueDeliveries(_ slot: SlotIndex) {
         let tail = table[slot].deliveries
         guard tail != 0 else { return }
@@ -361,12 +364,12 @@ extension Scheduler {
         deliveries.arm(place, due: now.ceiling(on: .continuous) + milliseconds)
     }
 
-    /// Drops what is pending of a timer whose webhook was taken away.
+    /// Drops the pending deliveries of a timer whose webhook was taken away.
     mutating func dropUndeliverable(_ slot: SlotIndex) {
         if table[slot].deliveries != 0, layout(slot).webhook == nil { dropDeliveries(slot) }
     }
 
-    /// Lets deliveries go whose wait is over, and forgets dead letters whose time is.
+    /// Makes deliveries pending whose wait is over, and forgets dead letters that were kept long enough.
     ///
     /// - Returns: whether all of them were handled.
     mutating func ringDeliveries(_ now: Now, limit: Int) -> Bool {

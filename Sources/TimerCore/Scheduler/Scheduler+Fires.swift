@@ -6,7 +6,7 @@ extension Scheduler {
     public mutating func advance(to now: Now, limit: Int, _ effects: inout [Effect]) -> Bool {
         expired.removeAll(keepingCapacity: true)
         let isRebuilt = continueRebuild(limit: limit, now)
-        // Half is the wall clock's: no flood on one clock keeps the other waiting.
+        // Half of the budget is the wall clock's, so that timers due on one clock do not starve those on the other.
         var budget = wallWheel.count == 0 ? limit : limit - limit / 2
         let kept = limit - budget
         var done = elapsedWheel.expire(
@@ -34,7 +34,7 @@ extension Scheduler {
         wake.map { $0 <= now.milliseconds(on: clock) } ?? false
     }
 
-    /// Takes a running timer on whose entry came up in a wheel: its instant has come, or was moved away since.
+    /// Handles a running timer whose entry came up in a wheel: its instant has come, or was moved to a later one since.
     private mutating func comeUp(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
         var step = begin(slot, now)
         if step.isWatchdog, step.isOver, !step.progress.isPlanned || step.isPast(step.progress.due) {
@@ -50,7 +50,7 @@ extension Scheduler {
     private func fireDue(_ step: inout Step, _ effects: inout [Effect]) {
         let due = step.progress.due
         if step.isPast(due) {
-            // The calendar was stepped forward, and `until` came before the fire that had fitted.
+            // When the fire was planned it was due before `until`; the calendar was stepped forward since.
             return step.complete(&effects)
         }
         let misfires = misfireUntil[step.rules.clock]

@@ -1,5 +1,5 @@
 extension Scheduler {
-    /// Takes a record of the log over: what it says is copied, nothing is decided.
+    /// Applies a record of the log: what it says is copied, nothing is decided.
     ///
     /// - Parameters:
     ///   - definition: the whole definition where the record holds it, else its prefix.
@@ -53,10 +53,10 @@ extension Scheduler {
         return table.find(key)
     }
 
-    /// Lets the timers be found that were folded since this was called last.
+    /// Puts the timers that were folded since the last call into the index.
     public mutating func indexFolded() { table.indexRest() }
 
-    /// Takes the record of a kick over. One whose timer is not there any more, or stands in a later record, says nothing.
+    /// Applies the record of a kick, unless its timer is deleted or a later record holds it.
     ///
     /// - Parameters:
     ///   - hash: top half of the hash of the timer's name.
@@ -68,7 +68,7 @@ extension Scheduler {
         guard let slot = table.find(hash: hash, base: base), table[slot].version < progress.version else {
             return
         }
-        // Kicks stand behind their batch, in which the receiver of the webhook may have said stop.
+        // Kicks stand behind their batch, in which the receiver may have stopped the webhook.
         var progress = progress
         progress.flags.formUnion(table[slot].flags.intersection(.webhookStopped))
         table.setProgress(slot, progress)
@@ -76,7 +76,7 @@ extension Scheduler {
         table.stampKick(slot, position: position)
     }
 
-    /// Takes a deletion over. A timer that is not there was deleted in rows that are gone.
+    /// Applies a deletion. A timer that is not found was deleted by rows that compaction removed.
     public mutating func foldDeletion(prefix: Span<UInt8>, version: Int64, position: Int64) {
         versionFloor = max(versionFloor, version)
         indexFolded()
@@ -91,7 +91,7 @@ extension Scheduler {
     /// Raises the floor of versions to what an earlier life of the log reached.
     public mutating func foldVersionFloor(_ floor: Int64) { versionFloor = max(versionFloor, floor) }
 
-    /// Takes over up to which version changes may have been lost: what the log tells last counts.
+    /// Notes up to which version changes may have been lost; the last such record of the log counts.
     public mutating func foldLostVersions(_ version: Int64) { lostVersions = version }
 
     /// Has the next version of every timer lie above `version`, of which changes may have been lost.

@@ -1,6 +1,6 @@
-/// Deliveries as the log tells them.
+/// What recovery does with deliveries: the log's records are copied, nothing is decided.
 extension Scheduler {
-    /// Takes over that the event at position `id`, about the timer of `definition`, is to be delivered.
+    /// Applies that the event at position `id`, about the timer of `definition`, is to be delivered.
     public mutating func foldOwed(_ id: Int64, definition: Span<UInt8>) {
         // Mostly the timer of the record itself.
         if let last = lastFolded, table.isNamed(last, by: definition) { return append(id, last) }
@@ -12,10 +12,10 @@ extension Scheduler {
         append(id, slot)
     }
 
-    /// Takes over where the definition of a deleted timer stands.
+    /// Applies where the definition of a deleted timer stands.
     public mutating func foldWill(_ will: DeliveryWill, definition: Span<UInt8>) { moveWill(definition, will) }
 
-    /// Takes an outcome over, recorded at `position`.
+    /// Applies an outcome, recorded at `position`.
     ///
     /// - Parameter definition: of the timer, or the prefix of it.
     public mutating func fold(_ outcome: DeliveryOutcome, definition: Span<UInt8>, at: Int64, position: Int64) {
@@ -25,14 +25,14 @@ extension Scheduler {
             let slot = table.find(TimerKey(definition: definition, siphash: table.siphash))
         else { return }
         table.setLastEvent(slot, position)
-        // The delivery itself may have gone with older rows, others that ended with it not yet.
+        // The delivery's own record may have been compacted away before those of deliveries that ended with it.
         if outcome.reason == .gone && !outcome.isDetached {
             dropDeliveries(slot)
             stopWebhook(slot)
         }
     }
 
-    /// Takes a delivery over as the record at `position` tells it.
+    /// Applies the state of a delivery that the record at `position` holds.
     ///
     /// - Parameters:
     ///   - standing: with its due instant on the wall clock; its slot says only whether it belongs to a timer.

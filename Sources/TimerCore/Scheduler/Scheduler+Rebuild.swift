@@ -9,7 +9,7 @@ extension Scheduler {
         recentArmings = RecentArmings()
         wallBuild &+= 1
         rebuildFrom = 0
-        // What lies ahead again has not been missed.
+        // Instants that lie ahead again were not missed.
         misfireUntil[.wall] = min(misfireUntil[.wall], wall)
     }
 

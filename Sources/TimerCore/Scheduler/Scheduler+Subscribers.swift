@@ -1,18 +1,18 @@
-/// What those who follow a timer's events mean to it: `start: subscriber` and `stop: subscriber`.
+/// What subscribers, the streams that follow a timer's events, do to it: `start: subscriber` and `stop: subscriber`.
 ///
-/// Who follows is counted by the caller. After a start of the server a running timer with `stop: subscriber` is *held*: it is
-/// in no wheel until a subscriber comes, or until it is suspended as of the last instant at which the server was up. Were
-/// it armed meanwhile, it could fire in a time that it is to have been suspended for.
+/// The caller counts them. After a start of the server a running timer with `stop: subscriber` is *held*: it is in no
+/// wheel until a subscriber comes, or until it is suspended as of the last instant at which the server was up. Were it
+/// armed meanwhile, it could fire in a time for which it is then suspended.
 extension Scheduler {
     /// Whether the timer at `slot` is suspended once it has no subscriber.
     public func stopsUnsubscribed(_ slot: SlotIndex) -> Bool { table[slot].traits.contains(.stopsUnsubscribed) }
 
-    /// Whether the timer at `slot` is one to be told of a subscriber: it waits for one, or can't do without.
+    /// Whether a subscriber matters to the timer at `slot`: the timer waits for one, or is suspended without any.
     public func wantsSubscriber(_ slot: SlotIndex) -> Bool {
         stopsUnsubscribed(slot) ? !table[slot].state.hasEnded : waitsForSubscriber(slot)
     }
 
-    /// Whether a subscriber sets the timer at `slot` going: one that a command suspended, or that has ended, is left alone.
+    /// Whether a subscriber starts or resumes the timer at `slot`: not if a command suspended it, or if it has ended.
     public func waitsForSubscriber(_ slot: SlotIndex) -> Bool {
         switch table[slot].state {
         case .idle: rules(slot).start == .subscriber
@@ -21,12 +21,13 @@ extension Scheduler {
         }
     }
 
-    /// Sets the timer at `slot` going, which waits for a subscriber.
+    /// Starts or resumes the timer at `slot`, which waits for a subscriber.
     public mutating func subscribe(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) throws(TimerRefusal) {
         try apply(table[slot].state == .idle ? .activate : .resume, slot, now, if: .none, &effects)
     }
 
-    /// Nobody has followed the timer at `slot` for long enough: suspends it if it runs and has `stop: subscriber`.
+    /// Suspends the timer at `slot`, which has had no subscriber for long enough, if it runs and has `stop:
+    /// subscriber`.
     ///
     /// - Parameter lastUp: the last instant before the start at which the server was up, as of which one that is still held
     ///   is suspended; nil where there was none.
@@ -49,8 +50,8 @@ extension Scheduler {
         arm(slot, Grid(rules(slot), zones: zones), now)
     }
 
-    /// Notes that what is due of held timers misfires, if one of them is overdue by more than `threshold` nanoseconds: none of
-    /// them wakes the fire loop, which else finds out by that.
+    /// Notes that what is due of held timers misfires, if one of them is overdue by more than `threshold` nanoseconds:
+    /// held timers don't wake the fire loop, which finds a stall by waking late.
     public mutating func noteHeldStall(longerThan threshold: Int64, _ now: Now) {
         let isOverdue = held.contains { slot, due in
             let late = now.milliseconds(on: table[slot].traits.clock) - due

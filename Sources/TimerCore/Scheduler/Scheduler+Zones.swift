@@ -1,4 +1,4 @@
-/// Cron timers over a restart: the data of a time zone may be others than those their instants were planned by.
+/// Cron timers after a restart: the data of their time zones may differ from those that their instants were planned by.
 extension Scheduler {
     /// Where the cron timers are.
     public func cronTimers() -> [SlotIndex] {
@@ -7,7 +7,7 @@ extension Scheduler {
 
     private func isCron(_ slot: SlotIndex) -> Bool { table[slot].inUse && table[slot].traits.contains(.cron) }
 
-    /// A time zone that one of `timers` names and that there is none of; nil when all are known.
+    /// A time zone that one of `timers` names and that is not known; nil when all are.
     public func missingZone(of timers: ArraySlice<SlotIndex>) -> [UInt8]? {
         for slot in timers {
             guard case .cron(let cron) = rules(slot).schedule else { continue }
@@ -16,8 +16,8 @@ extension Scheduler {
         return nil
     }
 
-    /// Plans those of `timers` anew that the data of their zones give another instant than is recorded. Slots that have
-    /// been given back since, or to others, are passed over.
+    /// Plans each of `timers` anew for which the data of its zone give another instant than is recorded. Slots that
+    /// were freed since, or taken by timers without cron, are passed over.
     ///
     /// - Returns: how many there were.
     public mutating func replanCron(_ timers: ArraySlice<SlotIndex>, _ now: Now, _ effects: inout [Effect]) -> Int {

@@ -4,12 +4,12 @@ public struct FIFO<Element> {
     /// Elements of a chunk.
     @inlinable static var chunkSize: Int { 1024 }
 
-    /// What comes next, last first, so that taking it gives its place back.
+    /// The next elements, the very next at the end, from where `popLast` takes them.
     @usableFromInline var front: [Element] = []
     /// Full chunks between front and back, from `start` on; those before it are empty.
     @usableFromInline var chunks: [[Element]] = []
     @usableFromInline var start = 0
-    /// What came last, in order; less than a chunk.
+    /// The newest elements, in order; less than a chunk.
     @usableFromInline var back: [Element] = []
 
     /// An empty queue.

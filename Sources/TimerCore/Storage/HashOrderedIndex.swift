@@ -51,11 +51,12 @@ struct HashOrderedIndex {
         count += 1
     }
 
-    /// Adds many entries, each a hash and its value as `entry` puts them together: no more than some
-    /// thousands, or than there are, so that no page gets many more than it holds.
+    /// Adds many entries, each a hash and its value as `entry` puts them together: at most some thousands, or as many
+    /// as there are, so that no page gets many times what it holds.
     mutating func insert(_ entries: [UInt64]) {
-        // Their pages lie all over memory. So many that pages get several each go page by page; for fewer, the pages are
-        // looked at first, and fetched side by side, where one search after the other would wait for each.
+        // The entries' pages lie all over memory. Where there are more entries than pages, they are put in page by
+        // page. Where there are fewer, their pages are read before, so that the memory fetches overlap; else each
+        // insertion would wait for its own.
         let isDense = entries.count > pages.count
         if !isDense { fetchPages(of: entries) }
         for entry in isDense ? Self.grouped(entries) : entries {

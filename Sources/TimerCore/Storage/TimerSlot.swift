@@ -28,10 +28,10 @@ struct TimerSlot: BitwiseCopyable {
     var armed = Armed.no
     /// Which build of the wheel it was armed in: see `Scheduler.rebuildWallWheel`.
     var wheelBuild: UInt8 = 0
-    /// What of its definition is asked of very many timers at once.
+    /// What a pass over all timers asks of its definition.
     var traits: Definition.Traits = []
 
-    /// Takes over what its life changes, but for what `FireSlot` keeps.
+    /// Copies the progress, but for what `FireSlot` keeps.
     mutating func take(_ progress: TimerProgress) {
         version = progress.version
         updatedAt = progress.updatedAt

@@ -10,7 +10,7 @@ struct TimerTable: ~Copyable {
     private var byID = HashOrderedIndex()
     /// Entries of timers that `byID` lacks so far: see `insertUnindexed`.
     private var unindexed: [UInt64] = []
-    /// They are indexed at the latest when they are as many as those that are, within these bounds.
+    /// They are indexed at the latest when they are as many as the indexed ones, within these bounds.
     private static let leastIndexed = 4096
     private static let mostUnindexed = 1 << 20
     private var byLabel = LabelIndex()
@@ -22,7 +22,7 @@ struct TimerTable: ~Copyable {
     private(set) var definitionBytes = 0
     /// How many timers on the suspending clock are armed.
     private(set) var suspendingCount = 0
-    /// How many timers run that are suspended once nobody follows their events.
+    /// How many running timers are suspended once their last subscriber leaves.
     private(set) var stoppableCount = 0
     private var countByState = [Int](repeating: 0, count: TimerState.allCases.count)
 
@@ -75,8 +75,8 @@ struct TimerTable: ~Copyable {
         return slot
     }
 
-    /// Adds a timer, `hash` that of its name, that nobody can find before `indexRest`: many are indexed faster than one
-    /// after the other.
+    /// Adds a timer, `hash` that of its name, that is not found before `indexRest`: many are indexed faster at once
+    /// than one by one.
     mutating func insertUnindexed(_ hash: UInt64, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
         let slot = add(hash, definition: definition, progress: progress)
         unindexed.append(HashOrderedIndex.entry(slots[Int(slot)].hash, slot))
@@ -144,7 +144,7 @@ struct TimerTable: ~Copyable {
         old.free()
     }
 
-    /// Replaces what its life changes.
+    /// Replaces a timer's progress.
     mutating func setProgress(_ slot: SlotIndex, _ progress: TimerProgress) {
         if slots[Int(slot)].state == progress.state { return store(progress, slot) }
         countState(slot, by: -1)
@@ -160,7 +160,7 @@ struct TimerTable: ~Copyable {
         if state == .running, slots[Int(slot)].traits.contains(.stopsUnsubscribed) { stoppableCount += change }
     }
 
-    /// What its life has made of a timer.
+    /// A timer's progress.
     func progress(_ slot: SlotIndex) -> TimerProgress {
         let entry = slots[Int(slot)]
         var progress = TimerProgress()
@@ -276,8 +276,8 @@ extension TimerTable {
         Int(slot) < kickSlots.count ? kickSlots[Int(slot)].progress : KickProgress()
     }
 
-    /// Replaces what a watchdog has beside its progress.
-    /// Nil where the timer is no watchdog: as one it would begin anew.
+    /// Replaces what a watchdog has beside its progress; nil where the timer is none, so that it begins anew if it
+    /// becomes one.
     mutating func setKicks(_ slot: SlotIndex, _ kicks: KickProgress?) {
         guard let kicks else {
             if Int(slot) < kickSlots.count { kickSlots[Int(slot)].progress = KickProgress() }

@@ -72,7 +72,7 @@ struct TimerWheel: ~Copyable {
     /// Timers armed here.
     private(set) var live = 0
 
-    /// What eight levels reach: a due instant from here on (the year 10889) waits at the end of the wheel.
+    /// The reach of eight levels: a due instant from here on (the year 10889) is placed at the end of the wheel.
     private static let reach: Int64 = 1 << 48
 
     /// Makes an empty wheel that stands at `position` milliseconds, not before 0: placing is by the bits in which two
@@ -257,9 +257,9 @@ struct TimerWheel: ~Copyable {
     /// Whether dead entries outnumber the live so far that `expire` should be called to sweep.
     var wantsSweep: Bool { count - live > live + Self.sweepThreshold }
 
-    // Reading, slot by slot in time order, what was taken apart before all: what of it is put back meanwhile is in a slot
-    // then. As long as a slot is neither swept nor come to (`position` is before its start), its runs stay; what is armed
-    // later is in none of them, or at the end of one.
+    // Reading goes slot by slot in time order, first the slots that were taken apart: their entries may be put back
+    // into later slots meanwhile. As long as a slot is neither swept nor reached (`position` is before its start), its
+    // runs stay; an entry armed later is in none of them, or at the end of one.
 
     /// The first slot from `slot` on that holds entries; 0 is the first of all.
     func nextSlot(from slot: Int) -> Int? {

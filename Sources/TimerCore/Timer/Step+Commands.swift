@@ -1,4 +1,4 @@
-/// What each command makes of a timer in a state in which it is legal.
+/// What each command does to a timer in a state in which it is legal.
 extension Step {
     mutating func activate(_ effects: inout [Effect]) {
         let due = grid.first(activatedAt: now)
@@ -7,8 +7,8 @@ extension Step {
     }
 
     /// - Parameters:
-    ///   - reason: why, where no command asked for it.
-    ///   - instant: the time left is that of then; nil for now.
+    ///   - reason: why, where no command caused it.
+    ///   - instant: the time left is that at this instant; nil for now.
     mutating func suspend(because reason: EventReason = .none, asOf instant: Now? = nil, _ effects: inout [Effect]) {
         progress.state = .suspended
         progress.flags.remove(.unplanned)
@@ -56,7 +56,7 @@ extension Step {
         fire(.manual, due: instant, missed: 0, next: isOneShot || !progress.isPlanned ? nil : progress.due, &effects)
     }
 
-    /// A sign of life from what a watchdog watches.
+    /// Gives a watchdog its full period anew; one that was stalled recovers.
     mutating func kick(_ effects: inout [Effect]) {
         let stalledSince = progress.flags.contains(.stalled) ? kicks?.stalledSince : nil
         let lastKickedAt = kicks?.lastKickedAt ?? 0
@@ -65,12 +65,13 @@ extension Step {
         kicks?.kickCount += 1
         guard let stalledSince else { return emit(nil, &effects) }
         let stalledFor = max(0, now.milliseconds(on: rules.clock) - stalledSince)
-        // Calendar instants, as both kicks are shown; a calendar that was set back makes it no shorter than the stall.
+        // By the calendar, as both kicks are shown, but never shorter than the stall, even if the calendar was set
+        // back.
         let silentFor = lastKickedAt == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - lastKickedAt)
         emit(.recovered, stalledFor: stalledFor, silentFor: silentFor, &effects)
     }
 
-    /// Plans further alarms of a stalled watchdog, or none, as its changed rules have it.
+    /// Plans further alarms of a stalled watchdog, or none, as its changed rules say.
     mutating func followRepeatAlarm() {
         guard progress.state == .running, progress.flags.contains(.stalled), let since = kicks?.stalledSince else {
             return

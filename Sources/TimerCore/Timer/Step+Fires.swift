@@ -1,11 +1,11 @@
-/// What becomes of a timer whose due instant came.
+/// What happens to a timer whose due instant has come.
 extension Step {
     /// The due instant after the one at `due`. A cron schedule goes on after now where a client had moved `due`.
     func next(after due: Int64) -> Int64? {
         grid.following(progress.flags.contains(.moved) && grid.isCron ? max(due, now.wall) : due, now)
     }
 
-    /// Tells that a watchdog was silent for too long, as of `due`.
+    /// Fires a watchdog that was not kicked in time, as of `due`.
     mutating func alarm(_ due: Int64, missed: Int64, _ effects: inout [Effect]) {
         if !progress.flags.contains(.stalled) {
             progress.flags.insert(.stalled)
@@ -14,7 +14,8 @@ extension Step {
         fire(.stalled, due: due, missed: missed, next: next(after: due), &effects)
     }
 
-    /// Deals with what was due from the planned instant through `end` while the fire loop stood still.
+    /// Applies the misfire policy to the due instants from the planned one through `end`, which passed while the fire
+    /// loop stood still.
     mutating func misfire(through end: Int64, _ effects: inout [Effect]) {
         let due = progress.due
         let last = grid.latest(from: due, through: min(end, rules.lastDue(now)))
@@ -30,7 +31,7 @@ extension Step {
         fire(.misfire, due: kept.due, missed: kept.dropped, next: self.next(after: kept.due), &effects)
     }
 
-    /// Drops and counts missed due instants: nobody is told, unless nothing is left to fire.
+    /// Drops and counts missed due instants: no event tells of them, unless no fire is left and the timer completes.
     private mutating func drop(_ count: Int64, next: Int64?, _ effects: inout [Effect]) {
         progress.missedCount += count
         plan(next, &effects)

@@ -11,7 +11,7 @@ struct Step {
 
     var isWatchdog: Bool { kicks != nil }
 
-    /// Appends an event with the progress as it now is; without a type a change that nobody is told of.
+    /// Appends an event with the progress as it now is; without a type, a change that no stream shows.
     func emit(
         _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil,
         silentFor: Int64? = nil,
@@ -25,7 +25,8 @@ struct Step {
                 owesDelivery: owesDelivery && !progress.flags.contains(.webhookStopped)))
     }
 
-    /// Notes in the step's own events, the last of `effects`, when the next fire is planned now that the step is taken.
+    /// Fills in, at the end of the step, when the next fire is planned: in the step's own events, the last of
+    /// `effects`.
     func tellNextFire(_ effects: inout [Effect]) {
         let next = progress.nextFireAt(grid.rules, now)
         var index = effects.count - 1
@@ -40,7 +41,7 @@ struct Step {
         floorDivide(now.nanoseconds(on: rules.clock), 1000) - due * 1000
     }
 
-    /// Whether no fire may be due at `due` any more.
+    /// Whether `due` lies after `until`, so that no fire may be due then.
     func isPast(_ due: Int64) -> Bool { due > rules.lastDue(now) }
 
     /// Whether `maxFires` is reached.
@@ -49,20 +50,20 @@ struct Step {
     /// Ends the timer; from now on `due` is the instant it is forgotten at.
     mutating func end(_ state: TimerState) {
         progress.state = state
-        // Whether it was stalled when it ended stays to be seen.
+        // An ended timer still shows whether it was stalled.
         progress.flags.formIntersection([.stalled, .webhookStopped])
         progress.due = now.ceiling(on: .continuous) + rules.retain
     }
 
-    /// Ends the timer, nothing being left to fire.
+    /// Ends the timer because no fire is left.
     mutating func complete(_ effects: inout [Effect]) {
         end(.completed)
         emit(.completed, &effects)
     }
 
-    /// Sets the timer going, with its first fire due at `due`.
+    /// Starts the timer, with its first fire due at `due`.
     ///
-    /// - Parameter isMoved: that is an instant of a client's, not of the schedule's.
+    /// - Parameter isMoved: a client chose that instant, not the schedule.
     mutating func start(_ due: Int64, _ effects: inout [Effect], isMoved: Bool = false) {
         progress.state = .running
         progress.flags.remove(.unsubscribed)
@@ -72,7 +73,7 @@ struct Step {
         emit(.activated, &effects)
     }
 
-    /// Plans as after an activation: a watchdog is well again.
+    /// Plans as after an activation: a watchdog's health is ok again.
     mutating func planAnew(_ due: Int64) {
         progress.due = due
         progress.flags.formIntersection([.webhookStopped, .unsubscribed])
@@ -80,7 +81,8 @@ struct Step {
     }
 
     /// Counts a fire, plans the one after at `next` (nil: none) and emits both events: the fire, and the completion
-    /// when nothing may follow. The fire's event already holds the plan, since the log keeps what it says.
+    /// when nothing may follow. The progress is planned before the fire is emitted, since its event is what the log
+    /// keeps.
     mutating func fire(
         _ reason: EventReason, due: Int64, missed: Int64, next: Int64?, _ effects: inout [Effect]
     ) {

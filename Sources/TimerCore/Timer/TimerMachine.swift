@@ -1,11 +1,11 @@
-/// The one transition table: it decides in the server, words the refusals, fills `allowed`, and prints the tables and
-/// the diagram of the documents, which a test holds to it.
+/// The one table of what each command does in each state. The server decides by it, and refusals, `allowed`, and the
+/// tables and the diagram of the documents are made from it; a test compares the documents with it.
 public enum TimerMachine {
     /// What a command does in a state.
     public enum Transition: Sendable, Equatable {
         /// 409 `illegal-transition`; nothing changes.
         case illegal
-        /// The timer goes to a state (perhaps the one it is in); `note` says the rest in a document.
+        /// The timer goes to a state (perhaps the one it is in); `note` is what documents add.
         case go(TimerState, note: StaticString)
         /// As `go(.running)` where the timer is `restartable`, else illegal.
         case restart
@@ -22,7 +22,7 @@ public enum TimerMachine {
         }
     }
 
-    /// What `command` does to a timer in `state`. `kick` is legal on watchdogs alone, which is judged before.
+    /// What `command` does to a timer in `state`. That `kick` is legal on watchdogs alone is checked before.
     public static func transition(_ command: TimerCommand, in state: TimerState) -> Transition {
         table[Int(command.rawValue)][Int(state.rawValue)]
     }

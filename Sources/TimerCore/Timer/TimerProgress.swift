@@ -1,6 +1,7 @@
-/// The part of a timer that its life changes; `TimerRules` and the rest of its definition are what its client set.
+/// The part of a timer that changes as it runs: its state, its next due instant, its counts. What its client set is its
+/// definition, with `TimerRules`.
 ///
-/// Every log record carries it whole, so that folding the log is copying.
+/// Every record of the log carries it whole, so that recovery copies and decides nothing.
 public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     /// Grows with every change, 1 at the least.
     public var version: Int64 = 0
@@ -17,7 +18,7 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     public var missedCount: Int64 = 0
     /// `fired` events since the last activation.
     public var firesSinceActivation: Int64 = 0
-    /// Where in its life it is.
+    /// Its state.
     public var state: TimerState = .idle
     /// What else is true of it.
     public var flags: Flags = []
@@ -39,7 +40,7 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
         public static let moved = Flags(rawValue: 4)
         /// The receiver of its webhook said that it wants no more (410).
         public static let webhookStopped = Flags(rawValue: 8)
-        /// It is suspended because nobody followed its events any more: the next one who does resumes it.
+        /// It is suspended because its last subscriber left: the next one resumes it.
         public static let unsubscribed = Flags(rawValue: 16)
     }
 
@@ -49,8 +50,8 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     /// Whether it is a watchdog that alarms now.
     public var isAlarming: Bool { state == .running && flags.contains(.stalled) }
 
-    /// The wall instant, in milliseconds, at which the next fire is planned; nil for none. A watchdog whose silence would
-    /// end behind `until` completes there without one.
+    /// The wall instant, in milliseconds, at which the next fire is planned; nil for none. A watchdog whose period
+    /// would end after `until` completes there without one.
     public func nextFireAt(_ rules: borrowing TimerRules, _ now: Now) -> Int64? {
         guard isPlanned else { return nil }
         let wall = now.wall(of: due, on: rules.clock)

@@ -4,7 +4,7 @@ public enum TimerRefusal: Error, Sendable, Equatable {
     case notFound
     /// The id of a new timer is taken.
     case exists
-    /// The table has no such step from this state.
+    /// `TimerMachine` has no such transition from this state.
     case illegalTransition(TimerCommand, state: TimerState, restartable: Bool, isWatchdog: Bool = false)
     /// Only DELETE and changes of other fields are legal on an ended timer.
     case illegalChange(state: TimerState, restartable: Bool, isWatchdog: Bool = false)

@@ -4,11 +4,11 @@ public enum TimerState: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     case idle = 0
     /// Counting; a fire is planned.
     case running = 1
-    /// Held; `resume` goes on.
+    /// Not counting until it is resumed.
     case suspended = 2
     /// Ended by a client.
     case cancelled = 3
-    /// Ended by itself: nothing is left to fire.
+    /// Ended by itself: no fire is left.
     case completed = 4
 
     /// The name on the wire.

@@ -1,6 +1,6 @@
 /// A condition on a timer's version that a change depends on.
 public enum VersionCondition: Sendable, Equatable {
-    /// Whatever it is.
+    /// No condition.
     case none
     /// One of these.
     case oneOf([Int64])
@@ -13,7 +13,7 @@ public enum VersionCondition: Sendable, Equatable {
         }
     }
 
-    /// Whether it speaks of the version `version`, which is there.
+    /// Whether it names `version`, that of an existing timer.
     public func names(_ version: Int64) -> Bool {
         switch self {
         case .none: false

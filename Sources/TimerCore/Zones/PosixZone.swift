@@ -51,7 +51,7 @@ struct PosixZone: Equatable {
         for year in years {
             let start = daylight.start.day.day(in: year) * CronExpression.day + daylight.start.time
             let end = daylight.end.day.day(in: year) * CronExpression.day + daylight.end.time
-            // At one instant the end comes first: daylight saving that ends as it begins is all the year's time.
+            // At one instant the end comes first: daylight saving time that begins as it ends holds all year.
             all.append((end - Int64(daylight.offset), standard))
             all.append((start - Int64(standard), daylight.offset))
         }

@@ -9,7 +9,7 @@ extension TimeZoneTable {
         var block = first
         var footer: PosixZone?
         if first.version > 0 {
-            // The first block counts in 32 bits, for programs of the past; the second says it all.
+            // The first block counts in 32 bits, for old programs; the second is complete.
             guard let second = TZifBlock(bytes, at: first.end), second.version > 0 else { return nil }
             block = second
             guard second.end < bytes.count, bytes[second.end] == UInt8(ascii: "\n") else { return nil }

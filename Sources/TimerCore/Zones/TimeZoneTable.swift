@@ -18,8 +18,8 @@ public struct TimeZoneTable: Sendable, Equatable {
     struct Transition: Sendable, Equatable {
         var instant: Int64
         var offset: Int32
-        /// Where local time goes on, against the latest it ever was: so many seconds of it are left out if positive;
-        /// if negative so many were there before and come again.
+        /// Local time from then on, less the latest local time before: if positive, so many seconds of local time are
+        /// left out; if negative, so many come a second time.
         var skipped: Int32
     }
 

@@ -1,6 +1,6 @@
-/// Bytes that grow at their end, in memory of their own that serves one use after another.
+/// A growing run of bytes in memory of its own, which is kept from one use to the next.
 ///
-/// A JSON text is a hundred small pieces. Each that is appended to an array asks first whether the array is shared.
+/// A JSON text is written in about a hundred small pieces; an array would check at each append whether it is shared.
 @safe struct ByteBuffer: ~Copyable {
     private var memory = unsafe UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
     /// How many bytes were written since the last `removeAll`.

@@ -1,4 +1,4 @@
-// Where memory is touched unsafely for all of this module but `ByteBuffer`: loads of eight bytes, copies, and the bytes of
+// The unsafe accesses to memory of this module, but for `ByteBuffer`: loads of eight bytes, copies, and the bytes of
 // static strings.
 
 extension Span<UInt8> {

@@ -77,8 +77,8 @@ private struct JSONDecimal {
         return Int64(exactly: magnitude)
     }
 
-    /// The value where one rounding makes it: an exact significand times or over an exact power of ten
-    /// (W. D. Clinger, "How to Read Floating Point Numbers Accurately", 1990).
+    /// The value where a single rounding gives it: an exact significand times or over an exact power of ten (W. D.
+    /// Clinger, "How to Read Floating Point Numbers Accurately", 1990).
     var exactDouble: Double? {
         guard significand < Self.exactSignificand, exponent > -Self.exactPowers.count,
             exponent < Self.exactPowers.count

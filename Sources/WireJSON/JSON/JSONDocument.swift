@@ -1,7 +1,7 @@
 /// A JSON text, read strictly (RFC 8259) into one flat array of nodes.
 ///
-/// Meant to be used again and again: ``parse(_:)`` keeps the capacity, so that a request's body costs no allocation
-/// once the arrays have grown. Values are not decoded before they are asked for.
+/// Meant to be reused: ``parse(_:)`` keeps the capacity, so that a request's body costs no allocation once the arrays
+/// have grown. Values are not decoded before they are asked for.
 ///
 /// Refused are: duplicate keys (compared unescaped), invalid UTF-8, lone surrogate escapes, control characters in
 /// strings, trailing bytes, a byte order mark, containers nested over ``maximumDepth``, and everything else that is

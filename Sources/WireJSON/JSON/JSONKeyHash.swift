@@ -2,8 +2,9 @@
 enum JSONKeyHash {
     private static let multiplier: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// The hash of the key in `range`, of its unescaped form. Not secret and not strong: whoever chooses keys can make
-    /// hashes equal, which costs time (see ``JSONParser/duplicateKey(of:_:)`` for the bound) and never an answer.
+    /// The hash of the key in `range`, of its unescaped form. Neither keyed nor strong: a client can choose keys of
+    /// equal hashes, which costs time (see ``JSONParser/duplicateKey(of:_:)`` for the bound) and never changes a
+    /// result.
     @inline(__always)
     static func hash(_ text: Span<UInt8>, _ range: Range<Int>, escaped: Bool) -> UInt32 {
         escaped ? hashUnescaped(text, range) : hash(text, range)

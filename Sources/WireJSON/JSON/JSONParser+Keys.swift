@@ -13,7 +13,7 @@ extension JSONParser {
         var count = 0
         var child = first
         repeat {
-            // A bit that is not set proves the key new.
+            // A bit that is not set proves that the key is new.
             let bit: UInt64 = 1 << UInt64(nodes[Int(child)].keyHash & 63)
             if seen & bit != 0, isRepeated(child, from: first, text) { return child }
             seen |= bit

@@ -4,7 +4,7 @@
 struct JSONParser {
     /// Filled by ``read(_:)``. Comes from the document and goes back to it, to keep its capacity.
     var nodes: [JSONEntry] = []
-    /// Where the keys of a large object are sorted; comes and goes like `nodes`.
+    /// Where the keys of a large object are sorted; handed over and back like `nodes`.
     var scratch: [UInt64] = []
     /// The entry of the innermost value being read: the one an error belongs to.
     private(set) var reading = JSONEntry.none

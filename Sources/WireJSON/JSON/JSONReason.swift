@@ -1,4 +1,4 @@
-/// The words for what is wrong.
+/// What is wrong with a text, in the words of ``JSONError/message``.
 enum JSONReason: String {
     case empty = "empty text"
     case byteOrderMark = "byte order mark"

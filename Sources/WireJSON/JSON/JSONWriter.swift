@@ -2,8 +2,8 @@ import Primitives
 
 /// Writes JSON into memory of its own, compact, putting the commas where they belong.
 ///
-/// The caller pairs each `begin` with its `end` and each ``key(_:)`` with a value; the writer does not check.
-/// Meant to be used again and again: ``reset(keeping:)`` keeps the memory.
+/// The caller pairs each `begin` with its `end` and each ``key(_:)`` with a value; the writer does not check. Meant to
+/// be reused: ``reset(keeping:)`` keeps the memory.
 public struct JSONWriter: ~Copyable {
     private var buffer = ByteBuffer()
     /// Whether a value is complete at this level, so that the next needs a comma before it.

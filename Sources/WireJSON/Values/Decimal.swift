@@ -1,4 +1,4 @@
-/// Decimal digits, written.
+/// Decimal numbers as text.
 enum Decimal {
     /// Most bytes a number takes: the sign and 19 digits, or 20 digits.
     static let longest = 20

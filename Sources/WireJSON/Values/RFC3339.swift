@@ -2,7 +2,7 @@ import Primitives
 
 /// Instants as RFC 3339 text, such as `2026-11-21T09:00:00.000Z`; as numbers, milliseconds since 1970.
 ///
-/// The range is what four digits of a year in UTC can say: ``minimum`` to ``maximum``.
+/// The range is that of four-digit years in UTC: ``minimum`` to ``maximum``.
 public enum RFC3339 {
     /// 0000-01-01T00:00:00.000Z.
     public static let minimum: Int64 = -62_167_219_200_000
