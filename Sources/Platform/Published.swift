@@ -1,21 +1,20 @@
 import Synchronization
 
 /// A value that one thread replaces whole while others read it: configuration that can change while the server runs.
-public final class Published<Value: Sendable>: @unchecked Sendable {  // unchecked: `current` is guarded by `lock`
-    private let lock = Lock()
-    private var current: Value
+public final class Published<Value: Sendable>: Sendable {
+    private let current: Guarded<Value>
     /// Changes with each value, so that a reader knows without the lock that its copy is the newest.
     private let generation = Atomic<UInt64>(0)
 
     /// Publishes a first value.
-    public init(_ value: Value) { current = value }
+    public init(_ value: Value) { current = Guarded(value) }
 
     /// The newest value. Any thread.
-    public var value: Value { lock.withLock { current } }
+    public var value: Value { current.withLock { $0 } }
 
     /// Replaces the value; a reader that has the old one keeps it. Any thread.
     public func publish(_ value: Value) {
-        lock.withLock {
+        current.withLock { current in
             current = value
             generation.add(1, ordering: .releasing)
         }
@@ -31,8 +30,8 @@ public final class Published<Value: Sendable>: @unchecked Sendable {  // uncheck
         /// Copies the newest value of `source`.
         public init(_ source: Published) {
             self.source = source
-            (generation, value) = source.lock.withLock {
-                (source.generation.load(ordering: .relaxed), source.current)
+            (generation, value) = source.current.withLock { current in
+                (source.generation.load(ordering: .relaxed), current)
             }
         }
 

@@ -1,6 +1,6 @@
 import Primitives
 
-/// One HTTP request to make.
+/// An HTTP request that the courier is to make.
 public struct CourierRequest: Sendable {
     /// The caller's number for it; its result has the same.
     public var serial: UInt64
