@@ -1,3 +1,4 @@
+/// Instants of timers are in milliseconds, those of the kernel's clocks in nanoseconds.
 let nanosecondsPerMillisecond: Int64 = 1_000_000
 
 /// The end of the year 9999, in wall milliseconds: no later instant can be shown.

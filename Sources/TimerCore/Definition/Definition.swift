@@ -30,7 +30,8 @@ public enum Definition {
         public var payload: Range<Int>?
     }
 
-    private static let createdAtCount = 6
+    static let createdAtCount = 6
+
     /// Encodes a definition; `createdAt` is 0 until the timer is made.
     ///
     /// - Parameters:
@@ -113,42 +114,6 @@ public enum Definition {
     public static func isWhole(_ bytes: Span<UInt8>) -> Bool {
         guard case .some = layout(bytes) else { return false }
         return true
-    }
-
-    /// What a pass over all timers asks of each, at a restart above all: a byte in the timer's slot, as each definition
-    /// lies elsewhere in memory.
-    struct Traits: OptionSet, BitwiseCopyable {
-        let rawValue: UInt8
-        /// It has a cron schedule.
-        static let cron = Traits(rawValue: 1)
-        /// It is planned at its due instant, and a late fire needs no look at its rules: it is no watchdog, and has no
-        /// leeway, no jitter and no `misfire: all`.
-        static let punctual = Traits(rawValue: 2)
-        /// Two bits are the clock.
-        static let clockShift: UInt8 = 2
-        private static let clockMask: UInt8 = 3
-        /// It is suspended once its last subscriber has left.
-        static let stopsUnsubscribed = Traits(rawValue: 16)
-
-        init(rawValue: UInt8) { self.rawValue = rawValue }
-
-        init(_ clock: TimerClock) { rawValue = clock.rawValue << Self.clockShift }
-
-        /// The timer's clock.
-        var clock: TimerClock {
-            guard let clock = TimerClock(rawValue: rawValue >> Self.clockShift & Self.clockMask) else {
-                preconditionFailure("the clock is one that `init` was given")
-            }
-            return clock
-        }
-    }
-
-    /// The traits of the whole definition `bytes`: a shortcut through `layout`.
-    static func traits(_ bytes: Span<UInt8>) -> Traits {
-        guard let traits = RulesCodec.traits(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount) else {
-            preconditionFailure("the table holds only definitions that decode: they are checked on the way in")
-        }
-        return traits
     }
 
     /// When the timer of the whole definition `bytes` was made: a shortcut through `layout`; 0 for the prefix of one.

@@ -11,13 +11,6 @@ struct DeliveryTable: ~Copyable {
     private static let longestWait: Int64 = 14 * 86_400_000
     private static let bodyShards: Int64 = 256
 
-    /// A delivery whose turn has come, once what it rests on is durable.
-    struct Turn: Sendable {
-        var id: Int64
-        /// A position.
-        var restsOn: Int64
-    }
-
     var slots = DeliverySlots()
     /// When waiting ones are attempted again and dead ones forgotten, on the elapsed clock.
     var wheel = TimerWheel(position: 0)
@@ -36,7 +29,7 @@ struct DeliveryTable: ~Copyable {
     /// theirs in `ready` may remain, and no attempt begins before that record is durable.
     var redrivenAt: [Int64: Int64] = [:]
     /// Deliveries that may be attempted, in the order in which they became so.
-    var ready = FIFO<Turn>()
+    var ready = FIFO<ReadyDelivery>()
     /// Pending ones above this id have still to be looked at after a fold; nil when all are.
     var startAfter: Int64?
     /// Most that may be pending, and dead.
@@ -141,7 +134,7 @@ struct DeliveryTable: ~Copyable {
     /// - Parameters:
     ///   - life: of its timer; nil for one that is detached already.
     ///   - due: when it is forgotten.
-    mutating func bury(
+    mutating func moveToDead(
         _ place: UInt32, tail: inout UInt32, _ life: DeliveryLives.Key?, isSurplus: Bool, due: Int64
     ) {
         takeOut(place, tail: &tail)
@@ -166,7 +159,7 @@ struct DeliveryTable: ~Copyable {
     }
 
     /// Has a dead letter delivered anew, by the ring `tail` where `owner` names a timer's place, else detached.
-    mutating func revive(_ place: UInt32, owner: SlotIndex?, tail: inout UInt32) {
+    mutating func moveToPending(_ place: UInt32, owner: SlotIndex?, tail: inout UInt32) {
         disarm(place)
         dead.remove(slots[place].id, slots)
         slots[place].state = .pending

@@ -31,8 +31,8 @@ extension Scheduler {
         if going { flush() }
     }
 
-    /// The selection of the fewest timers that holds every timer with all of `labels`, in encoded form, and, where only
-    /// `alarming` watchdogs are wanted, every such one.
+    /// The selection to walk for timers that carry all of `labels`, in encoded form, and alarm if `alarming` says so: of
+    /// each label's timers, and the alarming ones, those that are the fewest.
     public func narrowest(labels: [[UInt8]], alarming: Bool = false) -> Selection {
         var narrowest = alarming ? Selection.alarming : .all
         for label in labels where table.count(of: .labelled(label)) < table.count(of: narrowest) || narrowest == .all {

@@ -15,7 +15,7 @@ extension Scheduler {
     ///   - effects: the last ones are the step's.
     ///   - isFire: whether the passing of time, not a command, planned the next instant.
     mutating func commit(_ step: borrowing Step, _ effects: inout [Effect], isFire: Bool = false) {
-        step.tellNextFire(&effects)
+        step.fillInNextFire(&effects)
         disarm(step.slot)
         let old = table.progress(step.slot)
         // A timer that a client starts anew is not held.
@@ -112,7 +112,7 @@ extension Scheduler {
                 state: progress.state, restartable: old.restartable, isWatchdog: old.schedule.kind == .watchdog)
         }
         try condition.check(progress.version)
-        redefineForComparison(slot, &definition)
+        keepCreatedAt(slot, &definition)
         if withDefinition(slot, { Self.equal($0, definition.span) }) { return false }
         redefine(slot, &definition)
         var step = begin(slot, now)
@@ -132,7 +132,8 @@ extension Scheduler {
         return true
     }
 
-    private func redefineForComparison(_ slot: SlotIndex, _ definition: inout [UInt8]) {
+    /// Writes the instant the timer was made into its new definition, so that the two can be compared.
+    private func keepCreatedAt(_ slot: SlotIndex, _ definition: inout [UInt8]) {
         Definition.setCreatedAt(layout(slot).createdAt, in: &definition)
     }
 

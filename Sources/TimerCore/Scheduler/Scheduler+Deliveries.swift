@@ -32,7 +32,7 @@ extension Scheduler {
             isOldest = true
             deliveries.appendDetached(id, life(slot))
         }
-        if isOldest { deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: id)) }
+        if isOldest { deliveries.ready.append(ReadyDelivery(id: id, restsOn: id)) }
     }
 
     mutating func append(_ id: Int64, _ slot: SlotIndex) {
@@ -97,7 +97,7 @@ extension Scheduler {
             if slot.state == .pending, isOldest(place) { found.append(slot.id) }
             return looked < limit
         }
-        for id in found { deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: 0)) }
+        for id in found { deliveries.ready.append(ReadyDelivery(id: id, restsOn: 0)) }
         deliveries.startAfter = looked < limit ? nil : last
     }
 
@@ -165,7 +165,7 @@ extension Scheduler {
         let redefinedAt = slot.isDetached ? nil : deliveries.redefinedAt[slot.owner]
         let restsOn = max(redefinedAt ?? 0, deliveries.redrivenAt[id] ?? 0)
         guard restsOn <= durable else {
-            deliveries.ready.append(DeliveryTable.Turn(id: id, restsOn: restsOn))
+            deliveries.ready.append(ReadyDelivery(id: id, restsOn: restsOn))
             return nil
         }
         if redefinedAt != nil { deliveries.redefinedAt[slot.owner] = nil }
@@ -271,7 +271,7 @@ extension Scheduler {
             deliveries.removeAll(tail: &tail)
             if let owner { stopWebhook(owner) }
         case (.deliveryDead, .attempts), (.deliveryDead, .backlog):
-            deliveries.bury(
+            deliveries.moveToDead(
                 place, tail: &tail, owner.map { life($0) },
                 isSurplus: outcome.reason == .backlog,
                 due: at + DeliveryTable.deadLifetime - wallOffset)
@@ -296,7 +296,7 @@ extension Scheduler {
         if tail != 0 {
             let oldest = deliveries.slots[deliveries.slots[tail].next]
             if oldest.state == .pending {
-                deliveries.ready.append(DeliveryTable.Turn(id: oldest.id, restsOn: position))
+                deliveries.ready.append(ReadyDelivery(id: oldest.id, restsOn: position))
             }
         } else if table[slot].state.hasEnded && table[slot].armed == .no {
             elapsedWheel.insert(table.arm(slot, .elapsed, due: table[slot].due))
@@ -308,19 +308,19 @@ extension Scheduler {
     /// - Parameter position: of the record that says so.
     public mutating func redrive(_ id: Int64, _ key: borrowing TimerKey, position: Int64) -> Bool {
         guard let place = deliveries.dead.find(id, deliveries.slots) else { return false }
-        revive(place, key, restsOn: position)
+        moveToPending(place, key, restsOn: position)
         return true
     }
 
-    mutating func revive(_ place: UInt32, _ key: borrowing TimerKey, restsOn position: Int64) {
+    mutating func moveToPending(_ place: UInt32, _ key: borrowing TimerKey, restsOn position: Int64) {
         let slot = owner(place, key)
         var tail = slot.map { table[$0].deliveries } ?? 0
-        deliveries.revive(place, owner: slot, tail: &tail)
+        deliveries.moveToPending(place, owner: slot, tail: &tail)
         if let slot { table.setDeliveries(slot, tail) }
         guard deliveries.isArming else { return }
         deliveries.redrivenAt[deliveries.slots[place].id] = position
         if isOldest(place) {
-            deliveries.ready.append(DeliveryTable.Turn(id: deliveries.slots[place].id, restsOn: position))
+            deliveries.ready.append(ReadyDelivery(id: deliveries.slots[place].id, restsOn: position))
         }
     }
 
@@ -351,7 +351,7 @@ extension Scheduler {
         let tail = table[slot].deliveries
         guard tail != 0 else { return }
         let oldest = deliveries.slots[deliveries.slots[tail].next]
-        if oldest.state == .pending { deliveries.ready.append(DeliveryTable.Turn(id: oldest.id, restsOn: 0)) }
+        if oldest.state == .pending { deliveries.ready.append(ReadyDelivery(id: oldest.id, restsOn: 0)) }
     }
 
     /// Takes the beginning of an attempt back; it comes up again after `milliseconds`.
@@ -372,7 +372,7 @@ extension Scheduler {
     /// Makes deliveries pending whose wait is over, and forgets dead letters that were kept long enough.
     ///
     /// - Returns: whether all of them were handled.
-    mutating func ringDeliveries(_ now: Now, limit: Int) -> Bool {
+    mutating func expireDeliveries(_ now: Now, limit: Int) -> Bool {
         expired.removeAll(keepingCapacity: true)
         var budget = limit
         let done = deliveries.wheel.expire(
@@ -386,7 +386,7 @@ extension Scheduler {
             } else if let next = DeliveryMachine.next(.due, in: deliveries.slots[place].state) {
                 deliveries.slots[place].state = next
                 if isOldest(place) {
-                    deliveries.ready.append(DeliveryTable.Turn(id: deliveries.slots[place].id, restsOn: 0))
+                    deliveries.ready.append(ReadyDelivery(id: deliveries.slots[place].id, restsOn: 0))
                 }
             }
         }

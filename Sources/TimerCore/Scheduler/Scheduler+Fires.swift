@@ -18,14 +18,14 @@ extension Scheduler {
             let slot = expired[index].slot
             table.disarm(slot)
             if table[slot].state == .running {
-                comeUp(slot, now, &effects)
+                handleEntry(slot, now, &effects)
             } else if table[slot].deliveries == 0 {
                 forget(slot, now, reason: .expired, &effects)
             }
         }
         continueCatchUp(now, limit: limit, &effects)
-        let hasRung = ringDeliveries(now, limit: limit)
-        return done && hasRung && isRebuilt && !isDue(elapsedWheel.nextWake, on: .continuous, now)
+        let hasExpired = expireDeliveries(now, limit: limit)
+        return done && hasExpired && isRebuilt && !isDue(elapsedWheel.nextWake, on: .continuous, now)
             && !isDue(wallWheel.nextWake, on: .wall, now)
     }
 
@@ -35,7 +35,7 @@ extension Scheduler {
     }
 
     /// Handles a running timer whose entry came up in a wheel: its instant has come, or was moved to a later one since.
-    private mutating func comeUp(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
+    private mutating func handleEntry(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
         var step = begin(slot, now)
         if step.isWatchdog, step.isOver, !step.progress.isPlanned || step.isPast(step.progress.due) {
             step.complete(&effects)
@@ -75,7 +75,7 @@ extension Scheduler {
             }
             budget -= table.weight(entry.slot)
             table.disarm(entry.slot)
-            comeUp(entry.slot, now, &effects)
+            handleEntry(entry.slot, now, &effects)
         }
     }
 

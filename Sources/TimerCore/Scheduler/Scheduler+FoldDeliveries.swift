@@ -70,7 +70,7 @@ extension Scheduler {
             outcome.reason = standing.reason
             settle(outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: 0)
         case .pending, .inFlight:
-            if deliveries.slots[place].state == .dead { return revive(place, key, restsOn: position) }
+            if deliveries.slots[place].state == .dead { return moveToPending(place, key, restsOn: position) }
             deliveries.slots[place].state = .pending
             deliveries.slots[place].attempts = standing.attempts
         case .waiting:

@@ -27,7 +27,7 @@ struct Step {
 
     /// Fills in, at the end of the step, when the next fire is planned: in the step's own events, the last of
     /// `effects`.
-    func tellNextFire(_ effects: inout [Effect]) {
+    func fillInNextFire(_ effects: inout [Effect]) {
         let next = progress.nextFireAt(grid.rules, now)
         var index = effects.count - 1
         while index >= 0, effects[index].slot == slot, effects[index].progress.version == progress.version {

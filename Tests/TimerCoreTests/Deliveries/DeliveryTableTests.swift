@@ -99,13 +99,13 @@ struct DeliveryTableTests {
             case 4:
                 guard let id = pending.randomElement(using: &generator) else { continue }
                 guard let place = table.find(id) else { throw Lost(id: id) }
-                table.bury(place, tail: &tail, DeliveryLives.Key(hash: 7, createdAt: 1), isSurplus: false, due: 5)
+                table.moveToDead(place, tail: &tail, DeliveryLives.Key(hash: 7, createdAt: 1), isSurplus: false, due: 5)
                 pending.removeAll { $0 == id }
                 dead.append(id)
             default:
                 guard let id = dead.randomElement(using: &generator) else { continue }
                 guard let place = table.find(id) else { throw Lost(id: id) }
-                table.revive(place, owner: 0, tail: &tail)
+                table.moveToPending(place, owner: 0, tail: &tail)
                 dead.removeAll { $0 == id }
                 pending.append(id)
                 pending.sort()
