@@ -2,7 +2,7 @@ import Primitives
 
 /// Cron schedules by their bytes in a definition: reading an expression costs as much as ten fires of it.
 ///
-/// Each schedule has one place, which the next one that falls there takes over. Confined to its scheduler.
+/// Each schedule has one place in the cache; another schedule of that place replaces it. Confined to its scheduler.
 final class CronCache {
     /// Most schedules that are remembered.
     static let capacity = 4096

@@ -2,7 +2,7 @@
 enum CronField: Int, CaseIterable {
     case second, minute, hour, dayOfMonth, month, dayOfWeek
 
-    /// As messages call it.
+    /// The field's name in messages.
     var name: String {
         switch self {
         case .second: "second"

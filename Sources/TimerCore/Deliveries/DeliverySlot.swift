@@ -4,7 +4,8 @@ struct DeliverySlot: BitwiseCopyable {
     var id: Int64 = 0
     /// The timer's place; where `isDetached`, the top half of the hash of its name.
     var owner: UInt32 = 0
-    /// Of one in a ring: the timer's next, after the newest the oldest. Where `isDetached`: its life's place.
+    /// Of one in a ring: the timer's next delivery; the newest one's next is the oldest. Where `isDetached`: its life's
+    /// place.
     var next: UInt32 = 0
     private var bits: UInt64 = 0
     private var last: UInt64 = 0

@@ -20,7 +20,7 @@ struct DeliveryTable: ~Copyable {
     private(set) var detachedCount = 0
     /// The lives of timers that those outside of rings belong to.
     var lives = DeliveryLives()
-    /// Where the events of carried ones stand now, by id.
+    /// Positions of the records that hold the events of carried deliveries, by id.
     private var bodies = [[Int64: Int64]](repeating: [:], count: Int(DeliveryTable.bodyShards))
     /// Timers with pending deliveries whose definition was changed, each with the position of the record that says so:
     /// an attempt uses the new definition, so that none begins before that record is durable.

@@ -16,7 +16,7 @@ public struct Effect: Sendable, Equatable {
     public var fire: FireDetail?
     /// Set for `recovered`: milliseconds from the first alarm to the kick.
     public var stalledFor: Int64?
-    /// Set for `recovered`: milliseconds since the kick before, or since it was set going where there was none.
+    /// Set for `recovered`: milliseconds since the kick before, or since it was started where there was none.
     public var silentFor: Int64?
     /// The wall instant, in milliseconds, at which the next fire is planned after the whole step; nil for none.
     public var nextFireAt: Int64?

@@ -19,7 +19,7 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
     case attempts = 8
     /// deliveryDead: too many deliveries were pending.
     case backlog = 9
-    /// deliveryDead: the receiver is gone for good (410).
+    /// deliveryDead: the receiver answered that it is gone (410).
     case gone = 10
     /// suspended: its last subscriber left.
     case unsubscribed = 11

@@ -11,7 +11,7 @@ struct NearestPlaces {
         self.after = after
     }
 
-    /// Whether there is any use in looking at the place itself, of which the due instant and the top half are known.
+    /// Whether a place of this due instant, and of this top half of the place in list order, can be among the first.
     func mayTake(_ due: Int64, _ hash: UInt32) -> Bool {
         if let bound, (due, UInt64(hash)) > (bound.due, bound.place >> 32) { return false }
         if let after, (due, UInt64(hash)) < (after.due, after.place >> 32) { return false }
@@ -38,7 +38,7 @@ struct NearestPlaces {
         if kept == limit { bound = candidates[kept - 1].place }
     }
 
-    /// The first, in order. Where there are fewer than were asked for, one that was seen twice comes twice.
+    /// The first, in order. Where there are fewer than were asked for, a timer that was seen twice comes twice.
     mutating func sorted() -> [(place: Scheduler.DuePlace, slot: SlotIndex)] {
         trim()
         return candidates.sorted { $0.place < $1.place }

@@ -2,7 +2,7 @@
 public enum Selection: Sendable, Equatable {
     /// All there are.
     case all
-    /// Those that carry this label, given in its encoded form.
+    /// The timers that carry this label, given in its encoded form.
     case labelled([UInt8])
     /// The watchdogs that alarm now.
     case alarming

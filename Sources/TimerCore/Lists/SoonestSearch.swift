@@ -1,9 +1,9 @@
 /// A search for the running timers that are due soonest after a place, a bounded step at a time.
 ///
-/// It looks at the slots of the wheels in time order, and of a slot first at those runs of entries that begin soonest,
-/// until none can hold anything sooner than what it has. Between two steps the timers may change: those that are armed
-/// meanwhile are looked at too, and in the end what was found is looked at once more. So a timer that keeps its place
-/// is found as by a single step.
+/// It looks at the slots of the wheels in time order, and within a slot first at the runs of entries that begin
+/// soonest, until no run can hold a timer due sooner than those found. Between two steps the timers may change: timers
+/// armed meanwhile are looked at too, and at the end every timer found is looked at once more. So a timer that keeps
+/// its place is found as by a single step.
 public struct SoonestSearch {
     /// Entries that a step passes over; one that needs its timer looked at counts as `look`.
     public static let stepLimit = 1 << 16
@@ -12,7 +12,7 @@ public struct SoonestSearch {
     /// that it comes to its end. Most doublings.
     private static let mostDoublings = 16
 
-    /// Where the search is: in one of the wheels, or among those that are in none.
+    /// Where the search is: in one of the wheels, or among timers that are in no wheel.
     private enum Stage {
         case elapsed, wall
         /// Timers that a rebuild of the wall wheel has not moved yet, from this slot on.
@@ -59,7 +59,7 @@ public struct SoonestSearch {
     /// A search for `limit` timers after the place `after`; from the first when that is nil.
     public init(after: Scheduler.DuePlace?, limit: Int) {
         self.limit = limit
-        // One more tells whether there is anything beyond.
+        // One more, to know whether there are any beyond.
         nearest = NearestPlaces(limit: limit + 1, after: after)
     }
 
@@ -92,7 +92,7 @@ public struct SoonestSearch {
         self.stage = stage
         slot = nil
         isListed = false
-        // What is left of them lies in the wheel before.
+        // Runs that are left belong to the wheel before.
         runs = RunHeap()
     }
 
@@ -100,7 +100,7 @@ public struct SoonestSearch {
         if case .wall = stage { true } else { false }
     }
 
-    /// Takes up what changed since the step before, or begins anew.
+    /// Looks at what changed since the step before, or begins anew.
     private mutating func resume(_ scheduler: borrowing Scheduler, _ now: Now) {
         guard let pause else { return }
         guard pause.era === scheduler.recentArmings.era, pause.wallOffset == now.wallOffset,
@@ -116,7 +116,7 @@ public struct SoonestSearch {
         for slot in armed { consider(slot, scheduler, now) }
     }
 
-    /// Whether what is left of a wheel is where it was. What was taken apart is listed anew where more was since.
+    /// Whether the rest of a wheel is where it was. The slots taken apart are listed anew if there are more since.
     private mutating func isValid(_ pause: WheelPause, _ scheduler: borrowing Scheduler) -> Bool {
         isWallWheel ? isValid(pause, scheduler.wallWheel) : isValid(pause, scheduler.elapsedWheel)
     }
@@ -205,17 +205,19 @@ public struct SoonestSearch {
         return true
     }
 
-    /// An entry for a later instant is of no timer that is wanted: each is due at most the widest slack before it.
+    /// Entries for a later instant belong to no timer that is wanted: a timer is due at most the widest slack before
+    /// its entry.
     private func latest(_ offset: Int64, _ scheduler: borrowing Scheduler) -> Int64 {
         nearest.bound.map { $0.due - offset + scheduler.widestSlack } ?? .max
     }
 
-    /// An entry for an earlier instant is of no timer that is wanted, unless timers may have moved on since.
+    /// Entries for an earlier instant belong to no timer that is wanted, unless timers may have been planned anew
+    /// since.
     private func earliest(_ offset: Int64, _ scheduler: borrowing Scheduler) -> Int64 {
         guard let after = nearest.after else { return .min }
         let mayMove = scheduler.table.mayHoldWatchdogs || (!isWallWheel && scheduler.table.suspendingCount > 0)
         if mayMove { return .min }
-        // The place is one that a client names, and may be any.
+        // The place comes from a client and may be any.
         let (instant, overflow) = after.due.subtractingReportingOverflow(offset)
         return overflow ? (offset > 0 ? .min : .max) : instant
     }
@@ -239,7 +241,7 @@ public struct SoonestSearch {
         nearest.take(Scheduler.DuePlace(due: due, place: scheduler.table.order(of: slot)), slot)
     }
 
-    /// Tells what was found; after a pause, what of it still stands.
+    /// Sets the results; after a pause, those that still hold.
     private mutating func finish(_ scheduler: borrowing Scheduler, _ now: Now) {
         found = nearest.sorted()
         let bound = nearest.bound
@@ -255,7 +257,7 @@ public struct SoonestSearch {
 }
 
 extension Scheduler {
-    /// Whether the timer at `slot` stands at `place` in the order of soonest due.
+    /// Whether the place of the timer at `slot` in the order of soonest due is `place`.
     public func isDue(_ slot: SlotIndex, at place: DuePlace, _ now: Now) -> Bool {
         plannedWall(slot, now) == place.due && table.order(of: slot) == place.place
     }

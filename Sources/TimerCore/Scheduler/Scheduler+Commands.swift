@@ -237,7 +237,8 @@ extension Scheduler {
         return TimerMachine.transition(command, in: step.progress.state) != .nothing
     }
 
-    /// Refuses a command that is illegal on the timer as it is; the instant that a `reschedule` moves its `due` to.
+    /// Refuses a command that is illegal on the timer as it is. Returns the instant that a `reschedule` moves its `due`
+    /// to.
     private static func judge(
         _ command: TimerCommand, _ step: Step, _ target: RescheduleTarget?
     ) throws(TimerRefusal) -> Int64 {

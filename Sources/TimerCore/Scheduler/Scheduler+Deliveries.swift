@@ -70,7 +70,7 @@ extension Scheduler {
         if let place = deliveries.find(id) { deliveries.setBody(place, position) }
     }
 
-    /// Takes deliveries that may be attempted and whose records are durable, those that wait longest first.
+    /// Takes deliveries that may be attempted and whose records are durable, in the order in which they became so.
     ///
     /// - Parameter durable: position up to which everything is on disk.
     public mutating func takeReadyDeliveries(limit: Int, durable: Int64) -> [Int64] {
@@ -303,7 +303,8 @@ extension Scheduler {
         }
     }
 
-    /// Has a dead letter delivered anew; its timer is looked up by name, and may be gone. False where there is none.
+    /// Has a dead letter delivered anew; its timer is looked up by name, and may be deleted. False where there is no
+    /// such letter.
     ///
     /// - Parameter position: of the record that says so.
     public mutating func redrive(_ id: Int64, _ key: borrowing TimerKey, position: Int64) -> Bool {

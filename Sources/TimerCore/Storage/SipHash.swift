@@ -1,7 +1,7 @@
 /// SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"), keyed with the log's own secret.
 ///
 /// The standard library's `Hasher` is the same function with a key that changes with every start; list cursors must
-/// outlive a restart. Keyed, so that nobody outside can choose ids that collide.
+/// outlive a restart. It is keyed so that clients can't choose ids that collide.
 public struct SipHash: Sendable {
     private let key0: UInt64
     private let key1: UInt64

@@ -3,8 +3,9 @@
 ///
 /// A slot is a chain of chunks of plain entries. Cancelling is lazy: an entry whose timer is no longer armed with its
 /// generation is dropped when it is next touched, and a sweep touches them once they outnumber the live. Every call
-/// touches at most the number of entries it is given, however many share a slot: a slot that is being emptied waits
-/// "in transit" between calls, and one that is being swept beside it, so that what is due need not wait for a sweep.
+/// touches at most the number of entries it is given, however many share a slot: a slot that is being emptied is "in
+/// transit" between calls, and a slot that is being swept is kept beside it, so that due entries need not wait for a
+/// sweep.
 struct TimerWheel: ~Copyable {
     /// One arming of one timer.
     struct Entry: BitwiseCopyable, Equatable {
@@ -17,7 +18,7 @@ struct TimerWheel: ~Copyable {
     private struct Chunk: BitwiseCopyable {
         var next: Int32
         var count: Int32
-        /// The instants of its entries lie between.
+        /// The earliest and the latest instant of its entries.
         var earliest = Int64.max
         var latest = Int64.min
     }
@@ -34,7 +35,7 @@ struct TimerWheel: ~Copyable {
         var isEmpty: Bool { head == TimerWheel.none }
     }
 
-    /// Entries of a slot that lie together, and between which instants theirs are.
+    /// Entries of a slot that lie together, with their earliest and latest instant.
     struct Run: BitwiseCopyable {
         fileprivate var chunk: Int
         fileprivate var start: Int32
@@ -135,7 +136,7 @@ struct TimerWheel: ~Copyable {
     /// Hands out what is due at or before `now`, in due order, and moves there.
     ///
     /// - Parameters:
-    ///   - budget: most entries to touch; one that is due counts as its weight. What is left of it.
+    ///   - budget: most entries to touch, less those touched on return; a due entry counts as its weight.
     ///   - due: live entries that are due are appended, sorted by due instant and slot within each slot's piece.
     ///   - armed: tells whether an entry's timer is still armed with it.
     /// - Returns: whether everything due was handed out.
@@ -284,7 +285,7 @@ struct TimerWheel: ~Copyable {
         return base + Int64(slot % Self.slotsPerLevel) << shift
     }
 
-    /// What a slot holds, or what was taken out of slots: nil.
+    /// The runs of a slot, or with nil those of the slots that were taken apart.
     func runs(in slot: Int?) -> [Run] {
         guard let slot else { return runs(of: transit) + runs(of: swept) }
         return runs(of: Chain(head: heads[slot]))

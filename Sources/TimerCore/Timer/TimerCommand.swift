@@ -1,4 +1,4 @@
-/// What a client can tell a timer to do.
+/// The commands that a client can give to a timer.
 public enum TimerCommand: UInt8, Sendable, CaseIterable {
     case activate, suspend, resume, cancel, kick, fire, reschedule
 

@@ -2,7 +2,7 @@
 extension TimeZoneTable {
     /// Reads a TZif file (RFC 9636, versions 1 to 4).
     ///
-    /// Returns nil for bytes that are none, for files over ``tzifLimit``, and for those that count leap seconds
+    /// Returns nil for bytes that are not TZif, for files over ``tzifLimit``, and for those that count leap seconds
     /// ("right/" zones), on which a day has not always 86,400 seconds.
     public init?(tzif bytes: Span<UInt8>) {
         guard bytes.count <= Self.tzifLimit, let first = TZifBlock(bytes, at: 0) else { return nil }
