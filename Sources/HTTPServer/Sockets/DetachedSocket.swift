@@ -1,3 +1,5 @@
+// For MSG_DONTWAIT too: constants of sockets belong to whichever of the two C modules the compiler loads first.
+import CMicroHTTPD
 import Glibc
 import Platform
 
