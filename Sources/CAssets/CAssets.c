@@ -4,14 +4,44 @@ static const unsigned char openapi[] = {
 #embed "../../openapi.yaml"
 };
 
-static const unsigned char dashboard[] = {
-#embed "dashboard.html"
+static const unsigned char page[] = {
+#embed "dashboard/page.html"
+};
+
+static const unsigned char style[] = {
+#embed "dashboard/style.css"
+};
+
+// The scripts share one scope. A function may use what later files declare; code that runs while its file is read may use
+// only what earlier files declare. So the order counts, and `frames.js`, which starts the page, is the last.
+static const unsigned char script[] = {
+#embed "dashboard/dom.js" suffix(, )
+#embed "dashboard/time.js" suffix(, )
+#embed "dashboard/api.js" suffix(, )
+#embed "dashboard/store.js" suffix(, )
+#embed "dashboard/stream.js" suffix(, )
+#embed "dashboard/commands.js" suffix(, )
+#embed "dashboard/reads.js" suffix(, )
+#embed "dashboard/list.js" suffix(, )
+#embed "dashboard/feed.js" suffix(, )
+#embed "dashboard/charts.js" suffix(, )
+#embed "dashboard/details.js" suffix(, )
+#embed "dashboard/forms.js" suffix(, )
+#embed "dashboard/create.js" suffix(, )
+#embed "dashboard/dialogs.js" suffix(, )
+#embed "dashboard/filters.js" suffix(, )
+#embed "dashboard/keys.js" suffix(, )
+#embed "dashboard/frames.js"
 };
 
 const unsigned char *cassets_openapi(void) { return openapi; }
-
 size_t cassets_openapi_count(void) { return sizeof openapi; }
 
-const unsigned char *cassets_dashboard(void) { return dashboard; }
+const unsigned char *cassets_dashboard_page(void) { return page; }
+size_t cassets_dashboard_page_count(void) { return sizeof page; }
 
-size_t cassets_dashboard_count(void) { return sizeof dashboard; }
+const unsigned char *cassets_dashboard_style(void) { return style; }
+size_t cassets_dashboard_style_count(void) { return sizeof style; }
+
+const unsigned char *cassets_dashboard_script(void) { return script; }
+size_t cassets_dashboard_script_count(void) { return sizeof script; }

@@ -10,6 +10,7 @@ import pytest
 from server import ROOT
 
 LIMIT = 60 * 1024
+SOURCE = ROOT / "Sources/CAssets"
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
 
@@ -58,8 +59,23 @@ def page(reply):
     return Page(reply.body.decode())
 
 
+def served_lines(text):
+    """The lines of a source that are served: none that are empty or a comment, and each without its indentation."""
+    lines = (line.lstrip(" ") for line in text.splitlines())
+    return "".join(line + "\n" for line in lines if line and not line.startswith(("//", "/*", "<!--")))
+
+
+def joined_page():
+    """The page that the parts in the project make, in the order in which they are compiled in."""
+    parts = re.findall(r'#embed "(dashboard/[^"]+)"', (SOURCE / "CAssets.c").read_text())
+    text = {suffix: served_lines("".join((SOURCE / part).read_text() for part in parts if part.endswith(suffix)))
+            for suffix in (".html", ".css", ".js")}
+    page = text[".html"].replace("<style></style>", f"<style>\n{text['.css']}</style>")
+    return page.replace("<script></script>", f"<script>\n{text['.js']}</script>")
+
+
 def test_the_page_is_the_one_in_the_project(reply):
-    assert reply.body == (ROOT / "Sources/CAssets/dashboard.html").read_bytes()
+    assert reply.body.decode() == joined_page()
     assert reply.headers["Content-Type"] == "text/html; charset=utf-8"
     assert len(reply.body) < LIMIT
 

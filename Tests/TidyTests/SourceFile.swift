@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A Swift file as the rules see it: by lines, with and without its comments and texts.
+/// A file as the rules see it: by lines, with and without its comments and texts.
 struct SourceFile: Sendable {
     /// Path from the package's root, such as `Sources/TimerCore/Timer/TimerMachine.swift`.
     let path: String
@@ -44,10 +44,11 @@ extension SourceFile {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    private static func all(below folder: String) -> [SourceFile] {
+    /// The files below `folder` whose names end so.
+    static func all(below folder: String, _ extensions: [String] = ["swift"]) -> [SourceFile] {
         let start = root.appending(path: folder, directoryHint: .isDirectory)
         let found = FileManager.default.enumerator(at: start, includingPropertiesForKeys: nil)
-        let urls = (found?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
+        let urls = (found?.compactMap { $0 as? URL } ?? []).filter { extensions.contains($0.pathExtension) }
         return urls.compactMap { url in
             guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
             return SourceFile(path: String(url.path.dropFirst(root.path.count).drop { $0 == "/" }), text: text)

@@ -41,7 +41,7 @@ enum WordRules {
             "Platform/Thread.swift": "a thread gets its start through a C pointer",
             "Primitives/Array+Copying.swift": "appends a span to an array in one copy",
             "TOML/TOMLDocument.swift": "toml++ hands out pointers into its document",
-            "TimerAPI/APIContext.swift": "takes over the files that C compiled in",
+            "TimerAPI/Assets.swift": "takes over the files that C compiled in",
             "TimerCore/Blob.swift": "a definition costs four bytes beside its own, not an array's 32",
             "TimerCore/ByteCoding.swift": "loads and stores eight bytes at a time",
             "TimerCore/PagedStorage.swift": "elements never move, growth never copies",

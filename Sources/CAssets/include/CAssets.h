@@ -1,13 +1,19 @@
-// Files that are part of the binary.
+// Files that are part of the binary. Each function that returns bytes has one beside it that says how many there are.
 #pragma once
 #include <stddef.h>
 
-/// The bytes of openapi.yaml.
+/// openapi.yaml.
 const unsigned char *cassets_openapi(void);
-/// How many there are.
 size_t cassets_openapi_count(void);
 
-/// The bytes of dashboard.html.
-const unsigned char *cassets_dashboard(void);
-/// How many there are.
-size_t cassets_dashboard_count(void);
+/// dashboard/page.html, whose `style` and `script` are empty.
+const unsigned char *cassets_dashboard_page(void);
+size_t cassets_dashboard_page_count(void);
+
+/// dashboard/style.css.
+const unsigned char *cassets_dashboard_style(void);
+size_t cassets_dashboard_style_count(void);
+
+/// The scripts in dashboard, one after the other.
+const unsigned char *cassets_dashboard_script(void);
+size_t cassets_dashboard_script_count(void);

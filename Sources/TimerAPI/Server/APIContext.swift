@@ -1,4 +1,3 @@
-import CAssets
 import HTTPServer
 import Platform
 import TimerCore
@@ -22,9 +21,10 @@ final class APIContext: Sendable {
         self.server = server
         self.service = service
         self.configuration = configuration
-        dashboard = unsafe Dashboard(
-            Array(UnsafeBufferPointer(start: cassets_dashboard(), count: cassets_dashboard_count())))
-        openAPI = unsafe Array(UnsafeBufferPointer(start: cassets_openapi(), count: cassets_openapi_count()))
+        dashboard = Dashboard(
+            JoinedPage.bytes(
+                page: Assets.dashboardPage, style: Assets.dashboardStyle, script: Assets.dashboardScript))
+        openAPI = Assets.openAPI
     }
 
     /// Adds a loop's counts to those that `/metrics` shows.

@@ -1,0 +1,63 @@
+// The sheet with everything about one timer.
+
+const details = {
+  // The timer that is shown, and its JSON once it is read; null: the sheet is closed.
+  id: null,
+  json: null,
+
+  open(id) {
+    Object.assign(this, {id, json: null});
+    this.render();
+    $("details").showModal();
+    refresh(id);
+  },
+
+  render() {
+    if (!this.id) return;
+    const sheet = $("details");
+    const timer = store.timers.get(this.id);
+    const buttons = sheet.querySelector(".buttons");
+    write($("details-title"), timer ? this.id : `${this.id} is gone`);
+    buttons.hidden = !timer;
+    if (!timer) return;
+    Object.assign(sheet.dataset, {timer: timer.id, state: timer.state});
+    sheet.style.setProperty("--state", `var(--${timer.state})`);
+    showButtons(buttons, timer, true);
+    const [state, due, labels] = sheet.querySelectorAll("dd");
+    write(state, timer.state + (timer.health === "stalled" ? ", stalled" : ""));
+    write(due, this.dueText(timer));
+    renew(labels, JSON.stringify(timer.labels), () => this.labelLinks(timer));
+    write(sheet.querySelector("pre"), this.json ? JSON.stringify(this.json, null, 2) : "");
+  },
+
+  dueText(timer) {
+    const left = timeLeft(timer, clock.now());
+    if (left === null) return "no fire is planned";
+    return timer.due ? `${instant(timer.due)}, in ${span(Math.max(0, left))}` : `${span(left)} left`;
+  },
+
+  // A link for each label, which shows the timers that have it.
+  labelLinks(timer) {
+    const labels = pairs(timer.labels);
+    if (!labels.length) return ["none"];
+    return labels.map(label => make("button", {className: "link", onclick: () => showLabel(label)}, label));
+  },
+};
+
+function showLabel(label) {
+  $("details").close();
+  $("label").value = label;
+  filter();
+}
+
+$("details").onclose = () => {
+  details.id = null;
+};
+$("details").querySelector(".buttons").onclick = event => {
+  const name = event.target.closest("button")?.dataset.command;
+  if (name) ask(details.id, name);
+};
+$("details-feed").onclick = () => {
+  feed.filter(details.id);
+  $("details").close();
+};

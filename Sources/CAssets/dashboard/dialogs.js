@@ -1,0 +1,27 @@
+// Toasts, and what all dialogs do alike.
+
+// Says something for a while; a refusal interrupts a screen reader.
+function toast(text, isAlert = false) {
+  const item = make("div", {className: isAlert ? "toast alert" : "toast"}, text);
+  const box = $(isAlert ? "alerts" : "notices");
+  item.append(make("button", {ariaLabel: "Dismiss", onclick: () => item.remove()}, "✕"));
+  if (box.children.length > 2) box.firstChild.remove();
+  box.append(item);
+  setTimeout(() => item.remove(), isAlert ? 15000 : 4000);
+}
+
+// What is outside of an open dialog is dead: toasts go into the topmost.
+function moveToasts() {
+  const open = document.querySelectorAll("dialog[open]");
+  (open[open.length - 1] ?? document.body).append($("toasts"));
+}
+
+for (const dialog of document.querySelectorAll("dialog")) {
+  new MutationObserver(moveToasts).observe(dialog, {attributeFilter: ["open"]});
+  dialog.addEventListener("click", event => {
+    const isOutside = event.target === dialog && dialog !== $("token");
+    if (isOutside || event.target.closest("[data-close]")) dialog.close();
+  });
+}
+
+$("help-open").onclick = () => $("help").showModal();

@@ -1,0 +1,46 @@
+"use strict";
+// The dashboard of timerd, and an example of a client: it uses the public API alone.
+//
+// The server joins the files of this folder to one page, in the order that CAssets.c names: they share one scope.
+// This one makes and changes elements; all others use it.
+
+const $ = id => document.getElementById(id);
+
+// An element with properties or, where the name has a dash, attributes.
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes("-")) {
+      element.setAttribute(name, value);
+    } else {
+      element[name] = value;
+    }
+  }
+  element.append(...children);
+  return element;
+}
+
+// A copy of the one element in a template.
+const clone = id => $(id).content.firstElementChild.cloneNode(true);
+
+function icon(name) {
+  const svg = clone("icon");
+  svg.firstElementChild.setAttribute("href", `#i-${name}`);
+  return svg;
+}
+
+// Sets a text where it differs: most frames change next to nothing.
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// Replaces an element's children where `key` says that they differ.
+function renew(element, key, children) {
+  if (element.dataset.key === key) return;
+  element.dataset.key = key;
+  element.replaceChildren(...children());
+}
+
+const capital = text => text[0].toUpperCase() + text.slice(1);
+const count = (number, word) => `${number.toLocaleString()} ${word}${number === 1 ? "" : "s"}`;
+const pairs = labels => Object.entries(labels).map(([key, value]) => `${key}=${value}`);

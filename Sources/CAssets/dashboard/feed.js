@@ -1,0 +1,69 @@
+// The feed: the newest events, newest first.
+
+const FEED_LENGTH = 200;
+const EVENT_COLORS = {
+  ...STATE_AFTER, created: "completed", fired: "accent", deleted: "cancelled", deliveryDead: "cancelled",
+};
+
+const feed = {
+  box: $("feed"),
+  events: [],
+  // The timer whose events alone are shown; null: all.
+  only: null,
+  isPaused: false,
+  // Events that came during the pause.
+  missed: 0,
+  isStale: true,
+
+  take(event) {
+    if (this.only && event.timer !== this.only) return;
+    this.isStale = true;
+    if (this.isPaused) return void (this.missed += 1);
+    this.events.push(event);
+    if (this.events.length > 2 * FEED_LENGTH) this.events = this.events.slice(-FEED_LENGTH);
+  },
+
+  render() {
+    this.isStale = false;
+    write($("feed-pause"), this.isPaused ? `Go on (${this.missed.toLocaleString()} new)` : "Pause");
+    $("feed-pause").setAttribute("aria-pressed", this.isPaused);
+    $("feed-only").hidden = !this.only;
+    write($("feed-only"), `Only ${this.only} ✕`);
+    const events = this.events.slice(-FEED_LENGTH).reverse();
+    const items = this.box.children;
+    while (items.length > events.length) this.box.lastChild.remove();
+    while (items.length < events.length) this.box.append(clone("event"));
+    events.forEach((event, index) => this.fill(items[index], event));
+  },
+
+  fill(item, event) {
+    Object.assign(item.dataset, {event: event.id, type: event.type});
+    item.style.setProperty("--state", `var(--${EVENT_COLORS[event.type] ?? "muted"})`);
+    const texts = [time.format(Date.parse(event.at)), event.type, event.timer, this.detail(event)];
+    texts.forEach((text, part) => write(item.children[part], text));
+  },
+
+  detail({type, fire, reason, latenessUs, missed, stalledFor, status, error}) {
+    if (type !== "fired") return stalledFor ? `after ${stalledFor}` : String(status ?? error ?? reason ?? "");
+    const why = reason === "due" ? `${micros(latenessUs)} late` : reason;
+    return `#${fire}, ${why}${missed ? `, ${missed} missed` : ""}`;
+  },
+
+  // Shows one timer's events alone, or all again.
+  filter(id) {
+    this.only = id;
+    this.events = this.events.filter(event => !id || event.timer === id);
+    this.pause(false);
+  },
+
+  pause(isPaused) {
+    Object.assign(this, {isPaused, missed: 0});
+    this.render();
+  },
+};
+
+$("feed-pause").onclick = () => feed.pause(!feed.isPaused);
+$("feed-only").onclick = () => feed.filter(null);
+feed.box.onclick = event => {
+  if (event.target.matches("button")) feed.filter(event.target.textContent);
+};

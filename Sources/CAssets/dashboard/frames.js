@@ -1,0 +1,65 @@
+// When what is drawn; the last file, which starts the page.
+
+let isFrameAsked = false;
+// When the timers were last arranged, and how long that took, in milliseconds.
+let arrangedAt = 0;
+let cost = 0;
+
+// Something changed: what is in sight is drawn with the next frame, however much changes until then.
+function changed(isStale = true) {
+  store.isStale ||= isStale;
+  if (!isFrameAsked) requestAnimationFrame(frame);
+  isFrameAsked = true;
+}
+
+function frame() {
+  isFrameAsked = false;
+  // Sorting and filtering take a tenth of the time at most, however many timers there are.
+  if (store.isStale && performance.now() - arrangedAt > Math.max(100, 10 * cost)) arrange();
+  list.render();
+  details.render();
+}
+
+// Arranges the timers, and writes how many there are.
+function arrange() {
+  const start = performance.now();
+  store.arrange();
+  arrangedAt = performance.now();
+  cost = arrangedAt - start;
+  for (const button of $("states").children) {
+    write(button.lastChild, store.counts[button.dataset.filter].toLocaleString());
+  }
+  const shown = store.view.length;
+  const all = store.timers.size;
+  write($("count"), (shown === all ? "" : `${shown.toLocaleString()} of `) + count(all, "timer"));
+  $("note").hidden = !store.isCut;
+  const note = `There are more than ${all.toLocaleString()} timers.`;
+  write($("note"), `${note} A label or a state narrows them down on the server.`);
+}
+
+onresize = () => {
+  list.height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row"));
+  changed();
+};
+onresize();
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+let ticks = 0;
+
+setInterval(() => {
+  ticks += 1;
+  if (document.hidden) return;
+  if (!calm.matches || ticks % 10 === 0) list.tick();
+  if (ticks % 3 === 0) {
+    readBehind();
+    if (feed.isStale) feed.render();
+  }
+  if (store.isStale) changed();
+  if (ticks % 10 === 1) {
+    charts.renderRate();
+    charts.renderLateness();
+    details.render();
+  }
+}, 100);
+
+watch.run();

@@ -1,0 +1,163 @@
+// The timers that this page knows, and those that the filters leave, in order.
+
+const STATES = ["idle", "running", "suspended", "cancelled", "completed"];
+const MOST_TIMERS = 50000;
+
+// The state that an event leaves its timer in, where it says so.
+const STATE_AFTER = {
+  created: "idle", activated: "running", suspended: "suspended", resumed: "running",
+  cancelled: "cancelled", completed: "completed",
+};
+
+const byId = (a, b) => a.id < b.id ? -1 : 1;
+const ORDERS = {
+  id: byId,
+  due: (a, b) => (a.due || Infinity) - (b.due || Infinity) || byId(a, b),
+  changed: (a, b) => b.changed - a.changed || byId(a, b),
+};
+
+const store = {
+  timers: new Map(),
+  order: [],
+  view: [],
+  counts: {},
+  isStale: true,
+  // How many times the timers were listed; a timer that the last walk did not come by is gone.
+  walk: 0,
+  // The filters and the order that were chosen.
+  text: "",
+  label: "",
+  states: new Set(),
+  sort: "id",
+  // Whether the server has more timers than this page holds, and the filters that it applied.
+  isCut: false,
+  scope: "",
+
+  // Takes a timer over in the server's own words. Payloads stay behind: they may be large.
+  put(json) {
+    const timer = this.timers.get(json.id) ?? this.add({id: json.id});
+    const {payload, webhook, ...shown} = json;
+    const due = json.nextFireAt && Date.parse(json.nextFireAt);
+    const left = milliseconds(json.remaining);
+    const changed = Date.parse(json.updatedAt);
+    const whole = milliseconds(json.every ?? json.after) || milliseconds(json.watchdog) * json.misses
+      || due - Math.max(changed, Date.parse(json.lastFiredAt ?? 0));
+    return Object.assign(timer, shown, {
+      shownVersion: json.version, allowedIn: json.state, due, left, changed, whole: Math.max(whole, left, 1),
+      schedule: schedule(json), walk: this.walk, readAt: Date.now(),
+    });
+  },
+
+  add(timer) {
+    this.timers.set(timer.id, timer);
+    this.order.push(timer);
+    return timer;
+  },
+
+  remove(id) {
+    const timer = this.timers.get(id);
+    if (timer) timer.isGone = true;
+    this.timers.delete(id);
+  },
+
+  // Applies what an event says for certain; the rest is read from the server once the timer is in sight.
+  apply(event) {
+    let timer = this.timers.get(event.timer);
+    if (event.version <= timer?.shownVersion || event.type.startsWith("deliver")) return;
+    if (event.type === "deleted") return this.remove(event.timer);
+    if (!timer) {
+      if (this.timers.size >= MOST_TIMERS) return void (this.isCut = true);
+      timer = this.add({
+        id: event.timer, state: "idle", allowed: [], shownVersion: 0, fireCount: 0, schedule: "", whole: 1,
+        walk: this.walk,
+      });
+    }
+    const at = Date.parse(event.at);
+    const state = STATE_AFTER[event.type] ?? timer.state;
+    if (state === "suspended") timer.left = timer.due ? Math.max(0, timer.due - at) : null;
+    if (state !== "running") timer.due = null;
+    Object.assign(timer, {state, version: event.version, labels: event.labels, changed: at});
+    // A PUT may have made it another kind of timer.
+    if (event.type === "updated") timer.allowedIn = null;
+    if (event.type === "recovered") timer.health = "ok";
+    if (event.type === "fired") this.applyFire(timer, event);
+  },
+
+  applyFire(timer, event) {
+    timer.fireCount = event.fire;
+    if (event.reason === "stalled") Object.assign(timer, {health: "stalled", due: null});
+    if (event.reason === "due" && timer.mode === "fixedRate") {
+      timer.due = Date.parse(event.scheduledAt) + milliseconds(timer.every);
+    }
+  },
+
+  // Reads every timer, a page at a time, and returns the Event-Id that the list can be followed from.
+  async load() {
+    this.walk += 1;
+    this.scope = this.isCut || this.scope ? serverFilter() : "";
+    let cursor = "";
+    let from;
+    let read = 0;
+    do {
+      const response = await api.open(`/v1/timers?limit=1000${this.scope}${cursor && `&cursor=${cursor}`}`);
+      const page = await response.json();
+      from ??= response.headers.get("Event-Id");
+      for (const json of page.timers) this.put(json);
+      read += page.timers.length;
+      cursor = page.next;
+      changed();
+    } while (cursor && read < MOST_TIMERS);
+    this.isCut = cursor !== null;
+    for (const {id, walk} of this.timers.values()) {
+      if (walk !== this.walk) this.remove(id);
+    }
+    changed();
+    return from;
+  },
+
+  // Brings `view` and `counts` up to date with timers, filters and order.
+  arrange() {
+    const text = this.text.toLowerCase();
+    const [key, value] = split(this.label);
+    this.order = this.order.filter(timer => !timer.isGone).sort(ORDERS[this.sort]);
+    this.counts = Object.fromEntries(STATES.map(state => [state, 0]));
+    this.view = this.order.filter(timer => {
+      timer.index = -1;
+      if (text && !timer.id.toLowerCase().includes(text)) return false;
+      if (key && (value === undefined ? !(key in timer.labels) : timer.labels[key] !== value)) return false;
+      this.counts[timer.state] += 1;
+      return !this.states.size || this.states.has(timer.state);
+    });
+    this.view.forEach((timer, index) => {
+      timer.index = index;
+    });
+    this.isStale = false;
+  },
+};
+
+// `key=value` in two; a key alone has no value.
+function split(label) {
+  const place = label.indexOf("=");
+  return place < 0 ? [label] : [label.slice(0, place), label.slice(place + 1)];
+}
+
+// What the server can filter by, as a part of a query.
+function serverFilter() {
+  const {label, states} = store;
+  const byLabel = label.includes("=") ? `&label=${encodeURIComponent(label)}` : "";
+  return byLabel + (states.size ? `&state=${[...states]}` : "");
+}
+
+// A timer's schedule in a few words.
+function schedule({cron, timeZone, every, watchdog, misses, at, after}) {
+  if (cron) return `${cron} · ${timeZone}`;
+  if (every) return `every ${every}`;
+  if (watchdog) return `watchdog ${watchdog}${misses > 1 ? ` × ${misses}` : ""}`;
+  return at ? `at ${instant(Date.parse(at))}` : `after ${after}`;
+}
+
+// Milliseconds until the timer fires, or that it will have left when it is resumed; null where it won't fire.
+function timeLeft(timer, now) {
+  if (timer.state === "suspended") return timer.left ?? null;
+  return timer.state === "running" && timer.due ? timer.due - now : null;
+}
