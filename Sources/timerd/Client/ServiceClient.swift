@@ -1,5 +1,4 @@
 import HTTPClient
-import WireJSON
 
 /// A server as the client commands see it. Confined to one thread.
 struct ServiceClient {
@@ -56,12 +55,5 @@ struct ServiceClient {
         var request = request
         request.headers += authorization
         return request
-    }
-}
-
-extension HTTPRequest {
-    /// A POST with a body of JSON.
-    static func post(_ target: String, json: [UInt8]) -> HTTPRequest {
-        HTTPRequest(.post, target, headers: [("Content-Type", "application/json")], body: json)
     }
 }

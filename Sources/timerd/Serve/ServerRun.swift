@@ -108,17 +108,3 @@ extension BoundAddress {
         }
     }
 }
-
-extension Failure {
-    /// What a store's error means for the program: a full or failing device may get better, the rest does not.
-    init(_ error: StoreError, directory: String) {
-        let code: Code =
-            switch error.kind {
-            case .full, .io: .other
-            case .damaged, .inUse, .unusable: .unusable
-            }
-        // Whoever reads the line has perhaps several servers.
-        let place = error.description.contains(directory) ? "" : "\(directory): "
-        self.init(code, place + error.description)
-    }
-}

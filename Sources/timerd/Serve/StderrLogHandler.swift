@@ -2,14 +2,6 @@ import Logging
 import Platform
 import WireJSON
 
-/// How a line of the log looks.
-enum LogFormat: String, CaseIterable, Sendable {
-    /// `2026-11-21T09:00:00.000Z info  message key=value`.
-    case text
-    /// One object a line: `time`, `level`, `message`, then what else there is to say.
-    case json
-}
-
 /// Writes log lines to stderr, each in one call.
 struct StderrLogHandler: LogHandler {
     /// How lines look.

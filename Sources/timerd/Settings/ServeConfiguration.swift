@@ -6,11 +6,6 @@ import TimerService
 
 /// What `timerd serve` was told, every word of it understood.
 struct ServeConfiguration: Sendable {
-    /// Where timers are kept.
-    enum StoreKind: String, CaseIterable, Sendable {
-        case sqlite, memory
-    }
-
     /// Most listeners.
     static let maximumListeners = 64
     /// Most names a listener may be asked under.

@@ -1,0 +1,42 @@
+import WireJSON
+
+/// A field of the body that `timerd create` sends. What its value may be is for the server to say.
+struct BodyField {
+    private enum Value {
+        case text(String)
+        case number(Int64)
+        case yes
+    }
+
+    private let name: StaticString
+    private let value: Value?
+
+    init(_ name: StaticString, _ text: String?) {
+        self.name = name
+        value = text.map(Value.text)
+    }
+
+    init(_ name: StaticString, _ number: Int64?) {
+        self.name = name
+        value = number.map(Value.number)
+    }
+
+    init(_ name: StaticString, _ flag: Bool) {
+        self.name = name
+        value = flag ? .yes : nil
+    }
+
+    /// Whether the command line names it.
+    var isGiven: Bool { value != nil }
+
+    /// Writes the member, if the command line names it.
+    func write(to writer: inout JSONWriter) {
+        guard let value else { return }
+        writer.key(name)
+        switch value {
+        case .text(let text): writer.string(text)
+        case .number(let number): writer.integer(number)
+        case .yes: writer.bool(true)
+        }
+    }
+}

@@ -1,0 +1,4 @@
+/// Where timers are kept.
+enum StoreKind: String, CaseIterable, Sendable {
+    case sqlite, memory
+}
