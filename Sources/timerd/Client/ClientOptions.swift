@@ -21,7 +21,7 @@ struct ClientOptions: ParsableArguments {
         if json {
             Console.out(bytes: response.body + [0x0a])
         } else {
-            Console.out(TimerText.line(try Answer(response)))
+            Console.out(TimerText.line(try JSONObject(response)))
         }
     }
 }

@@ -23,7 +23,7 @@ final class EventFollower {
 
     private let client: ServiceClient
     private let query: EventQuery
-    private let show: ([UInt8], Answer) -> Bool
+    private let show: ([UInt8], JSONObject) -> Bool
     private var cursor: String?
     private var left: Int?
     private var partial: [UInt8] = []
@@ -45,7 +45,7 @@ final class EventFollower {
     ///   - show: takes each event, as it came and read; false ends it.
     init(
         _ client: ServiceClient, _ query: EventQuery, since: String?, limit: Int?,
-        show: @escaping ([UInt8], Answer) -> Bool
+        show: @escaping ([UInt8], JSONObject) -> Bool
     ) {
         self.client = client
         self.query = query
@@ -136,7 +136,7 @@ final class EventFollower {
     }
 
     private func takeEvent(_ line: [UInt8]) -> Bool {
-        guard let event = Answer(line), let type = event["type"] else {
+        guard let event = JSONObject(line), let type = event["type"] else {
             return end(Failure(.other, "the server sent a line that is no event: is it timerd?"))
         }
         if type == "gap" {

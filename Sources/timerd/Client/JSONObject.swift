@@ -2,16 +2,16 @@ import HTTPClient
 import WireJSON
 
 /// A JSON object a server answered with, or sent as an event.
-struct Answer {
+struct JSONObject {
     private let document: JSONDocument
     private let node: JSONNode
 
     /// Reads the body of `response`.
     init(_ response: HTTPResponse) throws(Failure) {
-        guard let answer = Answer(response.body) else {
+        guard let object = JSONObject(response.body) else {
             throw Failure(.other, "the server's answer is not a JSON object: is it timerd?")
         }
-        self = answer
+        self = object
     }
 
     /// Nil unless `bytes` are a JSON object.
@@ -35,14 +35,14 @@ struct Answer {
     subscript(_ name: StaticString) -> String? { document.member(node, name).flatMap(text) }
 
     /// The objects in the array that is the member `name`.
-    func objects(_ name: StaticString) -> [Answer] {
+    func objects(_ name: StaticString) -> [JSONObject] {
         document.member(node, name).map(children)?.filter { document.kind($0) == .object }
-            .map { Answer(document, $0) } ?? []
+            .map { JSONObject(document, $0) } ?? []
     }
 
     /// The object that is the member `name`; nil for anything else.
-    func object(_ name: StaticString) -> Answer? {
-        document.member(node, name).flatMap { document.kind($0) == .object ? Answer(document, $0) : nil }
+    func object(_ name: StaticString) -> JSONObject? {
+        document.member(node, name).flatMap { document.kind($0) == .object ? JSONObject(document, $0) : nil }
     }
 
     /// The strings in the array that is the member `name`.

@@ -16,13 +16,13 @@ struct Paging {
     ///   - target: makes the request's target from a cursor.
     ///   - table: shows items to a person.
     func run(
-        _ service: ServiceClient, items: StaticString, _ target: (String?) -> String, _ table: ([Answer]) -> String
+        _ service: ServiceClient, items: StaticString, _ target: (String?) -> String, _ table: ([JSONObject]) -> String
     ) throws(Failure) {
         var cursor = cursor
         var isFirst = true
         repeat {
             let response = try service.send(HTTPRequest(.get, target(cursor)))
-            let page = try Answer(response)
+            let page = try JSONObject(response)
             let found = page.objects(items)
             if json {
                 Console.out(bytes: response.body + [0x0a])

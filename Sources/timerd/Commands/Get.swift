@@ -18,7 +18,7 @@ struct Get: ParsableCommand {
         if client.json {
             Console.out(bytes: response.body + [0x0a])
         } else {
-            Console.out(TimerText.details(try Answer(response)))
+            Console.out(TimerText.details(try JSONObject(response)))
         }
     }
 }

@@ -30,7 +30,7 @@ struct Redrive: ParsableCommand {
         guard !dryRun else { throw Failure(.usage, "--dry-run goes with --timer and --label") }
         let response = try client.client().send(
             HTTPRequest(.post, RequestTarget("v1", "deliveries", id, "redrive").text))
-        show(response, DeliveryText.line(try Answer(response)))
+        show(response, DeliveryText.line(try JSONObject(response)))
     }
 
     private func redriveMany() throws(Failure) {
@@ -45,7 +45,7 @@ struct Redrive: ParsableCommand {
         var target = RequestTarget("v1", "deliveries", "redrive")
         target.add("dryRun", dryRun ? "true" : nil)
         let response = try client.client().send(.post(target.text, json: writer.bytes))
-        let counts = try Answer(response)
+        let counts = try JSONObject(response)
         let done = dryRun ? "would be redriven" : "redriven"
         show(response, "\(counts["changed"] ?? "?") \(done), \(counts["skipped"] ?? "?") skipped")
     }

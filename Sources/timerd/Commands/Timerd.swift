@@ -28,8 +28,9 @@ struct Timerd: ParsableCommand {
             CommandGroup(
                 name: "Timer",
                 subcommands: [
-                    Create.self, List.self, Get.self, Step<Activate>.self, Step<Suspend>.self, Step<Resume>.self,
-                    Step<Cancel>.self, Step<Kick>.self, Step<Fire>.self, Reschedule.self, Delete.self, Watch.self,
+                    Create.self, List.self, Get.self, VerbCommand<Activate>.self, VerbCommand<Suspend>.self,
+                    VerbCommand<Resume>.self, VerbCommand<Cancel>.self, VerbCommand<Kick>.self, VerbCommand<Fire>.self,
+                    Reschedule.self, Delete.self, Watch.self,
                 ]),
         ])
 

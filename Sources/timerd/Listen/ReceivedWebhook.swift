@@ -25,9 +25,9 @@ struct ReceivedWebhook {
         signature = exchange.header("webhook-signature")?.text
         body = exchange.body
         // The event is the body, is in an envelope, or stands in headers.
-        let json = Answer(exchange.body)
+        let json = JSONObject(exchange.body)
         let isEnvelope = json?["specversion"] != nil
-        let event = isEnvelope ? json?["data"].flatMap { Answer(Array($0.utf8)) } : json
+        let event = isEnvelope ? json?["data"].flatMap { JSONObject(Array($0.utf8)) } : json
         type = exchange.header("timerd-event")?.text ?? event?["type"]
         timer = exchange.header("timerd-timer")?.text ?? event?["timer"]
     }

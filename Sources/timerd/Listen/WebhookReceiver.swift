@@ -28,7 +28,7 @@ final class WebhookReceiver: LoopHandler {
 
     func admit(_ exchange: Exchange) -> Admission { .accept(bodyLimit: Self.bodyLimit) }
 
-    func handle(_ exchange: Exchange, _ answer: consuming HTTPServer::Answer) {
+    func handle(_ exchange: Exchange, _ answer: consuming Answer) {
         let now = Clocks.realtime()
         let fails = fraction() < settings.failRate
         let delivery = ReceivedWebhook(exchange)

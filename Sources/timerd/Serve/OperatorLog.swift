@@ -5,14 +5,17 @@ import TimerLog
 import TimerService
 
 /// Says in the log what an operator should hear of.
-final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is guarded by `lock`
+final class OperatorLog: Sendable {
+    private struct State {
+        /// What happened before the server was up; nil once it is. A start that fails says one line, why.
+        var held: [ServiceEvent]? = []
+        /// When each reason for which something goes on failing was last told, on the monotonic clock.
+        var told: [String: Int64] = [:]
+    }
+
     private let logger: Logger
-    private let lock = Lock()
-    /// What happened before the server was up; nil once it is. A start that fails says one line, why.
-    private var held: [ServiceEvent]? = []
-    /// When what goes on failing was last told, on the monotonic clock, by its reason.
-    private var told: [String: Int64] = [:]
-    /// What fails for the same reason again and again is told so often, in nanoseconds.
+    private let state = Guarded(State())
+    /// Nanoseconds between two lines about the same reason.
     private static let repeatPause: Int64 = 60_000_000_000
     /// Reasons remembered; with more of them all are forgotten.
     private static let reasonsKept = 16
@@ -22,9 +25,9 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
 
     /// Tells what was held, and from now on everything at once.
     func open() {
-        let events = lock.withLock {
-            defer { held = nil }
-            return held ?? []
+        let events = state.withLock { state in
+            defer { state.held = nil }
+            return state.held ?? []
         }
         for event in events { tell(event) }
     }
@@ -32,9 +35,9 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
     /// Takes an event; any thread.
     var report: @Sendable (ServiceEvent) -> Void {
         { [self] event in
-            let isHeld = lock.withLock {
-                held?.append(event)
-                return held != nil
+            let isHeld = state.withLock { state in
+                state.held?.append(event)
+                return state.held != nil
             }
             if !isHeld { tell(event) }
         }
@@ -74,7 +77,7 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
         case .storageStillFailing(let error):
             tellSeldom("storage still fails", "\(error)")
         case .storageRecovered:
-            lock.withLock { told = [:] }
+            state.withLock { $0.told = [:] }
             logger.notice("storage works again; changes are taken")
         case .loopStalled(let name, let seconds):
             logger.warning("a loop stands still", metadata: ["loop": "\(name)", "ms": Self.milliseconds(seconds)])
@@ -94,13 +97,14 @@ final class OperatorLog: @unchecked Sendable {  // unchecked: what is held is gu
         }
     }
 
-    /// Tells what is tried several times a second when it first fails for this reason, then once a minute.
+    /// Tells a failure of something that is tried several times a second: at once, then once a minute while the reason is the
+    /// same.
     private func tellSeldom(_ message: Logger.Message, _ reason: String) {
-        let isNews = lock.withLock {
+        let isNews = state.withLock { state in
             let now = Clocks.monotonic()
-            if let last = told[reason], now - last < Self.repeatPause { return false }
-            if told.count >= Self.reasonsKept { told = [:] }
-            told[reason] = now
+            if let last = state.told[reason], now - last < Self.repeatPause { return false }
+            if state.told.count >= Self.reasonsKept { state.told = [:] }
+            state.told[reason] = now
             return true
         }
         if isNews { logger.error(message, metadata: ["reason": "\(reason)"]) }

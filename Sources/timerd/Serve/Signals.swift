@@ -1,23 +1,26 @@
 import Glibc
 import Platform
 
-/// SIGTERM, SIGINT and SIGHUP, taken by a thread of their own instead of by a handler, which could do next to nothing.
+/// SIGTERM, SIGINT and SIGHUP, taken by a thread of their own: a signal handler may call next to nothing.
 ///
-/// The first SIGTERM or SIGINT asks for a clean stop; where nothing is served yet it ends the process, with nothing to lose.
-/// The second ends it at once: the log is as safe then as after kill -9. SIGHUP asks for a reload, where there is one: any
-/// number of them while nobody looks are one.
-final class Signals: @unchecked Sendable {  // unchecked: what changes is guarded by `lock`
+/// The first SIGTERM or SIGINT asks for a clean stop; before anything is served it ends the process, which has nothing to
+/// lose. The second ends the process at once: the log is as safe then as after kill -9. SIGHUP asks for a reload, where there
+/// is one; several SIGHUPs before the next reload are one.
+final class Signals: Sendable {
     /// What a signal asks for.
     enum Request {
         case reload, stop
     }
 
+    private struct State {
+        var isServing = false
+        var isAskedToReload = false
+        var isAskedToStop = false
+        var cleanUp: @Sendable () -> Void = {}
+    }
+
     private let takesReloads: Bool
-    private let lock = Lock()
-    private var isServing = false
-    private var isAskedToReload = false
-    private var isAskedToStop = false
-    private var cleanUp: () -> Void = {}
+    private let state = Guarded(State())
 
     /// Blocks the signals. Call on the main thread before any other starts: threads inherit what is blocked.
     ///
@@ -35,37 +38,36 @@ final class Signals: @unchecked Sendable {  // unchecked: what changes is guarde
     }
 
     /// From here on, and until `serving`, a signal to stop has `cleanUp` run before it ends the process.
-    func recovering(_ cleanUp: @escaping @Sendable () -> Void) { lock.withLock { self.cleanUp = cleanUp } }
+    func recovering(_ cleanUp: @escaping @Sendable () -> Void) { state.withLock { $0.cleanUp = cleanUp } }
 
     /// From here on a signal to stop stops cleanly.
-    func serving() { lock.withLock { isServing = true } }
+    func serving() { state.withLock { $0.isServing = true } }
 
-    /// Waits until something is asked for; to stop comes before to reload.
+    /// Waits for the next request; a stop comes before a reload.
     func next() -> Request {
-        lock.withLock {
-            while !isAskedToStop, !isAskedToReload { lock.wait() }
-            isAskedToReload = false
-            return isAskedToStop ? .stop : .reload
+        state.wait { state in
+            guard state.isAskedToStop || state.isAskedToReload else { return nil }
+            state.isAskedToReload = false
+            return state.isAskedToStop ? .stop : .reload
         }
     }
 
     private func listen() {
         while true {
             let number = take()
-            lock.withLock {
-                if number == SIGHUP { isAskedToReload = true } else { askToStop() }
-                lock.broadcast()
+            state.update { state in
+                if number == SIGHUP { state.isAskedToReload = true } else { Self.askToStop(&state) }
             }
         }
     }
 
-    private func askToStop() {
-        if !isServing {
-            cleanUp()
+    private static func askToStop(_ state: inout State) {
+        if !state.isServing {
+            state.cleanUp()
             _exit(0)
         }
-        if isAskedToStop { _exit(Failure.Code.other.rawValue) }
-        isAskedToStop = true
+        if state.isAskedToStop { _exit(Failure.Code.other.rawValue) }
+        state.isAskedToStop = true
     }
 
     private func take() -> Int32 {

@@ -4,7 +4,7 @@ import HTTPClient
 enum ProblemText {
     /// `409 illegal-transition: tea is idle … (legal now: activate)`; what is no problem+json as far as it is text.
     static func line(_ response: HTTPResponse) -> String {
-        guard let problem = Answer(response.body), let type = problem["type"] else {
+        guard let problem = JSONObject(response.body), let type = problem["type"] else {
             let text = String(decoding: response.body.prefix(200), as: UTF8.self)
             let first = text.split(separator: "\n").first.map { ": \($0)" } ?? ""
             return "\(response.status)\(Printable.text(first))"

@@ -1,7 +1,7 @@
 /// Timers as a person reads them.
 enum TimerText {
     /// One line: `tea: running, next fire 2026-11-21T09:04:00.000Z (in 4m)`.
-    static func line(_ timer: Answer) -> String {
+    static func line(_ timer: JSONObject) -> String {
         var line = "\(timer["id"] ?? "?"): \(timer["state"] ?? "?")"
         if let next = timer["nextFireAt"] { line += ", next fire \(next)" }
         if let remaining = timer["remaining"] {
@@ -13,7 +13,7 @@ enum TimerText {
     }
 
     /// Every member that says something, a line each.
-    static func details(_ timer: Answer) -> String {
+    static func details(_ timer: JSONObject) -> String {
         let members = timer.members.filter { !["{}", "[]"].contains($0.text) }
         let width = members.map(\.name.count).max() ?? 0
         return members.map { member in
@@ -23,14 +23,14 @@ enum TimerText {
     }
 
     /// What a person asks of a webhook first: `POST https://hooks.example/timers (fired, cancelled), stopped`.
-    private static func webhook(_ webhook: Answer) -> String {
+    private static func webhook(_ webhook: JSONObject) -> String {
         let types = webhook.strings("types").joined(separator: ", ")
         return "\(webhook["method"] ?? "?") \(webhook["url"] ?? "?") (\(types))"
             + (webhook["stopped"] == "true" ? ", stopped" : "")
     }
 
     /// A timer a row.
-    static func table(_ timers: [Answer]) -> String {
+    static func table(_ timers: [JSONObject]) -> String {
         TextTable.text(
             ["ID", "STATE", "KIND", "NEXT FIRE", "REMAINING", "FIRES", "LABELS"],
             timers.map { timer in
@@ -42,7 +42,7 @@ enum TimerText {
     }
 
     /// One line: `2026-11-21T09:04:00.000Z  fired  tea  fire=1 reason=due latenessUs=112`.
-    static func event(_ event: Answer) -> String {
+    static func event(_ event: JSONObject) -> String {
         var line = "\(event["at"] ?? "?")  \(TextTable.padded(event["type"] ?? "?", 11))  \(event["timer"] ?? "?")"
         let more: [(String, String?)] = [
             ("fire", event["fire"]), ("reason", event["reason"]), ("latenessUs", event["latenessUs"]),

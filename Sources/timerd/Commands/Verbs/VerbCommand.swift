@@ -3,7 +3,7 @@ import HTTPClient
 import TimerCore
 
 /// `timerd activate`, `suspend`, `resume`, `cancel`, `kick`, `fire`.
-struct Step<V: Verb>: ParsableCommand {
+struct VerbCommand<V: Verb>: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "\(V.command.name)", abstract: V.abstract,
