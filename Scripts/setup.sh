@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Makes this machine able to build timerd; with --tests also able to run the tests from outside.
-# Installs only what is missing, and says nothing when nothing is.
+# Makes this machine able to build timerd; with --tests also able to run the black-box tests.
+#
+# Installs what is missing, and says nothing when nothing is. Before it uses sudo it asks; without a terminal it only says which
+# command it runs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly SWIFT_MAJOR=6 SWIFT_MINOR=3
 readonly REQUIREMENTS=Tests/BlackBox/requirements.txt
 readonly STAMP=.venv/requirements.installed
+# How long another apt may hold its locks.
+readonly LOCK_SECONDS=120
 
 fail() {
     printf 'timerd: %s\n' "$@" >&2
@@ -26,7 +30,7 @@ check_swift() {
     fi
 }
 
-# Prints the Debian packages that are missing, judged by what they give, so that other systems pass too.
+# Prints the Debian packages that are missing. It looks for what they contain, so that other systems pass too.
 missing_packages() {
     command -v curl >/dev/null || echo curl
     [[ -e /usr/share/zoneinfo/Europe/Berlin ]] || echo tzdata
@@ -54,20 +58,44 @@ missing_packages() {
     fi
 }
 
+# Installs packages by apt, after a question where that takes sudo and there is somebody to ask.
 install_packages() {
     command -v apt-get >/dev/null ||
         fail "These are missing and there is no apt here to install them: $*" \
             "Install what your system calls them, then try again."
     local as_root=()
+    ((EUID == 0)) || as_root=(sudo)
+    local command="${as_root[*]:+sudo }apt-get install --no-install-recommends $*"
     if ((EUID != 0)); then
-        command -v sudo >/dev/null ||
-            fail "These are missing: $*" "There is no sudo; as root run: apt-get install $*"
-        as_root=(sudo)
+        command -v sudo >/dev/null || fail "These are missing: $*" "There is no sudo; as root run: $command"
+        ask "These packages are missing. This would install them: $command" ||
+            fail "Nothing was installed. Once you have installed them, try again."
     fi
-    echo "timerd: installing $*" >&2
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    echo "timerd: running $command" >&2
+    apt_get update
+    apt_get install -y --no-install-recommends "$@"
+}
+
+# Asks for a yes where there is a terminal; where there is none, what was started is meant.
+ask() {
+    [[ -t 0 && -t 2 ]] || return 0
+    local answer
+    read -r -p "timerd: $1"$'\n'"timerd: go on? [y/N] " answer
+    [[ $answer == [yY]* ]]
+}
+
+# Runs apt-get quietly as root and passes on all that it says where it fails. Another apt may hold the locks: apt-get waits for
+# dpkg's by itself, but not for that of its lists, so it is tried again.
+apt_get() {
+    local said tries
+    for ((tries = LOCK_SECONDS / 2; ; tries--)); do
+        said=$("${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+            apt-get -qq -o "DPkg::Lock::Timeout=$LOCK_SECONDS" "$@" 2>&1) && return
+        [[ $said == *'Could not get lock'* ]] && ((tries > 0)) || break
+        sleep 2
+    done
+    printf '%s\n' "$said" >&2
+    fail "apt-get $1 failed; what it said is above."
 }
 
 # The tests' Python packages, installed again only when their list has changed.
