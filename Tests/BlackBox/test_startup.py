@@ -101,8 +101,8 @@ def test_data_that_is_not_ours_is_refused_and_left_alone(new_server):
 def test_help_teaches_every_flag():
     done = run("serve", "--help")
     assert done.returncode == 0
-    for flag in ("listen", "data", "store", "durability", "max-timers", "max-streams", "retain-events", "heartbeat", "drain", "token-file",
-                 "allow-host", "log-level", "log-format", "webhook-per-host", "webhook-concurrency", "webhook-backlog",
+    for flag in ("listen", "data", "store", "durability", "max-timers", "max-streams", "retain-events", "heartbeat", "drain", "alarm",
+                 "token-file", "allow-host", "log-level", "log-format", "webhook-per-host", "webhook-concurrency", "webhook-backlog",
                  "webhook-dead-letters", "webhook-secret-file", "webhook-allow", "webhook-deny", "webhook-proxy", "config"):
         assert f"--{flag}" in done.stdout, flag
         assert "TIMERD_" + flag.upper().replace("-", "_") in done.stdout, flag

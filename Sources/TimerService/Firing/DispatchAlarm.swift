@@ -11,15 +11,27 @@ import Platform
 /// | resume after cancel | the one cancel is in `deinit`, behind which there is no step |
 ///
 /// Its deadlines are on the uptime clock, which stands still while the machine sleeps, and it hears of no step of the
-/// calendar: `TimerFDAlarm` does, so the server uses that. Here a waking that turns out to be too soon is planned anew,
-/// and the fire loop looks at the clocks once a second anyway.
-public final class DispatchAlarm: Alarm, @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
-    private let lock = Lock()
+/// calendar: `TimerFDAlarm` does, so the server uses that unless it is told otherwise. Here a waking that turns out to be
+/// too soon is planned anew, and the fire loop looks at the clocks once a second anyway.
+public final class DispatchAlarm: Alarm, @unchecked Sendable {
+    // Unchecked: Dispatch does not declare that its sources take calls from any thread, which they do.
+    private struct State {
+        /// Nanoseconds since boot the next waking is planned for.
+        var deadline = Int64.max
+        var isDue = false
+        var isRung = false
+
+        /// Takes the waking or the ring that came; nil where none did.
+        mutating func take() -> Void? {
+            guard isDue || isRung else { return nil }
+            isDue = false
+            isRung = false
+            return ()
+        }
+    }
+
+    private let state = Guarded(State())
     private let source: any DispatchSourceTimer
-    /// Nanoseconds since boot the next waking is planned for.
-    private var deadline = Int64.max
-    private var isDue = false
-    private var isRung = false
 
     /// Makes an alarm that is not armed.
     public init() {
@@ -33,40 +45,27 @@ public final class DispatchAlarm: Alarm, @unchecked Sendable {  // unchecked: ev
 
     /// Plans the source's next event. A waking that was planned before and came already counts no longer.
     public func arm(boottime: Int64) {
-        lock.withLock {
-            deadline = max(0, boottime)
-            isDue = false
-            plan()
+        state.withLock { state in
+            state.deadline = max(0, boottime)
+            state.isDue = false
+            plan(state.deadline)
         }
     }
 
     /// Waits on a condition.
     public func wait(milliseconds: Int32) {
-        lock.withLock {
-            let end = milliseconds < 0 ? nil : Clocks.monotonic() + Int64(milliseconds) * 1_000_000
-            while !isDue && !isRung {
-                guard let end else {
-                    lock.wait()
-                    continue
-                }
-                let left = end - Clocks.monotonic()
-                if left <= 0 { break }
-                _ = lock.wait(nanoseconds: left)
-            }
-            isDue = false
-            isRung = false
+        if milliseconds < 0 {
+            state.wait { $0.take() }
+        } else {
+            _ = state.wait(nanoseconds: Int64(milliseconds) * 1_000_000) { $0.take() }
         }
     }
 
     /// Signals the condition.
-    public func ring() {
-        lock.withLock {
-            isRung = true
-            lock.broadcast()
-        }
-    }
+    public func ring() { state.update { $0.isRung = true } }
 
-    private func plan() {
+    /// Plans the source's event for `deadline`. Under the lock, so that the last `arm` is the one that counts.
+    private func plan(_ deadline: Int64) {
         guard deadline != .max else { return source.schedule(deadline: .distantFuture) }
         let left = max(0, deadline - Clocks.boottime())
         source.schedule(deadline: .now() + .nanoseconds(Int(left)), leeway: .nanoseconds(0))
@@ -74,12 +73,11 @@ public final class DispatchAlarm: Alarm, @unchecked Sendable {  // unchecked: ev
 
     /// The source's event; on its queue. It may be one of an earlier plan.
     private func reached() {
-        lock.withLock {
-            guard deadline != .max else { return }
-            guard Clocks.boottime() >= deadline else { return plan() }
-            deadline = .max
-            isDue = true
-            lock.broadcast()
+        state.update { state in
+            guard state.deadline != .max else { return }
+            guard Clocks.boottime() >= state.deadline else { return plan(state.deadline) }
+            state.deadline = .max
+            state.isDue = true
         }
     }
 }

@@ -40,6 +40,7 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.retainEvents.name, help: Setting.retainEvents.help) var retainEvents: String?
     @Option(name: Setting.heartbeat.name, help: Setting.heartbeat.help) var heartbeat: String?
     @Option(name: Setting.drain.name, help: Setting.drain.help) var drain: String?
+    @Option(name: Setting.alarm.name, help: Setting.alarm.help) var alarm: String?
     @Option(name: Setting.tokenFile.name, help: Setting.tokenFile.help) var tokenFile: String?
     @Option(name: Setting.allowHost.name, help: Setting.allowHost.help) var allowHost: [String] = []
     @Option(name: Setting.logLevel.name, help: Setting.logLevel.help) var logLevel: String?
@@ -61,7 +62,8 @@ struct Serve: ParsableCommand {
             Setting.maxIdempotencyKeys.flag: given(maxIdempotencyKeys),
             Setting.maxIdempotencyBytes.flag: given(maxIdempotencyBytes),
             Setting.retainEvents.flag: given(retainEvents), Setting.heartbeat.flag: given(heartbeat),
-            Setting.drain.flag: given(drain), Setting.tokenFile.flag: given(tokenFile),
+            Setting.drain.flag: given(drain), Setting.alarm.flag: given(alarm),
+            Setting.tokenFile.flag: given(tokenFile),
             Setting.allowHost.flag: allowHost, Setting.logLevel.flag: given(logLevel),
             Setting.logFormat.flag: given(logFormat), Setting.config.flag: given(config),
         ].merging(webhooks.flags) { own, _ in own }

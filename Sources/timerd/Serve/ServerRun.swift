@@ -73,8 +73,8 @@ struct ServerRun {
             }
         do throws(StoreError) {
             return try TimerService(
-                store: store, configuration: configuration.engine, recovery: recovery,
-                sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
+                store: store, configuration: configuration.engine, alarm: configuration.alarm.make(),
+                recovery: recovery, sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
                 report: operatorLog.report)
         } catch {
             server.stop(drainSeconds: 0)

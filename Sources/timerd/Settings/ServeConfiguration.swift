@@ -23,6 +23,7 @@ struct ServeConfiguration: Sendable {
     let heartbeatMilliseconds: Int64
     /// How long a stop may take.
     let drainSeconds: Double
+    let alarm: AlarmKind
     /// Who may come in.
     let access = Published(AccessSettings())
     let allowedHosts: [HostRule]
@@ -52,6 +53,7 @@ struct ServeConfiguration: Sendable {
         maximumConnectionsPerAddress = try settings.all(.maxConnectionsPerAddress).first?.integer(1...10_000_000)
         heartbeatMilliseconds = try settings.one(.heartbeat).duration(10...3_600_000)
         drainSeconds = Double(try settings.one(.drain).duration(0...3_600_000)) / 1000
+        alarm = try settings.one(.alarm).word(AlarmKind.self)
         allowedHosts = try Self.hosts(settings.all(.allowHost))
         let level = try settings.one(.logLevel)
         guard let logLevel = Logger.Level(rawValue: level.text) else {

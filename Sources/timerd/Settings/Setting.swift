@@ -89,6 +89,10 @@ extension Setting {
         flag: "heartbeat", value: "duration", initial: "15s", meaning: "The longest silence on a stream")
     static let drain = Setting(
         flag: "drain", value: "duration", initial: "10s", meaning: "How long a stop may take")
+    static let alarm = Setting(
+        flag: "alarm", value: "timerfd|dispatch", initial: "timerfd",
+        meaning: "What wakes the server when a timer is due; dispatch notices a clock step or sleep up to a second late"
+    )
     static let tokenFile = Setting(
         flag: "token-file", value: "file", initial: nil,
         meaning: "Bearer tokens of at least 16 bytes, one a line; then requests but for health checks need one of them")
@@ -139,7 +143,7 @@ extension Setting {
     /// Those of the server; they may stand in its file.
     static let serve = [
         listen, data, store, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
-        maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain,
+        maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy,
     ]

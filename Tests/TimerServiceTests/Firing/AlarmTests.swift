@@ -4,20 +4,6 @@ import Testing
 
 @testable import TimerService
 
-/// Every alarm that waits in real time.
-enum AlarmKind: CaseIterable, CustomTestStringConvertible {
-    case timerFD, dispatch
-
-    func make() -> any Alarm {
-        switch self {
-        case .timerFD: TimerFDAlarm()
-        case .dispatch: DispatchAlarm()
-        }
-    }
-
-    var testDescription: String { "\(self)" }
-}
-
 @Suite(.serialized)
 struct AlarmTests {
     private static let hour: Int64 = 3_600_000_000_000

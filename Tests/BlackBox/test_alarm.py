@@ -1,0 +1,82 @@
+"""--alarm dispatch: the server over a DispatchSourceTimer keeps its promises as it does over timerfd."""
+
+import time
+
+import pytest
+
+from server import run
+from timers import poll
+
+PATIENCE_US = 5_000_000
+
+
+@pytest.fixture
+def server(new_server):
+    return new_server("--alarm", "dispatch")
+
+
+def fires(api, id):
+    return [event for event in api.history_of(id) if event["type"] == "fired"]
+
+
+def until_fires(api, id, count):
+    """The timer's fires, once there are so many: none early, none much too late."""
+    poll(lambda: len(fires(api, id)) >= count)
+    found = fires(api, id)
+    assert all(fire["reason"] == "due" and 0 <= fire["latenessUs"] < PATIENCE_US for fire in found), found
+    assert all(fire["at"] >= fire["scheduledAt"] for fire in found), found
+    return found
+
+
+def test_timers_fire_when_they_are_due(server):
+    api = server.client
+    api.create(id="once", after="300ms")
+    api.create(id="grid", every="50ms", maxFires=20)
+    api.create(id="dog", watchdog="200ms")
+    assert len(until_fires(api, "once", 1)) == 1
+    assert [fire["fire"] for fire in until_fires(api, "grid", 20)] == list(range(1, 21))
+    poll(lambda: api.timer("dog")["health"] == "stalled")
+
+
+def test_a_nearer_timer_is_not_kept_waiting_by_a_far_one(server):
+    api = server.client
+    api.create(id="far", after="30d")
+    api.create(id="near", after="200ms")
+    until_fires(api, "near", 1)
+    api.post("/v1/timers/far/reschedule", {"after": "200ms"}).expect(200)
+    until_fires(api, "far", 1)
+
+
+def test_what_is_put_off_does_not_fire_at_its_old_instant(server):
+    api = server.client
+    api.create(id="put-off", after="400ms")
+    api.post("/v1/timers/put-off/reschedule", {"after": "1h"}).expect(200)
+    api.create(id="later", after="600ms")
+    until_fires(api, "later", 1)
+    assert fires(api, "put-off") == []
+
+
+@pytest.mark.parametrize("end", ["stop", "kill9"])
+def test_what_was_due_during_an_outage_fires_after_it(server, end):
+    api = server.client
+    api.create(id="missed", after="300ms")
+    api.create(id="comes", after="2s")
+    getattr(server, end)()
+    time.sleep(0.4)
+    server.restart()
+    api = server.client
+    poll(lambda: len(fires(api, "missed")) == 1)
+    until_fires(api, "comes", 1)
+
+
+def test_a_stop_waits_for_no_timer(server):
+    server.client.create(after="1h")
+    before = time.monotonic()
+    server.stop()
+    assert time.monotonic() - before < 8
+
+
+def test_another_word_is_refused():
+    refused = run("serve", "--check", "--alarm", "bell")
+    assert refused.returncode == 64
+    assert refused.stderr == "timerd: --alarm bell: expected timerfd, dispatch\n"
