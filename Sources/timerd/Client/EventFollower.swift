@@ -3,19 +3,19 @@ import HTTPClient
 
 /// Follows a stream of events over lost connections and restarts of the server: every event once, in order.
 ///
-/// It reads server-sent events: their signs of life say how far the server has looked, so that a follower whom nothing
-/// concerns for days still knows where to go on.
+/// It reads server-sent events: their heartbeats carry the id that the server has reached, so that a follower whose filter
+/// matches nothing for days can still resume.
 final class EventFollower {
-    /// A stream without a byte for so long is given up: four of the server's usual heartbeats.
+    /// Seconds without a byte after which a stream is given up: four of the server's default heartbeats.
     static let silenceSeconds = 60
     /// Milliseconds before the first attempt to come back, doubled each time.
     static let firstPauseMs: UInt32 = 100
     /// Milliseconds between attempts at most.
     static let longestPauseMs: UInt32 = 5000
-    /// Bytes of one event; the server sends none so long.
+    /// Most bytes of a line; the server's events are shorter.
     static let lineLimit = 1 << 20
 
-    /// Where one connection's end leaves the follower.
+    /// How a connection ended.
     private enum Outcome {
         case finished
         case lost
@@ -33,7 +33,7 @@ final class EventFollower {
     private var isFinished = false
     private var failure: Failure?
     private var wasConnected = false
-    /// Reading what is kept of a timer that is gone, among the events of others.
+    /// Whether the timer is deleted: then the kept events of all timers are read once more for those of this one.
     private var isLast = false
     private var pauseMs = firstPauseMs
 
@@ -59,7 +59,7 @@ final class EventFollower {
     /// - Throws: when the server refuses, or can't be reached at the first attempt.
     func run() throws(Failure) {
         while try connect() == .lost {
-            // Jitter, so that the readers of a server that restarts do not come back as one.
+            // Jitter, so that the clients of a server that restarts do not reconnect at one instant.
             usleep(UInt32.random(in: pauseMs / 2...pauseMs) * 1000)
             pauseMs = min(pauseMs * 2, Self.longestPauseMs)
         }
@@ -86,7 +86,7 @@ final class EventFollower {
         switch response.status {
         case 200: return .lost
         case 404 where wasConnected && query.id != nil && cursor != nil && !isLast:
-            // It was deleted while nobody looked: what it did until then is still kept.
+            // It was deleted while this follower was disconnected: its events until then are still kept.
             isLast = true
             return .lost
         case 429, 500...: if wasConnected { return .lost }
@@ -125,7 +125,7 @@ final class EventFollower {
         if line.starts(with: "data: ".utf8) { data = Array(line.dropFirst(6)) }
     }
 
-    /// A block is complete: an event, or a sign of life.
+    /// Takes a complete block: an event or a heartbeat.
     private func endBlock() -> Bool {
         defer {
             if let id, failure == nil { cursor = id }

@@ -16,8 +16,8 @@ struct RequestTarget {
         hasQuery = true
     }
 
-    /// All but the characters that no URL gives a meaning to is encoded. `.` and `..` are too, or they would be
-    /// steps of the path; the server decodes them and says that they are no ids.
+    /// Encodes all but the unreserved characters of RFC 3986. `.` and `..` are encoded too, as they would be steps of the
+    /// path; the server decodes them and says that they are no ids.
     private static func encoded(_ text: String) -> String {
         let isStep = text == "." || text == ".."
         var encoded: [UInt8] = []

@@ -1,12 +1,12 @@
 import HTTPClient
 
-/// A server as the client commands see it. Confined to one thread.
+/// The client commands' connection to a server. Confined to one thread.
 struct ServiceClient {
     private let http: HTTPClient
     private let authorization: [(name: String, value: String)]
     private let timeoutMs: Int
 
-    /// Finds out which server and token are meant.
+    /// Reads which server and token to use.
     init(server: String?, token: String?, _ environment: Environment, timeoutMs: Int) throws(Failure) {
         self.timeoutMs = timeoutMs
         guard let value = try SettingValue.one(.server, flag: server, environment) else {

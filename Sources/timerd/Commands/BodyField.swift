@@ -1,6 +1,6 @@
 import WireJSON
 
-/// A field of the body that `timerd create` sends. What its value may be is for the server to say.
+/// A field of the body that `timerd create` sends. The server checks its value.
 struct BodyField {
     private enum Value {
         case text(String)

@@ -3,7 +3,7 @@ import Platform
 import TimerCore
 import WireJSON
 
-/// `timerd preview`: when a cron expression fires, out of the code that fires; asks no server.
+/// `timerd preview`: when a cron expression fires, computed by the server's own code without asking a server.
 struct Preview: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show when a cron expression would fire.",

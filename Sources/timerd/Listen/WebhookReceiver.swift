@@ -2,7 +2,7 @@ import HTTPServer
 import Platform
 import Webhooks
 
-/// Answers webhooks and prints them; the whole server of `timerd listen`.
+/// Answers webhooks and prints them: the handler of `timerd listen`.
 final class WebhookReceiver: LoopHandler {
     /// What was asked for.
     struct Settings: Sendable {
@@ -12,7 +12,7 @@ final class WebhookReceiver: LoopHandler {
         var isVerbose: Bool
     }
 
-    /// Bytes of a body; the server sends no event so long.
+    /// Most bytes of a body; the server's events are shorter.
     static let bodyLimit = 4 << 20
     /// How many ids are remembered to count their attempts.
     static let rememberedIDs = 100_000
@@ -45,13 +45,13 @@ final class WebhookReceiver: LoopHandler {
     /// How often `id` has come by now; nil for none.
     private func count(_ id: String?) -> Int? {
         guard let id else { return nil }
-        // What is forgotten counts from 1 again, which a person who tries things out will not see.
+        // Ids that were forgotten count from 1 again; a trial does not come to so many.
         if attempts.count >= Self.rememberedIDs, attempts[id] == nil { attempts.removeAll() }
         attempts[id, default: 0] += 1
         return attempts[id]
     }
 
-    /// The next number from 0 to 1 of the seed's row (SplitMix64).
+    /// The next number from 0 to 1 of the seed's sequence (SplitMix64).
     private func fraction() -> Double {
         random &+= 0x9E37_79B9_7F4A_7C15
         var mixed = random

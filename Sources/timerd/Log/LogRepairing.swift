@@ -34,7 +34,7 @@ struct LogRepairing: ParsableCommand {
                 Console.out("\(directory): the log is good, nothing to repair")
                 return
             }
-            // What a newer timerd wrote is whole: to cut it would lose it.
+            // A log that a newer timerd wrote is not damaged, and a cut would lose its records.
             guard damage.kind == .damaged else { throw Failure(damage, directory: directory) }
             Console.out("\(directory): \(damage)")
             position = scan.last

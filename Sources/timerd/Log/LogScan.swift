@@ -28,7 +28,7 @@ struct LogScan: ~Copyable {
             let reader = try SQLiteLogStore.openReader(directory: directory)
             try reader.read(from: 0) { take($0) }
         } catch {
-            // SQLite's own damage stops reading as a bad row does.
+            // Damage that SQLite itself finds ends the scan as a bad row does.
             guard error.kind == .damaged, rows > 0 else { throw Failure(error, directory: directory) }
             damage = error
         }

@@ -3,7 +3,7 @@ import TimerService
 
 /// The time zones of the machine: the one place where the program says where they come from.
 enum HostZones {
-    /// Where the server and `preview` look zones up.
+    /// The source in which the server and `preview` look up zones.
     static func source() -> any ZoneSource { SystemZones() }
 
     /// Seconds that local time in `zone` is ahead of UTC at a wall instant in milliseconds.

@@ -4,7 +4,7 @@ import TimerAPI
 import TimerLog
 import TimerService
 
-/// Says in the log what an operator should hear of.
+/// Writes to the log what an operator should know.
 final class OperatorLog: Sendable {
     private struct State {
         /// What happened before the server was up; nil once it is. A start that fails says one line, why.

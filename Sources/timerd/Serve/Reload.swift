@@ -3,7 +3,7 @@ import Platform
 import TimerAPI
 import TimerService
 
-/// What SIGHUP does: reads anew the files that the configuration names, whole, and puts in force what of it can change
+/// What SIGHUP does: reads the whole configuration and the files it names anew, and applies the settings that can change
 /// under a running server.
 struct Reload {
     /// The settings as of the start.
@@ -16,7 +16,7 @@ struct Reload {
     func run() {
         do throws(Failure) {
             let newer = try settings.readAnew()
-            // All of the file must be fit for the next start too.
+            // The whole file must also be valid for the next start.
             _ = try ServeConfiguration(newer)
             let reloaded = settings.reloaded(from: newer)
             let next = try ServeConfiguration(reloaded)

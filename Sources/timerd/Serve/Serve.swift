@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `timerd serve`: only flags; what they mean is `ServeConfiguration`'s, what happens is `ServerRun`'s.
+/// `timerd serve`: its flags. `ServeConfiguration` reads their values, `ServerRun` runs the server.
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the server until SIGTERM or Ctrl-C.",

@@ -35,7 +35,7 @@ struct ServerRun {
     func run() throws(Failure) {
         let recovery = Heartbeat(name: "recovery")
         let server = try bind(recovery)
-        // A long recovery is watched by probes, which must hear that it moves.
+        // Probes watch a long recovery and must see that it moves.
         signals.recovering { server.stop(drainSeconds: 0) }
         server.start()
         let service = try open(recovery, for: server)
@@ -64,7 +64,7 @@ struct ServerRun {
         logger.info("stopped")
     }
 
-    /// Reads the log; where that fails, `server` ends as if it had not been.
+    /// Reads the log; where that fails, `server` is stopped first.
     private func open(_ recovery: Heartbeat, for server: APIServer) throws(Failure) -> TimerService {
         let store: any LogStore =
             switch configuration.store {

@@ -1,6 +1,6 @@
 import WireJSON
 
-/// Says what a configuration comes to: TOML, with the place that each setting comes from behind it.
+/// The effective configuration as TOML; a comment behind each setting says where it comes from.
 enum ConfigurationReport {
     /// A line a setting.
     static func lines(_ settings: SettingReader) throws(Failure) -> [String] {

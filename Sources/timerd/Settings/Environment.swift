@@ -1,8 +1,8 @@
 import Glibc
 
-/// The environment, read once at start. Nothing but this program reads it; its modules are told.
+/// The environment, read once at start. The other modules never read it: they are passed what they need.
 struct Environment {
-    /// A switch for those who work on the server: set, every hold of the engine's lock is measured.
+    /// For development: where it is set, every hold of the engine's lock is measured.
     static let measureHolds = Setting.prefix + "MEASURE_HOLDS"
 
     private let variables: [String: String]
@@ -24,7 +24,7 @@ struct Environment {
     /// The value of a variable; nil where it is not set.
     subscript(name: String) -> String? { variables[name] }
 
-    /// Variables that look like ours and are not, sorted: probably misspelt.
+    /// Variables with the prefix that are no settings, sorted: probably misspelt.
     var unknown: [String] {
         let known = Set(Setting.all.map(\.variable) + [Self.measureHolds])
         return variables.keys.filter { $0.hasPrefix(Setting.prefix) && !known.contains($0) }.sorted()

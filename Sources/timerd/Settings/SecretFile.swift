@@ -4,7 +4,7 @@ import Webhooks
 enum SecretFile {
     /// Reads the secrets, one a line as `whsec_…`.
     ///
-    /// No error says what stands in the file.
+    /// No error shows the file's content.
     static func read(_ path: String) throws(Failure) -> [WebhookSecret] {
         var secrets: [WebhookSecret] = []
         for line in try LineFile.read(path, called: "webhook secret file") {

@@ -4,7 +4,7 @@ import Platform
 import TimerAPI
 import TimerService
 
-/// What `timerd serve` was told, every word of it understood.
+/// The configuration of `timerd serve`, read and checked.
 struct ServeConfiguration: Sendable {
     /// Most listeners.
     static let maximumListeners = 64
@@ -24,7 +24,7 @@ struct ServeConfiguration: Sendable {
     /// How long a stop may take.
     let drainSeconds: Double
     let alarm: AlarmKind
-    /// Who may come in.
+    /// Which tokens are accepted, and whether requests are logged.
     let access = Published(AccessSettings())
     let allowedHosts: [HostRule]
     let logLevel: Published<Logger.Level>

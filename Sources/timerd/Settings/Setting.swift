@@ -140,7 +140,7 @@ extension Setting {
         flag: "config", value: "file", initial: nil,
         meaning: "A TOML file whose keys are these flags: max-timers = 5; flags and variables win")
 
-    /// Those of the server; they may stand in its file.
+    /// The server's settings, which its file may hold.
     static let serve = [
         listen, data, store, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
@@ -148,6 +148,6 @@ extension Setting {
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy,
     ]
 
-    /// Every one there is.
+    /// All settings.
     static let all = serve + [config, server, token]
 }

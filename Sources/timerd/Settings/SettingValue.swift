@@ -9,7 +9,7 @@ struct SettingValue {
 
     /// The values of `setting`: of its flag, else of its variable, else of the file, else its default.
     ///
-    /// - Throws: `usage` where the variable is set and empty: whoever set it meant something.
+    /// - Throws: `usage` where the variable is set and empty, which is a mistake.
     static func all(
         _ setting: Setting, flags: [String], _ environment: Environment, _ file: ConfigFile? = nil
     ) throws(Failure) -> [SettingValue] {

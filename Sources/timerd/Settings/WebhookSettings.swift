@@ -21,7 +21,7 @@ extension DeliveryConfiguration {
         policy.deny = try Self.rules(settings.all(.webhookDeny))
         if let value = try settings.all(.webhookProxy).first {
             proxy = try Self.proxy(value)
-            // Only the proxy knows the address that is connected to, and a rule that nobody asks protects nobody.
+            // Only the proxy knows the address that is connected to, so the server could not apply its rules.
             guard policy.allow.isEmpty, policy.deny.isEmpty else {
                 throw value.hiddenRefusal(
                     "it can't stand beside rules of what to allow and deny: the proxy judges, not the server")
@@ -46,7 +46,7 @@ extension DeliveryConfiguration {
         return rules
     }
 
-    /// A proxy's URL as it was given. Its user name and password are nobody's business, so no refusal repeats it.
+    /// A proxy's URL as it was given. It may hold a user name and a password, so no refusal shows it.
     private static func proxy(_ value: SettingValue) throws(Failure) -> String {
         let text = value.text.hasSuffix("/") ? String(value.text.dropLast()) : value.text
         guard let scheme = proxySchemes.first(where: text.hasPrefix) else {
@@ -54,7 +54,7 @@ extension DeliveryConfiguration {
         }
         let rest = text.dropFirst(scheme.count)
         let place = rest[(rest.lastIndex(of: "@").map(rest.index(after:)) ?? rest.startIndex)...]
-        // A proxy's usual port depends on whom one asks, so it must be there.
+        // Programs disagree on a proxy's default port, so the URL must have one.
         guard let url = try? WebhookURL("http://\(place)"), place.hasSuffix(":\(url.port)"),
             rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !rest.contains(where: "/?#".contains)
         else { throw value.hiddenRefusal("a proxy is a scheme, a host and a port, as http://host:3128") }

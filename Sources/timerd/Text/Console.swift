@@ -1,6 +1,6 @@
 import Glibc
 
-/// Standard output and standard error, unbuffered: what is written is out.
+/// Standard output and standard error, unbuffered.
 enum Console {
     /// Writes a line to standard output. Returns false when nobody reads it any more.
     @discardableResult

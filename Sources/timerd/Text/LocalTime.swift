@@ -4,8 +4,7 @@ import WireJSON
 enum LocalTime {
     /// RFC 3339 in whole seconds: `2026-11-23T09:00:00+01:00`, or with `Z` where `offset` is none.
     ///
-    /// Offsets of before the time zones had whole minutes: they have seconds then, which RFC 3339 can't say and
-    /// ISO 8601 can.
+    /// Offsets from before standard time have seconds, which ISO 8601 can express and RFC 3339 can't.
     ///
     /// - Parameters:
     ///   - instant: wall milliseconds.

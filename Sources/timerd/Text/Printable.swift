@@ -1,4 +1,4 @@
-/// What comes from a server and goes to a terminal.
+/// Text from a server for a terminal.
 enum Printable {
     /// `text` with control characters, which could steer a terminal, as spaces.
     static func text(_ text: String) -> String {
