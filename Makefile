@@ -20,8 +20,8 @@ ONLY ?=
 ACCEPT ?=
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build test simulate torture soak leaks instructions bench bench-more bench-streams holds compare lint format \
-	sanitize fuzz clean setup setup-tests
+.PHONY: help run build check test simulate torture soak leaks instructions bench bench-alarms bench-more bench-streams holds \
+	compare lint format sanitize fuzz clean setup setup-tests
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ run: setup ## Install what is missing, build release, serve on 127.0.0.1:8080 wi
 
 build: setup ## Build everything in debug, tests included
 	swift build --build-tests
+
+check: setup-tests ## Check a change in some minutes: lint, the Swift tests, and the black-box tests side by side
+	@Scripts/check.sh
 
 test: setup-tests ## Run every test: Swift, then the real binary from outside
 	swift build --build-tests
@@ -71,6 +74,10 @@ bench: setup .build/static/release/timerd ## Measure beside peers; writes the fi
 
 bench-more: setup ## Measure what takes longer or has no peer; writes its figures there too
 	Benchmarks/run.sh more
+
+bench-alarms: setup ## Measure how late timers fire by each alarm, both in turn
+	swift build -c release --product timerd
+	Benchmarks/alarms.sh
 
 bench-streams: setup ## Measure event streams; writes their figures there too
 	Benchmarks/streams.sh

@@ -24,6 +24,13 @@ def pytest_sessionstart(session):
             pytest.exit(str(missing), returncode=2)
 
 
+def pytest_collection_modifyitems(items):
+    """Where a run has several workers, the pages of a file share one, so that few workers start a browser."""
+    for item in items:
+        if "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Lets fixtures know how their test went."""

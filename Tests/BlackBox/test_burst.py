@@ -6,6 +6,8 @@ import pytest
 
 from timers import now, poll, shown
 
+pytestmark = pytest.mark.alone
+
 COUNT = 50_000
 FIRES = re.compile(r'timerd_fires_total\{reason="(\w+)"\} (\d+)')
 

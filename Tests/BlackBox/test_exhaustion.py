@@ -15,6 +15,8 @@ from test_http import head, one_answer, status
 from test_resets import open_files, resident
 from timers import poll
 
+pytestmark = pytest.mark.alone
+
 CREATE = b'{"after":"1h"}'
 SLOW = 1000
 HALF_OPEN = 10_050

@@ -13,6 +13,8 @@ from test_http import head, one_answer
 from test_operations import samples, value
 from timers import poll
 
+pytestmark = pytest.mark.alone
+
 CONNECTIONS = int(os.environ.get("CONNECTIONS", 100_000))
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER of no time: close() sends RST
 

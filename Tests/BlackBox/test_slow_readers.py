@@ -11,6 +11,8 @@ from load import GONE_AT_ONCE, write_events
 from stream import Stream
 from timers import poll
 
+pytestmark = pytest.mark.alone
+
 # struct sock_filter of the one instruction "take nothing": the kernel drops whatever comes for the socket.
 SO_ATTACH_FILTER = 26
 DROP_ALL = struct.pack("HBBI", 0x06, 0, 0, 0)

@@ -11,6 +11,8 @@ import pytest
 from outages import stand_still
 from timers import instant, poll
 
+pytestmark = pytest.mark.alone
+
 STOPPED = float(os.environ.get("STOPPED", "3"))  # a gap counts as misfires from 1 s on
 TIMERS = 60
 PERIOD = 200  # milliseconds

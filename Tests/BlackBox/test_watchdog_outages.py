@@ -2,8 +2,12 @@
 
 import time
 
+import pytest
+
 from outages import stand_still, stay_down
 from timers import duration
+
+pytestmark = pytest.mark.alone
 
 PERIOD = 3.0
 OUTAGE = 2 * PERIOD
