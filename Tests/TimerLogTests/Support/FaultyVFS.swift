@@ -17,35 +17,32 @@ enum FaultyVFS {
 
     /// Lets `call` succeed `skip` times, then fail once with `code`.
     static func fail(_ call: Call, with code: Int32, after skip: Int = 0) {
-        plan.lock.withLock { plan.faults[call] = (skip, code) }
+        faults.withLock { $0[call] = (skip, code) }
     }
 
     /// Forgets every failure planned. Returns true when all of them have come to pass.
     static func settle() -> Bool {
-        plan.lock.withLock {
-            defer { plan.faults = [:] }
-            return plan.faults.isEmpty
+        faults.withLock { faults in
+            defer { faults = [:] }
+            return faults.isEmpty
         }
     }
 
-    fileprivate final class Plan: @unchecked Sendable {  // unchecked: touched only under `lock`
-        let lock = Lock()
-        var faults: [Call: (skip: Int, code: Int32)] = [:]
+    /// What fails: the calls to let through before, and the code.
+    private static let faults = Guarded<[Call: (skip: Int, code: Int32)]>([:])
 
-        func due(_ call: Call) -> Int32? {
-            lock.withLock {
-                guard let fault = faults[call] else { return nil }
-                guard fault.skip == 0 else {
-                    faults[call] = (fault.skip - 1, fault.code)
-                    return nil
-                }
-                faults[call] = nil
-                return fault.code
+    /// The code that this `call` fails with; nil where it succeeds.
+    fileprivate static func due(_ call: Call) -> Int32? {
+        faults.withLock { faults in
+            guard let fault = faults[call] else { return nil }
+            guard fault.skip == 0 else {
+                faults[call] = (fault.skip - 1, fault.code)
+                return nil
             }
+            faults[call] = nil
+            return fault.code
         }
     }
-
-    fileprivate static let plan = Plan()
 
     /// A file's methods: the original's, and a copy with ours.
     @safe fileprivate final class Methods: @unchecked Sendable {  // unchecked: set before the first file is used
@@ -93,22 +90,22 @@ private func openFile(
     if flags & SQLITE_OPEN_WAL != 0 {
         unsafe FaultyVFS.wal.adopt(file) { methods in
             unsafe methods.xWrite = { file, bytes, count, offset in
-                if let code = FaultyVFS.plan.due(.walWrite) { return code }
+                if let code = FaultyVFS.due(.walWrite) { return code }
                 return unsafe FaultyVFS.wal.original?.pointee.xWrite(file, bytes, count, offset) ?? SQLITE_MISUSE
             }
             unsafe methods.xSync = { file, flags in
-                if let code = FaultyVFS.plan.due(.walSync) { return code }
+                if let code = FaultyVFS.due(.walSync) { return code }
                 return unsafe FaultyVFS.wal.original?.pointee.xSync(file, flags) ?? SQLITE_MISUSE
             }
         }
     } else if flags & SQLITE_OPEN_MAIN_DB != 0 {
         unsafe FaultyVFS.database.adopt(file) { methods in
             unsafe methods.xWrite = { file, bytes, count, offset in
-                if let code = FaultyVFS.plan.due(.databaseWrite) { return code }
+                if let code = FaultyVFS.due(.databaseWrite) { return code }
                 return unsafe FaultyVFS.database.original?.pointee.xWrite(file, bytes, count, offset) ?? SQLITE_MISUSE
             }
             unsafe methods.xSync = { file, flags in
-                if let code = FaultyVFS.plan.due(.databaseSync) { return code }
+                if let code = FaultyVFS.due(.databaseSync) { return code }
                 return unsafe FaultyVFS.database.original?.pointee.xSync(file, flags) ?? SQLITE_MISUSE
             }
         }

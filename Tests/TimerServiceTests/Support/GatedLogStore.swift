@@ -3,70 +3,64 @@ import TestSupport
 import TimerLog
 
 /// A log whose appends wait at a gate while it is shut, and whose deletions fail as told.
-final class GatedLogStore: LogStore, @unchecked Sendable {  // unchecked: what changes is touched only under `lock`
-    private let lock = Lock()
+final class GatedLogStore: LogStore {
+    private struct State {
+        /// How many appends may pass; nil for all.
+        var passes: Int?
+        /// How many appends wait at the gate.
+        var waiting = 0
+        var failingDeletes = 0
+        var isInDoubt = false
+        var deleted = 0
+    }
+
+    private let state = Guarded(State())
     private let inner: any LogStore
-    /// How many appends may pass; nil for all.
-    private var passes: Int?
-    private var waiting = 0
-    private var failingDeletes = 0
-    private var isInDoubt = false
-    private var deleted = 0
 
     init(_ inner: any LogStore) { self.inner = inner }
 
     /// Lets no append pass.
-    func shut() { lock.withLock { passes = 0 } }
+    func shut() { state.withLock { $0.passes = 0 } }
 
     /// Lets one more append pass.
-    func passOne() {
-        lock.withLock {
-            passes = (passes ?? 0) + 1
-            lock.broadcast()
-        }
-    }
+    func passOne() { state.update { $0.passes = ($0.passes ?? 0) + 1 } }
 
     /// Lets every append pass.
-    func unshut() {
-        lock.withLock {
-            passes = nil
-            lock.broadcast()
-        }
-    }
+    func unshut() { state.update { $0.passes = nil } }
 
     /// Whether an append waits at the gate.
-    var isHolding: Bool { lock.withLock { waiting > 0 } }
+    var isHolding: Bool { state.withLock { $0.waiting > 0 } }
 
     /// The next `count` deletions throw; after each the log must be opened anew.
-    func failDeletes(_ count: Int) { lock.withLock { failingDeletes = count } }
+    func failDeletes(_ count: Int) { state.withLock { $0.failingDeletes = count } }
 
     /// How many deletions were asked for.
-    var deleteCount: Int { lock.withLock { deleted } }
+    var deleteCount: Int { state.withLock { $0.deleted } }
 
     func open() throws(StoreError) -> StoreHead {
         let head = try inner.open()
-        lock.withLock { isInDoubt = false }
+        state.withLock { $0.isInDoubt = false }
         return head
     }
 
     func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
-        let mayPass = lock.withLock {
-            waiting += 1
-            while passes == 0 { lock.wait() }
-            waiting -= 1
-            if let left = passes { passes = left - 1 }
-            return !isInDoubt
+        state.withLock { $0.waiting += 1 }
+        let mayPass: Bool = state.wait { state in
+            if state.passes == 0 { return nil }
+            state.waiting -= 1
+            if let left = state.passes { state.passes = left - 1 }
+            return !state.isInDoubt
         }
         guard mayPass else { return .absent(StoreError(.io, "the log must be opened anew")) }
         return inner.append(rows, expecting: expecting, epoch: epoch)
     }
 
     func delete(upTo position: Int64) throws(StoreError) -> Int {
-        let fails = lock.withLock {
-            deleted += 1
-            guard failingDeletes > 0 else { return false }
-            failingDeletes -= 1
-            isInDoubt = true
+        let fails = state.withLock { state in
+            state.deleted += 1
+            guard state.failingDeletes > 0 else { return false }
+            state.failingDeletes -= 1
+            state.isInDoubt = true
             return true
         }
         if fails { throw FaultyLogStore.failure }

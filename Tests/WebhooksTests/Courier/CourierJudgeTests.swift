@@ -8,15 +8,15 @@ import Webhooks
 /// Which addresses the courier may connect to.
 struct CourierJudgeTests {
     /// What the judge was asked.
-    private final class Questions: @unchecked Sendable {  // unchecked: guarded by `lock`
-        private let lock = Lock()
-        private var all: [String] = []
+    private final class Questions: Sendable {
+        private let all = Guarded<[String]>([])
+
         func note(_ host: String, _ address: CourierAddress) {
-            lock.withLock {
-                all.append("\(host) \(address.bytes.map(String.init).joined(separator: ".")) \(address.port)")
-            }
+            let bytes = address.bytes.map(String.init).joined(separator: ".")
+            all.withLock { $0.append("\(host) \(bytes) \(address.port)") }
         }
-        var asked: [String] { lock.withLock { all } }
+
+        var asked: [String] { all.value }
     }
 
     private func receiver() -> Receiver {

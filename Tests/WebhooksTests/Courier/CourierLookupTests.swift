@@ -7,35 +7,37 @@ import Webhooks
 /// How names are looked up.
 struct CourierLookupTests {
     /// Name servers that answer for names that begin with `well`, and for others once they are told to.
-    private final class Names: @unchecked Sendable {  // unchecked: guarded by `lock`
-        private let lock = Lock()
-        private var isSilent = true
-        private var asked: [String] = []
-        private var underWay = 0
-        private var most = 0
+    private final class Names: Sendable {
+        private struct State {
+            var isSilent = true
+            var asked: [String] = []
+            var underWay = 0
+            var most = 0
+        }
+
+        private let state = Guarded(State())
 
         func lookUp(_ name: String) -> [[UInt8]] {
-            lock.withLock {
-                asked.append(name)
-                underWay += 1
-                most = max(most, underWay)
-                lock.broadcast()
-                if !name.hasPrefix("well") { while isSilent { lock.wait() } }
-                underWay -= 1
+            let answersAtOnce = name.hasPrefix("well")
+            state.update { state in
+                state.asked.append(name)
+                state.most = max(state.most, state.underWay + 1)
+                if !answersAtOnce { state.underWay += 1 }
+            }
+            if answersAtOnce { return [[127, 0, 0, 1]] }
+            state.wait { (state: inout State) -> Void? in
+                if state.isSilent { return nil }
+                state.underWay -= 1
+                return ()
             }
             return name.hasPrefix("none") ? [] : [[127, 0, 0, 1]]
         }
 
-        func speak() {
-            lock.withLock {
-                isSilent = false
-                lock.broadcast()
-            }
-        }
+        func speak() { state.update { $0.isSilent = false } }
 
-        func waitForLookups(_ count: Int) { lock.withLock { while underWay < count { lock.wait() } } }
-        var all: [String] { lock.withLock { asked } }
-        var mostAtOnce: Int { lock.withLock { most } }
+        func waitForLookups(_ count: Int) { state.wait { $0.underWay < count ? nil : () } }
+        var all: [String] { state.withLock { $0.asked } }
+        var mostAtOnce: Int { state.withLock { $0.most } }
     }
 
     private func taking() -> Receiver {
