@@ -8,8 +8,9 @@ import TimerLog
 /// The append under way is the batching window of group commit: whatever arrives meanwhile shares the next one. With
 /// `--durability interval` rows are shown as they are made, as far as a mark on disk covers them, and appended together
 /// later.
-final class Committer: @unchecked Sendable {
+final class Committer: Worker, @unchecked Sendable {
     // Unchecked: what changes is confined to the committer's thread.
+    let name = "commit"
     private let volume: any LogVolume
     /// By their numbers.
     private let partitions: [Partition]

@@ -351,3 +351,14 @@ final class Dispatcher: @unchecked Sendable {
         return read
     }
 }
+
+extension Dispatcher: Worker {
+    var name: String { "deliver" }
+
+    /// Begins no further attempts and waits up to `seconds` for those under way; what has not ended then is attempted
+    /// again by the next process.
+    func drain(seconds: Double) { stop(seconds: seconds) }
+
+    /// As `drain`, without a wait.
+    func stop() { stop(seconds: 0) }
+}

@@ -284,3 +284,8 @@ private final class UnreadableLog: LogReader {
 
     func row(holding position: Int64) throws(StoreError) -> LogRow? { throw Self.error }
 }
+
+extension Replayer: Worker {
+    var name: String { "replay" }
+    var threadCount: Int { Self.threadCount }
+}

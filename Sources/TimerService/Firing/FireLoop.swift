@@ -2,7 +2,8 @@ import Platform
 import Synchronization
 
 /// The thread that fires what is due: it advances the engine in bounded steps, then sleeps until the alarm.
-final class FireLoop: Sendable {
+final class FireLoop: Worker {
+    let name = "fire"
     private let engine: Engine
     private let heart: Heartbeat
     private let stopping = Atomic<Bool>(false)
@@ -11,9 +12,18 @@ final class FireLoop: Sendable {
     /// Sleep while too many records wait for the disk.
     private static let backpressureSleep: Int32 = 1
 
-    init(_ engine: Engine, heart: Heartbeat) {
+    private let report: @Sendable (ServiceEvent) -> Void
+
+    init(_ engine: Engine, heart: Heartbeat, report: @escaping @Sendable (ServiceEvent) -> Void) {
         self.engine = engine
         self.heart = heart
+        self.report = report
+    }
+
+    /// Plans cron timers anew whose zones' data have changed since the log was written: nothing fires before.
+    func prepare() {
+        let replanned = engine.replanCron()
+        if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
     }
 
     /// Fires until `stop`. The body of its thread.

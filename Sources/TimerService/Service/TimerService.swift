@@ -1,11 +1,10 @@
 import Platform
-import TimerCore
 public import TimerLog
 public import Webhooks
 
 /// The service without its network face: the log opened and folded, and the threads that fire, commit, replay, compact
 /// and watch.
-public final class TimerService: @unchecked Sendable {  // unchecked: `threads` is touched by `start` and `stop` alone
+public final class TimerService: Sendable {
     private let volume: any LogVolume
     private let partition: Partition
     /// Where timers change.
@@ -16,14 +15,10 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
     public let replayer: Replayer
     /// Watches the loops.
     public let watchdog: LoopWatchdog
-    private let committer: Committer
-    private let compactor: Compactor
-    private let fireLoop: FireLoop
+    private let gate: ChangeGate
     private let dispatcher: Dispatcher?
+    private let workers: WorkerGroup
     private let report: @Sendable (ServiceEvent) -> Void
-    private var threads: [Thread] = []
-    private var committerThread: Thread?
-    private var dispatcherThread: Thread?
 
     /// Opens `store` and folds what it holds.
     ///
@@ -53,13 +48,17 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         let (engine, hub) = (partition.engine, partition.hub)
         replayer = Replayer(store, hub)
         watchdog = LoopWatchdog(report: report)
-        committer = Committer(volume, [partition], bell, durability: configuration.durability)
-        compactor = Compactor([partition], report: report)
+        let committer = Committer(volume, [partition], bell, durability: configuration.durability)
+        let compactor = Compactor([partition], report: report)
         committer.onGrowth = { [weak compactor] in compactor?.nudge() }
         let heart = Heartbeat(name: "fire")
         watchdog.watch(heart)
-        fireLoop = FireLoop(engine, heart: heart)
+        let fireLoop = FireLoop(engine, heart: heart, report: report)
         dispatcher = sending.map { Dispatcher(engine, hub, store, $0, report: report) }
+        gate = ChangeGate([partition])
+        var workers: [any Worker] = [committer, replayer, compactor, watchdog, gate, fireLoop]
+        if let dispatcher { workers.append(dispatcher) }
+        self.workers = WorkerGroup(workers)
         self.report = report
         if let missing = engine.missingZone {
             let name = String(decoding: missing, as: UTF8.self)
@@ -75,43 +74,22 @@ public final class TimerService: @unchecked Sendable {  // unchecked: `threads` 
         if let dispatcher {
             engine.observeReadyDeliveries { [weak dispatcher] in dispatcher?.wake() }
             hub.observe { [weak engine = partition.engine] in engine?.ringDeliveries() }
-            dispatcherThread = Thread(name: "deliver") { dispatcher.run() }
         }
-        committerThread = Thread(name: "commit") { [committer] in committer.run() }
-        let replanned = engine.replanCron()
-        if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
-        threads = [
-            Thread(name: "fire") { [fireLoop] in fireLoop.run() },
-            Thread(name: "compact") { [compactor] in compactor.run() },
-            Thread(name: "watchdog") { [watchdog] in watchdog.run() },
-        ]
-        for _ in 0..<Replayer.threadCount { threads.append(Thread(name: "replay") { [replayer] in replayer.run() }) }
+        workers.start()
     }
 
     /// Notes what the server listens on, where no webhook may go.
     public func refuseDeliveries(to listeners: [AddressPolicy.Listener]) { dispatcher?.refuse(listeners) }
 
     /// Begins no further deliveries, and waits up to `seconds` for those under way.
-    public func stopDeliveries(seconds: Double) {
-        dispatcher?.stop(seconds: seconds)
-        dispatcherThread?.join()
-        dispatcherThread = nil
-    }
+    public func drain(seconds: Double) { workers.drain(seconds: seconds) }
 
     /// Refuses further changes; what was taken is still committed.
-    public func refuseChanges() { engine.close() }
+    func refuseChanges() { gate.stop() }
 
     /// Stops the threads, the committer last: everything taken is on disk afterwards.
     public func stop() {
-        stopDeliveries(seconds: 0)
-        refuseChanges()
-        fireLoop.stop()
-        compactor.stop()
-        replayer.stop()
-        watchdog.stop()
-        for thread in threads { thread.join() }
-        committer.stop()
-        committerThread?.join()
+        workers.stop()
         volume.close()
     }
 

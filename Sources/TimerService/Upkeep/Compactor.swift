@@ -1,7 +1,8 @@
 import TimerLog
 
 /// The thread that keeps the logs of all partitions short, one after the other.
-final class Compactor: Sendable {
+final class Compactor: Worker {
+    let name = "compact"
     private let partitions: [Partition]
     private let pacing = CompactionPacing()
     private let report: @Sendable (ServiceEvent) -> Void

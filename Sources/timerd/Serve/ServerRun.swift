@@ -57,7 +57,7 @@ struct ServerRun {
         let reload = Reload(settings: settings, running: configuration, logger: logger)
         while signals.next() == .reload { reload.run() }
         logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
-        let drain = Thread(name: "drain") { service.stopDeliveries(seconds: configuration.drainSeconds) }
+        let drain = Thread(name: "drain") { service.drain(seconds: configuration.drainSeconds) }
         server.stop(drainSeconds: configuration.drainSeconds)
         drain.join()
         service.stop()

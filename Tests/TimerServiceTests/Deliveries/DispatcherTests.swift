@@ -55,7 +55,7 @@ private final class DeliveringService: Sendable {
     var pending: Int { service.engine.snapshotCounters().pendingDeliveries }
 
     func stop(deliverySeconds: Double = 0) {
-        service.stopDeliveries(seconds: deliverySeconds)
+        service.drain(seconds: deliverySeconds)
         service.stop()
     }
 }
