@@ -13,6 +13,7 @@ enum WordRules {
             "Curl/HeaderLines.swift": "libcurl's list of lines, in memory that serves every request",
             "Curl/HostPort.swift": "asks libcurl's parser of URLs",
             "Curl/MultiHandle.swift": "the one face of libcurl's multi interface",
+            "HTTPServer/ASCII.swift": "compares with static strings where they lie",
             "HTTPServer/DetachedSocket.swift": "writes to and peeks at sockets of its own",
             "HTTPServer/ExchangeProgress.swift": "takes bodies over from libmicrohttpd",
             "HTTPServer/HTTPMethod.swift": "reads the library's text of the method",
