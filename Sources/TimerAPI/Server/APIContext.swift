@@ -9,6 +9,8 @@ final class APIContext: Sendable {
     let service: TimerService
     let configuration: APIConfiguration
     private let registered = Guarded<[HTTPMetrics]>([])
+    /// The rows that the loops' streams decoded last.
+    let newestRows = NewestRows()
     let dashboard: Dashboard
     private let openAPI: [UInt8]
     private let startedAt = Clocks.monotonic()

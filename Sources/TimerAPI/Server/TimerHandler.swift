@@ -57,7 +57,8 @@ final class TimerHandler: LoopHandler {
         let inbox = inbox
         context.service.hub.observe { inbox.wake() }
         streams = StreamTable(
-            context.service, inbox, heartbeatMilliseconds: context.configuration.heartbeatMilliseconds
+            context.service, context.newestRows, inbox,
+            heartbeatMilliseconds: context.configuration.heartbeatMilliseconds
         ) { [metrics] origin, status, bytes in
             let seconds = Double(Clocks.monotonic() - origin.startedAt) / 1e9
             metrics.count(.timerWait, .get, status, seconds: seconds)

@@ -73,10 +73,12 @@ extension StreamTable {
     }
 
     /// The events of a row; nil if it is damaged, which the operator is told.
-    func events(of row: LogRow) -> RowEvents? {
+    ///
+    /// - Parameter isNew: other loops pass over the row as well.
+    func events(of row: LogRow, isNew: Bool = false) -> RowEvents? {
         if let known = recent.events(of: row) { return known }
         do throws(StoreError) {
-            let events = try RowEvents(row)
+            let events = RowEvents(isNew ? try newest.events(of: row) : try EventRow(row))
             recent.keep(events)
             return events
         } catch {

@@ -12,6 +12,8 @@ import TimerService
 /// that requests are served between the parts of a broadcast to thousands.
 final class StreamTable {
     let service: TimerService
+    /// The rows that were decoded last, shared with the other loops.
+    let newest: NewestRows
     let inbox: LoopInbox
     let heartbeat: Int64
     let onPollAnswered: (StreamOrigin, _ status: Int, _ bytes: Int) -> Void
@@ -51,10 +53,11 @@ final class StreamTable {
     private static let pollGrain: Int64 = 10_000_000
 
     init(
-        _ service: TimerService, _ inbox: LoopInbox, heartbeatMilliseconds: Int64,
+        _ service: TimerService, _ newest: NewestRows, _ inbox: LoopInbox, heartbeatMilliseconds: Int64,
         onPollAnswered: @escaping (StreamOrigin, _ status: Int, _ bytes: Int) -> Void
     ) {
         self.service = service
+        self.newest = newest
         self.inbox = inbox
         self.onPollAnswered = onPollAnswered
         heartbeat = heartbeatMilliseconds * 1_000_000
@@ -180,7 +183,7 @@ final class StreamTable {
         gathering: while bytes < Self.bytesPassed {
             switch service.hub.row(after: seen.position) {
             case .row(let row):
-                guard let events = events(of: row) else { fallthrough }
+                guard let events = events(of: row, isNew: true) else { fallthrough }
                 rows.append(events)
                 bytes += row.data.count
                 seen = StreamCursor(row.last)

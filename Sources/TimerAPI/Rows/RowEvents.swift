@@ -2,11 +2,12 @@ import TimerCore
 import TimerLog
 import WireJSON
 
-/// The events of a row. They are decoded once, and written once in each format, for all streams of a loop.
+/// The events of a row as a loop shows them: they are written once in each format for all its streams.
 final class RowEvents {
-    let row: LogRow
+    private let decoded: EventRow
+    var row: LogRow { decoded.row }
     /// The row's events; its other records are left out.
-    let events: [LogRecord]
+    var events: [LogRecord] { decoded.events }
     private var ndjson = Texts()
     private var sse = Texts()
 
@@ -16,20 +17,8 @@ final class RowEvents {
         var ranges: [Range<Int>] = []
     }
 
-    /// Decodes a row.
-    ///
-    /// - Throws: `damaged` if the row's bytes are not those that were written.
-    init(_ row: LogRow) throws(StoreError) {
-        self.row = row
-        var events: [LogRecord] = []
-        // The header counts the records: a condensed row spans more positions than it has records.
-        events.reserveCapacity(BatchHeader(row.data.span)?.records ?? 0)
-        try BatchRows.read(row) { record in
-            if record.isEvent { events.append(record) }
-            return true
-        }
-        self.events = events
-    }
+    /// Takes a row's events over.
+    init(_ decoded: EventRow) { self.decoded = decoded }
 
     /// Appends the event at `index` as `format` writes it.
     func append(_ index: Int, as format: StreamFormat, to bytes: inout [UInt8]) {
