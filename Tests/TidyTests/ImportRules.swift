@@ -32,6 +32,18 @@ enum ImportRules {
     /// Words by which a program reads its environment.
     static let environmentReaders = ["getenv", "secure_getenv", "environ", "ProcessInfo"]
 
+    /// What the engine keeps behind its lock, and the rooms of `TimerService` that may touch it: all others are handed one
+    /// value and hand one back.
+    static let engineState = ["lock", "scheduler", "batch", "clock", "idempotency", "counters", "subscriptions"]
+    static let engineRooms: Set<String> = ["Engine", "Turn"]
+
+    /// What of the engine's state `file` reaches for although it lies in another room.
+    static func reachesForEngine(_ file: SourceFile) -> [String] {
+        let room = file.path.split(separator: "/").dropFirst(2).first.map(String.init) ?? ""
+        if file.module == "TimerService" && engineRooms.contains(room) { return [] }
+        return engineState.map { "engine.\($0)" }.filter(file.uses)
+    }
+
     /// The imports of `file` that its module may not have.
     static func violations(in file: SourceFile) -> [String] {
         guard let allowed = allowed[file.module] else { return ["\(file.path): no rule for \(file.module)"] }
@@ -65,6 +77,19 @@ struct ImportTests {
     @Test(arguments: SourceFile.sources.filter { $0.module != "timerd" })
     func `only the executable reads the environment`(file: SourceFile) {
         #expect(ImportRules.environmentReaders.filter(file.uses) == [])
+    }
+
+    @Test(arguments: SourceFile.sources)
+    func `nobody reaches behind the engine's lock`(file: SourceFile) {
+        #expect(ImportRules.reachesForEngine(file) == [])
+    }
+
+    @Test func `who reaches behind the engine's lock is found`() {
+        let text = "let count = engine.scheduler.count + engine.schedulers\n"
+        let outside = SourceFile(path: "Sources/TimerService/Commit/A.swift", text: text)
+        #expect(ImportRules.reachesForEngine(outside) == ["engine.scheduler"])
+        let inside = SourceFile(path: "Sources/TimerService/Engine/A.swift", text: text)
+        #expect(ImportRules.reachesForEngine(inside) == [])
     }
 
     @Test func `every module has sources and a rule`() {

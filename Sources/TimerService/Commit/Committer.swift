@@ -99,7 +99,7 @@ final class Committer: Worker, @unchecked Sendable {
             recover(partition, at: now, isStopping: isStopping)
             note(partition)
         }
-        return !isStopping || !active.subtracting(givenUp).isEmpty || partitions.contains(where: isUnfinished)
+        return !isStopping || partitions.contains(where: isUnfinished)
     }
 
     private func takeDue(isStopping: Bool) -> [Partition] {
@@ -108,8 +108,11 @@ final class Committer: Worker, @unchecked Sendable {
         return numbers.subtracting(givenUp).sorted().map { partitions[$0] }
     }
 
+    /// Whether records of a partition are still to be committed before the end. Rows that are to be deleted are not: the
+    /// next process finds them.
     private func isUnfinished(_ partition: Partition) -> Bool {
-        !givenUp.contains(partition.number) && partition.engine.hasBatch(isLast: true)
+        if givenUp.contains(partition.number) { return false }
+        return !partition.recovery.isWorking || !partition.tail.rows.isEmpty || partition.engine.hasBatch(isLast: true)
     }
 
     /// Notes whether a partition has something to do whoever rings.

@@ -64,6 +64,9 @@ extension Engine {
         }
     }
 
+    /// The position that the next record gets.
+    var nextPosition: Int64 { lock.withLock(.commit) { batch.next } }
+
     /// Counts an append of so many records that took so long.
     func countCommit(seconds: Double, records: Int64) {
         lock.withLock(.commit) {

@@ -53,7 +53,7 @@ public final class Partition: @unchecked Sendable {
         self.store = store
         secret = head.secret
         tail = LogTail(head)
-        oldestAtStart = oldest ?? engine.batch.next
+        oldestAtStart = oldest ?? engine.nextPosition
         // A log that is whole never gave an id before its first: a client with an earlier one knows another log, and has
         // a gap.
         trim = LogTrim(deletedThrough: deletedThrough > 0 ? deletedThrough : oldestAtStart - 1, held: bytes)

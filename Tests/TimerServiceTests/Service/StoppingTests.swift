@@ -37,6 +37,20 @@ struct StoppingTests {
         rig.stop()
     }
 
+    @Test func `a stop leaves rows that are to be deleted to the next process`() throws {
+        let rig = try Rig(starts: false)
+        for id in ["a", "b"] {
+            try rig.create(id)
+            #expect(rig.committer.step())
+        }
+        let all = try rows(of: rig.store)
+        rig.partition.delete(through: all[0].last, RowBytes([all[0]]))
+        rig.committer.stop()
+        let committing = Background { while rig.committer.step() {} }
+        try committing.finish("the committer ends")
+        #expect(try rows(of: rig.store) == all)
+    }
+
     @Test func `changes are refused before a stop, whatever storage does meanwhile`() throws {
         let store = FaultyLogStore()
         let gate = GatedLogStore(store)
