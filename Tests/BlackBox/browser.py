@@ -22,7 +22,7 @@ DESKTOP = (1280, 900)
 PHONE = (360, 740)
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
-# Nothing but the test reaches out: no updates, no models, no look-ups, no proxy, and no name leads anywhere.
+# The browser opens no connection of its own: no updates, no models, no look-ups, no proxy, and no name resolves.
 QUIET = """
     --headless=new --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run --no-default-browser-check
     --disable-background-networking --disable-component-update --disable-sync --disable-default-apps --disable-extensions
@@ -43,7 +43,7 @@ def found(what, *names):
 
 
 def descendants(pid):
-    """The pids of all that a process started, and they in turn."""
+    """The pids of a process's descendants."""
     below = []
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
@@ -56,7 +56,7 @@ def descendants(pid):
 
 
 class Browser:
-    """One Chromium and its driver, with a profile that is thrown away; gone by pid at the end whatever happens."""
+    """One Chromium and its driver, with a profile that is thrown away; both are ended by pid whatever happens."""
 
     def __init__(self):
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-browser-"))
@@ -88,7 +88,7 @@ class Browser:
         process = getattr(self.service, "process", None)
         for pid in [process.pid, *descendants(process.pid)] if process else []:
             try:
-                os.kill(pid, signal.SIGKILL)  # there is nothing to save, and a polite end takes seconds
+                os.kill(pid, signal.SIGKILL)  # there is nothing to save, and a clean end takes seconds
             except ProcessLookupError:
                 pass
         if process:
@@ -96,7 +96,7 @@ class Browser:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _mortal(self, program):
-        """A way to start the program so that it dies with what started it."""
+        """A way to start the program so that it ends with the process that started it."""
         setpriv = shutil.which("setpriv")
         if not setpriv:
             return program
@@ -136,7 +136,7 @@ class Page:
         return self.driver.execute_script(script, *arguments)
 
     def until(self, condition, timeout=PATIENCE, told=""):
-        """Waits until condition() is true and returns it. Elements that vanish meanwhile count as not yet."""
+        """Waits until condition() is true and returns it. An element that vanishes meanwhile counts as not there yet."""
         def look(_):
             try:
                 return condition()
@@ -179,7 +179,7 @@ class Page:
             const {left, top, right, bottom} = document.querySelector(arguments[0]).getBoundingClientRect();
             return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && right > left""", css)
 
-    # What may be wrong with it.
+    # Errors and violations.
 
     def expect(self, pattern):
         """Allows console entries that match; a test that expects none allows none."""
@@ -192,7 +192,7 @@ class Page:
                 if entry["level"] == "SEVERE" and not any(known.search(entry["message"]) for known in self._expected)]
 
     def barriers(self):
-        """What axe finds that shuts people out: serious and critical violations, a line for each rule."""
+        """The serious and critical violations of accessibility that axe finds, a line for each rule."""
         violations = Axe().run(self.driver, options={"resultTypes": ["violations"]})["violations"]
         found = [rule for rule in violations if rule["impact"] in ("serious", "critical")]
         return [f"{rule['id']}: {len(rule['nodes'])} as {rule['nodes'][0]['html'][:200]}: {rule['nodes'][0]['failureSummary']}"

@@ -1,4 +1,4 @@
-"""A plain HTTP client for the tests: one connection a request, nothing hidden, a timeout on everything."""
+"""A plain HTTP client for the tests: one connection a request, no hidden retries, a timeout on every operation."""
 
 import http.client
 import json as jsonlib
@@ -67,7 +67,7 @@ class Reply:
 
 class Client:
     def __init__(self, port=None, host="127.0.0.1", unix=None, token=None, source=None):
-        """`source` is the address to come from."""
+        """`source` is the address that the client binds."""
         self.host, self.port, self.unix, self.token = host, port, unix, token
         self.source = (source, 0) if source else None
 
@@ -128,7 +128,7 @@ class Client:
     # The verbs that tests use all the time. Each insists on success.
 
     def create(self, **fields):
-        """Creates a timer (an hour long unless told) and returns it as answered."""
+        """Creates a timer (of an hour by default) and returns it as answered."""
         if not {"after", "at", "every", "cron", "watchdog"} & fields.keys():
             fields["after"] = "1h"
         return self.post("/v1/timers", fields).expect(201).json

@@ -25,7 +25,7 @@ def pytest_sessionstart(session):
 
 
 def pytest_collection_modifyitems(items):
-    """Where a run has several workers, the pages of a file share one, so that few workers start a browser."""
+    """In a run with several workers, the tests of a file that use pages share a worker, so that few workers start a browser."""
     for item in items:
         if "browser" in item.fixturenames:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
@@ -64,7 +64,7 @@ def new_server():
 
 @pytest.fixture
 def receiver():
-    """A receiver of webhooks of the test's own, on 127.0.0.1."""
+    """A receiver of webhooks for one test, on 127.0.0.1."""
     with Receiver() as receiver:
         yield receiver
 
@@ -105,7 +105,7 @@ def new_relay():
 
 @pytest.fixture
 def page(browser, new_server, new_relay, request):
-    """A page of the test's own. The test fails on an error on its console that it does not expect.
+    """A page for one test. The test fails on a console error that it does not expect.
 
     It is closed before the test's servers and relays are, so that their end is no error.
     """

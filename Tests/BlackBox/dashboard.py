@@ -1,4 +1,4 @@
-"""The dashboard as a person meets it: what it shows of a timer, and what can be done by mouse and by keyboard."""
+"""The dashboard as a person uses it: what it shows of a timer, and what mouse and keyboard can do."""
 
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -17,7 +17,7 @@ KEYS = {"activate": "a", "suspend": "s", "resume": "s", "kick": "k", "fire": "f"
 
 
 def vanished(id):
-    """What the console may say where the page reads a timer while somebody deletes it."""
+    """What the console may say if the page reads a timer while another client deletes it."""
     return rf"/v1/timers/{id}(/next\?count=\d+)? .* status of 404"
 
 
@@ -96,14 +96,14 @@ class Dashboard:
         if not self.page.run("return document.querySelector('#create').open"):
             self.click("#new")
         def chosen():
-            """A preview that comes or goes moves the dialog's fields, so a click may miss: it counts once the kind is chosen."""
+            """A preview that comes or goes moves the dialog's fields, so a click may miss: repeated until the kind is chosen."""
             self.page.all(f"#create .kinds label:has([value={kind}])")[0].click()
             return self.page.run("return document.querySelector('#create form').kind.value") == kind
         self.page.until(chosen, told=f"the kind {kind} can't be chosen")
         for name, value in fields.items():
             self.type_into(f"#create [name={name}]", value)
 
-    # What it says.
+    # Messages.
 
     def alerts(self):
         return [item.text for item in self.page.all("#alerts .toast")]

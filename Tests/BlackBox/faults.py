@@ -1,4 +1,4 @@
-"""Faults of the disk, set and lifted while the server runs: the other side of faults.c, which knows the same layout."""
+"""Faults of the disk, set and lifted while the server runs: the counterpart of faults.c, which has the same layout."""
 
 import ctypes
 import mmap
@@ -31,7 +31,7 @@ class Control(ctypes.Structure):
 
 
 class Faults:
-    """The faults of one data directory. `env` is for the server that shall meet them."""
+    """The faults of one data directory. `env` is the environment of the server that gets them."""
 
     def __init__(self, library, directory):
         self.data = Path(directory).resolve() / "data"
@@ -45,7 +45,7 @@ class Faults:
         return getattr(self.control, call)
 
     def set(self, call, files=DATABASE | WAL, **fields):
-        """From now on calls of this kind on these files meet this, and nothing that was set for them before."""
+        """From now on calls of this kind on these files get this fault in place of any set before."""
         rule = self.rule(call)
         for name in ("error", "partial", "delay", "hold"):
             setattr(rule, name, 0)
@@ -54,6 +54,6 @@ class Faults:
             setattr(rule, name, value)
 
     def clear(self):
-        """The disk is well again."""
+        """Lifts every fault."""
         for call, _ in Control._fields_:
             self.set(call)

@@ -1,7 +1,7 @@
 """Makes a data directory that has every kind of record, and what the API says of it: `Fixtures/format-<N>`.
 
-To be run once for each version of the log's format, by a program of that version; CONTRIBUTING.md says when. Nothing in it depends
-on when it is opened: what is planned lies far ahead, what has ended is kept for a century.
+Run it once for each version of the log's format, with a program of that version; CONTRIBUTING.md says when. Nothing in the fixture
+depends on when it is opened: planned instants lie far ahead, and ended timers are kept for a century.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from webhooks import FAST, SECRET, hooked
 FIXTURES = Path(__file__).parent / "Fixtures"
 CENTURY = "36525d"
 KEEP_EVENTS = ("--retain-events", f"{CENTURY},1GiB")
-# What every fixture has, and what only those from format 2 on have.
+# Records that every fixture has, and records that fixtures have from format 2 on.
 KINDS = {"event", "snapshot", "answer", "versionFloor", "kick", "condensed", "delivery"}
 SINCE_FORMAT_2 = {"answerPart", "timerAnswer", "will", "mark"}
 
@@ -54,7 +54,7 @@ def everything(api):
 
 
 def compact(data):
-    """A first life, with a short memory: it leaves snapshots, and condensed kicks."""
+    """A first run with a short retention: it leaves snapshots, and condensed kicks."""
     with Server("--retain-events", "1s,64KiB", "--durability", "interval=10ms", data=data) as server:
         api = server.client
         api.create(id="snapshot", after=CENTURY, labels={"team": "blue"}, payload={"kept": [1, 2.50, "é"]})
@@ -63,12 +63,12 @@ def compact(data):
         api.create(id="old-dog", watchdog=CENTURY)
 
         def add_until(add, many, holds):
-            """Adds so much of no use, then little by little, until the server has just cleaned up and `holds()`."""
+            """Adds that much garbage, then a little at a time, until the server has just compacted its log and `holds()`."""
             for _ in range(many):
                 add()
             while not holds():
                 add()
-                time.sleep(1.2)  # as long as it pauses, and as events are kept here
+                time.sleep(1.2)  # as long as the compactor pauses, and as events are kept here
 
         def put():
             api.put("/v1/timers/churn", {"after": CENTURY, "payload": "x" * 60_000})
@@ -160,7 +160,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         database, answers = make(Path(scratch))
         place.mkdir(parents=True)
-        # Most of it is of no use, but for the records that it takes to have all kinds: so it is easily packed.
+        # Most of it is filler beside the records that make up all kinds, so it packs well.
         (place / "timers.db.gz").write_bytes(gzip.compress(database.read_bytes(), mtime=0))
         (place / "answers.json").write_text(json.dumps(answers, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
     print(f"{place}: {(place / 'timers.db.gz').stat().st_size} bytes, {len(answers['timers'])} timers, {len(answers['events'])} events")

@@ -1,11 +1,11 @@
-"""Times in which a server does nothing. That real time passes is the stimulus here, not a wait for something: no
-condition could take its place."""
+"""Times in which a server does nothing. Here the passing of real time is the stimulus, not a wait for something, so no
+condition could replace it."""
 
 import os
 import signal
 import time
 
-GAP = 1.3  # seconds; what passes while the fire loop stands still counts as missed from 1 s on
+GAP = 1.3  # seconds; time in which the fire loop stands still counts as missed from 1 s on
 
 
 def stand_still(server, seconds, meanwhile=lambda: None):
@@ -19,7 +19,7 @@ def stand_still(server, seconds, meanwhile=lambda: None):
 
 
 def stay_down(server, seconds):
-    """Leaves a server that has ended so for `seconds`, then starts it. Returns its client."""
+    """Leaves an ended server down for `seconds`, then starts it. Returns its client."""
     assert server.process.poll() is not None, "the server runs"
     time.sleep(seconds)
     return server.start().client

@@ -1,4 +1,4 @@
-"""A receiver of webhooks that writes down all that comes and answers as it is told, well or badly."""
+"""A receiver of webhooks that records every request and answers as it is told, well or badly."""
 
 import http.client
 import json
@@ -18,7 +18,7 @@ SETTLE = "/-/settle"  # the receiver's own question to itself
 
 
 class Request:
-    """A request as it came: `order` counts all of the receiver's, `connection` its connections, both from 1."""
+    """A request as received: `order` numbers the receiver's requests, `connection` its connections, both from 1."""
 
     def __init__(self, method, path, headers, body, connection):
         self.method, self.path, self.headers, self.body = method, path, headers, body
@@ -61,10 +61,10 @@ class Answer:
         return True
 
 
-# What else can become of a request. Each takes the visit and returns whether the connection stays open.
+# Other behaviours. Each takes the visit and returns whether the connection stays open.
 
 def hang(visit):
-    """No answer until the other side gives up."""
+    """Sends no answer until the other side gives up."""
     visit.until_closed()
     return False
 
@@ -89,7 +89,7 @@ def reset_in_body(visit):
 
 
 def half_body(visit):
-    """The body of an answer of 200, which wants the timer cancelled, does not go on."""
+    """The body of an answer of 200, whose Timer-Command cancels the timer, stops half way."""
     visit.send(b"HTTP/1.1 200 OK\r\nTimer-Command: cancel\r\nContent-Length: 1000\r\n\r\nhalf")
     visit.until_closed()
     return False
@@ -112,7 +112,7 @@ def drip(text=b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", pause=0.05):
 
 
 def endless(start, piece):
-    """An answer that begins and never ends: of the body or of the head, as `start` has it."""
+    """An answer that begins and never ends, in its head or its body, depending on `start`."""
     def answer(visit):
         visit.send(start)
         while not visit.until_closed(0):
@@ -143,13 +143,13 @@ class Gate:
 
 
 class Visit:
-    """One request's side of its connection, for what answers it."""
+    """One request with its connection, for the behaviour that answers it."""
 
     def __init__(self, sock, request, note):
         self.sock, self.request, self._note = sock, request, note
 
     def do(self, answer):
-        """Answers by a status, a behaviour of this module, or what a function of the request gives."""
+        """Answers with a status, a behaviour of this module, or the result of a function of the request."""
         while not isinstance(answer, int) and answer.__module__ != __name__:
             answer = answer(self.request)
         answer = Answer(answer) if isinstance(answer, int) else answer
@@ -161,7 +161,7 @@ class Visit:
         self.sock.sendall(data)
 
     def until_closed(self, timeout=None):
-        """Whether the other side closes within the time; it has nothing more to say otherwise."""
+        """Whether the other side closes within the time; it sends nothing more otherwise."""
         ready, _, _ = select.select([self.sock], [], [], timeout)
         if not ready:
             return False
@@ -175,7 +175,7 @@ class Visit:
 
 
 class Receiver:
-    """An HTTP server on an address of its own. A context manager; answers 200 unless it is told otherwise."""
+    """An HTTP server on an address of its own. A context manager; answers 200 by default."""
 
     def __init__(self, host="127.0.0.1", port=0, tls=False, answer=200):
         self.host, self.default, self.requests, self.strange = host, answer, [], []
@@ -203,7 +203,7 @@ class Receiver:
         return self.origin + path
 
     def script(self, path, *answers):
-        """Answers requests to `path` so, one after the other; the last one for good. Returns the URL."""
+        """Answers requests to `path` with these in order, and repeats the last one from then on. Returns the URL."""
         with self._changed:
             self._scripts[path] = list(answers)
         return self.url(path)
@@ -235,8 +235,8 @@ class Receiver:
                 self._changed.wait(left)
 
     def settle(self, timeout=TIMEOUT):
-        """Returns once all that was sent to here has been read and every connection is closed."""
-        # Connections are accepted in their order, so whatever came before this one is known when it is answered.
+        """Returns once everything sent to the receiver has been read and every connection is closed."""
+        # Connections are accepted in order, so every earlier one is known when this one is answered.
         connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
         connection.request("GET", SETTLE)
         connection.getresponse().read()
@@ -285,18 +285,18 @@ class Receiver:
                 pass
             reader.close()
         except OSError:
-            pass  # the other side is gone, or TLS came to nothing
+            pass  # the other side is gone, or the TLS handshake failed
         except Exception as wrong:
             self.strange.append(repr(wrong))
         finally:
-            # What was not read would make a reset of the close.
+            # Unread bytes would turn the close into a reset.
             sock.close()
             with self._changed:
                 self._open.discard(plain)
                 self._changed.notify_all()
 
     def _read(self, reader, number):
-        """The next request whole; None where the connection ends, also within one."""
+        """The next request as a whole; None if the connection ends, also within a request."""
         line = reader.readline(65536)
         if not line.endswith(b"\r\n"):
             return None
@@ -339,7 +339,7 @@ class Receiver:
 
 
 def self_signed():
-    """TLS with a certificate that nobody vouches for."""
+    """TLS with a self-signed certificate."""
     with tempfile.TemporaryDirectory() as directory:
         key, certificate = os.path.join(directory, "key.pem"), os.path.join(directory, "certificate.pem")
         subprocess.run(

@@ -1,4 +1,4 @@
-"""A relay between a browser and the server, through which a test sees what is sent and may hold back a stream."""
+"""A relay between a browser and the server: it shows a test what is sent, and can hold a stream back."""
 
 import re
 import select
@@ -13,7 +13,7 @@ KEPT = 1 << 20
 
 
 class Connection:
-    """One connection of the browser: what it asked, and the way back, which may be shut."""
+    """One connection of the browser: its requests, and the way back, which may be shut."""
 
     def __init__(self, browser, server):
         self.browser, self.server = browser, server
@@ -78,7 +78,7 @@ class Relay:
         return [request for request in self.requests if request[1].split("?")[0].endswith("/events")]
 
     def hold(self):
-        """From now on nothing comes back on any event stream; all else goes on."""
+        """From now on the relay passes nothing back on event streams; everything else goes on."""
         self.held = True
 
     def release(self):
@@ -87,7 +87,7 @@ class Relay:
             connection.open.set()
 
     def cut(self):
-        """Cuts every connection, as a network does that goes away."""
+        """Cuts every connection, as a failing network does."""
         for connection in list(self.connections):
             connection.close()
 
@@ -126,7 +126,7 @@ class Relay:
             while piece := connection.server.recv(PIECE):
                 if self.held and connection.is_stream:
                     connection.open.clear()
-                    if self.held:  # else it was released in between
+                    if self.held:  # otherwise it was released in between
                         connection.open.wait()
                 connection.answered = (connection.answered + piece)[-KEPT:]
                 connection.browser.sendall(piece)

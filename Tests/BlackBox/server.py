@@ -43,7 +43,7 @@ def run(*arguments, env=None, timeout=30, cwd=None, stdin=None):
 
 
 class Server:
-    """`timerd serve` on a port of its own. A context manager; killed by pid at the end whatever happens."""
+    """`timerd serve` on a port of its own. A context manager; the process is killed by pid at the end whatever happens."""
 
     def __init__(self, *flags, data=None, listen=("127.0.0.1:0",), env=None, token=None, limits=(), command=None):
         """`limits` are flags of prlimit(1), such as `--nofile=256`, which bound the process from its start; `command`
@@ -85,7 +85,7 @@ class Server:
         return self.launch().come_up()
 
     def launch(self):
-        """Starts the process, and waits for nothing."""
+        """Starts the process without waiting."""
         command = [*self.command, "serve"]
         for address in self.listen:
             command += ["--listen", address]
@@ -104,7 +104,7 @@ class Server:
         return self
 
     def come_up(self):
-        """Waits until it says that it serves."""
+        """Waits until the server prints that it serves."""
         self.addresses = [self._next_address() for _ in range(max(1, len(self.listen)))]
         return self
 

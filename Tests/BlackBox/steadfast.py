@@ -1,4 +1,4 @@
-"""Workers that go on where a change is refused, and hold each refusal to what it says."""
+"""Workers that go on after a refused change, and check that each refusal tells the truth."""
 
 import contextlib
 import threading
@@ -8,11 +8,11 @@ from client import Client
 from test_crash import Worker
 
 
-BACK_OFF = 0.02  # seconds between a refusal and the next try, so that the refused do not make the load
+BACK_OFF = 0.02  # seconds between a refusal and the next try, so that retries do not dominate the load
 
 
 class Refused(Exception):
-    """503 `storage-unavailable`: `outcome` is `none`, nothing stands, or `unknown`."""
+    """503 `storage-unavailable`: `outcome` is `none` (nothing was changed) or `unknown`."""
 
     def __init__(self, reply):
         self.outcome = reply.problem(503, "storage-unavailable")["outcome"]
@@ -21,7 +21,7 @@ class Refused(Exception):
 
 
 class RefusableClient(Client):
-    """A client whose requests raise `Refused` where the disk takes no writes."""
+    """A client whose requests raise `Refused` while the disk takes no writes."""
 
     def request(self, *arguments, **options):
         reply = super().request(*arguments, **options)
@@ -49,7 +49,7 @@ class SteadfastWorker(Worker):
         try:
             while not self.stopping:
                 self.step()
-        except Exception as failure:  # told by the test, in the main thread
+        except Exception as failure:  # raised by the test, in the main thread
             if isinstance(failure, OSError) or type(failure).__module__ == "http.client":
                 self.server_gone = True
             else:
@@ -63,7 +63,7 @@ class SteadfastWorker(Worker):
             self.refusals.append(refusal.outcome)
             if refusal.outcome == "none":
                 self.doubt = before
-            time.sleep(BACK_OFF)  # as a client does that was refused; it waits for nothing
+            time.sleep(BACK_OFF)  # the pause of a refused client; it waits for no condition
 
     def keyed(self):
         """A create without an id of its own, told apart by its key."""
@@ -130,7 +130,7 @@ class Load:
         return [outcome for worker in self.workers for outcome in worker.refusals]
 
     def alive(self):
-        """No worker has come upon what must not be."""
+        """Requires that no worker has failed."""
         for worker in self.workers:
             assert worker.failure is None, repr(worker.failure)
             assert not worker.server_gone, "the server answers no more"
@@ -146,7 +146,7 @@ class Load:
             assert worker.failure is None, repr(worker.failure)
 
     def check(self, found):
-        """What the server shows is what was answered; afterwards each key that was refused makes its one timer."""
+        """The server must show what it answered; afterwards each key that was refused makes exactly one timer."""
         for worker in self.workers:
             worker.check(found)
             for key in sorted(worker.keys):

@@ -4,7 +4,7 @@ import json
 
 
 class Stream:
-    """One GET over its own socket. Answers that are no stream are read whole into `body`."""
+    """One GET over its own socket. An answer that is not a stream is read completely into `body`."""
 
     def __init__(self, sock, host, target, headers, wait_for_head=True):
         self.sock = sock
@@ -84,7 +84,7 @@ class Stream:
         return seen
 
     def rest(self):
-        """All events until the server ends the stream, which it must do properly."""
+        """All events until the server ends the stream, which must have its last chunk."""
         events = list(self.events_once())
         assert self.ended_properly, "the stream was cut without a last chunk"
         return events
@@ -100,7 +100,7 @@ class Stream:
         return events
 
     def events_once(self):
-        """One generator for the whole life, so that no buffered line is lost between two calls."""
+        """One generator for the stream's lifetime, so that no buffered line is lost between two calls."""
         if not hasattr(self, "_events"):
             self._events = self.events()
         return self._events

@@ -1,4 +1,4 @@
-"""--alarm dispatch: the server over a DispatchSourceTimer keeps its promises as it does over timerfd."""
+"""--alarm dispatch: the server keeps its promises over a DispatchSourceTimer as it does over timerfd."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Answers have bounds of their own, however much there is to show: pages end early, batches become brief."""
+"""Answers are bounded, however much there is to show: pages end early, and the results of batches become brief."""
 
 import socket
 from contextlib import closing
@@ -9,7 +9,7 @@ import pytest
 PAGE = 4 << 20
 WHOLE_RESULTS = 8 << 20
 PAYLOAD = "x" * 65_000
-MOST_OF_ONE = 70_000  # a timer with that payload, whole
+MOST_OF_ONE = 70_000  # the size of a whole timer with that payload
 
 
 def pages(api, path, most=PAGE + MOST_OF_ONE):
@@ -66,7 +66,7 @@ def test_a_batch_of_large_timers_becomes_brief(new_server):
 
 def test_pages_of_deliveries_end_early_and_miss_none(new_server):
     with closing(socket.socket()) as closed:
-        closed.bind(("127.0.0.1", 0))  # nobody listens there
+        closed.bind(("127.0.0.1", 0))  # no process listens on that port
         api = new_server().client
         labels = {f"key-{number}": "\x01" * 255 for number in range(16)}
         api.create(id="owing", every="1h", labels=labels,

@@ -1,4 +1,4 @@
-"""What a browser may do: nothing across origins, and nothing under another Host where no token is asked for."""
+"""A browser may do nothing across origins, and nothing under another Host while no token is required."""
 
 import pytest
 
@@ -74,7 +74,7 @@ def guarded(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def public():
-    """A server on all addresses that asks nobody for a token, as in a container."""
+    """A server on all addresses that asks for no token, as in a container."""
     with Server(listen=["0.0.0.0:0"]) as server:
         yield server
 

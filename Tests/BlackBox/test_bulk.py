@@ -92,7 +92,7 @@ def test_other_commands(api, name):
 
 
 def both(api, command, body):
-    """What a dry run foretells, which must be what is then done."""
+    """What a dry run predicts; the run itself must then do the same."""
     foretold = bulk(api, command, body, "?dryRun=true").expect(200).json
     assert bulk(api, command, body).expect(200).json == foretold
     return foretold

@@ -28,7 +28,7 @@ def test_a_burst_fires_every_timer_once(new_server, follows):
         with api.stream("/v1/events?since=0&types=fired", timeout=60) as stream:
             seen = [event["timer"] for event in stream.take(COUNT)]
         assert sorted(seen) == sorted(f"b-{number}" for number in range(COUNT))
-    # Others are answered meanwhile.
+    # Other requests are answered meanwhile.
     poll(lambda: api.timer("far")["state"] == "running" and fires(api) >= COUNT, timeout=50)
     history = api.get("/v1/events?follow=false&types=fired", timeout=50).expect(200).lines
     assert len(history) == len({event["timer"] for event in history}) == COUNT

@@ -1,4 +1,4 @@
-"""The calendar is set in the very moment in which the alarm is armed to hear of that: nobody notices."""
+"""The calendar is set at the very moment at which the alarm is armed to be told of that: nothing goes wrong."""
 
 import shutil
 import subprocess

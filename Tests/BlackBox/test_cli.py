@@ -94,7 +94,7 @@ def test_a_server_that_is_not_there_is_told_in_one_line():
 
 
 def next_line(process, timeout=10):
-    """One line of an unbuffered pipe: select sees whatever has not been read."""
+    """One line of an unbuffered pipe: select sees every unread byte."""
     line = b""
     while not line.endswith(b"\n"):
         ready, _, _ = select.select([process.stdout], [], [], timeout)
@@ -124,7 +124,7 @@ def test_watch_shows_events_and_reconnects_without_a_gap(new_server):
     process = subprocess.Popen([binary(), "watch", "--server", server.url, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                env=environment(), bufsize=0)
     try:
-        # Whatever comes before watch has connected is not its business: keep toggling until it says something.
+        # Watch shows no event from before it connected: keep toggling until it prints one.
         deadline = time.monotonic() + 10
         while not select.select([process.stdout], [], [], 0.05)[0]:
             assert time.monotonic() < deadline, "watch never connected"
@@ -161,7 +161,7 @@ def stopped():
 
 
 def test_watch_that_nothing_concerned_for_long_still_comes_back(new_server):
-    """What it began behind is no longer kept when the server restarts; its signs of life moved it on."""
+    """The position that it began at is no longer kept when the server restarts; heartbeats have moved its cursor on."""
     server = new_server("--heartbeat", "50ms", "--retain-events", "100ms,64KiB")
     api = server.client
     api.create(id="watched", after="1h")
@@ -204,7 +204,7 @@ def test_log_dump_is_a_json_line_a_record(stopped):
 
 
 def database(directory):
-    """The one big file of a data directory, by its size."""
+    """The largest file of a data directory."""
     files = [path for path in directory.iterdir() if path.is_file() and not path.name.endswith(("-wal", "-shm"))]
     return max(files, key=lambda path: path.stat().st_size)
 

@@ -42,7 +42,7 @@ def test_the_table(api, command, state, restartable, kind):
 
 @pytest.mark.parametrize("state", STATES)
 def test_suspending_twice_and_the_other_old_crashes_are_conflicts(api, state):
-    """Suspend twice, resume what runs, cancel twice: what aborts a dispatch source is an answer here."""
+    """Suspend twice, resume a running timer, cancel twice: calls that abort a dispatch source get an answer here."""
     id = timer_in(api, state)["id"]
     for command in ("suspend", "resume", "cancel"):
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""--config: a TOML file whose keys are the flags; --check says what would be used and from where."""
+"""--config: a TOML file whose keys are the flags; --check prints what would be used and from where."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def check(*flags, env=None):
 
 
 def checked(*flags, env=None):
-    """What --check says: the values, and where each comes from."""
+    """What --check prints: the values, and where each comes from."""
     done = check(*flags, env=env)
     assert done.returncode == 0 and done.stderr == "", done
     places = dict(line.split("  # ") for line in done.stdout.splitlines() if not line.startswith("#"))
@@ -50,7 +50,7 @@ def checked(*flags, env=None):
 
 
 def refusal(*flags, env=None, code=78):
-    """The one line in which --check refuses."""
+    """The one line with which --check refuses."""
     done = check(*flags, env=env)
     assert done.returncode == code and done.stdout == "" and len(done.stderr.splitlines()) == 1, done
     return done.stderr

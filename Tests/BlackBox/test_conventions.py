@@ -1,4 +1,4 @@
-"""What holds for every request: bodies, JSON, Request-Id, methods, paths, problem pages."""
+"""The rules for every request: bodies, JSON, Request-Id, methods, paths, problem pages."""
 
 import re
 import uuid

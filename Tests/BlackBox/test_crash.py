@@ -14,7 +14,7 @@ BEATS = {"beat-7": 7, "beat-11": 11}
 class Worker:
     """Changes timers of its own until the connection breaks, and keeps a ledger of what was answered.
 
-    ledger: {id: (version, state)} as answered, or None once deleted. doubt: {id: operation} whose answer never came.
+    ledger: {id: (version, state)} as answered, or None once deleted. doubt: {id: operation} of requests whose answers never came.
     """
 
     def __init__(self, number, seed):
@@ -31,7 +31,7 @@ class Worker:
                 self.step()
         except OSError:
             pass
-        except Exception as failure:  # told by the test, in the main thread
+        except Exception as failure:  # raised by the test, in the main thread
             if type(failure).__module__ != "http.client":
                 self.failure = failure
 
@@ -75,7 +75,7 @@ class Worker:
         del self.doubt[id]
 
     def check(self, found):
-        """Holds what the server shows ({id: timer}) against the ledger, then settles the doubts by it."""
+        """Compares what the server shows ({id: timer}) with the ledger, then settles the doubts by it."""
         for id in self.ledger.keys() | self.doubt.keys():
             entry, timer, doubt = self.ledger.get(id), found.get(id), self.doubt.get(id)
             if doubt is None:
@@ -113,7 +113,7 @@ def follow(api, seen):
 
 
 def check_beat(events, every):
-    """Every due instant of the grid is there once, over all crashes."""
+    """Every due instant of the grid fires once, over all crashes."""
     fired = [event for event in events if event["type"] == "fired"]
     assert [event["fire"] for event in fired] == list(range(1, len(fired) + 1))
     for last, event in zip(fired, fired[1:]):
@@ -183,7 +183,7 @@ def test_an_idle_server_is_as_it_was(new_server):
 
 
 def test_retries_with_own_ids_make_one_timer_each(new_server):
-    """A client that repeats after a lost connection, with an id of its own, ends with exactly one."""
+    """A client that repeats a create after a lost connection, with an id that it chose, makes exactly one timer."""
     server = new_server()
     pending = [f"mine-{n}" for n in range(60)]
     for _ in range(3):

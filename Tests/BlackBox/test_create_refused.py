@@ -1,4 +1,4 @@
-"""POST /v1/timers: what is refused, with a pointer to what was wrong, and what leaves nothing behind."""
+"""POST /v1/timers: what is refused, with a pointer to the error; a refused create leaves nothing behind."""
 
 import json
 

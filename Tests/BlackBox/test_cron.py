@@ -50,9 +50,9 @@ def test_it_fires_on_whole_seconds_and_completes(api):
 
 
 @pytest.mark.parametrize("expression, zone, start, fires", [
-    # Clocks go forward at 02:00 on the 30th: what the gap skips fires once, at its end.
+    # Clocks go forward at 02:00 on the 30th: local times that the gap skips fire once, at its end.
     ("30 2 * * *", "Europe/Berlin", "2031-03-29T00:00:00Z", ["2031-03-29T01:30", "2031-03-30T01:00", "2031-03-31T00:30"]),
-    # And back at 03:00 on the 26th of October: what comes twice fires the first time.
+    # They go back at 03:00 on the 26th of October: local times that come twice fire the first time.
     ("30 2 * * *", "Europe/Berlin", "2031-10-25T12:00:00Z", ["2031-10-26T00:30", "2031-10-27T01:30"]),
     # An hour of `*` follows elapsed time.
     ("30 * * * *", "Europe/Berlin", "2031-10-26T00:00:00Z", ["2031-10-26T00:30", "2031-10-26T01:30", "2031-10-26T02:30"]),

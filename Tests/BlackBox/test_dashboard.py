@@ -1,4 +1,4 @@
-"""The dashboard at /: one page that brings all it needs, and a policy that lets nothing else in."""
+"""The dashboard at /: one page that contains all it needs, and a policy that admits nothing else."""
 
 import base64
 import hashlib
@@ -95,7 +95,7 @@ def test_the_policy_lets_in_what_stands_in_the_page_and_nothing_else(reply, page
 
 
 def test_nothing_in_the_markup_is_left_to_the_policy_to_refuse(page):
-    """Style attributes and handlers in the markup would be dead under this policy."""
+    """Style attributes and handlers in the markup would have no effect under this policy."""
     assert [(tag, name) for tag, name, _ in page.attributes if name == "style" or name.startswith("on")] == []
 
 
@@ -108,7 +108,7 @@ def test_the_page_needs_no_other_resource(reply, page):
 
 
 def test_the_script_names_documented_paths_only(page, api):
-    """An example of a client uses the public API alone."""
+    """The page, an example of a client, uses only the public API."""
     documented = api.get("/openapi.yaml").body.decode()
     for path in set(re.findall(r"[`\"](/v1/[a-z/]*[a-z])", page.inline["script"][0])):
         assert f"\n  {path}:\n" in documented, path

@@ -1,4 +1,4 @@
-"""The dashboard in Chromium: what it shows is what the API says, and what can't be done can't be clicked."""
+"""The dashboard in Chromium: it shows what the API says, and offers no command that is illegal."""
 
 import re
 
@@ -73,7 +73,7 @@ def test_a_bad_field_is_told_beside_it_and_nothing_is_made(board, own, page):
 
 
 def test_the_buttons_are_what_allowed_says(page, own):
-    page.size(1280, 1600)  # all rows in sight
+    page.size(1280, 1600)  # all rows are in view
     api, ids = own.client, []
     for state in STATES:
         for restartable in (False, True):
@@ -113,7 +113,7 @@ def test_every_command_by(page, own, way):
         elif command == "kick":
             poll(lambda: api.timer(id)["kickCount"] == 1)
         elif command == "delete":
-            assert api.get(f"/v1/timers/{id}").status == 200  # not before the second thought
+            assert api.get(f"/v1/timers/{id}").status == 200  # not before it is confirmed
             board.click("#ask-yes")
             board.until_gone(id)
             api.get(f"/v1/timers/{id}").expect(404)
@@ -124,7 +124,7 @@ def test_every_command_by(page, own, way):
 
 
 def test_a_command_that_comes_too_late_is_told_in_a_sentence(page, own, new_relay):
-    """The page still believes the timers run: its stream is held back while somebody else is faster."""
+    """The page still shows the timers as running: its stream is held back while another client changes them."""
     page.expect(r"status of (404|409)")
     api, relay = own.client, new_relay(own.port)
     first, second, third = (api.create(id=id)["id"] for id in ("first", "second", "third"))

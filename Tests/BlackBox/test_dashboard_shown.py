@@ -1,4 +1,4 @@
-"""The dashboard as it is shown: light and dark, on a phone, to those who use a keyboard or a screen reader."""
+"""How the dashboard is shown: light and dark, on a phone, with a keyboard or a screen reader."""
 
 import pytest
 from selenium.webdriver.common.keys import Keys
@@ -29,7 +29,7 @@ def board(page, own):
 
 
 def focus(page):
-    """What has the focus: its field's name, id, timer or filter, else its tag."""
+    """The element that has the focus: its field's name, id, timer or filter, else its tag."""
     return page.run("""
         const element = document.activeElement, {timer, filter} = element.dataset;
         return element.name || element.id || timer || filter || element.tagName""")
@@ -48,7 +48,7 @@ def test_states_differ_in_shape_and_in_colour(board, page, scheme):
 
 @pytest.mark.parametrize("scheme, size", [("light", "desktop"), ("dark", "desktop"), ("light", "phone")])
 def test_nobody_is_shut_out(board, own, page, scheme, size):
-    """No serious or critical violation that axe knows, on the page and in each of its dialogs; nothing sticks out."""
+    """No serious or critical violation that axe knows, on the page and in each of its dialogs; nothing is wider than the window."""
     page.prefers(color_scheme=scheme, reduced_motion="reduce")
     if size == "phone":
         page.size(*PHONE, phone=True)

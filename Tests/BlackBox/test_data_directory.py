@@ -1,4 +1,4 @@
-"""What happens to the data directory underneath: deleted, moved away and back, read-only all of a sudden."""
+"""The data directory is deleted, moved away and back, or made read-only under the server."""
 
 import contextlib
 import http.client
@@ -23,7 +23,7 @@ def post_in_vain(api):
 
 
 def refuses_changes(api):
-    """Refused at once and for sure, while what is in memory is still read."""
+    """Changes are refused at once and with a known outcome, while timers in memory can still be read."""
     poll(lambda: api.get("/readyz").status == 503)
     assert api.post("/v1/timers", {"after": "1h"}).problem(503, "storage-unavailable")["outcome"] == "none"
     api.get("/healthz").expect(200)
@@ -49,7 +49,7 @@ def test_no_change_is_taken_into_deleted_files(new_server, what):
 
 
 def test_what_was_only_in_a_deleted_wal_is_saved(new_server):
-    """The server still has the file, though not its name: it copies what is there into the database."""
+    """The server still has the file open, though its name is gone: it copies the rows in it into the database."""
     server = new_server()
     made = [server.client.create()["id"] for _ in range(20)]
     (server.data / "timers.db-wal").unlink()
@@ -105,10 +105,10 @@ def disk(tmp_path):
 
 
 def test_a_file_system_that_turns_read_only_loses_nothing(new_server, disk):
-    """What the kernel does on an error of the device; only a new mount makes it take writes again.
+    """What the kernel does on a device error; only a new mount makes the file system take writes again.
 
-    What is under way in that very moment is left out: ext4 then says that a sync is done which the abort takes back
-    (seen with strace). The same under load, by syncs that say what they did, is in test_disk_faults.py.
+    A sync under way at that moment is left out: ext4 then reports it as done although the abort takes it back
+    (seen with strace). test_disk_faults.py has the same under load, with syncs that report the truth.
     """
     place = disk()
     server = new_server("--heartbeat", "200ms", data=place / "data")
@@ -122,7 +122,7 @@ def test_a_file_system_that_turns_read_only_loses_nothing(new_server, disk):
     load.begin(server)
     refuses_changes(api)
     assert api.timer("calm")["state"] == "running"
-    # What was asked before the server had gone back to what is surely on disk rests on what is in doubt.
+    # A read from before the server had gone back to what is surely on disk rests on rows in doubt.
     poll(lambda: "storage still fails" in server.log_text())
     assert "calm" in everything(api)
     assert api.get("/v1/timers/calm/events?follow=false").expect(200).lines

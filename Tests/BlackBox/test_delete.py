@@ -1,4 +1,4 @@
-"""DELETE /v1/timers/{id}, and how finished timers go by themselves."""
+"""DELETE /v1/timers/{id}, and how finished timers are deleted by themselves."""
 
 import pytest
 
@@ -87,7 +87,7 @@ def test_a_deleted_timers_history_stays_while_it_is_kept(new_server, name):
     assert types(history) == ["created", "activated", "suspended", "deleted"]
     for life in range(2):
         for path in path_of(name):
-            # It ends, follow or not: nothing can come.
+            # The stream ends, with or without follow: no further event can come.
             and_ = "&" if "?" in path else "?"
             assert api.get(path).expect(200).lines == history
             assert api.get(f"{path}{and_}follow=false").expect(200).lines == history
@@ -104,7 +104,7 @@ def test_a_deleted_timers_history_stays_while_it_is_kept(new_server, name):
     with api.stream(f"/v1/timers/{name}/events").expect(200) as stream:
         api.delete(f"/v1/timers/{name}").expect(204)
         assert types(stream.rest()) == ["deleted"]
-    # The name's newest life.
+    # The newest timer of that name.
     second = api.get(f"/v1/timers/{name}/events").expect(200).lines
     assert types(second) == ["created", "activated", "deleted"] and second[0]["version"] == again["version"]
 

@@ -1,4 +1,4 @@
-"""The deliveries API: what is pending, what is dead, and what is to be done about it."""
+"""The deliveries API: pending deliveries, dead letters, and what clients can do with them."""
 
 from receiver import Answer, Gate
 from timers import instant, poll
@@ -20,7 +20,7 @@ def delivery(api, id):
 
 
 def dead(api, receiver, name, count=1, **timer):
-    """A timer with so many dead letters; returns their ids."""
+    """Makes a timer with that many dead letters; returns their ids."""
     hooked(api, receiver.script(f"/{name}", 500), name, retry=ONCE, timer=timer)
     fire(api, name, count)
     events(api, name, "deliveryDead", count=count)
@@ -104,7 +104,7 @@ def test_a_deleted_one_is_gone_for_good(api, receiver, name):
         api.delete(f"/v1/deliveries/{id}").expect(204)
         api.get(f"/v1/deliveries/{id}").problem(404, "not-found")
         api.delete(f"/v1/deliveries/{id}").problem(404, "not-found")
-    # Its turn is the next one's now.
+    # Now the next delivery is first in the queue.
     assert event(api, name, "delivered")["delivery"] == pending
     assert receiver.ids("/waits") == [waiting, pending]
 

@@ -1,4 +1,4 @@
-"""/v1/deliveries: what is on its way or dead, read, redriven and dropped by clients."""
+"""/v1/deliveries: clients list, read, redrive and drop pending and dead deliveries."""
 
 import json
 import re
@@ -144,7 +144,7 @@ def test_pages_are_oldest_first_and_complete(new_server, receiver):
 
 
 def test_many_are_gathered_and_redriven_in_pieces(new_server, receiver):
-    """More than one hold of the lock looks at, and more than one reading of events takes."""
+    """More deliveries than one hold of the lock looks at, and than one read of events takes."""
     api = new_server().client
     timers = []
     for number in range(3):

@@ -85,7 +85,7 @@ def test_a_timer_whose_webhook_was_taken_away_leaves_none(new_server, receiver):
 
 
 def test_lives_come_and_go_while_letters_are_redriven(new_server, receiver):
-    """Each letter goes where its own life's webhook led at last, however often the id is used again."""
+    """Each letter goes to the last URL of its own life's webhook, however often the id is used again."""
     api = new_server().client
     expected = {}
     for life in range(6):

@@ -35,7 +35,7 @@ def verify(server):
 
 
 def begin(server, faults, name):
-    """Starts the load, and what loses pages notes them from here on."""
+    """Starts the load; from here on the fault that loses pages records them."""
     faults.clear()
     faults.rule("sync").lose = int(any(fields.get("lose") for _, fields in FAULTS[name]))
     load = Load()
@@ -79,7 +79,7 @@ def test_a_failing_disk_refuses_changes_and_recovers_by_itself(faulty_server, fa
     assert api.get("/readyz").status == 503
     api.get("/healthz").expect(200)
     assert api.timer("calm")["state"] == "running"
-    # What was asked before the server had gone back to what is surely on disk rests on what is in doubt.
+    # A read from before the server had gone back to what is surely on disk rests on rows in doubt.
     poll(lambda: "storage still fails" in server.log_text())
     api.get("/v1/timers?limit=10").expect(200)
     api.get("/v1/timers/no-such-timer").problem(404, "not-found")
@@ -97,7 +97,7 @@ def test_a_failing_disk_refuses_changes_and_recovers_by_itself(faulty_server, fa
     fired = api.get("/v1/timers/soon/wait?since=0&timeout=9s").expect(200).json
     assert (fired["reason"], fired["missed"], fired["fire"]) == ("misfire", 0, 1)
     load.end()
-    # It is tried four times a second; the operator is told when the reason is another one.
+    # It is tried four times a second; the operator is told when the reason changes.
     assert 1 <= server.log_text().count("storage still fails") <= 4
     load.check(everything(api))
     poll(lambda: follower.reaches(api.history()[-1]))
@@ -168,7 +168,7 @@ def keyed(api, id, key):
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_the_disk_decides_what_a_request_under_way_is_told(faulty_server, faults, lost):
-    """After a failed sync a fresh look at the disk says whether the change stands; what came behind it surely does not."""
+    """After a failed sync a fresh read of the disk says whether the change is there; changes after it surely are not."""
     server = faulty_server()
     api = server.client
     faults.rule("sync").lose = int(lost)
@@ -180,7 +180,7 @@ def test_the_disk_decides_what_a_request_under_way_is_told(faulty_server, faults
         lambda: api.batch([{"id": "in-batch", "after": "1h"}], query="?results=brief"),
     )]
     reader = Asked(lambda: api.get("/v1/timers/a"))
-    # What is shown of a timer waits for the disk, how many there are does not: so it tells that all of these are decided.
+    # A timer's answer waits for the disk, the count of timers does not: so the count tells that all of these are decided.
     poll(lambda: counted(api) == {"suspended": 1, "cancelled": 1, "running": 2})
     faults.rule("sync").error = errno.EIO
     faults.rule("sync").hold = 0
@@ -193,7 +193,7 @@ def test_the_disk_decides_what_a_request_under_way_is_told(faulty_server, faults
     else:
         assert first.answer().expect(200).json["state"] == state
     outcomes = [asked.answer().problem(503, "storage-unavailable")["outcome"] for asked in behind]
-    # A batch is not one step: it never promises that nothing of it stands.
+    # A batch is not one step: its outcome never says that none of it was done.
     assert outcomes == ["none", "none", "none", "unknown"]
     assert reader.answer().status == 503 or reader.reply.expect(200).json["state"] == state
 
@@ -231,7 +231,7 @@ def test_a_sync_that_hangs_is_an_unknown_outcome_and_a_key_settles_it(faulty_ser
 
 
 def test_slow_syncs_are_shared(faulty_server, faults):
-    """A disk that takes a second for each sync: whoever comes meanwhile shares the next one."""
+    """A disk that takes a second for each sync: requests that come meanwhile share the next one."""
     server = faulty_server()
     api = server.client
     api.create(id="calm")
@@ -284,7 +284,7 @@ def test_a_checkpoint_that_fails_costs_nothing(faulty_server, faults, call):
 
 
 def test_a_log_that_can_not_be_checkpointed_at_all_refuses_changes_and_recovers(faulty_server, faults):
-    """Where it never gets into the database the newest part of the log may not grow for ever: at 64 MiB it is refused."""
+    """If it is never copied into the database, the newest part of the log may not grow for ever: at 64 MiB changes are refused."""
     server = faulty_server()
     api = server.client
     faults.set("write", files=DATABASE, error=errno.EIO)
@@ -311,7 +311,7 @@ def test_compaction_goes_on_over_a_disk_that_fails_now_and_then(faulty_server, f
     faults.set("sync", error=errno.EIO, every=13)
 
     def churn():
-        """Fills the log with what is soon of no use, until timers that nobody touches were written anew."""
+        """Fills the log with garbage, until timers that no client touches were written anew."""
         for n in range(30):
             api.put(f"/v1/timers/churned-{n % 10}", {"after": "1h", "payload": "y" * 50_000})
         return faults.rule("sync").failed >= 5 and '"kind":"snapshot"' in run("log", "dump", "--data", server.data).stdout

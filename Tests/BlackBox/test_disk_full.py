@@ -1,4 +1,4 @@
-"""A real file system that is really full: changes wait with 503, reads go on, nothing answered is lost."""
+"""A real file system that is full: changes wait with 503, reads go on, nothing answered is lost."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def small_disk():
 
 
 def fill(directory):
-    """Fills the file system to its last byte, with a further file a call."""
+    """Fills the file system to its last byte, with one more file at each call."""
     with open(directory / f"filler-{len(list(directory.glob('filler-*')))}", "wb", buffering=0) as file:
         for size in (65536, 512, 1):
             try:

@@ -1,4 +1,4 @@
-"""Event ids and versions are given once, whatever becomes of the log that held them."""
+"""Event ids and versions are given once, whatever happens to the log that held them."""
 
 import shutil
 
@@ -23,7 +23,7 @@ def version(etag):
 
 
 def gone(api, id, lost):
-    """A lost id is 410 wherever it can be named, and says what to do."""
+    """A lost id is 410 wherever a request can name it, and the answer says what to do."""
     for target in ("/v1/events?follow=false&since=", f"/v1/timers/{id}/events?since=", f"/v1/timers/{id}/wait?timeout=0s&since="):
         problem = api.get(target + lost).problem(410, "events-expired")
         assert problem["oldest"] and problem["newest"]
@@ -80,7 +80,7 @@ def test_a_lost_tail_gives_neither_ids_nor_versions_again(new_server, clock, set
     assert min(fresh) > max(shown + [newest])
     for id in lost:
         gone(api, "a", id)
-    # After a clean stop, versions go on one by one, and what was lost is still known to be.
+    # After a clean stop, versions go on one by one, and lost ids are still known as lost.
     server.restart()
     for id in (lost[0], lost[-1]):
         gone(server.client, "a", id)
@@ -107,7 +107,7 @@ def test_with_an_interval_events_and_webhooks_leave_at_once(new_server, receiver
         assert api.post("/v1/timers", {"after": "1h"}, headers=key).expect(201).json["id"] == answer.json["id"]
     server.kill9()
     server.start()
-    # None of it was on disk, but for what came before a mark was.
+    # None of it was on disk, except changes from before the first mark.
     assert server.client.get("/v1/timers/hook").status == 404
 
 
@@ -142,7 +142,7 @@ def test_a_restored_backup_begins_above_all_that_was_given_since(new_server, clo
     assert len(fresh) == 2 and min(fresh) > max(shown)
     for id in shown[2:]:
         gone(api, "a", id)
-    # Once it has begun anew it is a log like any other.
+    # After its new beginning it is a log like any other.
     restored.restart()
     for id in shown[2:]:
         gone(restored.client, "a", id)

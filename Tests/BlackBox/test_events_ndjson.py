@@ -212,7 +212,7 @@ def test_what_is_no_longer_kept_is_410(new_server):
 
 @pytest.mark.parametrize("is_empty", [True, False])
 def test_an_id_of_another_log_is_410(new_server, is_empty):
-    """Who followed a server whose data were then lost hears of it, instead of missing what was there."""
+    """A client that followed a server whose data were then lost gets 410, instead of missing events."""
     api = new_server().client
     known = api.get("/v1/timers").headers["Event-Id"] if is_empty else "0"
     if not is_empty:

@@ -1,4 +1,4 @@
-"""Event streams as server-sent events, read by a parser and by a client that are not ours."""
+"""Event streams as server-sent events, read by a parser and a client of other projects."""
 
 import json
 
@@ -106,7 +106,7 @@ def test_a_browsers_own_stream_is_let_in(server):
 
 @pytest.fixture
 def follow():
-    """A factory of clients that come back by themselves, with the last id they saw: their actions, as they happen."""
+    """A factory of clients that reconnect by themselves with the last id they saw; gives their actions as they happen."""
     clients = []
 
     def start(url):
@@ -118,7 +118,7 @@ def follow():
 
 
 def take(actions, count):
-    """The next events, faults and returns left out."""
+    """The next events, without faults and reconnections."""
     events = (action for action in actions if isinstance(action, ld_eventsource.actions.Event))
     return [next(events) for _ in range(count)]
 

@@ -60,7 +60,7 @@ def test_what_happens_to_timers_is_seen_live(page, server, api, name):
 
 @pytest.mark.parametrize("end", ["stop", "kill9"])
 def test_a_restart_of_the_server_is_survived(page, new_server, end):
-    """Before, while it is away, and after: each event comes once, in order, and the page does nothing for it."""
+    """Each event from before, during and after the outage comes once, in order, and the page has no code for that."""
     page.expect(LOST)
     server = new_server()
     listen(page, server.url, "/v1/events")
@@ -85,7 +85,7 @@ def test_a_restart_of_the_server_is_survived(page, new_server, end):
 
 
 def test_a_heartbeat_moves_the_browsers_cursor(page, new_server, new_relay):
-    """A reader that nothing matches comes back with the newest id it was told, not with the last it saw."""
+    """A reader whose filter matches no event reconnects with the newest id it was told, not with that of the last event."""
     page.expect(LOST)
     server = new_server("--heartbeat", "50ms")
     relay = new_relay(server.port)
@@ -105,14 +105,14 @@ def test_a_heartbeat_moves_the_browsers_cursor(page, new_server, new_relay):
 
 
 def test_a_cursor_that_expired_ends_the_browsers_stream(page, server):
-    """410 is final to an EventSource: it must not come back for ever."""
+    """410 is final to an EventSource: it must not reconnect for ever."""
     page.expect(r"status of 410")
     listen(page, server.url, "/v1/events?since=9000000000000000000", until=CLOSED)
     assert page.run("return [seen, opened]") == [[], 0]
 
 
 def test_a_page_of_another_origin_gets_no_stream_and_changes_nothing(page, server, new_server, api, name):
-    """Another port is the same site to a browser, localhost is another one: both are told apart from our own page."""
+    """Another port is the same site to a browser, localhost another one: the server tells both from its own page."""
     page.expect(r"CORS|status of 403|ERR_FAILED")
     api.create(id=name)
     before = api.timer(name)

@@ -1,4 +1,4 @@
-"""Clients that take all there is of descriptors, connections or memory: the others are served, and afterwards all is as before."""
+"""Clients that use up descriptors, connections or memory: others are still served, and afterwards everything is as before."""
 
 import contextlib
 import json
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.alone
 CREATE = b'{"after":"1h"}'
 SLOW = 1000
 HALF_OPEN = 10_050
-# What the allocator keeps of a peak, in bytes; the peaks here are larger, or it is said how many bytes a client may leave.
+# Bytes that the allocator may keep of a peak; the peaks here are larger, or the test says how many bytes a client may leave.
 KEPT = 24 << 20
 
 
 class Honest:
-    """Clients that were there before, and do what they always do."""
+    """Clients that were connected before and go on as usual."""
 
     def __init__(self, server, client=None):
         self.number = 0
@@ -34,7 +34,7 @@ class Honest:
         self.stream = client.stream("/v1/events?types=created").expect(200)
 
     def __enter__(self):
-        self.are_served()  # what the server opens when it is first needed is open from here on
+        self.are_served()  # descriptors that the server opens on first use are open from here on
         return self
 
     def __exit__(self, *_):
@@ -56,14 +56,14 @@ class Honest:
 def open_sockets(server):
     count = 0
     for path in Path(f"/proc/{server.pid}/fd").iterdir():
-        with contextlib.suppress(OSError):  # it was closed meanwhile
+        with contextlib.suppress(OSError):  # the server closed it meanwhile
             count += os.readlink(path).startswith("socket:")
     return count
 
 
 @contextlib.contextmanager
 def unchanged(server, bytes=KEPT):
-    """Sockets are as before afterwards, and memory but for what may be left. (A reader of the log may have been opened.)"""
+    """Afterwards sockets are as before, and so is memory except for what may be left. (A reader of the log may have been opened.)"""
     sockets, memory = open_sockets(server), resident(server)
     yield
     poll(lambda: open_sockets(server) <= sockets)
@@ -73,7 +73,7 @@ def unchanged(server, bytes=KEPT):
 
 
 def allow_files(count):
-    """Lets this process have so many descriptors, or skips."""
+    """Raises this process's limit of descriptors to that many, or skips."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < count:
         pytest.skip(f"{count} descriptors are needed and {hard} allowed")
@@ -116,7 +116,7 @@ def test_a_server_with_few_descriptors_serves_as_many_as_it_can_and_refuses_the_
 
 
 def test_descriptors_that_run_out_all_of_a_sudden_are_survived(new_server):
-    """The server counts on what it was allowed at its start, so here it meets the kernel's refusal."""
+    """The server plans with its limit at the start, so here it meets the kernel's refusal."""
     server = new_server()
     with Honest(server) as honest:
         with unchanged(server):
@@ -156,7 +156,7 @@ def refused_or_closed(sock):
 
 
 def test_one_address_with_all_the_connections_there_are_keeps_nobody_out(new_server, tmp_path):
-    """More than ten thousand, each with one byte of a request so that it stays: others come in all the while."""
+    """More than ten thousand connections, each with one byte of a request so that it stays; others are admitted all the time."""
     allow_files(HALF_OPEN + 500)
     server = new_server("--max-connections", "10000", listen=["127.0.0.1:0", f"unix:{tmp_path}/socket"])
     other, local = Client(server.port, source="127.0.0.2"), Client(unix=f"{tmp_path}/socket")
@@ -219,7 +219,7 @@ def test_an_address_may_be_held_to_a_number(new_server):
 
 @pytest.mark.parametrize("target, clients", [("/v1/timers?limit=1000", 10), ("/v1/events?since=0", 100)])
 def test_clients_that_never_read_hold_neither_memory_nor_others(new_server, target, clients):
-    """Neither answers, which each of them asks for a hundred times in a row, nor streams."""
+    """They read neither answers, for which each sends a hundred requests in a row, nor streams."""
     server = new_server()
     payload = "x" * 4000
     for _ in range(2):
@@ -236,7 +236,7 @@ def test_clients_that_never_read_hold_neither_memory_nor_others(new_server, targ
             for _ in range(10):
                 server.client.batch([{"after": "1h", "payload": payload}] * 100, "?results=brief").expect(200)
                 honest.are_served()
-            # Each holds one answer of 4 MB, or a stream's buffer; all that they asked for would be 4 GB.
+            # Each holds one answer of 4 MB, or a stream's buffer; all answers they asked for would be 4 GB.
             assert resident(server) - before < 200 << 20
             close(deaf)
 
@@ -285,7 +285,7 @@ def heavy_server(new_server, count=1000):
 
 
 def ask_and_never_read(server, target, source="127.0.0.1"):
-    """A connection with a request whose answer nobody will read."""
+    """A connection with a request whose answer is never read."""
     sock = socket.socket()
     sock.settimeout(10)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -296,7 +296,7 @@ def ask_and_never_read(server, target, source="127.0.0.1"):
 
 
 def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
-    """Forty readers that never read, each of a page of as much as there is, and batches whose results show timers in whole."""
+    """Forty readers that never read, each of the largest page, and batches whose results show whole timers."""
     server = heavy_server(new_server)
     replies = []
 
@@ -310,7 +310,7 @@ def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
     for client in clients:
         client.join(60)
     assert most_resident(server) < 512 << 20
-    # Where the machine is slow, some find no room in time.
+    # On a slow machine some find no room in time.
     served = [reply for reply in replies if reply.status == 200]
     for reply in served:
         assert len(reply.lines) == 10_000 and "timer" in reply.lines[0] and "timer" not in reply.lines[-1]
@@ -323,14 +323,14 @@ def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
 
 
 def test_one_address_that_lets_answers_pile_up_leaves_room_for_another(new_server):
-    """A hundred pages of four MiB, of which the server takes what it may hold."""
+    """A hundred pages of four MiB, of which the server takes as many as it may hold."""
     server = heavy_server(new_server)
     other, before = Client(server.port, source="127.0.0.2"), resident(server)
     page = "/v1/timers?limit=1000"
     deaf = [ask_and_never_read(server, page) for _ in range(100)]
     for _ in range(10):
         assert len(other.get(page).expect(200).json["timers"]) > 60
-        server.client.create()  # what is small has no need of it
+        server.client.create()  # a small answer needs no reservation
     answered = [status(sock.recv(64)) for sock in deaf]
     assert answered.count(200) + answered.count(503) == 100 and 40 <= answered.count(200) < 62
     assert most_resident(server) - before < 512 << 20
@@ -339,7 +339,7 @@ def test_one_address_that_lets_answers_pile_up_leaves_room_for_another(new_serve
 
 
 def test_large_bodies_that_never_end_hold_a_bounded_part_of_memory(new_server):
-    """Thirty batches, each but for its last byte: together more than the 96 MiB that bodies may hold."""
+    """Thirty batches, each without its last byte: together more than the 96 MiB that bodies may hold."""
     server = new_server()
     body = b" " * (15 << 20)
     request = head("POST", "/v1/timers/batch", "Content-Type: application/x-ndjson", f"Content-Length: {len(body) + 1}")

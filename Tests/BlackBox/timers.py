@@ -93,7 +93,7 @@ def types(events):
 
 
 def poll(check, timeout=10.0, pause=0.02):
-    """Repeats until check() is true, for what no stream announces."""
+    """Repeats until check() is true, for conditions that no stream announces."""
     deadline = time.monotonic() + timeout
     while not (result := check()):
         assert time.monotonic() < deadline, "still not so after the deadline"

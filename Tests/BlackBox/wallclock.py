@@ -1,4 +1,4 @@
-"""A wall clock that a test sets while the server runs: libfaketime between the program and the kernel's calendar alone."""
+"""A wall clock that a test sets while the server runs: libfaketime fakes the calendar, and no other clock."""
 
 import glob
 import shutil
@@ -29,7 +29,7 @@ class WallClock:
     def __init__(self, preload, directory):
         self.path, self.offset = Path(directory) / "offset", 0
         self.set(0)
-        # The server may not be the first program that this is loaded into: all of them keep to one calendar.
+        # The server may not be the first program that loads the library: all of them share one calendar.
         self.env = {"LD_PRELOAD": preload, "FAKETIME_TIMESTAMP_FILE": str(self.path), "FAKETIME_NO_CACHE": "1",
                     "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1"}
 
@@ -39,13 +39,13 @@ class WallClock:
         self.offset = offset
 
     def drift(self, rate):
-        """From now on a second of the calendar is so many of the machine's; only before a server starts."""
+        """From now on a second of the calendar lasts that many of the machine's; only before a server starts."""
         self._write(f"+0 x{rate}")
 
     def _write(self, text):
         new = self.path.with_suffix(".new")
         new.write_text(text)
-        new.rename(self.path)  # never read half written
+        new.rename(self.path)  # readers never see half of it
 
     def now(self):
         """What it shows, in milliseconds since 1970."""

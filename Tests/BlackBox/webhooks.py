@@ -8,7 +8,7 @@ from timers import instant
 FAST = {"initial": "10ms", "max": "50ms", "maxAttempts": 3}
 # As many attempts as there may be, at once.
 STUBBORN = {"initial": "1ms", "max": "5ms", "maxAttempts": 100}
-# A first failure is followed by no second attempt within a test.
+# After a first failure no second attempt comes within a test.
 LATER = {"initial": "1h", "max": "2h", "maxAttempts": 3}
 
 ERRORS = {"unresolved", "refused", "unreachable", "untrusted", "timedOut", "interrupted", "malformed"}
@@ -27,7 +27,7 @@ def hooked(api, url, id=None, retry=FAST, timer=None, **webhook):
 
 
 def fire(api, id, count=1):
-    """Fires a running timer by hand that often."""
+    """Fires a running timer that many times by command."""
     lines = api.batch([{"command": "fire", "id": id}] * count, "?results=brief").expect(200).lines
     assert [line["status"] for line in lines] == [200] * count, lines
 
@@ -45,12 +45,12 @@ def event(api, id, *types):
 
 
 def fired(api, id):
-    """The ids of the timer's fires by now, in their order."""
+    """The ids of the timer's fires up to now, in order."""
     return [event["id"] for event in api.history_of(id) if event["type"] == "fired"]
 
 
 def is_delivery_event(event, id, of=None):
-    """Whether the event about a delivery has all that one has, and nothing that it can't have."""
+    """Whether the event about a delivery has every member it must have, and none it can't have."""
     assert event["type"] in DELIVERY and event["timer"] == id, event
     assert event["id"] > event["delivery"] and len(event["delivery"]) == len(event["id"]), event
     assert isinstance(event["version"], int) and isinstance(event["labels"], dict), event
