@@ -177,7 +177,7 @@ def test_watch_that_nothing_concerned_for_long_still_comes_back(new_server):
         poll(is_gone, timeout=30)
         with api.stream("/v1/events?types=resumed") as other:
             lines = other.lines()
-            assert [next(lines) for _ in range(4)] == [b""] * 4  # it had at least one of its own meanwhile
+            assert [next(lines) for _ in range(4)] == [b""] * 4  # heartbeats on this stream: the other had at least one meanwhile
         server.kill9()
         server.restart(same_port=True)
         poll(lambda: server.client.get("/v1/stats").json["streams"] == 1, timeout=30)

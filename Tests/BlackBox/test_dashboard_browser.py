@@ -285,7 +285,7 @@ def test_ten_thousand_timers_are_a_few_rows(page, own):
     assert len(board.rows()) < 200
 
 
-# Strangers.
+# Text of other clients, and tokens.
 
 
 def test_what_others_write_is_text_and_nothing_else(board, own, page):

@@ -63,7 +63,7 @@ def open_sockets(server):
 
 @contextlib.contextmanager
 def unchanged(server, bytes=KEPT):
-    """Afterwards sockets are as before, and so is memory except for what may be left. (A reader of the log may have been opened.)"""
+    """Sockets are as before afterwards, and so is memory but for what may be left. (A reader of the log may have been opened.)"""
     sockets, memory = open_sockets(server), resident(server)
     yield
     poll(lambda: open_sockets(server) <= sockets)

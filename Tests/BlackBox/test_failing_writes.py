@@ -1,4 +1,4 @@
-"""Writes that begin to fail in the midst of a run of several steps: a file-size limit on the running process."""
+"""Writes begin to fail in the middle of a run of several steps, by a file-size limit on the running process."""
 
 import subprocess
 

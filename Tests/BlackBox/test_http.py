@@ -1,4 +1,4 @@
-"""HTTP itself, over raw sockets: limits, framing, keep-alive, and what smugglers send."""
+"""HTTP itself, over raw sockets: limits, framing, keep-alive, and smuggled requests."""
 
 import json
 import re
@@ -138,7 +138,7 @@ def test_unclear_framing_is_refused_and_the_connection_closed(api, name, fields)
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 a TLS hello \r\n\r\n",
 ], ids=["no-host", "two-hosts", "space-in-name", "space-before-colon", "folded", "no-name", "nul-in-path", "no-slash", "tls"])
 def test_a_malformed_request_gets_one_400_and_the_connection_closes(api, request_bytes):
-    # Nothing is half-closed: the answer must come, and the end after it, by the server's own will.
+    # The client half-closes nothing: the server must answer and then close by itself.
     answer = api.raw(request_bytes + head("GET", "/healthz"))
     assert re.findall(rb"HTTP/1\.1 (\d+)", answer) == [b"400"]
     assert re.search(rb"\r\nConnection: close\r\n", answer, re.IGNORECASE)

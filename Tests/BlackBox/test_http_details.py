@@ -1,4 +1,4 @@
-"""The small print of HTTP: HEAD of what has no end, header lines, methods, and what of a request reaches log and metrics."""
+"""Details of HTTP: HEAD of endless answers, header lines, methods, and what log and metrics show of a request."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from timers import poll
 
 
 def fields_of(answer):
-    """Status and header fields of an answer that has nothing behind its head."""
+    """Status and header fields of an answer that ends with its head."""
     first, rest = answer.split(b"\r\n", 1)
     assert rest.endswith(b"\r\n\r\n") and rest.count(b"\r\n\r\n") == 1, answer
     lines = rest.removesuffix(b"\r\n\r\n").split(b"\r\n")
@@ -90,7 +90,7 @@ def test_a_socket_that_the_kernel_can_not_watch_becomes_no_stream(new_server, tm
             api.get("/v1/events").problem(503, "stream-limit")
             api.get("/v1/timers/waited-for/wait").problem(503, "stream-limit")
             assert api.head("/v1/events").status == 200
-            # What is refused on the connection itself needs no more than a socket either.
+            # A request that the connection itself refuses needs no more than a socket either.
             assert status(api.raw(head("GET", "/healthz", "Content-Length: 5", "Content-Length: 6")) or b"HTTP/1.1 400 ") == 400
         assert api.get("/v1/stats").json["streams"] == 1
         full.unlink()

@@ -26,14 +26,14 @@ def written(api):
 
 
 def cut(server, ask, records):
-    """Asks, kills the server once that many records more are on disk, and starts it again. Returns whether the request was
+    """Sends the request, kills the server once that many more records are on disk, and starts it again. Returns whether it was
     cut."""
     answers = []
 
     def run():
         try:
             answers.append(ask(server.client))
-        except Exception:  # the connection breaks in whatever way
+        except Exception:  # the connection may break in any way
             pass
     thread = threading.Thread(target=run, daemon=True)
     api = server.client
@@ -60,7 +60,7 @@ def test_a_batch_that_is_cut_creates_each_timer_once(new_server, records):
     reply = server.client.batch(CREATES, **keyed("k")).expect(200)
     assert timers(server.client) == LINES
     assert [line["status"] for line in reply.lines] == [201] * LINES
-    # A run that nothing stood of began anew, with whole lines.
+    # A run of which nothing was on disk began anew, with whole lines.
     told = [(timer["id"], timer["version"]) for timer in (line.get("timer", line) for line in reply.lines)]
     assert len(set(told)) == LINES
     for id, version in told[:3] + told[-3:]:
@@ -88,7 +88,7 @@ def test_a_batch_that_is_cut_again_and_again_fires_once_a_line(new_server):
 
 
 def test_the_lines_of_a_cut_batch_are_told_as_they_were(new_server):
-    """Refusals are kept too: what is legal meanwhile is not done later for a line that was refused."""
+    """Refusals are kept too: a repeat does not apply a line that was refused, though it is legal by then."""
     server = new_server()
     api = server.client
     api.create(id="t", after="1h")
@@ -204,7 +204,7 @@ def test_a_bulk_command_that_is_cut_counts_both_runs(new_server, command, event)
     for records in (1, 2500):
         cut(server, lambda api: api.post(target, selector, **keyed("k")), records)
     if command == "suspend":
-        # One that was resumed meanwhile was suspended before, and is not again; one that was not running yet is.
+        # A timer that was suspended and then resumed is not suspended again; one that was not running yet is suspended.
         [server.client.command(f"t{n}", "resume") for n in range(50)]
     reply = server.client.post(target, selector, **keyed("k")).expect(200)
     assert reply.json == {"matched": count, "changed": count, "skipped": 0}

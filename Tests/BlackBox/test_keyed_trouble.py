@@ -1,4 +1,4 @@
-"""Requests under an Idempotency-Key in hard times: writes that fail, redrives that are cut, answers that are too many."""
+"""Requests under an Idempotency-Key when writes fail, redrives are cut, or there are too many answers to keep."""
 
 from test_failing_writes import failing, limit_writes  # noqa: F401
 from test_keyed_runs import cut, keyed, timers
@@ -59,7 +59,7 @@ def test_a_redrive_that_is_cut_redrives_each_dead_letter_once(new_server, receiv
     selector = {"timer": "t"}
     cut(server, lambda api: api.post("/v1/deliveries/redrive", selector, **keyed("k")), 1)
     api = server.client
-    # Those that were redriven die again, or wait; a second run must not take them.
+    # Redriven deliveries die again, or wait; a second run must not take them.
     reply = api.post("/v1/deliveries/redrive", selector, **keyed("k")).expect(200)
     assert reply.json == {"matched": count, "changed": count, "skipped": 0}
     again = api.post("/v1/deliveries/redrive", selector, **keyed("k")).expect(200)

@@ -1,4 +1,4 @@
-"""Hundreds of thousands of kicks: the log stays small, nothing of them or of the events is lost, and streams replay."""
+"""Hundreds of thousands of kicks: the log stays small, no kick and no event is lost, and streams replay."""
 
 from server import Server
 

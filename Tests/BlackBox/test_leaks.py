@@ -1,8 +1,8 @@
-"""A whole life of the real binary under valgrind: what it took it gives back.
+"""A whole run of the real binary under valgrind: it frees everything that it allocated.
 
-Values that valgrind holds to be uninitialised are not asked for: optimised Swift reads the tag of an enum together with bytes
-of its payload that mean nothing, and masks them off. Blocks that are only reachable by a pointer into their midst are none
-that is lost: metadata of the Swift runtime, and what glibc keeps of threads that are gone.
+Errors about uninitialised values are off: optimised Swift reads the tag of an enum together with meaningless bytes of its
+payload, and masks those off. Blocks that are reachable only by a pointer into their middle do not count as lost: they are
+metadata of the Swift runtime, and what glibc keeps of threads that have ended.
 """
 
 import re
@@ -30,7 +30,7 @@ def valgrind(tmp_path):
 
 
 def live(server, receiver):
-    """A little of everything; a stream is left open."""
+    """A little of every kind of request; a stream is left open."""
     api = server.client
     id = api.create(after="1h", payload={"a": [1, 2]}, labels={"of": "leaks"})["id"]
     for command in ("suspend", "resume", "fire"):
@@ -68,7 +68,7 @@ def end(server, report, *streams):
 
 
 def test_two_lives_give_back_what_they_took(valgrind, receiver):
-    """The second one folds what the first one left."""
+    """The second server folds what the first one left."""
     command, report = valgrind
     with Server(command=command) as server:
         end(server, report, live(server, receiver))
@@ -77,7 +77,7 @@ def test_two_lives_give_back_what_they_took(valgrind, receiver):
 
 
 def test_a_disk_that_fails_and_recovers_leaves_nothing(valgrind, faults):
-    """Each failure begins anew from what the log holds, and lets go of what was."""
+    """After each failure the server begins anew from what the log holds, and frees its former state."""
     command, report = valgrind
     with Server(command=command, data=faults.data, env=faults.env) as server:
         api = server.client

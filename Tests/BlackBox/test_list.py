@@ -1,4 +1,4 @@
-"""GET /v1/timers: filters, pages, and walks while others change things."""
+"""GET /v1/timers: filters, pages, and walks while other clients change timers."""
 
 import re
 from urllib.parse import quote
@@ -41,7 +41,7 @@ def test_a_list_shows_whole_timers_and_an_event_id(api, name):
 
 
 def test_a_last_page_gathered_in_several_steps_ends_the_walk(api, name):
-    count = 600  # more than one hold of the lock examines
+    count = 600  # more timers than one hold of the lock examines
     lines = [{"after": "1h", "labels": {"list": name}} for _ in range(count)]
     api.batch(lines).expect(200)
     reply = api.get(f"/v1/timers?limit=1000&{label(name)}").expect(200).json
@@ -111,7 +111,7 @@ def test_the_next_link_keeps_the_filters(api, name):
 
 
 def test_the_next_link_holds_whatever_was_asked_for(api, name):
-    """Neither a character that ends links early nor a cursor in another spelling gets in the way."""
+    """Neither a character that ends links early nor a cursor in another spelling breaks the walk."""
     made = {api.create(labels={"list": f"{name}>, <"})["id"] for _ in range(3)}
     page = f"/v1/timers?label=list%3D{name}>,+<&limit=1"
     first = api.get(page).expect(200)
@@ -175,7 +175,7 @@ def test_head_and_options(api):
 
 
 def dogs(api, name, count=3):
-    """Watchdogs: some that alarm, one that is well, one that alarmed and is suspended since, one that ended so."""
+    """Watchdogs: some that alarm, a healthy one, one that was suspended after its alarm, one that was cancelled after it."""
     made = {}
     for state in [f"stalled-{n}" for n in range(count)] + ["suspended", "cancelled", "deleted", "kicked"]:
         made[state] = api.create(id=f"{name}-{state}", watchdog="1ms", labels={"list": name})["id"]
@@ -211,7 +211,7 @@ def test_health_finds_the_watchdogs_that_alarm_now(new_server, name):
 
 
 def test_a_page_of_alarms_costs_what_it_finds(new_server):
-    """More timers than a page looks at: without an index the page would be short."""
+    """More timers than a page looks at: without an index the page would end early."""
     api = new_server().client
     for _ in range(3):
         api.batch([{"watchdog": "1h"}] * 10_000, "?results=brief", timeout=60).expect(200)

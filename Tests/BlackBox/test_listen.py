@@ -1,4 +1,4 @@
-"""`timerd listen`: a receiver that says what came."""
+"""`timerd listen`: a receiver that prints what it gets."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Dues that pass while nothing can fire: killed or stopped for over a second."""
+"""Due instants that pass while nothing can fire: the server is killed, or stopped for over a second."""
 
 from outages import GAP, stand_still, stay_down
 from timers import duration, instant, now, shown, types
@@ -14,7 +14,7 @@ def first_fires(api, id, since, count):
 
 
 def check_misfire(before, after, every):
-    """`after` begins with the one misfire that stands for every due in the gap."""
+    """`after` begins with the one misfire that stands for every due instant in the gap."""
     assert [event["reason"] for event in after].count("misfire") == 1
     misfire = next(event for event in after if event["reason"] == "misfire")
     assert misfire["missed"] >= 3

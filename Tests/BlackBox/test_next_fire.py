@@ -8,7 +8,7 @@ PLANNING = {"created", "activated", "resumed", "rescheduled", "updated", "fired"
 
 
 def told(api, id):
-    """What the events of the newest step say, which is what the timer shows; every event that should say it does."""
+    """`nextFireAt` in the events of the newest step, which the timer must show too; every event that should have it must."""
     events, timer = api.history_of(id), api.timer(id)
     for event in events:
         assert ("nextFireAt" in event) == (event["type"] in PLANNING), event

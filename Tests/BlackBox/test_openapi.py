@@ -1,4 +1,4 @@
-"""openapi.yaml against the running server: no 5xx, no answer that is not in the document."""
+"""openapi.yaml against the running server: no 5xx, no answer that the document lacks."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 from server import ROOT, Server
 
 EXAMPLES = int(os.environ.get("TIMERD_TEST_EXAMPLES", "25"))
-# One run is the same every time, so that a change is judged by what it changes; one asks for what none asked for before.
+# One run is the same every time, so that it judges the change; another makes new requests each time.
 FIXED_SEED = 1
 FRESH_SEED = int(os.environ.get("TIMERD_TEST_SEED") or random.randrange(2, 1 << 32))
 SETTINGS = hypothesis.settings(max_examples=EXAMPLES, deadline=None, database=None, phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
@@ -23,7 +23,7 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 
 @schemathesis.serializer("application/x-ndjson")
 def ndjson(_, value):
-    """A batch is a string to the document; what is generated against it may be any JSON."""
+    """To the document a batch is a string; any JSON is generated for it."""
     return (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "surrogatepass")
 
 
@@ -36,8 +36,8 @@ def document(seed):
 
 @pytest.fixture(scope="module")
 def fuzzed():
-    """A server of its own: the fuzzing would disturb others' counts."""
-    # What is generated has webhooks too: none of them may lead anywhere.
+    """A separate server: fuzzing would disturb the counts of other tests."""
+    # Generated timers have webhooks too: none may be sent.
     denied = ("--webhook-deny", "0.0.0.0/0", "--webhook-deny", "::/0")
     with Server("--max-timers", "20000", *denied) as server:
         yield server
@@ -49,7 +49,7 @@ def test_the_served_document_is_the_one_in_the_project(api):
 
 
 def check(case, server):
-    # Streams that stay open and long polls would only cost time; that they end well is tested elsewhere.
+    # Streams that stay open and long polls would only cost time; other tests check how they end.
     if case.path.endswith("/events"):
         case.query = {**(case.query or {}), "follow": "false"}
     if case.path.endswith("/wait"):

@@ -1,4 +1,4 @@
-"""leeway, jitter, misfire and the clocks: shown as given, refused with a pointer, and kept to."""
+"""leeway, jitter, misfire and the clocks: shown as given, refused with a pointer, and obeyed."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_leeway_and_jitter_delay_within_their_bounds(api, delay):
 
 
 def test_jitter_is_stable_for_an_id_and_a_due_instant(api, name):
-    """The same id and due instant are delayed alike; that ids differ keeps herds apart."""
+    """Equal ids and due instants are delayed alike; different ids spread timers that are due together."""
     due = now() + 300
     ids = [f"{name}-{n}" for n in range(8)]
     for id in ids:

@@ -1,4 +1,4 @@
-"""Clients that want the same thing at the same time: every command is one atomic step in one order."""
+"""Clients send commands for one timer at the same time: every command is one atomic step in one order."""
 
 import threading
 from collections import Counter

@@ -1,4 +1,4 @@
-"""GET /v1/timers/{id}, its fires to come, and the preview."""
+"""GET /v1/timers/{id}, its next fires, and the preview."""
 
 import pytest
 

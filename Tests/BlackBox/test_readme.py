@@ -1,4 +1,4 @@
-"""README.md tells the truth: the tour's commands give what it shows, up to ids, instants and versions."""
+"""README.md is true: the commands of its tour print what it shows, up to ids, instants and versions."""
 
 import json
 import os
@@ -96,7 +96,7 @@ def test_the_table_of_commands_is_the_one_that_runs():
     table = {command: [cell.strip() for cell in cells.split("|")] for command, cells in rows if command in transitions()}
     assert table.keys() == transitions().keys()
     for command, cells in table.items():
-        if command == "kick":  # for watchdogs alone; the table of the tests is that of other kinds
+        if command == "kick":  # only for watchdogs; the tests' table is for other kinds
             continue
         for state, cell in zip(STATES, cells, strict=True):
             plain, restartable = (transitions()[command][state, flag] for flag in (False, True))

@@ -1,4 +1,4 @@
-"""The receiver of the tests itself: what it writes down and how it misbehaves."""
+"""The tests' receiver of webhooks: what it records and how it misbehaves."""
 
 import http.client
 import socket

@@ -1,4 +1,4 @@
-"""Listeners are open while the log is read: probes hear that it moves, everybody else to come again."""
+"""Listeners are open while the log is read: probes learn that it makes progress, other clients are told to retry."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def path():
 
 @contextmanager
 def recovering(faults, path, *flags, **fault):
-    """A server that reads its log under a fault of reads, and a client that reaches it already."""
+    """A server that reads its log while reads fail or are slow, and a client that already reaches it."""
     lines = [{"id": f"t{n:05}", "after": "1h", "payload": "x" * 500} for n in range(10_000)]
     with Server(*flags, data=faults.data) as filled:
         filled.client.batch(lines, "?results=brief").expect(200)
@@ -88,7 +88,7 @@ def test_a_connection_goes_over_to_the_service(faults, path):
         answer = connection.getresponse()
         assert answer.status == 503 and json.loads(answer.read())["outcome"] == "none"
         with client.socket() as sock:
-            # The head is answered by the one, whatever its body comes to under the other.
+            # The first handler answers the head, even where the body arrives under the second.
             sock.sendall(b"POST /v1/timers HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{")
             client.get("/healthz").expect(200)
             faults.clear()

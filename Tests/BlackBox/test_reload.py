@@ -1,4 +1,4 @@
-"""SIGHUP reads files anew: whole, or not at all; and never ends the process."""
+"""SIGHUP reads all files anew or changes nothing, and never ends the process."""
 
 import base64
 import os
@@ -21,7 +21,7 @@ DONE, FAILED = "the configuration is read anew", "the configuration could not be
 
 
 def reload(server, told=DONE):
-    """Sends SIGHUP and waits until the log tells of it."""
+    """Sends SIGHUP and waits until the log reports it."""
     before = server.log_text().count(told)
     os.kill(server.pid, signal.SIGHUP)
     poll(lambda: server.log_text().count(told) > before)

@@ -1,4 +1,4 @@
-"""Clients that leave at every possible byte: what did not arrive whole has no effect, and nothing of them stays."""
+"""Clients that leave at every possible byte: an incomplete request has no effect, and no resource is left behind."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from timers import poll
 pytestmark = pytest.mark.alone
 
 CONNECTIONS = int(os.environ.get("CONNECTIONS", 100_000))
-RESET = struct.pack("ii", 1, 0)  # SO_LINGER of no time: close() sends RST
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER with time 0: close() sends RST
 
 
 def leave(sock, how):
@@ -106,7 +106,7 @@ def test_a_client_that_leaves_after_its_request_has_its_timer_or_not_but_whole(w
         sock = watched.client.socket()
         sock.sendall(create(f"rst-{number:03}"))
         leave(sock, "reset")
-    # Whoever merely ends has sent everything, so it is taken.
+    # A client that closes with FIN has sent the whole request, so it is carried out.
     poll(lambda: all(watched.client.get(f"/v1/timers/fin-{number:03}").status == 200 for number in (0, 50, 99)))
     timers = watched.client.get("/v1/timers?limit=1000").expect(200).json["timers"]
     assert {f"fin-{number:03}" for number in range(100)} <= {timer["id"] for timer in timers}
@@ -118,7 +118,7 @@ def test_a_client_that_leaves_after_its_request_has_its_timer_or_not_but_whole(w
 def test_a_follower_that_leaves_at_any_byte_of_its_stream_is_forgotten(watched, how, accept):
     request = head("GET", "/v1/events?since=0", f"Accept: {accept}")
     with watched.client.stream("/v1/events?since=0&types=created,cancelled") as honest:
-        # The timer has two events, and each names it: as long as that is what a follower is sent at once.
+        # Both of the timer's events name it: a follower is sent at least so many bytes at once.
         with watched.client.socket() as sock:
             sock.sendall(request)
             shown = read_until(sock, lambda bytes: bytes.count(b'"timer":"calm"') == 2)
@@ -134,7 +134,7 @@ def test_a_follower_that_leaves_at_any_byte_of_its_stream_is_forgotten(watched, 
 
 
 def hammer(server, count):
-    """Opens and closes connections, every second one with a request whose answer nobody reads."""
+    """Opens and closes connections, every second one with a request whose answer is not read."""
     for number in range(count):
         sock = server.client.socket()
         if number % 2:
@@ -148,5 +148,5 @@ def test_many_connections_opened_and_closed_leave_nothing(watched):
     hammer(watched, 2000)
     before = resident(watched)
     hammer(watched, CONNECTIONS)
-    # What the allocator keeps for the next one does not grow with their number: a hundred bytes for each.
+    # What the allocator keeps for later connections does not grow with their number: at most a hundred bytes for each.
     assert resident(watched) - before < 10 << 20

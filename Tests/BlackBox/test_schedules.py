@@ -1,4 +1,4 @@
-"""When timers fire: never early, in order, once for each due instant. Lateness is nobody's promise here."""
+"""When timers fire: never early, in order, once for each due instant. Lateness is not tested here."""
 
 import time
 
@@ -18,7 +18,7 @@ def until_completed(api, timer):
 
 
 def let_pass(api, period):
-    """Lets time pass by waiting for a timer of that period."""
+    """Lets time pass, by waiting for a timer of that duration."""
     id = api.create(after=period, retain="1m")["id"]
     api.get(f"/v1/timers/{id}/wait?since=0&timeout=9s").expect(200)
 
@@ -29,7 +29,7 @@ def check_never_early(events):
 
 
 def check_grid(events, every):
-    """Each due instant of a grid has its own fire, or is counted in the one that stands for it."""
+    """Each due instant of a grid has its own fire, or is counted in the fire that stands for it."""
     fired = fires(events)
     assert [event["fire"] for event in fired] == list(range(fired[0]["fire"], fired[0]["fire"] + len(fired)))
     for last, event in zip(fired, fired[1:]):
@@ -165,7 +165,7 @@ def test_a_repeating_grid_shifts_by_the_pause(api):
 
 
 def pause_over_dues(api, mode):
-    """A 20 ms grid suspended over several dues; returns the last fire before, the resumed timer and the events after it."""
+    """A 20 ms grid suspended over several due instants; returns the last fire before, the resumed timer and the events after it."""
     id = api.create(every="20ms", onResume=mode)["id"]
     api.get(f"/v1/timers/{id}/wait?since=0&timeout=8s").expect(200)
     api.command(id, "suspend").expect(200)

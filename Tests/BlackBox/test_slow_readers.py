@@ -1,4 +1,4 @@
-"""Readers that are slow, stalled or gone without a word: bounded, harmless to others, and nothing lost to who returns."""
+"""Slow, stalled or vanished readers: their cost is bounded, others are not delayed, and a returning reader loses nothing."""
 
 import ctypes
 import re
@@ -13,7 +13,7 @@ from timers import poll
 
 pytestmark = pytest.mark.alone
 
-# struct sock_filter of the one instruction "take nothing": the kernel drops whatever comes for the socket.
+# struct sock_filter with the one instruction "accept 0 bytes": the kernel drops every packet for the socket.
 SO_ATTACH_FILTER = 26
 DROP_ALL = struct.pack("HBBI", 0x06, 0, 0, 0)
 RECEIVE_BUFFER = 4096
@@ -74,7 +74,7 @@ def test_a_stalled_reader_falls_back_to_the_log_and_comes_live_again(new_server,
 
 
 def settled_memory(server):
-    """Bytes of memory once they no longer grow from one look to the next ten."""
+    """Bytes of memory once ten samples in a row show no growth."""
     seen = []
 
     def rests():
@@ -109,8 +109,8 @@ def test_a_reader_whose_place_is_no_longer_kept_is_told_where_it_was(new_server)
     api = server.client
     with stream(server, "/v1/events") as stalled:
         write_events(api, 2, **GONE_AT_ONCE)
-        mark = api.get("/v1/timers?limit=1").headers["Event-Id"]  # it surely has not been sent so far
-        write_events(api, 20, **GONE_AT_ONCE)  # what is in memory is behind the mark
+        mark = api.get("/v1/timers?limit=1").headers["Event-Id"]  # the stream surely has not come so far
+        write_events(api, 20, **GONE_AT_ONCE)  # rows in memory are behind the mark
 
         def expired():
             write_events(api, 1, **GONE_AT_ONCE)
@@ -129,7 +129,7 @@ def test_a_client_that_vanished_is_noticed_and_one_that_stalls_is_not(new_server
     with small_socket(server) as gone, small_socket(server) as quiet:
         stream(server, "/v1/events?types=fired", sock=gone)
         stream(server, "/v1/events", sock=quiet)
-        write_events(api, 4)  # more than `quiet` takes; it reads none of it
+        write_events(api, 4)  # more than the buffers of `quiet` take; it reads none of it
         assert streams(api) == 2
         vanish(gone)
         poll(lambda: streams(api) == 1, timeout=30)

@@ -1,4 +1,4 @@
-"""Requests that two readers could cut differently: each is refused and its connection closed, and what hides in it never runs."""
+"""Requests that two parsers could split differently: each is refused, its connection closed, and a hidden request never runs."""
 
 import json
 import re
@@ -11,13 +11,13 @@ JSON = "Content-Type: application/json"
 
 
 def canary(name):
-    """A whole request that makes a timer: where it has an effect it was taken for a request of its own."""
+    """A whole request that makes a timer: if the timer exists, the server took it for a request of its own."""
     body = json.dumps({"id": name, "after": "1h"}).encode()
     return head("POST", "/v1/timers", JSON, f"Content-Length: {len(body)}", "Connection: close") + body
 
 
 def statuses(answer):
-    """Of all answers that are in these bytes; the library writes the head of some of its own refusals twice."""
+    """The statuses of all answers in these bytes; the library writes the head of some of its own refusals twice."""
     return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d{3}) ", answer)]
 
 
@@ -36,7 +36,7 @@ def chunked(size, data=b'{"after":"1h"}', end=b"\r\n"):
 
 LAST = b"0\r\n\r\n"
 REFUSED = {
-    # The body's length, said twice or in a way that somebody may read otherwise.
+    # The body's length, given twice or in a form that parsers read differently.
     "length-and-coding": fields("Content-Length: 5", "Transfer-Encoding: chunked") + LAST,
     "coding-and-length": fields("Transfer-Encoding: chunked", "Content-Length: 5") + LAST,
     "length-0-and-coding": fields("Content-Length: 0", "Transfer-Encoding: chunked") + LAST,
@@ -110,7 +110,7 @@ def test_an_unclear_request_is_refused_and_the_connection_closed(api, name, case
     unheard(api, name)
 
 
-# Requests that are clear, but whose body is a request: it is read as a body, whatever they are answered.
+# Unambiguous requests whose body is a request: it is read as a body, whatever the answer is.
 HIDING = {
     "get": ("GET", "/healthz", []), "head": ("HEAD", "/healthz", []), "options": ("OPTIONS", "/v1/timers", []),
     "unknown-path": ("POST", "/v1/no-such-path", [JSON]), "unknown-timer": ("POST", "/v1/timers/none/suspend", []),
@@ -139,7 +139,7 @@ def test_a_body_is_never_taken_for_a_request(api, name, case, coding):
 
 
 def test_an_absolute_target_says_which_host_is_meant(server, name):
-    """RFC 9112, 3.2.2: it goes before Host; so neither of the two makes a request for another server one for us."""
+    """RFC 9112, 3.2.2: an absolute target goes before Host, so it alone says which server is meant."""
     there = b"GET http://elsewhere.example/v1/stats HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     assert statuses(server.client.raw(there)) == [421]
     here = f"GET {server.url}/v1/stats HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n"

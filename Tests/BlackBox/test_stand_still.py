@@ -1,4 +1,4 @@
-"""SIGSTOP under load: nothing is lost, each gap is told as its policy says, and no watchdog alarms for a kick that waited.
+"""SIGSTOP under load: nothing is lost, each gap follows its policy, and no watchdog alarms while its kick waits in a socket.
 
 STOPPED sets another number of seconds, as 30.
 """
@@ -34,7 +34,7 @@ def answer(sock):
 
 
 def check_grid(policy, fires):
-    """Every due instant has its fire, or is counted by the one that stands for it, or by none where they are dropped."""
+    """Every due instant has its fire, or is counted by the fire that stands for it, or by none if the policy drops it."""
     assert [event["fire"] for event in fires] == list(range(1, len(fires) + 1))
     due = [instant(event["scheduledAt"]) for event in fires]
     steps = [(later - earlier) // PERIOD - 1 for earlier, later in zip(due, due[1:])]
@@ -58,7 +58,7 @@ def test_a_stand_still_loses_nothing(new_server, receiver):
     api.batch(lines).expect(200)
     for number in range(10):
         api.create(id=f"hooked-{number}", after=f"{1000 + number}ms", webhook=receiver.url(f"/{number}"))
-    # A period that the gap outlasts, on the clock that stands and on one that does not.
+    # A period shorter than the gap, on the clock that stands still and on one that does not.
     for number in range(DOGS):
         api.create(id=f"dog-{number}", watchdog=f"{max(1.0, STOPPED / 2)}s", clock=("suspending", "continuous")[number % 2])
     sockets = [api.socket(timeout=30) for _ in range(DOGS)]
@@ -86,13 +86,13 @@ def test_a_stand_still_loses_nothing(new_server, receiver):
 
 
 SHORT = [(1.2, "1s"), (0.6, "500ms"), (0.3, "250ms")]
-CROWD = 200  # so many that they take the server longer than its alarm
+CROWD = 200  # so many that reading them takes the server longer than its alarm
 
 
 @pytest.mark.parametrize("clock", ["suspending", "continuous"])
 @pytest.mark.parametrize("stopped, period", SHORT)
 def test_kicks_that_wait_in_sockets_come_before_their_watchdogs_are_judged(new_server, stopped, period, clock):
-    """However short the stand-still: by connections that were open before, and by some that wait to be accepted."""
+    """However short the stand-still: kicks over connections that were open before, and over some that wait to be accepted."""
     server = new_server()
     api = server.client
     for number in range(CROWD):
@@ -115,5 +115,5 @@ def test_kicks_that_wait_in_sockets_come_before_their_watchdogs_are_judged(new_s
         with sock:
             status, dog = answer(sock)
         assert (status, dog["health"], dog["kickCount"], dog["fireCount"]) == (200, "ok", 1, 0), dog
-    # And who is silent then is told of.
+    # A watchdog that gets no kick then alarms.
     poll(lambda: api.timer("dog-0")["health"] == "stalled")

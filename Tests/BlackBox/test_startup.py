@@ -1,4 +1,4 @@
-"""Flags, TIMERD_ variables, exit codes, and one clear line when it will not start."""
+"""Flags, TIMERD_ variables, exit codes, and one clear line when the server refuses to start."""
 
 import socket
 
@@ -8,7 +8,7 @@ from server import run
 
 
 def refuse(*flags, env=None, data):
-    """Runs `timerd serve` that must not come up; returns (exit code, stderr)."""
+    """Runs a `timerd serve` that must refuse to start; returns (exit code, stderr)."""
     listen = [] if any("--listen" in str(flag) for flag in flags) or (env and "TIMERD_LISTEN" in env) else ["--listen", "127.0.0.1:0"]
     done = run("serve", *listen, "--data", data, *flags, env=env)
     assert done.stdout == "", done

@@ -1,4 +1,4 @@
-"""stop: subscriber — suspended once nobody follows the timer's events, resumed by the next one who does."""
+"""stop: subscriber — suspended once no client follows the timer's events, resumed by the next one that does."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -148,7 +148,7 @@ def test_after_a_restart_it_is_suspended_as_of_the_last_uptime_unless_one_comes(
         assert types(api.history_of(kept)) == ["created", "activated"]
         event = api.history_of(lost)[-1]
         assert (event["type"], event["reason"]) == ("suspended", "unsubscribed")
-        # The ten seconds, and the time before they began, are not counted.
+        # The ten seconds, and the downtime before them, are not counted.
         activated = instant(api.history_of(lost)[1]["at"])
         assert duration(api.timer(lost)["remaining"]) > 3_600_000 - (instant(event["at"]) - activated) + 9000
         with api.stream(events_of(lost)).expect(200) as stream:

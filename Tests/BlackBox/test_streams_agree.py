@@ -1,4 +1,4 @@
-"""Many streams at once, each with filters, formats, beginnings and speeds of its own: each shows exactly its share."""
+"""Many streams at once, with different filters, formats, beginnings and speeds: each shows exactly the events that match."""
 
 import json
 import random
@@ -62,7 +62,7 @@ class Reader(threading.Thread):
                 if event["timer"] == LAST and event["type"] == "deleted":
                     return
                 self.events.append(event)
-        except Exception as failure:  # told by the test, in the main thread
+        except Exception as failure:  # raised by the test, in the main thread
             self.failure = failure
 
     def expected(self, history, recent):
@@ -120,7 +120,7 @@ def test_every_stream_shows_what_it_asked_for_and_nothing_else(new_server, seed)
     for reader in readers:
         if reader.ident is None:
             reader.start()
-    # Every stream that goes on sees the end: those of one timer its deletion, the others that of the last.
+    # Every open stream sees an end: a stream of one timer its deletion, the others the deletion of the last timer.
     for number in range(TIMERS):
         api.delete(f"/v1/timers/t{number}").expect(204)
     for color in ["red", "blue"]:
@@ -138,7 +138,7 @@ def test_every_stream_shows_what_it_asked_for_and_nothing_else(new_server, seed)
 
 
 def test_one_event_reaches_thousands_and_none_waits_for_the_next(new_server):
-    """More than a turn of the server's loop has time for; nothing else happens that could wake it."""
+    """More events than a round of the server's loop has time for; nothing else happens that could wake it."""
     api = new_server().client
     streams = [api.stream("/v1/events") for _ in range(2000)]
     try:
@@ -154,7 +154,7 @@ def test_a_long_history_is_the_same_from_memory_and_from_the_log(new_server):
     api = server.client
     for id in ["long", "other"]:
         api.create(id=id, every="1h")
-    for count in [1, 3, 400, 1, 700, 2]:  # rows of many events, and of few
+    for count in [1, 3, 400, 1, 700, 2]:  # rows with many events, and rows with few
         api.batch([{"command": "fire", "id": id} for id in ["long", "other"] * count], query="?results=brief").expect(200)
     expected = [event for event in api.history() if event["timer"] == "long"]
     middle = expected[600]["id"]

@@ -1,4 +1,4 @@
-"""start: subscriber — idle until the first that follows the timer's events."""
+"""start: subscriber — idle until the first client that follows the timer's events."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -92,7 +92,7 @@ def test_history_that_is_gone_changes_nothing(new_server):
     for each in (timer, younger):
         for n in range(3):
             api.patch(f"/v1/timers/{each['id']}", {"labels": {"n": str(n)}}).expect(200)
-    # Compaction begins behind some megabytes of what nobody needs.
+    # Compaction begins once there are some megabytes of garbage.
     filler = [{"id": f"filler-{n}", "after": "1h", "payload": "x" * 20_000} for n in range(100)]
 
     def expired():
@@ -131,7 +131,7 @@ def test_of_many_subscribers_one_activates_and_all_see_it(api):
             seen = list(pool.map(subscribe, range(SUBSCRIBERS)))
             history = api.history_of(timer["id"])
             assert types(history) == ["created", "activated", "fired", "completed"]
-            # Each sees a whole tail of the one history; whoever activated it sees all of that.
+            # Each sees a whole tail of the one history; the subscriber that activated the timer sees all of it.
             for events in seen:
                 assert events == history[-len(events):]
             assert any(types(events)[0] == "activated" for events in seen)

@@ -1,4 +1,4 @@
-"""--token-file: all but the health checks and the documents need a bearer token."""
+"""--token-file: every request but health checks and documents needs a bearer token."""
 
 import os
 
@@ -64,7 +64,7 @@ def test_a_bad_token_on_an_open_path_is_ignored(guarded, target):
 
 
 def test_no_token_is_ever_logged(guarded):
-    """Right or wrong, a token stands in no line, though every request has one at this level."""
+    """No line of the log holds a token, right or wrong, though every request has a line at this level."""
     shown = ["first-secret-of-16", "second-secret-of-2", "wrong-secret-of-some"]
     for token in shown:
         headers = {"Authorization": f"Bearer {token}", "Request-Id": f"shows-{token[:5]}"}

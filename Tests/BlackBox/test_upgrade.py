@@ -1,4 +1,4 @@
-"""Data of each format there ever was are read by every later version; those of a newer one are refused, and left as they are."""
+"""Every version reads the data of all earlier formats; it refuses data of a newer one, and leaves them unchanged."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ NEWEST_FORMAT = 2
 
 @pytest.fixture
 def old(tmp_path):
-    """A copy of the data of a format, and what the API said of them: old("format-1")."""
+    """A copy of the data of a format, and what the API answered about them: old("format-1")."""
     def copy(name):
         data = tmp_path / "data"
         data.mkdir()
@@ -44,7 +44,7 @@ def test_an_old_log_says_what_it_said(new_server, old, name):
         server.kill9()
         server.start()
 
-    # It is no museum: what was planned, suspended, stalled or ended goes on from there.
+    # The data still work: planned, suspended, stalled and ended timers go on from there.
     api = server.client
     for id, command in (("suspended", "resume"), ("resumed", "suspend"), ("cancelled", "activate"), ("idle", "activate"),
                         ("snapshot", "fire"), ("old-dog", "kick"), ("hook", "cancel")):
@@ -75,7 +75,7 @@ def crc32c(data):
 
 
 def make_rows_newer(database):
-    """Gives the newest row the format after the newest there is, and the checksum that belongs to it."""
+    """Gives the newest row the format number after the newest known one, with the right checksum."""
     first, data = database.execute("SELECT first, data FROM log ORDER BY first DESC LIMIT 1").fetchone()
     assert crc32c(data[:HEADER]) == int.from_bytes(data[HEADER:HEADER + 4], "little")
     header = bytes([NEWEST_FORMAT + 1]) + data[1:HEADER]

@@ -1,6 +1,6 @@
 """The wall clock is set while the server runs and while it is down, and drifts as over a smeared leap second.
 
-That the kernel tells a step at once can't be shown so, as libfaketime tells nobody: what is seen here is that the fire loop
+libfaketime wakes no waiting thread, so that the kernel reports a step at once is not tested here, only that the fire loop
 looks each second. The rest is in CalendarTests, ServiceClockTests and the simulation, which steps its clocks at random.
 """
 
@@ -10,7 +10,7 @@ import wallclock
 from timers import duration, instant, poll, shown
 from wallclock import DAY, HOUR
 
-NEAR = 50  # milliseconds between a reading here and the server's that is none of a step
+NEAR = 50  # milliseconds by which a reading here and the server's may differ without a step
 SOON = 3000
 
 
@@ -34,7 +34,7 @@ def fired(api, id, count=1):
 
 
 def check_elapsed(api, created, step):
-    """What counts by elapsed time has not seen the step, but is shown on the new calendar."""
+    """Timers that count elapsed time have not seen the step, but are shown by the new calendar."""
     soon = fired(api, "soon")[0]
     assert abs(instant(soon["scheduledAt"]) - created - SOON - step) <= NEAR
     assert soon["missed"] == 0
@@ -107,7 +107,7 @@ def test_after_a_step_back_the_wall_clock_waits_and_repeats_nothing(new_server, 
     api.create(id="at", at=shown(clock.now() + SOON))
     created = create_elapsed(api)
     clock.set(-step)
-    # The first fire after the step was due after it by elapsed time, and it is later than the instant of `at` was.
+    # By elapsed time the first fire was due after the step, and it comes later than the instant of `at`.
     check_elapsed(api, created, -step)
     api.create(id="sooner", at=shown(clock.now() + 300))
     assert fired(api, "sooner")[0]["missed"] == 0
@@ -155,7 +155,7 @@ def test_a_step_while_the_server_is_down(new_server, clock, step):
 
 @pytest.mark.parametrize("rate", ["1.00001", "0.99999", "1.02", "0.98"])
 def test_a_drift_skips_nothing_and_fires_nothing_early(new_server, clock, rate):
-    """A leap second smeared over a day is 1.0000116; what is a thousand times as much shows within seconds."""
+    """A leap second smeared over a day is 1.0000116; a drift a thousand times as large shows within seconds."""
     clock.drift(rate)
     api = new_server(env=clock.env).client
     start = instant(api.create(id="mark", start="manual")["createdAt"])

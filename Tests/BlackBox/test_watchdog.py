@@ -1,4 +1,4 @@
-"""Watchdogs: silence makes them fire, a kick keeps them quiet."""
+"""Watchdogs: they fire after a period without a kick, and a kick prevents that."""
 
 import pytest
 
@@ -78,7 +78,7 @@ def test_a_kick_after_a_stall_recovers_it(api):
     assert recovered.keys() == {"id", "type", "timer", "at", "version", "labels", "stalledFor", "silentFor"}
     passed = instant(recovered["at"]) - instant(alarm["scheduledAt"])
     assert abs(duration(recovered["stalledFor"]) - passed) <= 2
-    # It was never kicked before: it was silent since it began.
+    # It was never kicked before, so it was silent since it started.
     assert abs(duration(recovered["silentFor"]) - (instant(recovered["at"]) - instant(timer["createdAt"]))) <= 5
 
 
@@ -212,7 +212,7 @@ def test_until_ends_it_without_a_fire(api):
     id = api.create(watchdog="500ms", until=shown(end))["id"]
     poll(lambda: now() > end - 450)
     kicked = api.command(id, "kick").expect(200).json
-    assert (kicked["state"], kicked["nextFireAt"], kicked["remaining"]) == ("running", None, None)  # the silence would end too late
+    assert (kicked["state"], kicked["nextFireAt"], kicked["remaining"]) == ("running", None, None)  # the period would end too late
     with api.stream(f"/v1/timers/{id}/events?since=0").expect(200) as stream:
         events = stream.until("completed")
     assert "fired" not in types(events) and instant(events[-1]["at"]) >= end
@@ -235,7 +235,7 @@ def test_kicks_survive_a_crash(new_server):
     again = server.start().client.timer("w")
     assert [again[field] for field in ("version", "kickCount", "lastKickedAt", "health")] == [
         kicked[field] for field in ("version", "kickCount", "lastKickedAt", "health")]
-    # The outage does not count, and what went uncounted makes it late, never early.
+    # The outage does not count; uptime that went uncounted makes the alarm late, never early.
     assert instant(again["nextFireAt"]) >= instant(kicked["nextFireAt"])
 
 

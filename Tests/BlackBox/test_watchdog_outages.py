@@ -1,4 +1,4 @@
-"""An outage of the server never makes a healthy client look dead."""
+"""An outage of the server never makes the watchdog of a healthy client alarm."""
 
 import time
 
@@ -23,7 +23,7 @@ def make(api):
 
 
 def kick_until(api, end):
-    """Kicks as a healthy client does, and says how often."""
+    """Kicks as a healthy client does, and returns how often."""
     kicks = 0
     while time.monotonic() < end:
         dog = api.command("dog", "kick").expect(200).json
@@ -51,7 +51,7 @@ def test_downtime_is_nobodys_silence(new_server):
     api = stay_down(server, OUTAGE)
     dog = api.timer("dog")
     assert (dog["health"], dog["fireCount"]) == ("ok", 0)
-    # What was left is left, but for the little that the server was up.
+    # The rest of the period is unchanged, but for the short time that the server was up.
     assert PERIOD * 500 < duration(dog["remaining"]) <= PERIOD * 1000
     kick_until(api, time.monotonic() + PERIOD / 2)
     assert stalled(api) == ["other-clock"]

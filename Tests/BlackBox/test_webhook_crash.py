@@ -1,9 +1,9 @@
 """kill -9 again and again while webhooks are delivered to a receiver that fails a third of the time.
 
-Every fire arrives at least once, in its timer's order, under one id and with one body. What arrives twice, though it was
-answered 2xx, is only what a crash explains: a timer's last one before the crash, whose outcome was not on disk yet.
+Every fire arrives at least once, in its timer's order, under one id and with one body. A delivery that was answered 2xx
+arrives again only because of a crash: it was its timer's last one before, and its outcome was not on disk yet.
 
-DELIVERIES makes it longer: DELIVERIES=20000 pytest test_webhook_crash.py
+DELIVERIES makes the test longer: DELIVERIES=20000 pytest test_webhook_crash.py
 """
 
 import os
@@ -24,7 +24,7 @@ RETRY = STUBBORN | {"initial": "5ms", "max": "20ms"}
 
 
 class Flaky:
-    """Answers a third of the requests with 500, and notes in which life of the server each came."""
+    """Answers a third of the requests with 500, and records in which life of the server each came."""
 
     def __init__(self):
         self.life, self.lives, self._taken = 0, {}, set()
@@ -40,7 +40,7 @@ class Flaky:
             return 200
 
     def wait_for_taken(self, count, timeout):
-        """Returns once so many deliveries were answered 200."""
+        """Returns once that many deliveries were answered 200."""
         with self._changed:
             assert self._changed.wait_for(lambda: len(self._taken) >= count, timeout), f"{len(self._taken)} of {count} came"
 
@@ -53,7 +53,7 @@ def fire_all(api, ids, dice):
 
 
 def check(requests, lives, wanted):
-    """Holds what came to one timer's path against the ids that it fired; returns how many were answered 2xx and came again."""
+    """Compares the requests to one timer's path with the ids that it fired; returns how many were answered 2xx and came again."""
     ids = [request.id for request in requests]
     assert sorted(set(ids)) == wanted, "a fire was forgotten, or something came that never fired"
     assert [id for id, _ in groupby(ids)] == wanted, "out of order"
@@ -66,7 +66,7 @@ def check(requests, lives, wanted):
             if request.answer == 200:
                 answered_again += 1
                 assert lives[request.order] < lives[following.order], f"{request} was sent again and no crash was between"
-                # So it was its timer's last one of that life: what followed it there would stand between the two.
+                # So it was its timer's last one of that life: a later one would have come between the two.
     return answered_again
 
 
@@ -83,7 +83,7 @@ def test_no_fire_is_lost_over_kill_9(new_server):
             fire_all(server.client, ids, dice)
             receiver.wait_for(came + dice.randrange(20, TIMERS * FIRES_A_ROUND // 2), timeout=40)
             server.kill9()
-            # What the dead server had sent is read before the next life begins.
+            # Requests that the dead server had sent are read before the next life begins.
             receiver.settle()
             flaky.life += 1
             server.start()
@@ -99,7 +99,7 @@ def test_no_fire_is_lost_over_kill_9(new_server):
 
 
 def nothing_more_comes(api, receiver, total):
-    """Each outcome is told once, and with all of them told a fire after it all is the last request."""
+    """Each outcome has one event; after all of them a further fire is the last request."""
     with api.stream("/v1/events?since=0&types=delivered").expect(200) as stream:
         delivered = [stream.next()["delivery"] for _ in range(total)]
     assert len(set(delivered)) == total, "an outcome was told twice"

@@ -1,4 +1,4 @@
-"""The create field `webhook`: what is taken, what is shown, and how secrets stay with the server."""
+"""The create field `webhook`: what is accepted, what is shown, and that secrets never leave the server."""
 
 import base64
 import json
@@ -107,7 +107,7 @@ def test_what_get_gave_can_be_put_back_and_patched_back(api, secrets):
 
 
 def test_a_patch_that_sends_masks_and_secrets_tells_whether_they_are_the_same(api):
-    """The definition is compared: a mask stands for the whole secret, and for no other."""
+    """The definitions are compared: a mask stands for the whole secret, and for no other."""
     one, two = secret(), secret()
     timer = api.create(webhook={"url": URL, "secret": [one, two]})
     id, version = timer["id"], timer["version"]
@@ -179,7 +179,7 @@ def test_batch_lines(api, name):
 
 
 def test_a_put_of_masks_brings_no_secret_back_that_was_rotated_away(api, name):
-    """It replaces the very version whose secret it kept, however others interleave."""
+    """A PUT with a mask replaces exactly the version whose secret it keeps, however other changes interleave."""
     api.create(id=name, webhook={"url": URL, "secret": secret()})
     outcomes, done = set(), threading.Event()
 
@@ -204,7 +204,7 @@ def test_a_put_of_masks_brings_no_secret_back_that_was_rotated_away(api, name):
 
 
 def test_no_secret_is_ever_told(new_server):
-    """In no answer, stored answer, event, log line or dump; the server itself still has them after a restart."""
+    """No answer, stored answer, event, log line or dump holds a secret; the server still has it after a restart."""
     server = new_server("--log-level", "debug")
     api, secrets = server.client, [secret() for _ in range(4)]
     replies = []

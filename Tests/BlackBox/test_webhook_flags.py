@@ -1,4 +1,4 @@
-"""The flags about webhooks: what is taken, and one clear line for what is not."""
+"""The flags about webhooks: accepted values, and one clear line for each refused one."""
 
 import base64
 
@@ -10,7 +10,7 @@ SECRETS = ["whsec_" + base64.b64encode(bytes([n]) * 32).decode() for n in range(
 
 
 def refuse(*flags, env=None, data):
-    """Runs `timerd serve` that must not come up; returns its exit code and the one line it said."""
+    """Runs a `timerd serve` that must refuse to start; returns its exit code and the one line it printed."""
     done = run("serve", "--listen", "127.0.0.1:0", "--data", data, *flags, env=env)
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     assert done.stdout == "" and len(lines) == 1, done

@@ -40,7 +40,7 @@ def test_others_are_secret_where_they_are_named(api, receiver, name):
     assert shown(api, id)["secretHeaders"] == ["x-api-key", "X-Absent"]
     fire(api, id)
     assert receiver.wait_for(1)[0].header("X-Api-Key") == "s3cret"
-    # One that is set later is secret from then on.
+    # A header that is set later is secret from then on.
     patch(api, id, {"headers": {"X-Absent": "later"}}).expect(200)
     assert shown(api, id)["headers"]["X-Absent"] == MASK
 
@@ -112,7 +112,7 @@ def test_what_is_wrong_is_pointed_at(api, webhook, pointer):
 
 
 def test_no_credential_is_ever_told(new_server):
-    """In no answer, stored answer, list, event, log line or dump, but where an operator asks for it."""
+    """No answer, stored answer, list, event, log line or dump holds a credential, unless an operator asks for it."""
     server = new_server("--log-level", "debug")
     api, told = server.client, []
 

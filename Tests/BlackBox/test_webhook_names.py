@@ -13,12 +13,12 @@ from webhooks import STUBBORN, fire, fired, hooked
 
 HOSTS = 48
 LOOKUPS = 32  # threads that look names up
-OTHERS = 8  # threads that start with the first work for them
+OTHERS = 8  # threads that start with their first work
 
 
 @pytest.fixture
 def silent_names(new_server, tmp_path):
-    """A server whose one name server takes questions and answers none."""
+    """A server whose only name server takes queries and answers none."""
     if os.geteuid() != 0:
         pytest.skip("a name server of one's own needs root")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:

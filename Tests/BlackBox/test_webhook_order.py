@@ -1,4 +1,4 @@
-"""One timer's deliveries go in order, timers side by side; what commands and bounds do to those that are pending."""
+"""One timer's deliveries go in order, those of several timers concurrently; commands and bounds affect pending ones."""
 
 import random
 import threading
@@ -12,7 +12,7 @@ PENDING = 1000  # of one timer
 
 
 def failing(part, seed):
-    """A behaviour that fails a part of the requests, and the same ones of each path each time."""
+    """A behaviour that fails a part of the requests, the same ones of each path in each run."""
     dice, lock = {}, threading.Lock()
 
     def answer(request):
@@ -22,7 +22,7 @@ def failing(part, seed):
 
 
 def fire_all(api, ids, count):
-    """Fires timers that often, by turns."""
+    """Fires timers that many times, in turn."""
     lines = [{"command": "fire", "id": id} for _ in range(count) for id in ids]
     assert {line["status"] for line in api.batch(lines, "?results=brief").expect(200).lines} == {200}
 
@@ -85,7 +85,7 @@ def test_one_host_gets_so_many_at_once(new_server, receiver):
     ids = [hooked(api, receiver.url("/held"), f"t{n}", timeout="1m") for n in range(6)]
     fire_all(api, ids, 1)
     for n, gate in enumerate(gates):
-        # Whatever else might be sent to this host would be by the time that another host has its own.
+        # Any further request to this host would have come by the time that another host has its own.
         receiver.wait_for(min(n + 2, 6), "/held")
         with Receiver("127.0.0.4") as other:
             fire(api, hooked(api, other.url()))
@@ -95,7 +95,7 @@ def test_one_host_gets_so_many_at_once(new_server, receiver):
 
 
 def held(api, receiver, name, count=3, timer=None, **webhook):
-    """A timer with fires of which the first is under way to a gate."""
+    """A timer with fires, the first of which is under way and held by a gate."""
     receiver.script("/", gate := Gate())
     id = hooked(api, receiver.url("/"), name, timer=timer, timeout="1m", **webhook)
     fire(api, id, count)
@@ -139,7 +139,7 @@ def test_delete_drops_what_is_pending(api, receiver, name):
     fire(api, hooked(api, receiver.url("/barrier"), f"{name}-other"))
     receiver.wait_for(1, "/barrier")
     assert len(receiver.on("/")) == 1
-    # Nor does a timer of the same id get them.
+    # A later timer of the same id does not get them either.
     fire(api, hooked(api, receiver.url("/"), name))
     assert receiver.wait_for(2, "/")[1].id not in ids
 
@@ -161,7 +161,7 @@ def test_above_the_bound_of_one_timer_the_oldest_is_dead(api, receiver, name):
     over = 100
     fire(api, id, PENDING + over)
     ids = fired(api, id)
-    # The one under way can't be taken back; whether it counts is not said.
+    # The attempt under way can't be taken back; the contract does not say whether it counts.
     dead = events(api, id, "deliveryDead", count=over)
     assert [found["delivery"] for found in dead[:over]] == ids[1:1 + over]
     assert {found["reason"] for found in dead} == {"backlog"}
@@ -185,7 +185,7 @@ def test_above_the_backlog_the_oldest_of_all_is_dead(new_server, receiver):
     gate.open()
 
 
-# What the receiver commands.
+# Commands of the receiver.
 
 def commanding(api, receiver, name, command, timer=None, status=200):
     id = hooked(api, receiver.script("/", Answer(status, {"Timer-Command": command}), 200), name, timer=timer)

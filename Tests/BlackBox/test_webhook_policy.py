@@ -20,7 +20,7 @@ ALWAYS = [
 
 
 def is_refused(api, url, id):
-    """Whether a webhook leads nowhere: refused when it is made, or each delivery of it."""
+    """Whether a webhook is refused when it is made, or each delivery of it."""
     reply = api.post("/v1/timers", {"id": id, "every": "1h", "webhook": {"url": url, "retry": FAST}})
     if reply.status == 400:
         return reply.problem(400)["pointer"].startswith("/webhook")
@@ -29,7 +29,7 @@ def is_refused(api, url, id):
     found = attempts(api, id, 3)
     assert [event["type"] for event in found] == ["deliveryFailed", "deliveryFailed", "deliveryDead"]
     assert found[2]["reason"] == "attempts"
-    # Whether a name with a final dot is one at all is up to the resolver.
+    # The resolver decides whether a name with a final dot is valid.
     errors = {"refused", "unresolved"} if "./" in url or ".:" in url else {"refused"}
     return {event["error"] for event in found} <= errors
 
@@ -66,7 +66,7 @@ def test_a_listener_on_all_addresses_is_its_own_on_each(new_server, tmp_path):
 
 
 def test_a_name_is_judged_by_its_address(api, receiver, name):
-    """`localhost` leads where it leads: to the server it is refused, to a receiver it is not."""
+    """`localhost` is judged by where it leads: refused to the server itself, allowed to a receiver."""
     assert is_refused(api, f"http://localhost:{api.port}/", f"{name}-own")
     fire(api, hooked(api, f"http://localhost:{receiver.port}/", name))
     assert receiver.wait_for(1)[0].id == fired(api, name)[0]

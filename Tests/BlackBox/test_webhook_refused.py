@@ -1,4 +1,4 @@
-"""The field `webhook`: what may not stand in it, and what a change of it is."""
+"""The field `webhook`: what it may not contain, and what counts as a change of it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Deliveries over a clean stop and over kill -9: none is forgotten, and each is what it was."""
+"""Deliveries over a clean stop and over kill -9: none is lost, and each is sent as it was."""
 
 import pytest
 
@@ -77,7 +77,7 @@ def test_attempts_go_on_counting(new_server, receiver, how):
     api = server.start().client
     dead = event(api, "t", "deliveryDead")
     assert (dead["attempt"], dead["reason"], dead["status"]) == (3, "attempts", 500)
-    assert 3 <= len(receiver.on()) <= 4  # one that a crash made nobody's is made again
+    assert 3 <= len(receiver.on()) <= 4  # an attempt that a crash interrupted is made again
 
 
 def test_dead_letters_stay_and_delivered_ones_do_not_come_again(new_server, receiver, how):
@@ -116,7 +116,7 @@ def test_what_was_fired_while_the_receiver_was_down_comes_when_both_are_back(new
 
 
 def test_commands_of_a_client_hold_over_a_crash_before_the_delivery(new_server, receiver):
-    """PATCHed before the crash, delivered after it: the webhook as it stands, the body as it was."""
+    """PATCHed before the crash, delivered after it: to the present webhook, with the body of that time."""
     server = new_server()
     hooked(server.client, receiver.script("/old", 500), "t", retry=SOON, timer={"payload": "old"})
     fire(server.client, "t")

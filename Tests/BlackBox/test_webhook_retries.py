@@ -1,4 +1,4 @@
-"""What each answer does, and what no answer does."""
+"""The effect of each answer, and of no answer."""
 
 import socket
 import time
@@ -15,7 +15,7 @@ CAUTIOUS = {"initial": "10ms", "max": "2h", "jitter": 0.2, "maxAttempts": 3}
 
 
 def dead_port():
-    """A port that nobody listens on."""
+    """A port on which no process listens."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         return found.getsockname()[1]
 
@@ -82,7 +82,7 @@ def test_410_stops_the_webhook_for_good(api, receiver, name):
 
 
 def nothing_more_comes(api, receiver, id):
-    """A delivery of another timer that was fired later has come, so what was to come before it would have."""
+    """A delivery of another timer that was fired later has come, so an earlier one would have come."""
     hooked(api, receiver.url("/barrier"), id)
     fire(api, id)
     return receiver.wait_for(1, "/barrier")

@@ -1,10 +1,10 @@
-"""The crash loop: starts the real server, lets a few hundred clients at it, kills it again and again, and holds everything
-that was answered and shown against a model of the contract.
+"""The crash loop: starts the real server, drives it with a few hundred clients, kills it again and again, and checks
+everything that was answered and shown against a model of the contract.
 
     python Tests/Torture --kills 200 --seed 7
     python Tests/Torture --check .build/torture/7.ndjson
 
-Exits 0 when every promise held, 1 when one did not: it then tells which, the seed, and the history of what it is about.
+Exits 0 when every promise held, 1 when one did not: it then prints which, the seed, and the history of the timer or stream.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""What each request of the record asks of which timer, and what its answer says of it."""
+"""What each request of the record asks of which timer, and what its answer says about that timer."""
 
 import json
 from collections import namedtuple
 
 # One thing asked of one timer (None: the server picks its id): `mark` is the change's own label `n`, `match` the version
-# of an If-Match. `cause` is what stands in the history when it was done, None for a read.
+# of an If-Match. `cause` is what the history has when it was done, None for a read.
 Ask = namedtuple("Ask", "timer action mark match body")
 
 COMMANDS = ("activate", "suspend", "resume", "cancel", "kick", "fire", "reschedule")

@@ -1,4 +1,4 @@
-"""Holds the record against the model: the history's events, then every answer in the order in which it came."""
+"""Checks the record against the model: the history's events, then every answer in the order in which it came."""
 
 import json
 import re
@@ -11,18 +11,18 @@ from timeline import ABSENT, Timeline
 from timers import allowed
 
 DELIVERIES = ("delivered", "deliveryFailed", "deliveryDead")
-# The server shows whole milliseconds of a calendar that it derives from its own clock, to the millisecond.
+# The server shows whole milliseconds of a calendar that it derives from its own clock, exact to the millisecond.
 CLOCK_SLACK_MS = 2
-# A replayed batch tells its refused lines without the id of the request that they were refused to.
+# A replayed batch reports its refused lines without the id of the request that refused them.
 REQUEST_ID = re.compile(r'"requestId":"[^"]*",?')
 
 
 class Op:
-    """A request's life over its attempts: what was answered of its timers before it was sent, what it was answered."""
+    """A request over its attempts: what was answered of its timers before it was sent, and its own answer."""
 
     def __init__(self, request):
         self.number, self.action, self.asks = request["op"], request["action"], asks_of(request)
-        self.timer = next((ask.timer for ask in self.asks), None)  # the first that it is about
+        self.timer = next((ask.timer for ask in self.asks), None)  # the first of its timers
         self.key = request["headers"].get("Idempotency-Key")
         self.sent = request["wall"]
         self.floors = self.first_floors = None
@@ -31,7 +31,7 @@ class Op:
         self.is_open = True  # it may still turn out to have been done
 
     def covers(self, instant, answer):
-        """Whether it was under way at that instant, by what the server shows as one."""
+        """Whether it was under way at that instant of the server."""
         return self.sent - CLOCK_SLACK_MS <= instant <= answer["wall"] + CLOCK_SLACK_MS
 
     def __repr__(self):
@@ -41,7 +41,7 @@ class Op:
 class Checker:
     """Takes the record piece by piece; raises Broken at the first promise that does not hold.
 
-    The order of what one timer was asked is told by `version`. The record is in the order in which things happened, so
+    `version` gives the order of the changes of one timer. The record is in the order in which things happened, so
     an answer must show a version no older than any answered before its request was sent, and a change a newer one.
     """
 
@@ -55,7 +55,7 @@ class Checker:
         self._last_id = ""
         self._indexed = self._folded = self._taken = 0
         self._running, self._owed = set(), set()  # requests under way, and those of them that SIGTERM must let finish
-        self._clean = set()  # the lives that SIGTERM ended
+        self._clean = set()  # lives that SIGTERM ended
 
     def timeline(self, id):
         if id not in self.timelines:
@@ -80,7 +80,7 @@ class Checker:
         self._check_unclaimed()
 
     def finish(self):
-        """What can only be said of the whole."""
+        """Checks that need the whole record."""
         self.advance(self.record.known_life())
         for timeline in self.timelines.values():
             timeline.close()
@@ -89,7 +89,7 @@ class Checker:
                 self._check_prefix(op)
 
     def _index(self):
-        """Knows of every request before the events are folded that it made."""
+        """Registers every request before the events that it made are folded."""
         for entry in self.record.entries[self._indexed:]:
             if entry["kind"] == "request" and entry["op"] not in self.ops:
                 op = self.ops[entry["op"]] = Op(entry)
@@ -171,7 +171,7 @@ class Checker:
         self._running.discard(op.number)
         self._owed.discard(op.number)
         if entry["status"] == 503 or '"/problems/idempotency-in-progress"' in entry["body"]:
-            # Of an earlier attempt that says nothing; one with a key is sent again.
+            # That says nothing about an earlier attempt; a request with a key is sent again.
             if '"outcome":"none"' in entry["body"] and not op.key:
                 self._close(op)
             return
@@ -203,7 +203,7 @@ class Checker:
             op.success = answer
 
     def _settle(self, op, ask, result, floors, entry):
-        """Holds one ask's result against its timer's history."""
+        """Checks one ask's result against its timer's history."""
         timeline = self.timeline(ask.timer or result.view["id"])
         floor = max(floors.get(timeline.id, 0), timeline.answered if op.action == "batch" and not op.key else 0)
         if result.status >= 300:
@@ -275,9 +275,9 @@ class Checker:
             raise timeline.broken(f"{op} was shown {view['nextFireAt']} as next fire at v{view['version']}, not {step.due}")
 
     def _check_event_id(self, timeline, view, op, entry):
-        """Event-Id is the newest event that the answer reflects: what follows it is what a watcher has yet to see.
+        """Event-Id is the newest event that the answer reflects: later events are those that a watcher has yet to see.
 
-        A page is put together piece by piece, so it may show more than that, never less.
+        A page is assembled piece by piece, so it may reflect later events, never fewer.
         """
         cursor, index = entry["headers"].get("event-id"), timeline.index(view["version"])
         if cursor is None:
@@ -288,7 +288,7 @@ class Checker:
             raise timeline.broken(f"{op} was shown v{view['version']} with Event-Id {cursor}, which a newer event of it is not after")
 
     def _refused(self, timeline, ask, result, floor, op, entry):
-        """A refusal must fit what the timer was at some moment since the request was sent."""
+        """A refusal must fit the timer's state at some moment since the request was sent."""
         slug = (result.problem or {}).get("type", "").removeprefix("/problems/")
         match result.status, slug:
             case 404, _:
@@ -316,7 +316,7 @@ class Checker:
             raise timeline.broken(f"{op} was given event {result.view['id']}, which is not in the history so")
 
     def _bulk(self, op, entry, floors):
-        """A client changes its own timers only by one request at a time: what was done to them meanwhile was done by it."""
+        """A client changes its own timers by one request at a time: any change of them meanwhile was that request's."""
         changed = 0
         for ask in op.asks:
             timeline = self.timeline(ask.timer)
@@ -338,7 +338,7 @@ class Checker:
                 raise timeline.broken(f"{op}: the list did not show it, and it was there all the while")
 
     def _check_unclaimed(self):
-        """A step that no answer speaks of must be one that a client asked for and got no answer to, once for each."""
+        """A step that no answer mentions must be one that a client asked for without an answer, one step a request."""
         for timeline in self.timelines.values():
             counts = Counter()
             for version, cause in timeline.unclaimed.items():
@@ -349,7 +349,7 @@ class Checker:
                     raise timeline.broken(f"v{version} is a `{cause}` that nobody asked for, or one request was done twice")
 
     def _check_prefix(self, op):
-        """Of a batch without an answer a prefix may stand."""
+        """Of a batch without an answer a prefix may have been done."""
         made = [self.timeline(ask.timer).steps[-1].version > 0 for ask in op.asks if ask.action == "create" and ask.timer]
         if made != sorted(made, reverse=True):
             raise Broken(f"{op} was cut off, and what stands of it is no prefix: {made}", timer=op.asks[0].timer)

@@ -1,4 +1,4 @@
-"""Holds what followers saw against the history: exactly its events that match, from where they started, in its order."""
+"""Checks what followers saw against the history: exactly the events that match, from their start, in order."""
 
 import json
 
@@ -18,7 +18,7 @@ class StreamChecker:
             self._follow(name)
 
     def finish(self):
-        """At the end a follower has seen everything, and nothing that the history does not have."""
+        """Requires that a follower has seen everything at the end, and nothing that the history lacks."""
         self.advance()
         for name in self.record.follows if is_complete(self.record) else ():
             _, compared = self._places[name]
@@ -29,7 +29,7 @@ class StreamChecker:
                 raise broken(name, f"event {left[0]} ({left[1]} of {left[2]}) never came", left[4])
 
     def missing(self, name):
-        """The first event that it should have seen by the end of the run and has not; None without one."""
+        """The first event that it should have seen by the end of the run and did not; None if there is none."""
         through = next((entry["through"] for entry in reversed(self.record.entries) if entry["kind"] == "complete"), "")
         filters, (looked, _) = self.record.follows[name], self._places[name]
         return next((event for event in self.checker.events[looked:] if event[0] <= through and matches(event, filters)), None)
@@ -48,7 +48,7 @@ class StreamChecker:
         self._places[name] = looked, compared
 
     def _odd(self, name, found, wanted, before):
-        """Says what is wrong with a line that is not the one that the history has next."""
+        """Says what is wrong with a line that is not the next of the history."""
         _, line = found
         event = json.loads(line)
         if event.get("type") == "gap":
@@ -69,7 +69,7 @@ class StreamChecker:
 
 
 def is_complete(record):
-    """Whether the run came to its end, so that what is missing will not come any more."""
+    """Whether the run came to its end, so that a missing event will not come any more."""
     return any(entry["kind"] == "complete" for entry in reversed(record.entries))
 
 
@@ -91,7 +91,7 @@ def broken(name, sentence, line):
 
 
 def check_hooks(record, checker):
-    """Each webhook is one of the timer's fires, as the history has it; the first arrivals are in order; none is missing."""
+    """Requires that each webhook is one of the timer's fires in the history, first arrivals are in order, and none is missing."""
     latest, taken = {}, set()
     known = "~" if is_complete(record) else checker.events[-1][0] if checker.events else ""
     for entry in record.entries:
