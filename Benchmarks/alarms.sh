@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # How late timers fire by each alarm of `timerd serve --alarm`: two servers run at once, each with its own data, and are measured
-# in turn, so that what else the machine does meets both alike. Prints medians over the rounds, and the least and the most.
+# in turn, so that other work of the machine affects both alike. Prints medians over the rounds, and the least and the most.
 #
 #   Benchmarks/alarms.sh [BINARY]       the release build unless named
 #
-# ROUNDS says how often; RATE how many timers are due a second, for RUN_SECONDS: at 200 a second nearly each has a waking of its
-# own. TIMERS says how many more are armed, due in 30 days.
+# ROUNDS says how often; RATE how many timers are due a second, for RUN_SECONDS: at 200 a second nearly each timer has a waking of
+# its own. TIMERS says how many more are armed, due in 30 days.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ROUNDS=${ROUNDS:-9} TIMERD=${1:-.build/release/timerd}

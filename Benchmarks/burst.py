@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A burst: timers that are all due at one instant, and what a client that reads one timer notices of it.
+"""A burst: timers that are all due at one instant, and how it delays a client that reads one timer.
 
     burst.py PORT COUNT FOLLOWERS    on a server without timers: makes COUNT timers due at one instant, and follows all
                                      events with so many streams meanwhile. Prints, in milliseconds: the burst from the
@@ -7,8 +7,8 @@
                                      most; p50, p99 and most of a GET in the second before, then during the burst. Ends
                                      with 1 when a fire is lost.
 
-A GET is sent each 2.5 ms over 4 connections, and is counted from when it was to be sent: what waits behind a slow one
-has waited too.
+A GET is sent each 2.5 ms over 4 connections, and is counted from when it was to be sent: a request behind a slow one counts its
+wait too.
 """
 
 import http.client
@@ -29,7 +29,7 @@ LATENESS = re.compile(rb'"latenessUs":(\d+)')
 
 
 def probe(port, begin, ended, results):
-    """Reads one timer from each connection until `ended`; gives (when to be sent, seconds) of each GET."""
+    """Reads one timer from each connection until `ended`; returns (when it was to be sent, seconds) of each GET."""
     def work(number, found):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         planned = begin + number * GET_INTERVAL / CONNECTIONS
@@ -59,7 +59,7 @@ def pieces(port, target):
 
 
 def follow(port, count, results):
-    """Follows all events from now on; gives how many timers were seen to fire, and when the last one was."""
+    """Follows all events from now on; returns how many timers were seen to fire, and when the last one did."""
     seen = bytearray(count)
     total = 0
     for piece in pieces(port, "/v1/events?types=fired"):
@@ -72,7 +72,7 @@ def follow(port, count, results):
 
 
 def history(port, count):
-    """Of every fire kept: how many, of how many timers, and the sorted lateness in microseconds."""
+    """Of all kept fires: their number, the number of their timers, and the sorted lateness in microseconds."""
     seen, lateness = bytearray(count), []
     for piece in pieces(port, "/v1/events?types=fired&since=0&follow=false"):
         for number in map(int, FIRED.findall(piece)):
@@ -82,7 +82,7 @@ def history(port, count):
 
 
 def await_fires(port, count):
-    """Returns once so many fires are counted."""
+    """Returns once that many fires are counted."""
     deadline = time.time() + LONGEST_SECONDS
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LONGEST_SECONDS)
     pattern = re.compile(rb'timerd_fires_total\{reason="[a-z]+"\} (\d+)')
@@ -113,7 +113,7 @@ def main():
         process.start()
     time.sleep(max(0, due - time.time()))
     await_fires(port, count)
-    # The log is in order: what is answered now rests on all of them.
+    # The log is in order: an answer from now on rests on all of them.
     request(connection, "PUT", "/v1/timers/last", '{"after":"30d"}', "application/json")
     durable = time.time() - due
     ended.set()

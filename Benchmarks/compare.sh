@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Holds two builds of timerd against each other: both run at once, each with its own data, and are measured in turn, so that
-# what else the machine does meets both alike. Prints the ratio new ÷ old of each round's pair: for rates more is better, for
+# Compares two builds of timerd: both run at once, each with its own data, and are measured in turn, so that
+# other work of the machine affects both alike. Prints the ratio new ÷ old of each round's pair: for rates more is better, for
 # times and memory less.
 #
 #   Benchmarks/compare.sh OLD [NEW]     two binaries; NEW is the release build unless named

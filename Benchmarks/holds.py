@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long the engine's lock is held, under everything at once that could hold it long.
+"""How long the engine's lock is held, under every load that could hold it long, all at once.
 
     holds.py BINARY [SECONDS]    starts BINARY with every hold measured, loads it for so long (30), and prints the holds
                                  that took over a millisecond of processor time, of all; the bucket that the 99.99th
@@ -41,7 +41,7 @@ RARE = ["0 0 29 2 *", "0 0 ? 2 MON#5", "59 59 23 31 12 ?"]
 
 
 class Caller:
-    """A connection that asks again where the server has too much to do, and minds no refusal."""
+    """A connection that retries while the server is overloaded, and ignores refusals."""
 
     def __init__(self, port):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
@@ -99,7 +99,7 @@ def bulks(call, number, turn):
 
 
 def deliveries(call, number, turn):
-    """A thousand events that a receiver who is not there is owed, and all of them dropped."""
+    """A thousand deliveries to a receiver that does not exist, and all of them dropped."""
     name = f"owed-{number}-{turn}"
     call("PUT", f"/v1/timers/{name}", json.dumps({"every": "1h", "webhook": {"url": "http://127.0.0.1:9/", "types": ["fired"]}}))
     for _ in range(5):
@@ -115,7 +115,7 @@ LOADS = [(small_batches, 200), (large_batches, 4), (large_ones, 4), (crons, 2), 
 
 
 def run_load(load, port, count, end):
-    """Runs a load on so many connections until `end`."""
+    """Runs a load on that many connections until `end`."""
     def work(number):
         call, turn = Caller(port), 0
         while time.time() < end:

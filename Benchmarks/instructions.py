@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Counts the instructions of single operations under valgrind, and holds them against the kept figures.
+"""Counts the instructions of single operations under valgrind, and compares them with the kept figures.
 
     instructions.py [PREFIX…]              measures, prints a table, and fails where an operation takes over a tenth more
                                            instructions than kept, or where one of the two lists lacks it
     instructions.py --accept [PREFIX…]     keeps what it measured instead
     instructions.py --profile NAME         where an operation's instructions go: functions with what they call
 
-Each benchmark is run with two counts of operations, and what the runs differ by is divided by the difference, so that
+Each benchmark is run with two counts of operations, and the difference of the runs is divided by that of the counts, so that
 set-up does not count. PREFIXes choose benchmarks by how their names begin. The programs are the release builds of
 `instructions` (Benchmarks/Micro) and of the server (instructions_server.py).
 """
@@ -59,7 +59,7 @@ class Programs:
         self.valgrind = shutil.which("valgrind")
         if not self.valgrind:
             fail("valgrind is not there; make setup-tests installs it")
-        # The order of a set must not depend on the run.
+        # The order of a set must be the same in each run.
         os.environ["SWIFT_DETERMINISTIC_HASHING"] = "1"
         # valgrind counts every byte that one instruction for many moves or sets.
         os.environ["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=-ERMS,-FSRM"
@@ -77,7 +77,7 @@ class Programs:
         if name in server.BENCHMARKS:
             server.run(name, operations, [*command, self.directory / "timerd"], self.directory / "timerd")
         else:
-            # Nothing of the caller's: how far the environment fills the stack decides how copies are aligned.
+            # The caller's environment is left out: its size decides how copies on the stack are aligned.
             done = subprocess.run([*command, "./instructions", name, str(operations)], cwd=self.directory,
                                   env={key: os.environ[key] for key in PASSED if key in os.environ},
                                   capture_output=True, text=True, timeout=600)
@@ -97,9 +97,9 @@ class Programs:
 
 def measure(programs, names):
     """Instructions an operation takes, by name."""
-    # One more than processors: some wait for a timer.
+    # One more than there are processors: some wait for a timer.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() + 1) as pool:
-        # The server's take longest: they begin.
+        # The server's benchmarks take longest, so they begin.
         order = sorted(names, key=lambda name: name not in server.BENCHMARKS)
         runs = {name: [pool.submit(programs.count, name, count) for count in programs.counts[name]] for name in order}
         figures = {}
@@ -119,7 +119,7 @@ def kept():
 
 
 def kept_on():
-    """What `tools` said when the figures were kept."""
+    """What `tools` returned when the figures were kept."""
     line = re.search(r"^# Counted on (.+)\.$", KEPT.read_text() if KEPT.exists() else "", re.MULTILINE)
     return line[1] if line else ""
 
@@ -139,7 +139,7 @@ def keep(figures):
 
 
 def compare(before, now, chosen):
-    """Prints the table. Returns what is wrong, a line each."""
+    """Prints the table. Returns the errors, a line each."""
     wrong, shrunk = [], []
     width = max(map(len, {**before, **now})) + 2
     print(f"{'':{width}}{'kept':>12}{'now':>12}{'ratio':>8}")
@@ -162,7 +162,7 @@ def compare(before, now, chosen):
 
 
 def listing(programs, name, operations):
-    """Instructions by function, those of what it calls included."""
+    """Instructions by function, including those of the functions it calls."""
     file = programs.directory / f"callgrind-{operations}.out"
     programs.count(name, operations, profile=file)
     text = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--show-percs=no", file],

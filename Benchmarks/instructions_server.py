@@ -1,4 +1,4 @@
-"""What the whole server is asked for while its instructions are counted: see instructions.py.
+"""Requests to the whole server while its instructions are counted: see instructions.py.
 
 A run sets up what does not depend on the number of operations, does them one after the other over one connection, and
 stops the server, whose instructions are counted from its start to its end.
@@ -26,12 +26,12 @@ server_module.START_TIMEOUT = server_module.STOP_TIMEOUT = PATIENCE = 120.0
 PAYLOAD = "x" * 254
 TIMER = {"after": "30d", "payload": PAYLOAD}
 BATCH = 100  # timers a request
-SOON = 8.0  # seconds in which the timers of `fire` are made, on a busy machine too
-PAUSE = 0.05  # seconds between two looks
+SOON = 8.0  # seconds within which the timers of `fire` are made, even on a busy machine
+PAUSE = 0.05  # seconds between two polls
 
 
 class Connection:
-    """A connection that is kept open; a request is sent at once, so that it arrives as one."""
+    """A connection that is kept open; each request is sent in one piece, so that it arrives in one."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -104,7 +104,7 @@ def page(connection, count):
 
 
 def fire(connection, count):
-    """Of as many timers in each run so many are due at one instant."""
+    """Each run has the same number of timers, of which this many are due at one instant."""
     due = time.time() + SOON
     at = datetime.datetime.fromtimestamp(due, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     rest = BENCHMARKS["server.fire"].counts[1] - count
@@ -116,7 +116,7 @@ def fire(connection, count):
 
 
 def recover(connection, count):
-    """The timers are there already: see `run`."""
+    """The timers exist already: see `run`."""
     connection.until("/readyz", lambda status, _: status == 200)
 
 

@@ -1,4 +1,4 @@
-# What the scripts that measure share: tools, servers, clients, figures. Sourced, in the project's root.
+# Tools, servers, clients and figures for all scripts that measure. Sourced, in the project's root.
 #
 # TIMERD names another binary than the release build, PORT another port, ROUNDS another number of repetitions,
 # SECONDS_A_RUN another length of each run of wrk.
@@ -49,7 +49,7 @@ apt_install() {
         as_root=(sudo)
     fi
     say "installing $*"
-    # The packages' own servers are not to start.
+    # The packages must not start their own servers.
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
         apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
@@ -64,7 +64,7 @@ launch() {
     STARTED+=("$PID")
 }
 
-# start_timerd STORE DATA [FLAG…]: returns once it is ready; READY is the seconds that took.
+# start_timerd STORE DATA [FLAG…]: returns once it is ready; READY is the seconds that it took.
 start_timerd() {
     local started
     started=$(timers start $PORT "$WORK/servers.log" \
@@ -76,12 +76,12 @@ start_timerd() {
 
 stop() {
     kill "${2:--TERM}" "$1"
-    # A child that is killed would be told of.
+    # The shell would report a killed child.
     wait "$1" 2>/dev/null || true
     until has_ended "$1"; do sleep 0.02; done
 }
 
-# Some are no children of this shell, so they can't be waited for; one that nobody reaps has ended all the same, once its
+# Some are not children of this shell, so it can't wait for them; a process that is not reaped has ended all the same once its
 # last thread has.
 has_ended() {
     [[ ! -r /proc/$1/stat ]] || { grep -qs ') Z ' "/proc/$1/stat" && [[ $(ls "/proc/$1/task" 2>/dev/null) == "$1" ]]; }
@@ -97,7 +97,7 @@ wait_for_port() {
     fail "nothing listens on port $1"
 }
 
-# allow_files COUNT WHAT: lets what is started from now on open so many files.
+# allow_files COUNT WHAT: lets processes that are started from now on open that many files.
 allow_files() {
     if (($(ulimit -Hn) < $1)) && ! ulimit -Hn "$1" 2>/dev/null; then
         say "the hard limit of open files is $(ulimit -Hn): $2 are not measured"
@@ -141,8 +141,8 @@ hear() {
     done
 }
 
-# fan_out PORT PID STREAMS TIMES: sends one event to so many streams of a server, so many times. Sets KIB_A_STREAM, what
-# each took of its memory, and what streams.c prints.
+# fan_out PORT PID STREAMS TIMES: sends one event to that many streams of a server, TIMES times. Sets KIB_A_STREAM, the
+# memory that each took of it, and what streams.c prints.
 fan_out() {
     local before after
     before=$(resident_kib "$2")
@@ -178,7 +178,7 @@ row() {
     printf '| %s | %s | %s |\n' "$1" "$2" "$3" | tee -a "$FIGURES" >&2
 }
 
-# The machine, and what of it matters.
+# The machine, as far as it matters.
 machine() {
     printf '%s × %s, %s, Linux %s, %s' "$(nproc)" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
         "$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)" "$(uname -r)" \

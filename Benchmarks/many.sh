@@ -17,7 +17,7 @@ take_fires() {
     sample "$1-decided-p999" "$p999"
 }
 
-# timerd_fires PREFIX COUNT SPREAD: makes so many and reads their fires.
+# timerd_fires PREFIX COUNT SPREAD: makes that many timers and reads their fires.
 timerd_fires() {
     "$WORK/fires" timerd "$PORT" "$2" >"$WORK/fired" &
     local client=$!
@@ -30,7 +30,7 @@ timerd_fires() {
 measure_burst() {
     local name round percent
     section "$((BURST / 1000)) k timers due within 1 s: from the due instant to a client"
-    # It syncs for each job that is deleted, one after another; its own default is easier on it.
+    # With -f0 it syncs for each deleted job, one after another; its own default costs it less.
     BEANSTALKD_SYNC=-f50
     start_servers "$WORK/burst"
     for ((round = 0; round < (ROUNDS + 1) / 2; round++)); do
@@ -58,7 +58,7 @@ measure_burst() {
     figure 'lateness of the decision, p99' timerd ms burst-timerd-decided-p99
 }
 
-# Of the server that runs, beside a raw timerfd at the same time.
+# Measures the running server, and a raw timerfd at the same time.
 steady_fires() {
     local count=$((STEADY_A_SECOND * STEADY_SECONDS)) timerfd
     (
@@ -89,7 +89,7 @@ steady_figures() {
 
 # --- Many timers
 
-# fill NAME COUNT: as fast as it goes; takes the sample fill-NAME-COUNT.
+# fill NAME COUNT: fills it as fast as it can; takes the sample fill-NAME-COUNT.
 fill() {
     if [[ $1 == timerd ]]; then
         timers fill "$PORT" "$2" >>"$SAMPLES/fill-$1-$2"
@@ -104,7 +104,7 @@ fill_and_weigh() {
     start_server "$1" "$3"
     empty=$(resident_kib "${PIDS[$1]}")
     fill "$1" "$2"
-    # Until it rests: timerd gives back what only haste needs.
+    # Waits until it is idle: timerd then gives back the memory that only a load needs.
     sleep 7
     sample "memory-$1-$2" "$(calc '%.1f' "($(resident_kib "${PIDS[$1]}") - $empty) * 1024 / $2")"
     sample "log-$1-$2" "$(calc '%.1f' "$(bytes_of "$3") / $2")"
@@ -112,7 +112,7 @@ fill_and_weigh() {
     stop_server "$1" -KILL
 }
 
-# recover NAME COUNT DATA: starts it on what it was killed with; takes the samples recovery-… and recovered-….
+# recover NAME COUNT DATA: starts it on the data it was killed with; takes the samples recovery-… and recovered-….
 recover() {
     start_server "$1" "$3"
     local empty
@@ -151,7 +151,7 @@ idle_cost() {
 measure_many() {
     local name round
     local -a names=(timerd)
-    # Each job by itself would take it minutes.
+    # With a sync for each job it would take minutes.
     BEANSTALKD_SYNC=-F
     for name in redis beanstalkd; do ! has "$name" || names+=("$name"); done
     for name in "${names[@]}"; do fill_and_weigh "$name" "$MANY" "$WORK/many/$name"; done

@@ -5,11 +5,11 @@
                                            appends a figure to FILE, a JSON document a line, and prints its row. SAMPLES
                                            is a file with a value a line, one a round, and after it, where it is known,
                                            the percent of a core that the client took; without that file the figure
-                                           reads "not compared". The first figure of a WHAT is what the others of it are
-                                           held against, round by round
-    report.py tables FILE                  prints the sections as tables in Markdown, and before them what has a target
+                                           reads "not compared". The other figures of a WHAT are compared with its first,
+                                           round by round
+    report.py tables FILE                  prints the sections as tables in Markdown, and before them the figures that have targets
     report.py json FILE MACHINE LOAD       prints the figures as JSON, one a line, with what they were measured on
-    report.py chart FILE                   prints what several did as bars, in SVG
+    report.py chart FILE                   prints the figures of several servers as bars, in SVG
 """
 
 import datetime
@@ -24,7 +24,7 @@ HEAD = "| what | who | median | min – max | first ÷ this | client | target |\
 
 
 def number(value):
-    """Three digits that count."""
+    """Three significant digits."""
     if value == 0 or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3f}" if abs(value) >= 0.1 else f"{value:.2g}"
@@ -46,7 +46,7 @@ def spread(values, show):
 
 
 def ratios(first, this):
-    """Round by round; of one value each where they did not run in turns."""
+    """Ratios round by round; of one value each where the servers did not run in turns."""
     if len(first) == len(this):
         return [ours / theirs for ours, theirs in zip(first, this) if theirs]
     return [statistics.median(first) / statistics.median(this)]
@@ -89,12 +89,12 @@ def add(path, section, what, who, unit, samples, target=""):
 
 
 def groups(figures, *names):
-    """Runs of figures that are alike in the names."""
+    """Runs of figures that have the same names."""
     return [list(group) for _, group in itertools.groupby(figures, lambda figure: [figure[name] for name in names])]
 
 
 def targets(figures):
-    """First what was to be reached, all of it at one place."""
+    """First the targets, all in one place."""
     print(f"### Targets\n\n{HEAD}")
     for group in groups(figures, "section", "what"):
         for figure in group:

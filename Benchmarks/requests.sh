@@ -1,7 +1,7 @@
 # Rates of requests, of timerd and its peers. Sourced by run.sh.
 
-# Starts the bare server, with and without a log, on the answers that timerd gives to a POST and to a GET of what that
-# made, whose path GET_PATH is.
+# Starts the bare server, with and without a log, on the answers that timerd gives to a POST and to a GET of the timer
+# that it made; GET_PATH is its path.
 start_bare() {
     local body='{"after":"30d","payload":"'$(printf 'x%.0s' {1..254})'"}'
     curl -sSi -H 'Content-Type: application/json' -d "$body" "http://127.0.0.1:$PORT/v1/timers" >"$WORK/post-answer"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures timerd beside a bare libmicrohttpd server, Redis, beanstalkd and PostgreSQL on this machine, in turns and in
 # under ten minutes, and writes the figures into docs/PERFORMANCE.md, docs/bench.json and docs/bench.svg. Absolute
-# figures belong to the machine; the ratios are what to compare. `run.sh more` measures what takes too long for that or
-# has no peer, in about eight minutes.
+# figures belong to the machine; compare the ratios. `run.sh more` takes about eight minutes for measurements that take too
+# long for that or have no peer.
 #
 # PARTS names some of the measurements, and QUICK=1 makes all of them short; either is shown, and written to .build
 # only. LOAD_SECONDS is the length of each run of load.c; lib.sh has what else can be set.
@@ -69,7 +69,7 @@ measure_start() {
         stop "$PID"
     done
     figure 'start to first answer, empty' timerd ms start '≤ 50 ms'
-    # Of these very sources only.
+    # Only if it is built from these sources.
     if [[ -x $binary && -z $(find Package.swift openapi.yaml Sources -newer "$binary" -print -quit) ]]; then
         strip -o "$WORK/stripped" "$binary"
         sample size "$(calc '%.1f' "$(stat -c %s "$WORK/stripped") / 1e6")"

@@ -16,7 +16,7 @@ install_peers() {
     gcc -O2 -o "$WORK/bare" Benchmarks/bare.c -lmicrohttpd -lpthread
     gcc -O2 -o "$WORK/load" Benchmarks/load.c Benchmarks/protocol.c
     gcc -O2 -shared -fPIC -o "$WORK/slowsync.so" Benchmarks/slowsync.c
-    # PostgreSQL runs as a user of its own, who must get to its data.
+    # PostgreSQL runs as a user of its own, which must be able to reach its data.
     umask 022
     chmod 711 "$WORK"
 }
@@ -44,7 +44,7 @@ postgres_program() {
     echo "${found:-$(command -v "$1" || true)}"
 }
 
-# It refuses root.
+# PostgreSQL refuses to run as root.
 as_postgres() {
     if ((EUID == 0)); then
         echo setpriv --reuid=postgres --regid=postgres --clear-groups
@@ -71,7 +71,7 @@ stop_server() {
     unset "PIDS[$1]"
 }
 
-# start_servers DIRECTORY: timerd and every peer that is here; SERVERS are their names.
+# start_servers DIRECTORY: timerd and every installed peer; SERVERS are their names.
 start_servers() {
     local name
     SERVERS=()
@@ -129,7 +129,7 @@ start_postgres() {
         payload text NOT NULL); CREATE INDEX ON timers (due)"
 }
 
-# --- What is read of a server
+# --- Figures of a server
 
 # The bytes of a data directory.
 bytes_of() { du -sb "$1" | cut -f1; }

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # Measures timerd's event streams on this machine, in about five minutes, and writes the figures into
-# docs/PERFORMANCE.md. Server and clients share the cores, so each figure names what the client took of them.
+# docs/PERFORMANCE.md. Server and clients share the cores, so each figure names the client's share of them.
 #
-# PARTS names some of the measurements, which are shown and not written; lib.sh has what else can be set.
+# PARTS names some of the measurements, which are shown and not written; lib.sh has the other settings.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source Benchmarks/lib.sh
 
 readonly BARE_PORT=$((PORT + 1)) STREAMS=10000 FANOUTS=20
 readonly FIRES_A_SECOND=20000 FIRES_A_TIMER=20 REPLAYED_FIRES_A_TIMER=100
-# Beside streams that nobody reads: those of one timer each, and those of all.
+# Streams beside readers that never read: streams of one timer each, and streams of all.
 readonly STALLED=1000 NORMAL=8990 WATCHERS=10 SLOW_FIRES_A_SECOND=2000 SLOW_FIRES_A_TIMER=2
 # wrk's pause between requests of a connection, for traffic beside a replay.
 readonly LIVE_PAUSE_MS=60
 readonly DATA=$WORK/data WAL=$WORK/data/timers.db-wal
 readonly WRITTEN_WHILE_HALTED=500000
 
-# --- What is read of a server
+# --- Figures of a server
 
 cpu_ms() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) * 1000 / hz }' "/proc/$1/stat"; }
 
@@ -29,13 +29,13 @@ mib() { awk '{ printf "%.0f", $1 / 1048576 }' <<<"$1"; }
 WATCH=0
 
 start_watch() {
-    # No function of ours in between: the process itself is to get the signal.
+    # Not through a shell function: the process itself must get the signal.
     python3 Benchmarks/timers.py watch "$PID" "$WAL" >"$WORK/most" &
     WATCH=$!
     STARTED+=("$WATCH")
 }
 
-# Sets what was most since `start_watch`: MOST_KIB of the server's memory, MOST_WAL, bytes of its write-ahead log, and
+# Sets the maxima since `start_watch`: MOST_KIB of the server's memory, MOST_WAL, bytes of its write-ahead log, and
 # MOST_TCP_KIB that the kernel held for the bytes in sockets.
 end_watch() {
     kill "$WATCH"

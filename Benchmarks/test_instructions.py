@@ -1,4 +1,4 @@
-"""The comparison of counted instructions finds what it is for."""
+"""The comparison of counted instructions finds regressions."""
 
 import pytest
 

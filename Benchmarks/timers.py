@@ -99,7 +99,7 @@ def instant(seconds):
 
 
 def make_due(port, lines, begin):
-    """Makes timers, in no order of their dues, of which the first is due at `begin`."""
+    """Makes timers, not in order of their due instants, the first of which is due at `begin`."""
     random.Random(1).shuffle(lines)
     send_all(port, ["".join(lines[start:start + LINES_A_BATCH]) for start in range(0, len(lines), LINES_A_BATCH)])
     if time.time() > begin:

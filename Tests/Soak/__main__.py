@@ -1,4 +1,4 @@
-"""The soak: many timers of every kind, a steady mixed load, and a look every few seconds at what must not grow.
+"""The soak: many timers of every kind, a steady mixed load, and samples every few seconds of what must not grow.
 
     python Tests/Soak --minutes 60
 
@@ -23,7 +23,7 @@ from samples import Samples  # noqa: E402
 from server import Server  # noqa: E402
 
 FLAGS = ("--heartbeat", "2s", "--retain-events", "24h,8MiB", "--max-idempotency-keys", "1000")
-SAMPLES = 240  # in a run, but one each two seconds at most
+SAMPLES = 240  # in a run, but at most one each two seconds
 
 
 class Receiver(Listener):
@@ -53,7 +53,7 @@ def raise_failures(tasks):
 
 
 async def soak(server, minutes, timers):
-    """Returns the samples, and what was lost as lines of text."""
+    """Returns the samples, and lost fires and webhooks as lines of text."""
     async with Receiver() as receiver:
         load = Load(server.port, timers, receiver.url)
         began = time.monotonic()
@@ -79,7 +79,7 @@ async def soak(server, minutes, timers):
 
 
 async def settled(load, receiver):
-    """Waits for what is under way: the last short timers, and their webhooks with a repetition."""
+    """Waits for work under way: the last short timers, and their webhooks with one retry."""
     for _ in range(10 * SHORT_SECONDS):
         if load.fired >= load.made and len(receiver.taken) >= load.hooked:
             return
@@ -92,7 +92,7 @@ def lost(load, receiver, samples):
         found.append(f"{load.made} short timers were made, {load.fired} fires seen")
     if len(receiver.taken) != load.hooked:
         found.append(f"{load.hooked} webhooks were owed, {len(receiver.taken)} came")
-    # Files are not made shorter under load, their room is used again: so what shows is that they do not take in what is
+    # Files do not shrink under load, their free room is used again: so the sign of compaction is that they grow by less than is
     # written.
     if not samples.expiries or samples.grown * MIB > 0.8 * load.written:
         found.append("the log was not compacted")

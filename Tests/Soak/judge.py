@@ -1,10 +1,10 @@
-"""Whether a figure that was sampled over a long run is flat, and how steep it is."""
+"""Judges whether a figure that was sampled over a long run is flat, and how steep it is."""
 
 import math
 import statistics
 from collections import namedtuple
 
-# What may grow by how much: by a share of what there was, and by an absolute amount, whichever is more. `is_judged` is
+# How much each figure may grow: by a share of its value, or by an absolute amount, whichever is more. `is_judged` is
 # false for what the machine's other work moves more than the server does.
 Measure = namedtuple("Measure", "name unit share slack is_judged")
 
@@ -16,7 +16,7 @@ MEASURES = [
     # Streams and connections come and go with the load; a leak of one in each of them is hundreds.
     Measure("descriptors", "", 0.05, 8, True),
     Measure("threads", "", 0, 0, True),
-    # A saw: it grows by what is written until a compaction cuts it, and the write-ahead log by up to a checkpoint.
+    # A sawtooth: it grows by what is written until a compaction cuts it, and the write-ahead log by up to a checkpoint.
     Measure("log", "MiB", 0.15, 16, True),
     Measure("disk", "MiB", 0.15, 16, True),
     Measure("GET p50", "ms", 0, 0, False),
@@ -41,10 +41,10 @@ def slope(times, values):
 
 
 def judge(measure, times, values):
-    """Holds the median of the last third against that of the middle one; the first third is for warming up.
+    """Compares the median of the last third with that of the middle one; the first third is for warming up.
 
     Medians, because single samples are taken amid a compaction or a burst; thirds of the same run, because what a
-    machine needs differs. The slope is over the last two thirds, and only told: over a few minutes its noise is large.
+    machine needs differs. The slope is over the last two thirds, and only printed: over a few minutes its noise is large.
     """
     third = len(values) // 3
     middle, last = statistics.median(values[third:2 * third]), statistics.median(values[2 * third:])

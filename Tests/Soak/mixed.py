@@ -1,4 +1,4 @@
-"""A steady load of everything that clients do, on top of many timers that are held."""
+"""A steady load of every kind of request, on top of many timers that are held."""
 
 import asyncio
 import json
@@ -26,11 +26,11 @@ SLOW_STREAMS = 3
 
 
 class Unexpected(Exception):
-    """The server answered what no server under this load may."""
+    """The server gave an answer that it may not give under this load."""
 
 
 def held(number, dice):
-    """One of the timers that are there all the time: every kind, and few fires a second in all."""
+    """One of the timers that are held all the time: of every kind, with few fires a second in all."""
     fields = {"id": f"held-{number}", "labels": {"of": "soak", "part": str(number % 500)}}
     match number % 10:
         case 0:
@@ -60,7 +60,7 @@ def lines_of(bodies):
 
 
 class Load:
-    """The clients of one server. Each task keeps its pace, whatever the others do; the first failure of one ends all."""
+    """The clients of one server. Each task keeps its pace, independent of the others; the first failure ends all."""
 
     def __init__(self, port, timers, hook_url, seed=1):
         self.port, self.timers, self.hook_url = port, timers, hook_url
@@ -78,14 +78,14 @@ class Load:
         client.close()
 
     def tasks(self):
-        """The coroutines that make the load, until `is_over`; readers end with the server's streams."""
+        """The coroutines that make the load until `is_over`; readers end with the server's streams."""
         paced = [(self._shorts, 1), (self._gets, 0.05), (self._posts, 0.1), (self._commands, 0.05), (self._kicks, 1),
                  (self._renew, 1), (self._pages, 1)]
         return [*[self._pace(work, seconds) for work, seconds in paced],
                 *[self._follow(number) for number in range(STEADY_STREAMS)],
                 *[self._visit() for _ in range(4)], self._count_fires()]
 
-    # What is done at a steady pace, each over a connection of its own.
+    # Tasks at a steady pace, each over a connection of its own.
 
     async def _pace(self, work, seconds):
         client = await Connection.open(self.port)
@@ -94,7 +94,7 @@ class Load:
             if not client.is_open:  # some answers end it
                 client = await Connection.open(self.port)
             await work(client)
-            due = max(due + seconds, time.monotonic() - 1)  # what a slow server lost is not made up for
+            due = max(due + seconds, time.monotonic() - 1)  # requests that a slow server delayed are not made up for
             await asyncio.sleep(max(0, due - time.monotonic()))
         client.close()
 
@@ -159,7 +159,7 @@ class Load:
         await self._ask(client, "POST", "/v1/timers/batch?results=brief", {200}, NDJSON, lines_of(lines))
 
     async def _renew(self, client):
-        """Some of the held ones are deleted and made anew, of the same kinds."""
+        """Deletes some of the held timers and makes them anew, of the same kinds."""
         numbers = self.dice.sample(range(self.timers), 20)
         lines = [{"command": "delete", "id": f"held-{number}"} for number in numbers]
         await self._batch(client, [*lines, *[held(number, self.dice) for number in numbers]])
@@ -181,12 +181,12 @@ class Load:
     # Readers of streams.
 
     async def _follow(self, number):
-        """A stream that stays open, in every shape; some readers are so slow that they fall back to the log."""
+        """Streams of every kind that stay open; some readers are so slow that they read from the log."""
         target = ("/v1/events", "/v1/events?types=fired", "/v1/events?label=of%3Dshort",
                   f"/v1/timers/held-{number}/events")[number % 4]
         is_slow, cursor = number < SLOW_STREAMS * 4 and number % 4 == 0, None
         while not self.is_over:
-            # A timer that is deleted ends its stream, and a reader too slow for what is kept is cut.
+            # A deleted timer ends its stream, and a reader that is too slow for the kept events is cut.
             query = f"{'&' if '?' in target else '?'}since={cursor}" if is_slow and cursor else ""
             cursor = await self._read(target + query, number % 2, is_slow) if number % 4 != 3 else await self._read(target, 0)
 
@@ -212,7 +212,7 @@ class Load:
             connection.close()
 
     async def _visit(self):
-        """Streams that are opened, read a little and left without a word; replays among them."""
+        """Streams that are opened, read a little and abandoned; some are replays."""
         while not self.is_over:
             connection = await Connection.open(self.port)
             target = self.dice.choice(("/v1/events?since=0&limit=200", "/v1/events", "/v1/events?types=fired"))

@@ -1,4 +1,4 @@
-"""What is measured of a running server every few seconds."""
+"""Figures of a running server, sampled every few seconds."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def entries(path):
 
 
 def size_mib(directory):
-    """Bytes that the files of a directory take; one may go meanwhile."""
+    """Bytes that the files of a directory take; a file may vanish meanwhile."""
     total = 0
     for entry in os.scandir(directory):
         try:
@@ -34,7 +34,7 @@ def quantile(values, share):
 
 
 class Samples:
-    """Rows of figures by the names of `judge.MEASURES`, and what tells that the log is compacted."""
+    """Rows of figures by the names of `judge.MEASURES`, and the signs that the log is compacted."""
 
     def __init__(self, server, load):
         self.server, self.load, self.began = server, load, time.monotonic()
@@ -60,10 +60,10 @@ class Samples:
 
     @property
     def expiries(self):
-        """How often the oldest event that is kept was a later one than at the sample before."""
+        """In how many samples the oldest kept event was later than in the sample before."""
         return sum(before != after for before, after in zip(self.oldest, self.oldest[1:]))
 
     @property
     def grown(self):
-        """Mebibytes that the log is larger now than at the first sample."""
+        """Mebibytes by which the log has grown since the first sample."""
         return self.of("log")[-1] - self.of("log")[0]

@@ -1,4 +1,4 @@
-"""The judge of the soak lets through what is flat, noise and all, and finds what grows."""
+"""The judge of the soak accepts figures that are flat with noise, and finds figures that grow."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""The server's lives: when each ends and how, by the seed."""
+"""The server's lives; the seed decides when and how each ends."""
 
 import asyncio
 import http.client
@@ -20,11 +20,11 @@ End = namedtuple("End", "how after down")
 
 
 def ends(seed):
-    """The ends of one life after the other, without end."""
+    """An endless sequence of how lives end."""
     dice = random.Random(f"{seed} ends")
     while True:
         how = dice.choices(("kill", "startup", "at once", "term"), (72, 13, 8, 7))[0]
-        # Longer than a second down, and due instants are missed rather than late.
+        # After more than a second of downtime due instants are missed rather than late.
         down = dice.uniform(1.1, 1.8) if dice.random() < 0.04 else 0
         match how:
             case "startup":
@@ -36,7 +36,7 @@ def ends(seed):
 
 
 class Mortal:
-    """The server over all its lives, each of which is noted in the record. A context manager; dead at the end."""
+    """The server over all its lives, each of which the record notes. A context manager; the server has ended at its end."""
 
     def __init__(self, record, gate):
         self.record, self.gate = record, gate
@@ -52,7 +52,7 @@ class Mortal:
         self.server.__exit__(*failure)
 
     async def start(self, end=None):
-        """Starts it; whether it came up. With an end in `startup` it is killed meanwhile."""
+        """Starts the server; returns whether it came up. With an end in `startup` it is killed meanwhile."""
         self.record.life += 1
         self.record.note("start")
         began = time.monotonic()
@@ -77,7 +77,7 @@ class Mortal:
         return True
 
     async def end(self, end):
-        """Ends its life as told."""
+        """Ends the server as told."""
         if self.server.process.poll() is not None:
             raise Broken(f"the server ended by itself with {self.server.process.returncode}: {self.server.log_text()[-2000:]}")
         await asyncio.to_thread(self._note_holds)

@@ -1,6 +1,6 @@
-"""When a timer may fire next, as the contract has it: an interval of milliseconds, since events show whole ones.
+"""When a timer may fire next by the contract: an interval of milliseconds, since events show whole ones.
 
-A `spec` is a create body. The workload keeps to what can be told from events: durations in milliseconds, cron by the
+A `spec` is a create body. The workload uses only what events can prove: durations in milliseconds, cron by the
 second, and one length for every reschedule.
 """
 

@@ -1,5 +1,5 @@
-"""The end of a run: everything due has fired, every webhook has come, every follower has seen all, and the history is as
-it was shown all along."""
+"""The end of a run: every due timer has fired, every webhook has come, every follower has seen every event, and the history
+is the one that was shown during the run."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ class Ending(Client):
 
 
 async def caught_up(record, streams, checker, port):
-    """Returns once each follower has seen all that the history has by now, or has had the time to."""
+    """Returns once each follower has seen every event of the history up to now, or has had the time to."""
     if not await read_history(record, port):
         raise Broken("the whole history could not be read")
     record.note("complete", through=json.loads(record.history[-1])["id"])

@@ -1,4 +1,4 @@
-"""Readers of event streams that go on where they were cut, and write down every line they are shown."""
+"""Readers of event streams that resume where they were cut, and record every line they are shown."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ class Follower:
     """Follows one target over all lives of the server: from its start, or from now on, without gap or repeat.
 
     A `limit` makes each answer end after so many events; `patience` is the mean of the seconds after which it leaves by
-    itself; one that `is_slow` reads with pauses, so that the server has to replay to it.
+    itself; a follower that `is_slow` reads with pauses, so that the server has to replay to it.
     """
 
     def __init__(self, name, crew, seed, target="/v1/events", timer=None, label=None, types=None, is_sse=False, since=None,
@@ -77,7 +77,7 @@ class Follower:
 
 
 def followers(crew, seed, beats):
-    """One of each way to follow."""
+    """One follower of each kind."""
     make = lambda name, **options: Follower(name, crew, seed, **options)
     return [
         make("all", since="0"),
@@ -98,7 +98,7 @@ def followers(crew, seed, beats):
 
 
 async def read_history(record, port):
-    """Adds to the record's history what came after its last line; whether it was read to its end."""
+    """Adds the events after its last line to the record's history; returns whether they were read to the end."""
     since = json.loads(record.history[-1])["id"] if record.history else "0"
     try:
         connection = await Connection.open(port)

@@ -1,4 +1,4 @@
-"""Histories made by hand, for the tests of what checks them."""
+"""Histories made by hand, for the tests of the checks."""
 
 import json
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ NOW = 1_700_000_000_000
 
 
 class Handmade:
-    """A record in the making: requests, answers and events at instants of its own clock, 1 ms apart unless told."""
+    """A record in the making: requests, answers and events at instants of its own clock, 1 ms apart by default."""
 
     def __init__(self):
         self.now, self.ops, self.events, self.seen, self.record = NOW, 0, [], [], Record(0)
@@ -24,7 +24,7 @@ class Handmade:
         return self.record.entries[-1]
 
     def ask(self, action, timer="t", body=None, key=None, match=None, op=None):
-        """Sends a request; its number."""
+        """Sends a request; returns its number."""
         if op is None:
             self.ops += 1
         headers = ({"Idempotency-Key": key} if key else {}) | ({"If-Match": f'"v{match}"'} if match else {})
@@ -40,7 +40,7 @@ class Handmade:
         return self.note("answer", op=op, status=status, headers=headers, body=text)
 
     def event(self, type, version, timer="t", n=1, wait=0, **fields):
-        """Something becomes of a timer `wait` ms later; every follower sees it."""
+        """A timer has an event `wait` ms later; every follower sees it."""
         self.now += wait
         event = {"id": f"{len(self.events) + 100}", "type": type, "timer": timer, "at": shown(self.now), "version": version,
                  "labels": {"n": str(n)}, **fields}
@@ -80,8 +80,8 @@ def view(version, state="running", fires=0, next=None, n=1, allowed=None, **fiel
 
 
 def story():
-    """What a sound server makes of: create, two fires, suspend (its answer is lost in a crash, its repeat replayed),
-    resume, a fire, a webhook of each, cancel, read. Its parts have names, so that a test can spoil one of them."""
+    """The record of a correct server with: create, two fires, suspend (its answer is lost in a crash, its repeat replayed),
+    resume, a fire, a webhook of each, cancel, read. Its parts have names, so that a test can break one of them."""
     hand = Handmade()
     part = SimpleNamespace(hand=hand)
     op = hand.ask("create", body={"id": "t", "every": "100ms", "webhook": {"url": "http://r/t"}, "labels": {"n": "1"}})

@@ -1,4 +1,4 @@
-"""A receiver of webhooks that writes each down and fails now and then: 500, no answer at all, a closed connection."""
+"""A receiver of webhooks that records each and fails now and then: 500, no answer at all, a closed connection."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ SLOW_SECONDS = 2.0  # longer than the webhooks' own timeout
 
 
 class Listener:
-    """Serves each connection to a port of its own on 127.0.0.1 by `_answer`, until that says no. A context manager."""
+    """Serves each connection to its port on 127.0.0.1 by `_answer`, until that returns false. A context manager."""
 
     async def __aenter__(self):
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1024)

@@ -12,7 +12,7 @@ def wall():
 
 
 class Broken(Exception):
-    """A promise that does not hold: a sentence, and the timer or follower it is about."""
+    """A broken promise: a sentence, and the timer or follower that it concerns."""
 
     def __init__(self, sentence, timer=None, follower=None, at=None):
         super().__init__(sentence)

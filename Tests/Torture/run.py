@@ -13,7 +13,7 @@ from record import Broken, Record
 from tell import figures
 from workload import JSON, Client, Crew, Gate
 
-# A run takes no longer than it may begin new lives, and this.
+# A run takes at most the time in which it may begin new lives, and this much more.
 ENDING_SECONDS = 240
 BEATS = {"beat-20": "20ms", "beat-50": "50ms", "beat-170": "170ms"}
 
@@ -56,7 +56,7 @@ class Run:
                 return figures(self.record, self.mortal, time.monotonic() - began, readers, hooks)
 
     async def _beats(self, crew):
-        """Timers that only ever fire."""
+        """Timers that are never changed: they only fire."""
         client = Client(crew, "beats", self.seed)
         for id, every in BEATS.items():
             body = {"id": id, "every": every, "labels": {"n": str(crew.next_number()), "o": "beats"}}
@@ -76,7 +76,7 @@ class Run:
             await asyncio.sleep(end.down)
 
     async def _check_life(self):
-        """What was answered and shown in earlier lives is held against the history that this one has."""
+        """Answers and events of earlier lives are checked against the history that this life has."""
         life = self.record.life
         # On SIGTERM a replay ends early, and properly.
         if await read_history(self.record, self.gate.port) and self.gate.is_open:
@@ -106,7 +106,7 @@ class Run:
 
 
 def check(record, checker=None, streams=None):
-    """Holds a whole record against the model; Broken at the first promise that does not hold."""
+    """Checks a whole record against the model; raises Broken at the first promise that does not hold."""
     checker = checker or Checker(record)
     checker.finish()
     (streams or StreamChecker(record, checker)).finish()

@@ -1,4 +1,4 @@
-"""What a run has to tell: its figures, or the promise that broke and the history around it, as short as it can be."""
+"""The report of a run: its figures, or the broken promise and the history around it, as short as possible."""
 
 import json
 import statistics
@@ -48,7 +48,7 @@ def _is_idle(lines, place):
 
 
 def _lines(record, broken):
-    """(when, text, whether it is about the process) of all that concerns the timer or follower."""
+    """(when, text, whether it is about the process) of each entry about the timer or follower."""
     concerned = set()
     for entry in record.entries:
         kind = entry["kind"]
@@ -94,7 +94,7 @@ def _body(body, timer):
 
 
 def _view(text):
-    """A timer as shown by what matters of it; anything else as it is."""
+    """The members of a shown timer that matter; any other value as it is."""
     try:
         shown = json.loads(text)
     except ValueError:

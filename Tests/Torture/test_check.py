@@ -1,4 +1,4 @@
-"""What checks histories must be able to fail: one that is sound passes, and each kind of defect is told by its sentence."""
+"""The checks of histories can fail: a sound history passes, and each kind of defect gets its sentence."""
 
 import json
 
@@ -12,7 +12,7 @@ from timers import shown
 
 
 def spoilt(spoil):
-    """The story's record after one thing in it went wrong."""
+    """The story's record with one defect."""
     part = story()
     spoil(part)
     for hook in part.hooks:
@@ -37,13 +37,13 @@ def move(event, **fields):
 
 
 def show(part, place, when=None, **fields):
-    """What the follower saw at that place, otherwise than it was."""
+    """Changes what the follower saw at that place."""
     then, event = part.hand.seen[place]
     part.hand.seen[place] = when or then, event | fields
 
 
 def swap(one, other):
-    """Two webhooks come in each other's place."""
+    """Swaps two webhooks."""
     for name in ("id", "body"):
         one[name], other[name] = other[name], one[name]
 

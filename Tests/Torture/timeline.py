@@ -1,4 +1,4 @@
-"""One timer's history folded by the contract's rules: what it may do next, and what it was at every version."""
+"""One timer's history folded by the contract's rules: what it may do next, and its state at every version."""
 
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ ALIVE = ("idle", "running", "suspended")
 
 @dataclass(slots=True)
 class Step:
-    """A timer after one step: the events that share a version. `n` is the mark of the change that it has its fields from,
+    """A timer after one step: the events that share a version. `n` is the mark of the change that set its fields,
     `cause` the client's action that makes such a step, None for one that time makes."""
 
     version: int = 0
@@ -35,8 +35,8 @@ class Timeline:
     def __init__(self, id, asked):
         self.id, self.asked = id, asked
         self.steps, self.versions = [Step()], [0]
-        self.unclaimed = {}  # {version: cause} of steps that no answer speaks of yet
-        self.claimed = {}  # {version: the request that it was answered to}
+        self.unclaimed = {}  # {version: cause} of steps that no answer mentions yet
+        self.claimed = {}  # {version: the request whose answer had it}
         self.answered = 0  # the latest version that an answer showed
         # A watchdog's alarms, as (the version that planned it, its own, due instant), and its answered kicks.
         self._alarms, self._kicks, self._planned = [], [], 0
@@ -48,7 +48,7 @@ class Timeline:
         return self.steps[-1]
 
     def index(self, version):
-        """The step that made, or silently led to, this version."""
+        """The step that made this version, or the last one before it where no event made it."""
         return bisect_right(self.versions, version) - 1
 
     def first(self, floor, check):
@@ -56,7 +56,7 @@ class Timeline:
         return next((step for step in self.steps[self.index(floor):] if check(step)), None)
 
     def is_free(self, version, op):
-        """Whether the step of this version may be what that request did."""
+        """Whether that request may have made the step of this version."""
         return self.claimed.get(version, op) == op
 
     def broken(self, sentence):
@@ -214,7 +214,7 @@ class Timeline:
             raise self.broken(f"{told} skips a due instant: it is {scheduled - latest} ms after the next one")
 
     def kicked(self, version, at):
-        """Notes an answered kick: no alarm that follows it without another plan comes before a full silence."""
+        """Notes an answered kick: no alarm that follows it without another plan comes before a full period has passed."""
         self._kicks.append((version, at))
         for alarm in self._alarms:
             self._check_alarm(alarm, version, at)

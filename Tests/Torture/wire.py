@@ -27,7 +27,7 @@ class Answer:
 
 
 class Connection:
-    """One connection to 127.0.0.1. Every failure of it is a Lost."""
+    """One connection to 127.0.0.1. Every failure raises Lost."""
 
     def __init__(self, reader, writer, port):
         self._reader, self._writer, self._port = reader, writer, port
@@ -97,7 +97,7 @@ class Connection:
 
 
 class _FailuresTold:
-    """Turns what a broken connection raises into Lost and closes it."""
+    """Turns the exceptions of a broken connection into Lost and closes it."""
 
     def __init__(self, connection):
         self._connection = connection

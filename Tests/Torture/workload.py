@@ -1,6 +1,6 @@
-"""Clients that change timers of their own, and some that all share, and write down every answer.
+"""Clients that change timers of their own, and some that all share, and record every answer.
 
-What a client asks for next depends on its own seeded dice alone; when it does, on the server and the machine.
+A client's own random numbers, from the seed, decide what it asks for next; server and machine decide when.
 """
 
 import asyncio
@@ -22,14 +22,14 @@ JSON = {"Content-Type": "application/json"}
 PATCH = {"Content-Type": "application/merge-patch+json"}
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
-# What a client does, and how often beside the others.
+# Actions of a client, with their relative frequencies.
 ACTIONS = {"create": 12, "put": 4, "patch": 8, "reschedule": 5, "suspend": 14, "resume": 14, "activate": 8, "cancel": 5,
            "fire": 8, "kick": 6, "delete": 4, "get": 8, "wait": 3, "batch": 5, "long": 1, "bulk": 2, "list": 2}
 ON_SHARED = {"patch": 3, "reschedule": 1, "suspend": 8, "resume": 8, "activate": 4, "cancel": 1, "fire": 3, "get": 2, "put": 1}
 
 
 class Op:
-    """One request, however often it is sent."""
+    """One request, which may be sent several times."""
 
     def __init__(self, number, client, action, timers, method, target, headers, body):
         self.number, self.client, self.action, self.timers = number, client, action, timers
@@ -37,7 +37,7 @@ class Op:
 
 
 class Gate:
-    """Where the server is while it is up."""
+    """The server's address while it is up."""
 
     def __init__(self):
         self.port, self.life = None, 0
@@ -122,7 +122,7 @@ class Client:
     def __init__(self, crew, name, seed):
         self.crew, self.name = crew, name
         self.dice = random.Random(f"{seed} {name}")
-        self.ids = [f"{name}-{slot}" for slot in range(SLOTS)]  # grows by those whose id the server picked
+        self.ids = [f"{name}-{slot}" for slot in range(SLOTS)]  # also gets those whose id the server picked
         self.watchdogs = set()
         self._connection, self._life, self._last = None, 0, None
 
@@ -138,7 +138,7 @@ class Client:
         if self._connection:
             self._connection.close()
 
-    # What it asks for. Each takes the action's name.
+    # Requests. Each takes the action's name.
 
     async def _create(self, action):
         body = self._body(None if self.dice.random() < 0.2 else self.dice.choice(self.ids))
@@ -186,7 +186,7 @@ class Client:
         await self._do(action, [id], "GET", f"/v1/timers/{id}/wait?timeout=300ms")
 
     async def _batch(self, action):
-        """Fresh timers that are changed and partly deleted at once, and a change of one that it has."""
+        """New timers that are changed and partly deleted at once, and a change of one that it has."""
         lines, ids = [], [self._fresh_id() for _ in range(self.dice.randrange(2, 5))]
         for id in ids:
             lines.append(self._body(id) | {"start": "now"})
@@ -198,7 +198,7 @@ class Client:
                        "".join(json.dumps(line) + "\n" for line in lines))
 
     async def _long(self, action):
-        """A batch of more lines than one step of the server takes, under a key: a crash cuts it, its repeat goes on."""
+        """A batch of more lines than one step of the server takes, under a key: a crash cuts it, and its repeat continues."""
         lines = []
         for id in [self._fresh_id() for _ in range(LONG)]:
             lines.append(self._body(id) | {"start": "now"})
@@ -228,7 +228,7 @@ class Client:
         self.crew.record.note("listed", op=first, found=found)
 
     async def _shared(self):
-        """A change of a timer that others change at the same time, sometimes on the condition that none has."""
+        """A change of a timer that other clients change at the same time, sometimes on the condition that none has."""
         id, version = self.dice.choice(SHARED), None
         action = self.dice.choices(list(ON_SHARED), list(ON_SHARED.values()))[0]
         if action in ("get", "put"):
@@ -240,7 +240,7 @@ class Client:
             version = answer.json["version"]
         await getattr(self, "_" + action, self._command)(action, id, version)
 
-    # How it asks.
+    # Sending.
 
     def _fresh_id(self):
         return f"{self.name}-b{self.crew.number}-{self.dice.randrange(1 << 30)}"
