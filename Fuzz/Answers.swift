@@ -9,13 +9,13 @@ struct Answers {
     /// The status codes of the final answers, in order.
     private(set) var statuses: [Int] = []
 
-    /// - Parameter input: what was sent. Which answer is which request's can't be told from outside of the server.
+    /// - Parameter input: what was sent. Which request an answer belongs to can't be told from outside.
     init(_ bytes: [UInt8], to input: [UInt8]) {
         self.bytes = bytes
         mayLackBodies = String(decoding: input, as: UTF8.self).contains("HEAD ")
     }
 
-    /// Reads to the end. What is not well-formed ends the run.
+    /// Reads to the end. A malformed answer ends the run.
     ///
     /// The last answer may be cut off where it is a stream: the client has left.
     mutating func readAll() {
@@ -103,7 +103,7 @@ struct Answers {
             require(coding == "chunked", "'\(coding)' is no coding of ours")
             readChunks(&answer)
         } else {
-            // As to HTTP/1.0, where the end of the connection is that of the body.
+            // As to HTTP/1.0, where the end of the connection ends the body.
             require(answer.closes, "nothing says where the body ends")
             answer.body = bytes[place...]
             answer.isWhole = false
@@ -131,7 +131,7 @@ struct Answers {
         answer.body = body[...]
     }
 
-    /// Requires of a body that it is what its type says.
+    /// Requires that a body is of its type.
     private func requireContent(_ answer: Answer) {
         guard !answer.body.isEmpty else { return }
         switch answer.value("content-type") {

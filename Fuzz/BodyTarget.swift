@@ -4,7 +4,7 @@ import WireJSON
 
 @testable import TimerAPI
 
-/// Input: the body of a request, taken as each of the bodies there are.
+/// Input: the body of a request, read as each kind of body.
 func fuzzBody(_ input: [UInt8]) {
     fuzzBatch(input)
     var document = JSONDocument()
@@ -28,7 +28,7 @@ private func fuzzBatch(_ body: [UInt8]) {
     guard
         let run = try? BatchRun(body, isBrief: false, keepsParts: false, siphash: siphash, zones: hostZones)
     else { return }
-    // Its lines are read, a step's at a time; applying them is another target's.
+    // Its lines are read, those of one step at a time; another target applies them.
     for _ in 0..<2 { run.prepare({ Array("made".utf8) }, requestID: []) }
     require(run.output.bytes.isEmpty, "a batch has results of lines that were not applied")
 }
@@ -71,7 +71,7 @@ private func fuzzCommand(_ document: JSONDocument) {
     }
 }
 
-/// Requires of a refusal that it can be shown, and that it points to what is there, or to a member that is missing.
+/// Requires that a refusal can be shown, and that it points to a value of the body, or to a missing member.
 private func requireSound(_ problem: Problem, _ document: JSONDocument) {
     require([400, 413].contains(problem.kind.status), "a body was refused as \(problem.kind)")
     var json = JSONWriter()

@@ -4,11 +4,11 @@ import WireJSON
 
 @testable import TimerAPI
 
-/// Requires of a timer that was accepted: what is kept and what is shown of it mean the same, and it fires as foretold.
+/// Requires that an accepted timer is shown as it is kept, and fires when its preview says.
 func fuzzTimer(_ body: TimerBody, _ document: JSONDocument) {
     let id = body.id ?? Array("tea".utf8)
     guard let definition = try? body.definition(id: id) else {
-        // Masks are known for what they are only once the stored timer is there.
+        // Masks are recognised only once the stored timer is there.
         return require(body.keepsSecrets, "a body was accepted that makes no timer")
     }
     guard let layout = Definition.layout(definition.span) else { fatalError("broken: what was written does not read") }
@@ -23,7 +23,7 @@ func fuzzTimer(_ body: TimerBody, _ document: JSONDocument) {
     scheduler?.run()
 }
 
-/// Requires of a patch that it can be taken twice, and then changes nothing more.
+/// Requires that a patch can be applied twice, and changes nothing the second time.
 func fuzzPatch(_ patch: JSONDocument) {
     for view in stored {
         var base = JSONDocument()
@@ -78,7 +78,7 @@ private func shown(_ view: TimerView) -> [UInt8] {
     return json.bytes
 }
 
-/// The definition that `text`, PUT onto a timer, gives it.
+/// The definition that a timer has after a PUT of `text`.
 private func put(_ text: [UInt8], onto view: TimerView) -> [UInt8]? {
     var document = JSONDocument()
     guard (try? document.parse(text)) != nil else { fatalError("broken: a timer is no JSON") }

@@ -26,7 +26,7 @@ private func ruleFile(_ rule: String) -> [UInt8] {
     return block + block + Array("\n\(rule)\n".utf8)
 }
 
-/// Requires that instants ascend, and that `latest` says what repeated `next` says.
+/// Requires that instants ascend, and that `latest` agrees with repeated calls of `next`.
 func requireOneOrder(_ schedule: CronSchedule, after start: Int64, in zone: TimeZoneTable) {
     let text = String(decoding: schedule.text, as: UTF8.self)
     var fires: [Int64] = []

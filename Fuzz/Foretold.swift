@@ -1,7 +1,7 @@
 import TimerCore
 import TimerService
 
-/// A timer in a scheduler of its own, which fires when its preview said.
+/// A timer in a scheduler of its own, which must fire when its preview says.
 final class Foretold {
     private var scheduler: Scheduler
     private var now = Now(elapsed: 3_600_000_000_000, wallOffset: 1_795_251_600_000)
@@ -9,7 +9,7 @@ final class Foretold {
     private let rules: TimerRules
     private let fires: [Int64]
 
-    /// How many fires are foretold and awaited.
+    /// How many fires are previewed and awaited.
     private static let count = 5
 
     /// Makes the timer; nil where its schedule can't work now.
@@ -47,9 +47,9 @@ final class Foretold {
         return view
     }
 
-    /// Lets time pass from wake to wake, and requires the foretold fires.
+    /// Lets time pass from waking to waking, and requires the previewed fires.
     func run() {
-        // A watchdog's fires are not for a schedule to say; nor are the instants of one that counts from its fires.
+        // No schedule gives a watchdog's fires in advance, nor the instants of one that counts from its fires.
         guard rules.schedule.kind != .watchdog, rules.mode == .fixedRate, rules.start == .now else { return }
         var seen: [Int64] = []
         for _ in 0..<100 where seen.count < fires.count {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Input: what a client sends on a connection, in pieces: a byte 0xFF, which no request needs, ends one.
+/// Input: what a client sends on a connection, in pieces: a byte 0xFF, which no request needs, ends a piece.
 ///
 /// The server is a real one, with its threads and its store in memory. Each input finds it without timers, and one in
 /// sixteen looks at its health though it left none.
@@ -12,7 +12,7 @@ func fuzzHTTP(_ input: [UInt8]) {
     requireClean()
 }
 
-/// Deletes every timer, and requires that the server is well.
+/// Deletes every timer, and requires that the server is healthy.
 private func requireClean() {
     let selector = #"{"states":["idle","running","suspended","cancelled","completed"]}"#
     let requests = """
@@ -30,7 +30,7 @@ private func requireClean() {
     require(LiveServer.shared.timerCount == 0, "timers are left that were to be deleted")
 }
 
-/// Sends `pieces` on a new connection, says that no more comes, and returns all that comes back.
+/// Sends `pieces` on a new connection, closes its sending side, and returns everything that comes back.
 private func exchange(_ pieces: [[UInt8]]) -> [UInt8] {
     let client = LiveServer.shared.connect()
     defer { close(client) }
@@ -52,7 +52,7 @@ private func exchange(_ pieces: [[UInt8]]) -> [UInt8] {
     }
 }
 
-/// Calls until no signal comes in between: the fuzzer has an alarm clock.
+/// Repeats a call that a signal interrupted: the fuzzer uses an alarm.
 private func retrying(_ call: () -> Int) -> Int {
     while true {
         let result = call()
@@ -60,7 +60,7 @@ private func retrying(_ call: () -> Int) -> Int {
     }
 }
 
-/// Waits, not for long, until the server has taken what was sent: pieces are to come one by one.
+/// Waits a short time until the server has read what was sent: pieces must arrive one by one.
 private func waitUntilRead(_ client: Int32) {
     var unread: Int32 = 1
     for _ in 0..<10_000 where unread > 0 {

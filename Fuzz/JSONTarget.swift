@@ -23,7 +23,7 @@ func fuzzJSON(_ input: [UInt8]) {
     require(compact == fixedPoint, "the compact form has a shorter one")
 }
 
-/// Reads a value and all below it in every way there is.
+/// Reads a value and all below it by every accessor.
 private func visit(_ node: JSONNode, _ document: JSONDocument, _ values: inout Int) {
     values += 1
     if values < 64 { _ = document.pointer(to: node) }

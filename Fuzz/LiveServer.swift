@@ -7,7 +7,7 @@ import TimerLog
 @testable import TimerAPI
 @testable import TimerService
 
-/// The whole server, in this process, on a Unix socket. It sends no webhooks: their URLs are the fuzzer's.
+/// The whole server, in this process, on a Unix socket. It sends no webhooks, as the fuzzer makes their URLs.
 final class LiveServer: Sendable {
     static let shared = LiveServer()
 

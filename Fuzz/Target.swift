@@ -2,7 +2,7 @@ import Glibc
 
 /// A parser under fuzzing; the environment's `FUZZ_TARGET` picks one.
 ///
-/// Besides not crashing, what parses must keep the promises that its target asks of it.
+/// A target checks promises of its parser beside that it does not crash.
 enum Target: String {
     case answer, body, cron, definition, duration, http, instant, json, record, target, webhook, zone
 
@@ -30,12 +30,12 @@ enum Target: String {
     }()
 }
 
-/// Ends the run, so that the fuzzer keeps the input, where a promise is broken.
+/// Ends the run where a promise is broken, so that the fuzzer keeps the input.
 func require(_ condition: Bool, _ promise: @autoclosure () -> String) {
     guard condition else { fatalError("broken: \(promise())") }
 }
 
-/// What libFuzzer calls for every input.
+/// libFuzzer calls this for every input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     Target.chosen.run(unsafe Array(UnsafeBufferPointer(start: start, count: count)))

@@ -4,7 +4,7 @@ import WireJSON
 @testable import HTTPServer
 @testable import TimerAPI
 
-/// A request's path and query; the name alone is a fuzzer's here.
+/// A request's path and query; `Target` alone is the enum of parsers under fuzzing.
 private typealias RequestTarget = TimerAPI.Target
 
 /// Input: the target of a request, as its first line has it; below, header lines.
@@ -39,7 +39,7 @@ private func encoded(_ parts: PathParts, _ parameters: [(name: String, value: [U
     return Array(((path.isEmpty ? "/" : path) + (parameters.isEmpty ? "" : "?" + query)).utf8)
 }
 
-/// The route that a path leads to is reached by the path that the route shows.
+/// Requires that the path that a route shows leads to that route.
 private func fuzzRoute(_ target: RequestTarget) {
     guard case .route(let route, let parameter) = Routing.match(target.parts) else { return }
     require(!route.methods.isEmpty, "\(route) takes no method")
@@ -60,7 +60,7 @@ private func fuzzPages(_ target: RequestTarget) {
     }
     let siphash = SipHash(secret: [UInt8](repeating: 7, count: 16))
     if (try? DeliveryListRun(target, siphash: siphash)) != nil {
-        // One that no position can reach reads as the largest.
+        // A cursor that no position can reach reads as the largest.
         if let id = EventID(shown: cursor), id.position < .max {
             require(Array(id.text.utf8) == cursor, "a cursor has two spellings")
         }
@@ -73,7 +73,7 @@ private func fuzzPages(_ target: RequestTarget) {
     }
 }
 
-/// Requires that a page's link to the next asks for the same, from another place on.
+/// Requires that a page's link to the next asks for the same list, from another place on.
 private func requireNext(
     _ target: RequestTarget, _ route: Route, _ cursor: String, _ isPage: (RequestTarget) -> Bool
 ) {
@@ -95,7 +95,7 @@ private func label(_ encoded: [UInt8]) -> (key: [UInt8], value: [UInt8])? {
     }
 }
 
-/// Requires of header lines that are accepted that they say one thing about the body, and name one host.
+/// Requires that accepted header lines give one length of the body, and name one host.
 private func fuzzHeaders(_ lines: ArraySlice<ArraySlice<UInt8>>) {
     var headers = RequestHeaders()
     var fields: [(name: String, value: String)] = []
@@ -128,7 +128,7 @@ private func fuzzHeaders(_ lines: ArraySlice<ArraySlice<UInt8>>) {
     }
 }
 
-/// Requires that no name passes for an address: whoever owns the name says where it leads.
+/// Requires that no name passes for an address: the owner of a name decides where it leads.
 private func fuzzHost(_ value: ArraySlice<UInt8>) {
     guard let host = Gate.host(of: value) else { return }
     require(value.starts(with: host), "a host is not what the value begins with")
@@ -136,7 +136,7 @@ private func fuzzHost(_ value: ArraySlice<UInt8>) {
     require(!mayBeName || !Gate.isAddress(host), "\(HeaderValue(host).text) passes for an address")
 }
 
-/// Requires of a condition that the versions it names stand in it.
+/// Requires that a condition contains the versions that it names.
 private func fuzzConditions(_ value: ArraySlice<UInt8>) {
     guard case .oneOf(let versions) = Conditions.ifMatch(value) else { return }
     for version in versions where version < .max {

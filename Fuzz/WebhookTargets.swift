@@ -10,7 +10,7 @@ func fuzzWebhook(_ input: [UInt8]) {
         "the origin reads otherwise in the whole")
 }
 
-/// Input: what a receiver may answer, a client name as its URL, an operator write as a rule.
+/// Input: a receiver's answer, a client's URL, an operator's rule.
 func fuzzAnswer(_ input: [UInt8]) {
     if case .reschedule(let delay) = TimerCommandHeader(input) {
         require(delay >= 0, "a fire is put off into the past")

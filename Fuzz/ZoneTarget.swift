@@ -7,7 +7,7 @@ func fuzzZone(_ input: [UInt8]) {
     guard let zone = TimeZoneTable(tzif: bytes.span) else { return }
     // About the years 10 to 9999 and a little on either side.
     let start = input[1..<6].reduce(Int64(0)) { $0 << 8 | Int64($1) } % 320_000_000_000 - 64_000_000_000
-    // Instants come as milliseconds, so that these are the outermost seconds.
+    // Instants are given in milliseconds, so these are the outermost seconds.
     for instant in [start, Int64.min / 1000, Int64.max / 1000, 0] {
         require((-89_999...93_599).contains(zone.offset(at: instant)), "the offset at \(instant) is out of range")
     }

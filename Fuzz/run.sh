@@ -2,7 +2,7 @@
 # Builds the fuzzers and runs each for some seconds: Fuzz/run.sh [SECONDS [TARGET...]]
 #
 # A target is a case of `Target`. Inputs of interest are kept in .build/fuzz/corpus, beside the seeds in Fuzz/corpus;
-# Fuzz/TARGET.dict has words to put in. What fails is kept in .build/fuzz/findings and can be run alone:
+# Fuzz/TARGET.dict has words to insert. Failing inputs are kept in .build/fuzz/findings and can be run alone:
 #   SWIFT_BACKTRACE=enable=no FUZZ_TARGET=json .build/fuzz/fuzz .build/fuzz/findings/json-crash-…
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,10 +11,10 @@ targets=("${@:2}")
 [[ ${#targets[@]} -gt 0 ]] || targets=(answer body cron definition duration http instant json record target webhook zone)
 build=.build/fuzz
 mkdir -p "$build/findings"
-# Stack traces are libFuzzer's to print; Swift's own printer would wait for a debugger's user.
+# libFuzzer prints stack traces; Swift's own printer would wait for a person at a debugger.
 export SWIFT_BACKTRACE=enable=no
 
-# One module: its name, then what else the compiler needs to know. Optimised, as the parsers ship; testable, as most of
+# One module: its name, then further arguments of the compiler. Optimised, as the parsers ship; testable, as most of
 # them are nobody else's business.
 compile() {
     swiftc -O -whole-module-optimization -parse-as-library -swift-version 6 -strict-memory-safety -warnings-as-errors \
@@ -40,8 +40,8 @@ compile_together() {
     for module in "$@"; do compiled+=("$build/$module.o"); done
 }
 
-# Everything is compiled from its sources: modules are no products of the package, and none is to be left without the
-# instructions that tell the fuzzer where it has been.
+# Everything is compiled from its sources: modules are not products of the package, and each needs the instructions that
+# report its coverage to the fuzzer.
 for module in CLinux CAssets; do
     mkdir -p "$build/$module"
     echo "module $module { header \"$PWD/Sources/$module/include/$module.h\" export * }" >"$build/$module/module.modulemap"
@@ -54,12 +54,12 @@ compile_together TimerLog Curl
 compile_together Webhooks HTTPServer
 compile_together TimerService
 compile_together TimerAPI
-# Not optimised: failures say what they are, and the compiler (6.3.1) breaks on the optimised end of a fold.
+# Not optimised: failures then have their messages, and the compiler (6.3.1) crashes on the optimised end of a fold.
 compile Fuzz -Onone Fuzz/*.swift
 swiftc -sanitize=fuzzer,address -use-ld=lld -o "$build/fuzz" "$build"/*.o -lsqlite3 -lcurl -lcrypto -lmicrohttpd
 
 # Inputs longer than libFuzzer takes by itself: the most a target's inputs may have, and one seed about as long for those
-# whose limits lie beyond 4 KiB. Made here, as seeds in the tree are small.
+# whose limits lie beyond 4 KiB. They are made here, as seeds in the tree are small.
 declare -A longest=([body]=131072 [definition]=131072 [http]=65536 [json]=16384 [record]=131072 [target]=16384)
 repeat() { head -c "$2" < <(yes "$1" | tr -d '\n'); }
 make_long_seeds() {
@@ -91,8 +91,8 @@ for target in "${targets[@]}"; do
     log=$build/$target.log
     options=()
     [[ ! -f Fuzz/$target.dict ]] || options+=(-dict="Fuzz/$target.dict")
-    # The server's threads allocate beside each input, which looks like a leak and stops them all to search for one. What
-    # whole lives of the server leak, `make leaks` finds.
+    # The server's threads allocate beside each input, which looks like a leak and stops them all to search for one.
+    # `make leaks` finds what whole runs of the server leak.
     [[ $target != http ]] || options+=(-detect_leaks=0)
     if FUZZ_TARGET=$target "$build/fuzz" -max_total_time="$seconds" -max_len="${longest[$target]:-4096}" -timeout=10 -rss_limit_mb=1024 \
         -print_final_stats=1 -artifact_prefix="$build/findings/$target-" "${options[@]}" \
