@@ -30,7 +30,7 @@ class Step:
 
 
 class Timeline:
-    """Folds events one by one. `asked(n)` is the change with that mark, as (action, body), None if nobody asked for it."""
+    """Folds events one by one. `asked(n)` is the change with that mark, as (action, body), None if no client asked for it."""
 
     def __init__(self, id, asked):
         self.id, self.asked = id, asked
