@@ -71,7 +71,7 @@ enum WordRules {
             "TimerLog/Checkpointer.swift": "its state is guarded by a lock",
             "TimerLog/MemoryLogStore.swift": "its rows are guarded by a lock",
             "TimerLog/ReadAhead.swift": "its queue is guarded by a lock",
-            "TimerLog/SQLiteLogReader.swift": "its slots are guarded by a lock",
+            "TimerLog/ReaderSlot.swift": "its connection is guarded by a lock",
             "TimerLog/SQLiteLogStore.swift": "one thread writes, readers have connections of their own",
             "TimerService/Committer.swift": "confined to its thread",
             "TimerService/DispatchAlarm.swift": "Dispatch does not say that a source takes calls from any thread",

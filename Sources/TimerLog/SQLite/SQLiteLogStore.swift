@@ -5,20 +5,6 @@ internal import Platform
 /// The database is in WAL mode with `synchronous=FULL`, so a commit is one write and one sync of the WAL. A reader
 /// holds a read transaction for about a MiB of rows at a time and never while somebody works on them.
 public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked: what changes is touched under `turn`
-    /// Bounds that tests make smaller or worse than they are.
-    struct Tuning: Sendable {
-        /// The WAL grows so many bytes between two passive checkpoints.
-        var passiveBytes = 4 << 20
-        /// At so many bytes of WAL an append first copies all of it, and the WAL starts over.
-        var restartBytes = 64 << 20
-        /// How long a lock held elsewhere (an operator's shell) is waited for.
-        var busyMilliseconds: Int32 = 5000
-        /// Most pages of the database file; nil for no limit of ours.
-        var pageLimit: Int?
-        /// SQLite's way to the file system; nil for the usual one.
-        var vfs: String?
-    }
-
     /// Rows that `open` verifies at the end of the log.
     static let rowsVerifiedAtOpen = 64
     /// Most bytes of row data that one `delete` removes, but for a single row that is larger.

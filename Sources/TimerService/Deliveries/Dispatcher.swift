@@ -29,7 +29,7 @@ final class Dispatcher: @unchecked Sendable {
     /// Attempts at the courier, by delivery.
     private var underWay: [Int64: UnderWay] = [:]
     /// What is to be recorded.
-    private var ends: [Engine.AttemptEnd] = []
+    private var ends: [AttemptEnd] = []
     /// Webhooks by their bytes: many timers have the same.
     private var webhooks: [[UInt8]: WebhookConfiguration] = [:]
 
@@ -37,7 +37,7 @@ final class Dispatcher: @unchecked Sendable {
         var place: HostQueues<Int64>.Place
         var attempt: Int
         var retry: RetryPolicy
-        /// Of a timer that is gone: see `Engine.AttemptEnd`.
+        /// Of a timer that is gone: see `AttemptEnd`.
         var definition: [UInt8] = []
         var version: Int64 = 0
         var firedAt: Int64?
@@ -205,15 +205,15 @@ final class Dispatcher: @unchecked Sendable {
         end.version = attempt.version
         end.firedAt = attempt.firedAt
         end.url = attempt.url
-        end.command = result.timerCommand.map { Engine.ReceiverCommand($0) }
+        end.command = result.timerCommand.map { ReceiverCommand($0) }
         ends.append(end)
     }
 
     private static func judge(
         _ result: AttemptResult, _ id: Int64, _ attempt: Int, _ retry: RetryPolicy
-    ) -> Engine.AttemptEnd {
+    ) -> AttemptEnd {
         let draw = AttemptJudge.draw(id: String(id), attempt: attempt)
-        var end = Engine.AttemptEnd(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
+        var end = AttemptEnd(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
         switch AttemptJudge.outcome(of: result, attempt: attempt, policy: retry, draw: draw) {
         case .delivered: end.outcome.type = .delivered
         case .retry(let milliseconds):
@@ -259,7 +259,7 @@ final class Dispatcher: @unchecked Sendable {
     }
 
     /// Where the delivery of a timer that is gone leads; empty where that can't be read now.
-    private func originOfEvent(_ ready: Engine.ReadyDelivery) -> String {
+    private func originOfEvent(_ ready: DispatchedDelivery) -> String {
         guard let found = try? bodies.event(ready.id, at: ready.body),
             let webhook = try? webhookLeft(will: ready.will, Array(found.data[found.event.definition]))
         else { return "" }
@@ -306,7 +306,7 @@ final class Dispatcher: @unchecked Sendable {
     }
 
     /// Reads the event of an attempt and makes its request, which is under way then; nil where that is not to be had.
-    private func request(_ attempt: Engine.Attempt, _ place: HostQueues<Int64>.Place) -> CourierRequest? {
+    private func request(_ attempt: DeliveryAttempt, _ place: HostQueues<Int64>.Place) -> CourierRequest? {
         var underWay = UnderWay(place: place, attempt: attempt.number, retry: .standard)
         do throws(StoreError) {
             guard let (event, data) = try bodies.event(attempt.id, at: attempt.body) else {

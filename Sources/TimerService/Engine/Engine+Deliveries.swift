@@ -5,62 +5,6 @@ import Webhooks
 
 /// Deliveries, as the dispatcher takes them and clients change them.
 extension Engine {
-    /// A delivery whose turn has come.
-    struct ReadyDelivery {
-        /// Position of the event.
-        var id: Int64
-        /// Position of the record that holds it.
-        var body: Int64
-        /// Where it goes; nil for a timer that is gone: its will holds it, or else its event.
-        var origin: String?
-        /// Position of the timer's will.
-        var will: Int64?
-    }
-
-    /// What an attempt needs.
-    struct Attempt {
-        /// Position of the event.
-        var id: Int64
-        /// Position of the record that holds it.
-        var body: Int64
-        /// 1 for the first.
-        var number: Int
-        /// The webhook as it stands, encoded; nil for a timer that is gone: its will holds it, or else its event.
-        var webhook: [UInt8]?
-        /// Position of the timer's will.
-        var will: Int64?
-    }
-
-    /// How an attempt ended.
-    struct AttemptEnd {
-        var outcome: DeliveryOutcome
-        /// The waiting time before the next attempt, in milliseconds.
-        var retryAfter: Int64 = 0
-        /// What the receiver wants of the timer.
-        var command: ReceiverCommand?
-        /// Of a timer that is gone: the prefix of its definition.
-        var definition: [UInt8] = []
-        /// Of a timer that is gone: its last version.
-        var version: Int64 = 0
-        /// When the event was, where it is a fire; wall milliseconds.
-        var firedAt: Int64?
-        /// Where the attempt went; nil where no URL was found in the webhook.
-        var url: String?
-    }
-
-    /// What a receiver answered in `Timer-Command`.
-    struct ReceiverCommand {
-        /// As it came.
-        var text: [UInt8]
-        /// As it was understood; nil where it was not.
-        var header: TimerCommandHeader?
-
-        init(_ text: [UInt8]) {
-            self.text = text
-            header = TimerCommandHeader(text)
-        }
-    }
-
     /// Notes that the event that `effect` tells, at `position`, is to be delivered; what becomes too many dies.
     func owe(_ position: Int64, _ effect: Effect) {
         scheduler.owe(position, effect.slot)
@@ -98,7 +42,7 @@ extension Engine {
     ///   - isLast: whether there are no more.
     ///   - restarts: how often the log was folded anew when they were taken: after a fold everything that was taken
     ///     before and not begun comes again.
-    func takeReady(limit: Int, isLast: inout Bool, restarts: inout Int) -> [ReadyDelivery] {
+    func takeReady(limit: Int, isLast: inout Bool, restarts: inout Int) -> [DispatchedDelivery] {
         lock.withLock(.delivery) {
             isLast = true
             restarts = self.restarts
@@ -112,21 +56,21 @@ extension Engine {
                 let origin = delivery.slot.map { slot in
                     scheduler.withWebhook(slot) { WebhookConfiguration.origin(encoded: $0) } ?? nil
                 }
-                return ReadyDelivery(
+                return DispatchedDelivery(
                     id: id, body: delivery.body, origin: origin ?? nil, will: delivery.will?.position)
             }
         }
     }
 
     /// Begins attempts at the deliveries `ids`, but for those whose turn has passed.
-    func begin(_ ids: [Int64]) -> [Attempt] {
+    func begin(_ ids: [Int64]) -> [DeliveryAttempt] {
         lock.withLock(.delivery) {
             guard !storageFails else { return [] }
             let durable = shownHead
             return ids.compactMap { id in
                 guard let delivery = scheduler.beginDelivery(id, clockNow, durable: durable) else { return nil }
                 attempted.insert(id)
-                var attempt = Attempt(
+                var attempt = DeliveryAttempt(
                     id: id, body: delivery.body, number: delivery.attempts, will: delivery.will?.position)
                 if let slot = delivery.slot {
                     attempt.webhook = scheduler.withWebhook(slot) { webhook in webhook.indices.map { webhook[$0] } }

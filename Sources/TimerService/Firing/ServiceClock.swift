@@ -1,31 +1,6 @@
 import Platform
 import TimerCore
-public import TimerLog
-
-/// Where the service reads the time; a manual one in tests.
-public protocol TimeSource: Sendable {
-    /// Nanoseconds since boot, sleep included.
-    func boottime() -> Int64
-    /// Nanoseconds since 1970.
-    func realtime() -> Int64
-    /// Which boot `boottime` counts from.
-    func boot() -> Hash128
-}
-
-/// The kernel's clocks.
-public struct SystemTime: TimeSource {
-    /// The kernel's clocks.
-    public init() {}
-    /// `CLOCK_BOOTTIME`.
-    public func boottime() -> Int64 { Clocks.boottime() }
-    /// `CLOCK_REALTIME`.
-    public func realtime() -> Int64 { Clocks.realtime() }
-    /// The kernel's boot id.
-    public func boot() -> Hash128 {
-        let text = Array(Clocks.bootIdentity().utf8)
-        return Hash128(text.span, siphash: SipHash(secret: []), tweak: 0)
-    }
-}
+import TimerLog
 
 /// The scheduler's time: an elapsed clock that goes on over restarts, and the offset of the calendar from it.
 ///

@@ -1,33 +1,5 @@
 import Platform
 
-/// What the engine's lock is held for.
-public enum HoldCause: Int, CaseIterable, Sendable {
-    case turn, fire, commit, compaction, delivery, restart, other
-
-    /// The name on the wire.
-    public var name: StaticString {
-        switch self {
-        case .turn: "turn"
-        case .fire: "fire"
-        case .commit: "commit"
-        case .compaction: "compaction"
-        case .delivery: "delivery"
-        case .restart: "restart"
-        case .other: "other"
-        }
-    }
-}
-
-/// The longest hold of one cause: of those measured, the one that took the most processor time.
-public struct LongestHold: Sendable {
-    /// Seconds of processor time that the holder used.
-    public var cpuSeconds = 0.0
-    /// Seconds that the same hold took by the clock.
-    public var wallSeconds = 0.0
-    /// How many holds of this cause were measured.
-    public var count = 0
-}
-
 /// Measures how long a lock is held, as processor time of its holder: one hold in 64, or each.
 ///
 /// Guarded by the lock that it measures. A hold that is not measured costs a count.

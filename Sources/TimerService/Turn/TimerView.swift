@@ -18,25 +18,3 @@ public struct TimerView: Sendable {
     /// An empty view, to be filled again and again.
     public init() {}
 }
-
-/// Why the service could not take a command to the timers.
-public enum ServiceError: Error, Sendable, Equatable {
-    /// The state machine said no.
-    case refused(TimerRefusal)
-    /// Storage takes no writes now; nothing was changed.
-    case storageUnavailable
-    /// More work waits for the disk than may; nothing was changed.
-    case overloaded
-    /// The service is stopping; nothing was changed.
-    case shuttingDown
-}
-
-/// What became of the records an answer rests on.
-public enum Fate: Sendable, Equatable {
-    /// They are on disk: the answer may leave.
-    case durable
-    /// Not yet known.
-    case pending
-    /// They are gone: nothing of the change stands.
-    case lost
-}

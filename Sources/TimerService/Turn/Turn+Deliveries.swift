@@ -1,17 +1,5 @@
 public import TimerCore
 
-/// What a redrive came to.
-public enum RedriveVerdict: Sendable, Equatable {
-    /// It will be delivered anew, from its first attempt on.
-    case redriven(DeliveryStanding)
-    /// It is no dead letter.
-    case notDead(DeliveryState)
-    /// Its timer has no webhook any more, or one whose receiver said that it wants no more.
-    case noWebhook
-    /// As many deliveries of its timer, or in all, as may be are pending.
-    case full
-}
-
 /// Deliveries, as clients see and change them.
 extension Turn {
     /// A delivery that is pending or dead.

@@ -38,7 +38,7 @@ struct AttemptTests {
         return rig.engine.takeReady(limit: 100, isLast: &isLast, restarts: &restarts).map(\.id)
     }
 
-    private func url(_ attempt: Engine.Attempt?) -> String? {
+    private func url(_ attempt: DeliveryAttempt?) -> String? {
         attempt?.webhook.flatMap { WebhookConfiguration($0.span)?.url }
     }
 
@@ -49,7 +49,7 @@ struct AttemptTests {
         try rig.tell("t", .fire)
         try rig.settle()
         let id = try #require(rig.engine.begin(ready(rig)).first).id
-        let failed = Engine.AttemptEnd(
+        let failed = AttemptEnd(
             outcome: DeliveryOutcome(.deliveryFailed, delivery: id, attempt: 1), retryAfter: 1000)
         #expect(rig.engine.settle([failed][...]).taken == 1)
         try rig.settle()
@@ -62,8 +62,8 @@ struct AttemptTests {
         let lost = try rig.create("other")
         #expect(try rig.fate(lost) == .lost)
         try eventually("the disk works") { rig.locked { !$0.storageFails } }
-        var delivered = Engine.AttemptEnd(outcome: DeliveryOutcome(.delivered, delivery: id, attempt: 2))
-        delivered.command = Engine.ReceiverCommand(Array("cancel".utf8))
+        var delivered = AttemptEnd(outcome: DeliveryOutcome(.delivered, delivery: id, attempt: 2))
+        delivered.command = ReceiverCommand(Array("cancel".utf8))
         #expect(rig.engine.settle([delivered][...]).taken == 1)
         try rig.settle()
         #expect(rig.engine.snapshotCounters().pendingDeliveries == 0)

@@ -26,12 +26,12 @@ struct WillTests {
         var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: 12)
         outcome.reason = .attempts
         outcome.status = 500
-        #expect(rig.engine.settle([Engine.AttemptEnd(outcome: outcome)][...]).taken == 1)
+        #expect(rig.engine.settle([AttemptEnd(outcome: outcome)][...]).taken == 1)
         try rig.settle()
         return id
     }
 
-    private func begin(_ rig: Rig) -> Engine.Attempt? {
+    private func begin(_ rig: Rig) -> DeliveryAttempt? {
         var isLast = true
         var restarts = 0
         let ready = rig.engine.takeReady(limit: 100, isLast: &isLast, restarts: &restarts)
@@ -55,7 +55,7 @@ struct WillTests {
     }
 
     /// The URL that an attempt goes to whose timer is gone.
-    private func url(_ attempt: Engine.Attempt, _ rig: Rig) throws -> String? {
+    private func url(_ attempt: DeliveryAttempt, _ rig: Rig) throws -> String? {
         #expect(attempt.webhook == nil)
         let reader = try rig.store.makeReader()
         var bodies = EventBodies { position throws(StoreError) in try reader.row(holding: position) }
@@ -124,9 +124,9 @@ struct WillTests {
         let attempt = try #require(begin(rig))
         #expect(attempt.id == id && attempt.number == 1)
         #expect(try url(attempt, rig) == "http://last.test/")
-        var delivered = Engine.AttemptEnd(outcome: DeliveryOutcome(.delivered, delivery: id, attempt: 1))
+        var delivered = AttemptEnd(outcome: DeliveryOutcome(.delivered, delivery: id, attempt: 1))
         delivered.definition = definition("t")
-        delivered.command = Engine.ReceiverCommand(Array("cancel".utf8))
+        delivered.command = ReceiverCommand(Array("cancel".utf8))
         #expect(rig.engine.settle([delivered][...]).refused.count == 1)
         try rig.settle()
         #expect(rig.engine.snapshotCounters().commandsRefused == 1)

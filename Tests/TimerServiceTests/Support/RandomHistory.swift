@@ -82,17 +82,17 @@ struct RandomHistory {
                 return true
             }
         }
-        var ends: [Engine.AttemptEnd] = []
+        var ends: [AttemptEnd] = []
         for standing in underWay where generator.chance(oneIn: 2) {
             let type = [EventType.delivered, .deliveryFailed, .deliveryDead].randomElement(using: &generator)
             var outcome = DeliveryOutcome(type ?? .delivered, delivery: standing.id, attempt: standing.attempts)
             if type == .deliveryDead { outcome.reason = generator.chance(oneIn: 4) ? .gone : .attempts }
             if generator.chance(oneIn: 2) { outcome.status = Int.random(in: 200...599, using: &generator) }
-            var end = Engine.AttemptEnd(outcome: outcome)
+            var end = AttemptEnd(outcome: outcome)
             end.retryAfter = Int64.random(in: 0...3000, using: &generator)
             if type == .delivered, generator.chance(oneIn: 2) {
                 end.command = Self.commands.randomElement(using: &generator).map {
-                    Engine.ReceiverCommand(Array($0.utf8))
+                    ReceiverCommand(Array($0.utf8))
                 }
             }
             if standing.slot == nil { end.definition = TestSupport.definition("t0") }

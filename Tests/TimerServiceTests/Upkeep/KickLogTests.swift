@@ -112,7 +112,7 @@ struct KickLogTests {
         try rig.tell("dog", .kick)
         var outcome = DeliveryOutcome(.deliveryDead, delivery: attempt.id, attempt: 1)
         outcome.reason = .gone
-        _ = rig.engine.settle([Engine.AttemptEnd(outcome: outcome)][...])
+        _ = rig.engine.settle([AttemptEnd(outcome: outcome)][...])
         gate.unshut()
         try rig.settle()
         #expect(try #require(rig.progress("dog")).flags.contains(.webhookStopped))

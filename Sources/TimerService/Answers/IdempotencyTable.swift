@@ -1,20 +1,6 @@
 import TimerCore
 import TimerLog
 
-/// What an idempotency key says about a request.
-public enum IdempotencyVerdict: Equatable, Sendable {
-    /// Nothing yet: the request is under way from now on.
-    case fresh
-    /// The same request was cut: the parts at these positions stand. It is under way again from now on.
-    case cut([Int64])
-    /// The same request was answered; its answer is at these positions, part by part.
-    case answered([Int64])
-    /// Another request had this key.
-    case mismatch
-    /// The first is still under way.
-    case inProgress
-}
-
 /// Which requests with an idempotency key were answered, whole or in part, and where in the log their answers stand.
 ///
 /// Kept for 24 hours or up to a number of keys and bytes, whichever is less. The map is cut into shards so that no insertion

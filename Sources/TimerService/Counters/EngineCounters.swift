@@ -60,7 +60,7 @@ public struct EngineCounters: Sendable {
         }
     }
 
-    mutating func count(_ end: Engine.AttemptEnd, at wall: Int64) {
+    mutating func count(_ end: AttemptEnd, at wall: Int64) {
         let outcome = end.outcome
         if outcome.type == .delivered, let firedAt = end.firedAt {
             // The calendar may have been set back since.
@@ -83,33 +83,5 @@ public struct EngineCounters: Sendable {
         guard type == .fired, let fire = effect.fire else { return }
         fires[Int(effect.reason.rawValue)] += 1
         lateness.observe(Double(fire.latenessUs) / 1_000_000)
-    }
-}
-
-/// A histogram with fixed bounds, as Prometheus has it.
-public struct Histogram: Sendable {
-    /// Upper bounds of the buckets, rising; one more without a bound follows.
-    public let bounds: [Double]
-    /// Observations a bucket, not cumulated.
-    public private(set) var counts: [Int]
-    /// Sum of what was observed.
-    public private(set) var sum = 0.0
-
-    /// Makes an empty one.
-    public init(bounds: [Double]) {
-        self.bounds = bounds
-        counts = [Int](repeating: 0, count: bounds.count + 1)
-    }
-
-    /// Adds another histogram's observations; the bounds are the same.
-    public mutating func add(_ other: Histogram) {
-        for index in counts.indices { counts[index] += other.counts[index] }
-        sum += other.sum
-    }
-
-    /// Adds an observation.
-    public mutating func observe(_ value: Double) {
-        counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
-        sum += value
     }
 }

@@ -101,7 +101,7 @@ struct HoldBoundTests {
         let ends = oldest.map { id in
             var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: 1)
             outcome.reason = .gone
-            return Engine.AttemptEnd(outcome: outcome)
+            return AttemptEnd(outcome: outcome)
         }
         // 500 of each.
         #expect(rig.engine.settle(ends[...]).taken == 2)

@@ -1,0 +1,69 @@
+import Platform
+import TimerCore
+
+/// The head of a row's data: the format, the time base, what the row is for and how many records follow.
+public struct BatchHeader: Sendable, Equatable {
+    /// The format written. Readers take it and every older one, and refuse a newer one; what a record holds is told by the
+    /// record alone, as compaction carries records of older rows into new ones.
+    public static let format: UInt8 = 2
+    /// Bytes of the encoded header.
+    static let count = 61
+
+    /// When the batch was closed.
+    public var base: TimeBase
+    /// What the row is for.
+    public var kind: RowKind
+    /// How many records follow.
+    public var records: Int
+
+    /// Makes a header; see the members.
+    public init(base: TimeBase, kind: RowKind = .events, records: Int) {
+        self.base = base
+        self.kind = kind
+        self.records = records
+    }
+
+    /// What `row` is for; nil when its head is damaged or of a newer format.
+    public static func kind(of row: LogRow) -> RowKind? { BatchHeader(row.data.span)?.kind }
+
+    /// The format of a row that is newer than we know, where its head is whole as ours would be; else nil.
+    static func newerFormat(_ bytes: Span<UInt8>) -> UInt8? {
+        guard bytes.count >= count, bytes[0] > format, isWhole(bytes) else { return nil }
+        return bytes[0]
+    }
+
+    private static func isWhole(_ bytes: Span<UInt8>) -> Bool {
+        var offset = count - 4
+        guard let stored = ByteCoding.readFixed(bytes, &offset, count: 4) else { return false }
+        return UInt32(stored) == CRC32C.checksum(bytes.extracting(0..<count - 4))
+    }
+
+    func append(to bytes: inout [UInt8]) {
+        let start = bytes.count
+        bytes.append(Self.format)
+        for value in [base.now.elapsed, base.now.wallOffset, base.boottime, base.now.downtime] {
+            RecordCodec.appendFixed(UInt64(bitPattern: value), count: 8, to: &bytes)
+        }
+        RecordCodec.appendFixed(base.boot.high, count: 8, to: &bytes)
+        RecordCodec.appendFixed(base.boot.low, count: 8, to: &bytes)
+        RecordCodec.appendFixed(UInt64(records) | UInt64(kind.rawValue) << 32, count: 8, to: &bytes)
+        let checksum = CRC32C.checksum(bytes.span.extracting(start..<bytes.count))
+        RecordCodec.appendFixed(UInt64(checksum), count: 4, to: &bytes)
+    }
+
+    /// Decodes the header at the start of a row's data; nil when it is damaged or of a newer format.
+    public init?(_ bytes: Span<UInt8>) {
+        guard bytes.count >= Self.count, (1...Self.format).contains(bytes[0]), Self.isWhole(bytes) else { return nil }
+        var offset = 1
+        var words = InlineArray<7, UInt64>(repeating: 0)
+        for index in words.indices { words[index] = ByteCoding.readFixed(bytes, &offset, count: 8) ?? 0 }
+        guard let kind = UInt8(exactly: words[6] >> 32).flatMap(RowKind.init(rawValue:)) else { return nil }
+        base = TimeBase(
+            now: Now(
+                elapsed: Int64(bitPattern: words[0]), wallOffset: Int64(bitPattern: words[1]),
+                downtime: Int64(bitPattern: words[3])),
+            boottime: Int64(bitPattern: words[2]), boot: Hash128(high: words[4], low: words[5]))
+        self.kind = kind
+        records = Int(words[6] & 0xFFFF_FFFF)
+    }
+}

@@ -1,0 +1,15 @@
+/// How far positions and versions went, or may have gone, beyond what the log holds.
+///
+/// Written ahead where changes are shown before they are on disk: what may be shown so lies at or below a mark that is.
+public struct HighWaterMark: Sendable, Equatable {
+    /// The greatest position.
+    public var position: Int64
+    /// The greatest version of any timer.
+    public var version: Int64
+
+    /// Makes a mark; see the members.
+    public init(position: Int64 = 0, version: Int64 = 0) {
+        self.position = position
+        self.version = version
+    }
+}

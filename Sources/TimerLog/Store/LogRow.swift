@@ -1,0 +1,25 @@
+/// One row of the log: a run of records that became durable together, and its link to the row before.
+public struct LogRow: Sendable, Equatable {
+    /// Position of the first record in the row.
+    public var first: Int64
+    /// Position of the last record in the row, at least `first`.
+    public var last: Int64
+    /// `last` of the row before, 0 for the first row ever. Replay and fold verify this chain.
+    public var previous: Int64
+    /// The partition of the log; 0 until there are several.
+    public var partition: Int32
+    /// The epoch of the writer; 0 until there are several.
+    public var epoch: Int64
+    /// The encoded batch: a header and records, at most 256 KiB unless one record alone is larger.
+    public var data: [UInt8]
+
+    /// Makes a row; see the members.
+    public init(first: Int64, last: Int64, previous: Int64, partition: Int32 = 0, epoch: Int64 = 0, data: [UInt8]) {
+        self.first = first
+        self.last = last
+        self.previous = previous
+        self.partition = partition
+        self.epoch = epoch
+        self.data = data
+    }
+}

@@ -1,0 +1,22 @@
+/// A volume of one partition: the log that a single server writes.
+public final class SingleLogVolume: LogVolume {
+    private let only: any LogStore
+
+    /// The volume whose one log is `store`.
+    public init(_ store: any LogStore) { only = store }
+
+    /// 1.
+    public var partitionCount: Int { 1 }
+    /// 1: positions are consecutive.
+    public var stride: Int64 { 1 }
+    /// The log.
+    public func store(_ partition: Int) -> any LogStore { only }
+    /// Appends to the log.
+    public func append(_ appends: [PartitionAppend]) -> [AppendOutcome] {
+        appends.map { only.append($0.rows, expecting: $0.expecting, epoch: $0.epoch) }
+    }
+    /// Bytes of the log.
+    public func bytesOnDisk() -> Int { only.bytesOnDisk() }
+    /// Closes the log.
+    public func close() { only.close() }
+}

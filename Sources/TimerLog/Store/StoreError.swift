@@ -1,0 +1,27 @@
+/// Why a store could not do what it was asked.
+public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What kind of trouble, as far as a caller acts on it.
+    public enum Kind: Sendable, Equatable {
+        /// The device has no room.
+        case full
+        /// The device failed, or the file system refused.
+        case io
+        /// What is stored can't be right; `description` names where.
+        case damaged
+        /// Somebody else holds the data directory.
+        case inUse
+        /// The directory or file can't be used at all (permissions, not a database, a newer format).
+        case unusable
+    }
+
+    /// What kind of trouble.
+    public var kind: Kind
+    /// One line for a log or an operator.
+    public var description: String
+
+    /// Makes an error.
+    public init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+}

@@ -1,0 +1,20 @@
+/// Where an open store stands.
+public struct StoreHead: Sendable, Equatable {
+    /// The epoch this writer holds.
+    public var epoch: Int64
+    /// Position of the last record on disk, 0 when there is none.
+    public var last: Int64
+    /// The 128-bit secret of this log (16 bytes), made when the log was: keys the hashes that order lists.
+    public var secret: [UInt8]
+    /// Wall milliseconds at which the log was copied, or its end cut: others may have gone on from there, so positions and
+    /// versions begin anew by the clock. Nil from the first append on.
+    public var branchedAt: Int64?
+
+    /// Makes a head; see the members.
+    public init(epoch: Int64, last: Int64, secret: [UInt8], branchedAt: Int64? = nil) {
+        self.branchedAt = branchedAt
+        self.epoch = epoch
+        self.last = last
+        self.secret = secret
+    }
+}

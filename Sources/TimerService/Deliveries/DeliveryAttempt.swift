@@ -1,0 +1,13 @@
+/// What an attempt needs.
+struct DeliveryAttempt {
+    /// Position of the event.
+    var id: Int64
+    /// Position of the record that holds it.
+    var body: Int64
+    /// 1 for the first.
+    var number: Int
+    /// The webhook as it stands, encoded; nil for a timer that is gone: its will holds it, or else its event.
+    var webhook: [UInt8]?
+    /// Position of the timer's will.
+    var will: Int64?
+}

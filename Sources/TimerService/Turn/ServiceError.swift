@@ -1,0 +1,13 @@
+public import TimerCore
+
+/// Why the service could not take a command to the timers.
+public enum ServiceError: Error, Sendable, Equatable {
+    /// The state machine said no.
+    case refused(TimerRefusal)
+    /// Storage takes no writes now; nothing was changed.
+    case storageUnavailable
+    /// More work waits for the disk than may; nothing was changed.
+    case overloaded
+    /// The service is stopping; nothing was changed.
+    case shuttingDown
+}
