@@ -28,26 +28,29 @@ extension LogStore {
     }
 }
 
-/// Rows on their way from the thread that reads them to the one that works on them.
-private final class RowQueue: @unchecked Sendable {  // unchecked: what changes is touched only under `lock`
-    /// Rows go over together that have so many bytes, or so many records, which take more memory than they do in a row: a
-    /// thread is woken for some 250 us of work, not for a short row.
+/// Rows between the thread that reads them and the thread that works on them.
+private final class RowQueue: Sendable {
+    /// Bytes and records after which rows go over together: records take more memory than they do in a row, and a thread
+    /// is woken for some 250 us of work, not for a short row.
     private static let portionBytes = BatchRows.maximumRowBytes
     private static let portionRecords = 4096
-    /// How many portions wait at most.
+    /// Most portions in the queue.
     private static let portionsAhead = 4
 
-    private let lock = Lock()
-    private var portions: [[DecodedRow]] = []
-    private var isEnded = false
-    private var failure: StoreError?
-    private var isStopped = false
+    private struct State {
+        var portions: [[DecodedRow]] = []
+        var isEnded = false
+        var failure: StoreError?
+        var isStopped = false
+    }
 
-    /// Reads and decodes rows until none is left, or nobody wants more.
+    private let state = Guarded(State())
+
+    /// Reads and decodes rows until none is left, or until `stop`.
     func fill(from reader: any LogReader) throws(StoreError) {
         var portion: [DecodedRow] = []
         var (bytes, records) = (0, 0)
-        // Those read before a failure go before it.
+        // Rows that were read before a failure are handed over before it.
         defer { _ = add(portion) }
         try reader.read(from: 0) { row in
             let decoded = DecodedRow(row)
@@ -60,43 +63,37 @@ private final class RowQueue: @unchecked Sendable {  // unchecked: what changes 
         }
     }
 
-    /// Waits until there is room. False when nobody wants more.
+    /// Adds a portion once there is room, or after `stop`. Returns false after `stop`.
     private func add(_ portion: [DecodedRow]) -> Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        while portions.count >= Self.portionsAhead, !isStopped { lock.wait() }
-        portions.append(portion)
-        lock.broadcast()
-        return !isStopped
+        // One thread adds, so the room that it waited for is still there.
+        state.wait { $0.portions.count < Self.portionsAhead || $0.isStopped ? () : nil }
+        return state.update { state in
+            state.portions.append(portion)
+            return !state.isStopped
+        }
     }
 
     /// Notes that nothing follows, or what went wrong.
     func end(_ failure: StoreError?) {
-        lock.withLock {
-            self.failure = failure
-            isEnded = true
-            lock.broadcast()
+        state.update { state in
+            state.failure = failure
+            state.isEnded = true
         }
     }
 
     /// The next rows, once they are there; nil after the last.
     func take() throws(StoreError) -> [DecodedRow]? {
-        lock.lock()
-        defer { lock.unlock() }
-        while portions.isEmpty, !isEnded { lock.wait() }
-        guard portions.isEmpty else {
-            lock.broadcast()
-            return portions.removeFirst()
+        // One thread takes, so the portion that it waited for is still there.
+        state.wait { !$0.portions.isEmpty || $0.isEnded ? () : nil }
+        return try state.update { state throws(StoreError) in
+            if !state.portions.isEmpty { return state.portions.removeFirst() }
+            if let failure = state.failure { throw failure }
+            return nil
         }
-        if let failure { throw failure }
-        return nil
     }
 
-    /// Nobody wants more.
+    /// Has `fill` end: no further rows are taken.
     func stop() {
-        lock.withLock {
-            isStopped = true
-            lock.broadcast()
-        }
+        state.update { $0.isStopped = true }
     }
 }

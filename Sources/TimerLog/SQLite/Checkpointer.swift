@@ -2,64 +2,67 @@ internal import Platform
 
 /// The thread that copies the WAL into the database while the log grows, so that the writer seldom has to.
 ///
-/// It runs passive checkpoints: they wait for nobody and nobody waits for them.
-final class Checkpointer: @unchecked Sendable {  // unchecked: what changes is touched only under `lock`
-    private let lock = Lock()
+/// It runs passive checkpoints: they wait for no other connection, and no other connection waits for them.
+final class Checkpointer: Sendable {
+    private struct State {
+        var pages = 0
+        var pagesCopied = 0
+        var isEnding = false
+        var thread: Thread?
+    }
+
+    private let state = Guarded(State())
     private let interval: Int
     private let open: @Sendable () throws(SQLiteFailure) -> SQLiteConnection
-    /// Held while a checkpoint runs: SQLite lets one run at a time, and refuses the second at once.
-    private let turn = Lock()
-    private var pages = 0
-    private var pagesCopied = 0
-    private var isEnding = false
-    private var thread: Thread?
+    /// Held while a checkpoint runs: SQLite runs one at a time, and fails a second one at once.
+    private let checkpointing = Lock()
 
     /// Starts the thread. `interval` is how many pages the WAL grows between two checkpoints; `open` opens the
     /// connection, on the thread.
     init(interval: Int, _ open: @escaping @Sendable () throws(SQLiteFailure) -> SQLiteConnection) {
         self.interval = interval
         self.open = open
-        thread = Thread(name: "checkpointer") { [self] in run() }
+        state.withLock { $0.thread = Thread(name: "checkpointer") { [self] in run() } }
     }
 
-    /// Tells that the WAL is `pages` long after a commit.
+    /// Notes that the WAL is `pages` long after a commit.
     func note(pages: Int) {
-        lock.withLock {
-            self.pages = pages
-            if pages < pagesCopied { pagesCopied = 0 }
-            if isDue { lock.broadcast() }
+        let isDue = state.withLock { state in
+            state.pages = pages
+            if pages < state.pagesCopied { state.pagesCopied = 0 }
+            return isDue(state)
         }
+        if isDue { state.update { _ in } }
     }
 
     /// Runs `checkpoint` while this thread runs none, after the one under way.
     func alone(_ checkpoint: () throws(SQLiteFailure) -> Void) throws(SQLiteFailure) {
-        turn.lock()
-        defer { turn.unlock() }
+        checkpointing.lock()
+        defer { checkpointing.unlock() }
         try checkpoint()
     }
 
     /// Ends the thread, after the checkpoint under way, and waits for it. Call once.
     func end() {
-        lock.withLock {
-            isEnding = true
-            lock.broadcast()
+        let thread = state.update { state in
+            state.isEnding = true
+            return state.thread.take()
         }
         thread?.join()
-        thread = nil
     }
 
-    private var isDue: Bool { pages - pagesCopied >= interval }
+    private func isDue(_ state: borrowing State) -> Bool { state.pages - state.pagesCopied >= interval }
 
     private func run() {
         var connection: SQLiteConnection?
         while true {
-            let isOver = lock.withLock {
-                while !isEnding && !isDue { lock.wait() }
-                pagesCopied = pages
-                return isEnding
+            let isOver = state.wait { state -> Bool? in
+                guard state.isEnding || isDue(state) else { return nil }
+                state.pagesCopied = state.pages
+                return state.isEnding
             }
             if isOver { return }
-            // A failure is not lost: the writer's own checkpoint meets it, and its append tells. Until then the WAL
+            // A failure is not lost: the writer's own checkpoint meets it, and its append reports it. Until then the WAL
             // holds everything, and the next try is an interval away.
             do throws(SQLiteFailure) {
                 if connection == nil { connection = try open() }

@@ -4,7 +4,7 @@ internal import Platform
 ///
 /// The database is in WAL mode with `synchronous=FULL`, so a commit is one write and one sync of the WAL. A reader
 /// holds a read transaction for about a MiB of rows at a time and never while somebody works on them.
-public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked: what changes is touched under `turn`
+public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked: what changes is touched under `calls`
     /// Rows that `open` verifies at the end of the log.
     static let rowsVerifiedAtOpen = 64
     /// Most bytes of row data that one `delete` removes, but for a single row that is larger.
@@ -12,8 +12,9 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     private let directory: DataDirectory
     private let tuning: Tuning
     private let gate = ReaderGate()
-    private let turn = Lock()
-    private var lock: DirectoryLock?
+    /// Held for the length of a call that uses the writer.
+    private let calls = Lock()
+    private var directoryLock: DirectoryLock?
     private var writer: LogWriter?
     /// Where the log stood when it was last open; nil before the first open.
     private var known: StoreHead?
@@ -33,14 +34,14 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     /// Opens, or opens anew. The first open takes the `DirectoryLock`, which is held until `close`; it makes what is
     /// missing. Those after it make nothing, and throw where they do not find the log that was open before.
     public func open() throws(StoreError) -> StoreHead {
-        turn.lock()
-        defer { turn.unlock() }
+        calls.lock()
+        defer { calls.unlock() }
         closeConnections()
-        if let lock {
-            guard lock.holds(directory) else { throw directory.isGone(directory.lock) }
+        if let directoryLock {
+            guard directoryLock.holds(directory) else { throw directory.isGone(directory.lock) }
         } else {
             try directory.create()
-            lock = try DirectoryLock(directory: directory.path)
+            directoryLock = try DirectoryLock(directory: directory.path)
         }
         if known == nil { try directory.createDatabase() }
         let opened = try LogWriter(directory, tuning, continuing: known)
@@ -54,22 +55,22 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
     /// A failure before the commit that rolls back is `absent`; one in the commit is `unknown`, and every append after
     /// it `absent` until the store is opened anew.
     public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
-        turn.withLock { writer?.append(rows, expecting: expecting, epoch: epoch) ?? .absent(Self.notOpen) }
+        calls.withLock { writer?.append(rows, expecting: expecting, epoch: epoch) ?? .absent(Self.notOpen) }
     }
 
     /// As the protocol says; the newest row always stays, since it says where the log stands. Gives free pages back to
     /// the file system, a bounded number a call. After a throw, open anew.
     public func delete(upTo position: Int64) throws(StoreError) -> Int {
-        turn.lock()
-        defer { turn.unlock() }
+        calls.lock()
+        defer { calls.unlock() }
         guard let writer else { throw Self.notOpen }
         return try writer.delete(upTo: position)
     }
 
     /// As the protocol says.
     public func replace(with rows: [LogRow]) throws(StoreError) {
-        turn.lock()
-        defer { turn.unlock() }
+        calls.lock()
+        defer { calls.unlock() }
         guard let writer else { throw Self.notOpen }
         try writer.replace(with: rows)
     }
@@ -99,9 +100,9 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
 
     /// Closes every connection and lets the directory go.
     public func close() {
-        turn.withLock {
+        calls.withLock {
             closeConnections()
-            lock = nil
+            directoryLock = nil
             known = nil
         }
     }

@@ -2,63 +2,68 @@ internal import Platform
 
 /// The log in memory: for tests and for a server whose timers may die with it. What was appended is found again by
 /// `open` of the same object.
-public final class MemoryLogStore: LogStore, @unchecked Sendable {  // unchecked: touched only under `lock`
-    private let lock = Lock()
-    private var rows: [LogRow] = []
-    private var head: StoreHead
-    private var isOpen = false
+public final class MemoryLogStore: LogStore {
+    private struct State {
+        var rows: [LogRow] = []
+        var head: StoreHead
+        var isOpen = false
+    }
+
+    private let state: Guarded<State>
 
     /// Makes an empty, closed store with a secret of its own.
     public init() {
-        head = StoreHead(epoch: 0, last: 0, secret: SQLiteSchema.newSecret())
+        state = Guarded(State(head: StoreHead(epoch: 0, last: 0, secret: SQLiteSchema.newSecret())))
     }
 
     /// Opens; never throws.
     public func open() throws(StoreError) -> StoreHead {
-        lock.withLock {
-            isOpen = true
-            return head
+        state.withLock { state in
+            state.isOpen = true
+            return state.head
         }
     }
 
     /// Keeps `rows`. Never `unknown`.
     public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
-        lock.lock()
-        defer { lock.unlock() }
-        guard isOpen else { return .absent(Self.notOpen) }
-        if let refusal = AppendRules.refusal(rows, expecting: expecting, epoch: epoch, head: head) { return refusal }
-        self.rows += rows
-        head.last = rows.last?.last ?? head.last
-        return .durable
+        state.withLock { state in
+            guard state.isOpen else { return .absent(Self.notOpen) }
+            let refusal = AppendRules.refusal(rows, expecting: expecting, epoch: epoch, head: state.head)
+            if let refusal { return refusal }
+            state.rows += rows
+            state.head.last = rows.last?.last ?? state.head.last
+            return .durable
+        }
     }
 
     /// As the protocol says; the newest row always stays.
     public func delete(upTo position: Int64) throws(StoreError) -> Int {
-        lock.lock()
-        defer { lock.unlock() }
-        guard isOpen else { throw Self.notOpen }
-        var bytes = 0
-        var count = 0
-        while count + 1 < rows.count, rows[count].last <= position {
-            let size = rows[count].data.count
-            guard count == 0 || bytes + size <= SQLiteLogStore.bytesADelete else { break }
-            bytes += size
-            count += 1
+        try state.withLock { state throws(StoreError) in
+            guard state.isOpen else { throw Self.notOpen }
+            var bytes = 0
+            var count = 0
+            while count + 1 < state.rows.count, state.rows[count].last <= position {
+                let size = state.rows[count].data.count
+                guard count == 0 || bytes + size <= SQLiteLogStore.bytesADelete else { break }
+                bytes += size
+                count += 1
+            }
+            state.rows.removeFirst(count)
+            return bytes
         }
-        rows.removeFirst(count)
-        return bytes
     }
 
     /// As the protocol says.
     public func replace(with replacements: [LogRow]) throws(StoreError) {
-        lock.lock()
-        defer { lock.unlock() }
-        guard isOpen else { throw Self.notOpen }
-        for row in replacements {
-            guard let start = rows.firstIndex(where: { $0.first == row.first }),
-                let end = rows[start...].firstIndex(where: { $0.last == row.last }), end < rows.count - 1
-            else { throw StoreError(.damaged, "the rows at positions \(row.first)…\(row.last) are not there") }
-            rows.replaceSubrange(start...end, with: [row])
+        try state.withLock { state throws(StoreError) in
+            guard state.isOpen else { throw Self.notOpen }
+            for row in replacements {
+                guard let start = state.rows.firstIndex(where: { $0.first == row.first }),
+                    let end = state.rows[start...].firstIndex(where: { $0.last == row.last }),
+                    end < state.rows.count - 1
+                else { throw StoreError(.damaged, "the rows at positions \(row.first)…\(row.last) are not there") }
+                state.rows.replaceSubrange(start...end, with: [row])
+            }
         }
     }
 
@@ -67,26 +72,26 @@ public final class MemoryLogStore: LogStore, @unchecked Sendable {  // unchecked
 
     /// Bytes of row data: what a device would hold at least.
     public func bytesOnDisk() -> Int {
-        lock.withLock { rows.reduce(0) { $0 + $1.data.count } }
+        state.withLock { $0.rows.reduce(0) { $0 + $1.data.count } }
     }
 
     /// Closes; `open` finds everything again.
     public func close() {
-        lock.withLock { isOpen = false }
+        state.withLock { $0.isOpen = false }
     }
 
     /// Up to a bounded number of rows from the one that holds `position`, or the first after it.
     fileprivate func fetch(from position: Int64) throws(StoreError) -> [LogRow] {
-        lock.lock()
-        defer { lock.unlock() }
-        guard isOpen else { throw Self.notOpen }
-        var low = 0
-        var high = rows.count
-        while low < high {
-            let middle = (low + high) / 2
-            if rows[middle].last < position { low = middle + 1 } else { high = middle }
+        try state.withLock { state throws(StoreError) in
+            guard state.isOpen else { throw Self.notOpen }
+            var low = 0
+            var high = state.rows.count
+            while low < high {
+                let middle = (low + high) / 2
+                if state.rows[middle].last < position { low = middle + 1 } else { high = middle }
+            }
+            return Array(state.rows[low...].prefix(RowQueries.rowsARead))
         }
-        return Array(rows[low...].prefix(RowQueries.rowsARead))
     }
 
     private static var notOpen: StoreError { StoreError(.io, "the log is not open") }

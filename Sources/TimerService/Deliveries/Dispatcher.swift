@@ -9,18 +9,38 @@ import Webhooks
 /// Until a delivery's turn comes at its host it is a number in a queue; then its event is read by its position, its
 /// request made and given to the courier. A timer's next one may go once the outcome of the last is on disk.
 final class Dispatcher: @unchecked Sendable {
-    // Unchecked: `arrived` to `listeners` are guarded by `lock`, `courier` is set once; the rest is its thread's.
+    // Unchecked: `courier` is set once, and what is not in `state` is touched by the dispatcher's thread alone.
+    private struct State {
+        var arrived: [CourierResult] = []
+        var isAwake = false
+        /// Whether no further attempt begins, and whether the courier has told of all that it will.
+        var isStopping = false
+        var isOver = false
+        var listeners: [AddressPolicy.Listener] = []
+
+        /// Takes what woke the thread; nil when it was not woken.
+        mutating func takeIfAwake() -> News? { isAwake ? take() : nil }
+
+        mutating func take() -> News {
+            isAwake = false
+            var results: [CourierResult] = []
+            swap(&results, &arrived)
+            return News(results: results, isStopping: isStopping, isOver: isOver)
+        }
+    }
+
+    /// What other threads have told the dispatcher's.
+    private struct News {
+        let results: [CourierResult]
+        let isStopping: Bool
+        let isOver: Bool
+    }
+
+    private let state = Guarded(State())
     private let engine: Engine
     private let report: @Sendable (ServiceEvent) -> Void
     private let sending: DeliverySending
     private let configuration: DeliveryConfiguration
-    private let lock = Lock()
-    private var arrived: [CourierResult] = []
-    private var isAwake = false
-    /// Whether no further attempt begins, and whether the courier has told of all that it will.
-    private var isStopping = false
-    private var isOver = false
-    private var listeners: [AddressPolicy.Listener] = []
     private var courier: (any WebhookCourier)?
     private let rows: RowSource
     private var bodies: EventBodies
@@ -104,21 +124,15 @@ final class Dispatcher: @unchecked Sendable {
     }
 
     /// What the server listens on, where no delivery may go.
-    func refuse(_ listeners: [AddressPolicy.Listener]) { lock.withLock { self.listeners = listeners } }
+    func refuse(_ listeners: [AddressPolicy.Listener]) { state.withLock { $0.listeners = listeners } }
 
     /// Has the thread look for work. Any thread.
-    func wake() {
-        lock.withLock {
-            isAwake = true
-            lock.broadcast()
-        }
-    }
+    func wake() { state.update { $0.isAwake = true } }
 
     private func take(_ results: [CourierResult]) {
-        lock.withLock {
-            arrived += results
-            isAwake = true
-            lock.broadcast()
+        state.update { state in
+            state.arrived += results
+            state.isAwake = true
         }
     }
 
@@ -126,7 +140,7 @@ final class Dispatcher: @unchecked Sendable {
         guard let judged = IPAddress(bytes: address.bytes) else { return "no address of the internet" }
         let rules = configuration.policy.value
         let policy = AddressPolicy(
-            allow: rules.allow, deny: rules.deny, listeners: lock.withLock { listeners },
+            allow: rules.allow, deny: rules.deny, listeners: state.withLock { $0.listeners },
             isLocal: { LocalAddress.exists($0.bytes) })
         return policy.refusal(of: judged, port: address.port, host: host)?.rawValue
     }
@@ -134,9 +148,9 @@ final class Dispatcher: @unchecked Sendable {
     /// Begins no further attempts and waits up to `seconds` for those under way; what has not ended then is attempted
     /// again by the next process. Not from its own thread.
     func stop(seconds: Double) {
-        lock.withLock { isStopping = true }
+        state.withLock { $0.isStopping = true }
         courier?.stop(deadlineSeconds: seconds)
-        lock.withLock { isOver = true }
+        state.withLock { $0.isOver = true }
         wake()
     }
 
@@ -154,33 +168,23 @@ final class Dispatcher: @unchecked Sendable {
     /// Waits for something to do and does it. Returns whether the courier has told of all that it will.
     @discardableResult
     func step() -> Bool {
-        let (results, isStopping, isOver) = wait()
-        for result in results { end(result, isStopping: isStopping) }
+        let news = wait()
+        for result in news.results { end(result, isStopping: news.isStopping) }
         settle()
-        // What can't be recorded now would be sent again: nothing more begins before it is.
-        if isStopping || !ends.isEmpty { return isOver }
+        // An outcome that can't be recorded now would be sent again: no attempt begins before it is recorded.
+        if news.isStopping || !ends.isEmpty { return news.isOver }
         queue()
         begin()
-        return isOver
+        return news.isOver
     }
 
     /// Whether a step would not wait.
-    var hasWork: Bool { lock.withLock { isAwake } }
+    var hasWork: Bool { state.withLock { $0.isAwake } }
 
-    private func wait() -> (results: [CourierResult], isStopping: Bool, isOver: Bool) {
-        lock.withLock {
-            while !isAwake {
-                if ends.isEmpty {
-                    lock.wait()
-                } else {
-                    isAwake = !lock.wait(nanoseconds: Self.pause) || isAwake
-                }
-            }
-            isAwake = false
-            var results: [CourierResult] = []
-            swap(&results, &arrived)
-            return (results, isStopping, isOver)
-        }
+    /// Waits until the thread is woken, or for a pause where outcomes are still to be recorded.
+    private func wait() -> News {
+        if ends.isEmpty { return state.wait { $0.takeIfAwake() } }
+        return state.wait(nanoseconds: Self.pause) { $0.takeIfAwake() } ?? state.withLock { $0.take() }
     }
 
     /// Judges how an attempt ended.

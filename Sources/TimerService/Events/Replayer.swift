@@ -3,17 +3,25 @@ public import TimerCore
 public import TimerLog
 
 /// Reads old rows from the store for streams and repeated requests, on threads and connections of its own, so that
-/// neither the I/O loops nor the committer wait for it. A bounded run of rows is read at a time; whoever wants more asks
+/// neither the I/O loops nor the committer wait for it. A bounded run of rows is read at a time; for more the caller asks
 /// again.
-public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
+public final class Replayer: @unchecked Sendable {  // unchecked: the queues do not say that they may change threads
     typealias Job = @Sendable (any LogReader) -> Void
 
-    private let lock = Lock()
-    private var jobs: FIFO<Job> = FIFO()
-    /// Walks along timers' events, a slice each: every other job is one of them, where there are both.
-    private var walks: FIFO<Job> = FIFO()
-    private var isWalksTurn = false
-    private var stopping = false
+    private struct State {
+        var jobs: FIFO<Job> = FIFO()
+        /// Slices of histories: every other job is one of them, where there are both.
+        var slices: FIFO<Job> = FIFO()
+        var isSliceNext = false
+        var isStopping = false
+
+        mutating func next() -> Job? {
+            isSliceNext.toggle()
+            return isSliceNext ? slices.popFirst() ?? jobs.popFirst() : jobs.popFirst() ?? slices.popFirst()
+        }
+    }
+
+    private let state = Guarded(State())
     private let store: any LogStore
     private let hub: EventHub
 
@@ -34,35 +42,20 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         }
     }
 
+    /// The next job, once there is one; nil after `stop`.
     private func next() -> Job? {
-        lock.withLock {
-            while jobs.isEmpty && walks.isEmpty && !stopping { lock.wait() }
-            if stopping { return nil }
-            isWalksTurn.toggle()
-            return isWalksTurn ? walks.popFirst() ?? jobs.popFirst() : jobs.popFirst() ?? walks.popFirst()
+        state.wait { state -> Job?? in
+            if state.isStopping { return .some(nil) }
+            return state.next()
         }
     }
 
-    private func enqueue(_ job: @escaping Job) {
-        lock.withLock {
-            jobs.append(job)
-            lock.broadcast()
-        }
-    }
+    private func enqueue(_ job: @escaping Job) { state.update { $0.jobs.append(job) } }
 
-    private func enqueueWalk(_ job: @escaping Job) {
-        lock.withLock {
-            walks.append(job)
-            lock.broadcast()
-        }
-    }
+    /// As `enqueue`, for a slice of a history.
+    func enqueueSlice(_ job: @escaping Job) { state.update { $0.slices.append(job) } }
 
-    func stop() {
-        lock.withLock {
-            stopping = true
-            lock.broadcast()
-        }
-    }
+    func stop() { state.update { $0.isStopping = true } }
 
     /// Bytes of rows after which a read of several ends: what one stream may hold of the log.
     static let bytesARead = 1 << 20
@@ -98,16 +91,16 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
         enqueue { reader in
             var positions: [Int64] = []
             var next = newest
-            var links = Links()
+            var links = EventLinks()
             var isWhole = true
             do throws(StoreError) {
                 while next > position {
-                    if !links.hold(next) {
+                    if !links.holds(next) {
                         guard let row = try reader.row(holding: next) else {
                             isWhole = false
                             break
                         }
-                        links = try Links(row)
+                        links = try EventLinks(row)
                         positions.append(next)
                     }
                     next = links.previous(of: next)
@@ -188,91 +181,6 @@ public final class Replayer: @unchecked Sendable {  // unchecked: every `var` is
     ) throws(StoreError) -> LogRow? {
         if let row = hub.row(holding: position) { return row }
         return try reader.row(holding: position)
-    }
-
-    /// A walk along a timer's events, from the newest back.
-    public struct History: Sendable {
-        /// Events from one mark to the next.
-        public static let stride = 256
-        /// Positions of the newest event, the 256th before it, and so on, oldest first: a mark every `stride` events, so
-        /// that a history costs little however long it is.
-        public var marks: [Int64] = []
-        /// The oldest event that was found; 0 for none.
-        public var oldest: Int64 = 0
-        /// Whether it goes back to the timer's creation.
-        public var isWhole = false
-        /// Whether events behind the asker's position are gone.
-        public var isExpired = false
-    }
-
-    /// Events that one slice of a walk passes: other jobs come in between.
-    private static let sliceEvents = 4 * History.stride
-
-    /// Follows a timer's events back from the one at `newest` to those after `since`.
-    public func history(
-        newest: Int64, since: Int64, reply: @escaping @Sendable (Result<History, StoreError>) -> Void
-    ) {
-        walk(Walk(next: newest, since: since), reply)
-    }
-
-    /// Where a walk stands.
-    private struct Walk: Sendable {
-        var next: Int64
-        let since: Int64
-        var history = History()
-        /// Events since the last mark.
-        var passed = 0
-    }
-
-    private func walk(_ begun: Walk, _ reply: @escaping @Sendable (Result<History, StoreError>) -> Void) {
-        enqueueWalk { [self] reader in
-            var walk = begun
-            var links = Links()
-            do throws(StoreError) {
-                for _ in 0..<Self.sliceEvents where walk.next > walk.since {
-                    if !links.hold(walk.next) {
-                        guard let row = try reader.row(holding: walk.next) else {
-                            walk.history.isExpired = true
-                            walk.next = 0
-                            break
-                        }
-                        links = try Links(row)
-                    }
-                    if walk.passed % History.stride == 0 { walk.history.marks.append(walk.next) }
-                    walk.passed += 1
-                    walk.history.oldest = walk.next
-                    walk.next = links.previous(of: walk.next)
-                    walk.history.isWhole = walk.next == 0
-                }
-            } catch {
-                return reply(.failure(error))
-            }
-            if walk.next > walk.since { return self.walk(walk, reply) }
-            walk.history.marks.reverse()
-            reply(.success(walk.history))
-        }
-    }
-
-    /// Which position each record of a row names as its timer's event before: read once, however many are asked for.
-    private struct Links {
-        private var first: Int64 = 0
-        private var previous: [Int64] = []
-
-        init() {}
-
-        init(_ row: LogRow) throws(StoreError) {
-            var previous: [Int64] = []
-            try BatchRows.read(row) { record in
-                previous.append(record.previous)
-                return true
-            }
-            first = row.first
-            self.previous = previous
-        }
-
-        func hold(_ position: Int64) -> Bool { position >= first && position - first < Int64(previous.count) }
-
-        func previous(of position: Int64) -> Int64 { previous[Int(position - first)] }
     }
 }
 

@@ -1,4 +1,3 @@
-
 /// Has the loops read their sockets after a silence, before a watchdog is judged: kicks that came while the process stood
 /// still wait there.
 ///

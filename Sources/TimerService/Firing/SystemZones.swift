@@ -4,17 +4,15 @@ public import TimerCore
 /// The time zones of this machine, from its files in TZif format.
 ///
 /// A zone is read once and then kept; after an update of the files a restart sees the new rules. Names that were not
-/// found are not kept, so that what clients ask for does not fill the memory.
-public final class SystemZones: ZoneSource, @unchecked Sendable {
-    // Unchecked: `found` is guarded by `lock`.
+/// found are not kept, so that clients can't fill the memory with them.
+public final class SystemZones: ZoneSource, Sendable {
     private let directory: String
-    private let lock = Lock()
-    private var found: [[UInt8]: TimeZoneTable] = [:]
+    private let found = Guarded<[[UInt8]: TimeZoneTable]>([:])
 
     /// Longer names are refused unread; the longest there is has 32 bytes.
     private static let nameLimit = 64
 
-    /// - Parameter directory: where the files are; none need be there, UTC is known without.
+    /// - Parameter directory: where the files are; there may be none, UTC is known without.
     public init(directory: String = "/usr/share/zoneinfo") { self.directory = directory }
 
     /// The zone of that IANA name; nil when there is none, or when its file can't be read.
@@ -24,13 +22,13 @@ public final class SystemZones: ZoneSource, @unchecked Sendable {
     public func zone(named name: [UInt8]) -> TimeZoneTable? {
         if name == Array("UTC".utf8) { return .utc }
         guard Self.isName(name) else { return nil }
-        if let known = lock.withLock({ found[name] }) { return known }
-        // Read without holding the lock: two threads may read one file, and both find the same.
+        if let known = found.withLock({ $0[name] }) { return known }
+        // Read without the lock: two threads may read one file, and both find the same.
         let path = "\(directory)/\(String(decoding: name, as: UTF8.self))"
         guard let bytes = FileBytes.read(path, limit: TimeZoneTable.tzifLimit),
             let table = TimeZoneTable(tzif: bytes.span)
         else { return nil }
-        lock.withLock { found[name] = table }
+        found.withLock { $0[name] = table }
         return table
     }
 
