@@ -15,6 +15,8 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         var isSliceNext = false
         var isStopping = false
 
+        var isEmpty: Bool { jobs.isEmpty && slices.isEmpty }
+
         mutating func next() -> Job? {
             isSliceNext.toggle()
             return isSliceNext ? slices.popFirst() ?? jobs.popFirst() : jobs.popFirst() ?? slices.popFirst()
@@ -46,7 +48,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     private func next() -> Job? {
         state.wait { state -> Job?? in
             if state.isStopping { return .some(nil) }
-            return state.next()
+            return state.isEmpty ? nil : .some(state.next())
         }
     }
 
