@@ -1,4 +1,4 @@
-/// A row with its records: what can be done about it before the rows ahead of it are folded.
+/// A row with its records decoded, which may be done before the rows ahead of it are folded.
 public struct DecodedRow: Sendable {
     /// The row.
     let row: LogRow

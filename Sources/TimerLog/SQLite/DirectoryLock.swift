@@ -22,7 +22,7 @@ public final class DirectoryLock: Sendable {
         }
         descriptor = opened
         let line = Array("\(getpid())\n".utf8)
-        // The number is for people; a lock without it is as good.
+        // The number is for people; the lock holds without it.
         _ = ftruncate(opened, 0)
         _ = unsafe line.withUnsafeBytes { bytes in unsafe pwrite(opened, bytes.baseAddress, bytes.count, 0) }
     }

@@ -14,7 +14,7 @@ public enum LogBackup {
     }
 
     /// How often a copy starts over because its oldest row was deleted under it. Reading is far faster than compaction,
-    /// so once is rare.
+    /// so even one is rare.
     static let attempts = 16
 
     /// Copies the log in `directory` to a new database in `target`, a directory that is empty or missing. Takes no
@@ -162,7 +162,7 @@ public enum LogBackup {
     }
 }
 
-/// Writes the rows of a copy to a database nobody else sees: no journal, no sync before the end.
+/// Writes the rows of a copy to a database that no other process reads: no journal, no sync before the end.
 private final class CopyWriter {
     private let connection: SQLiteConnection
     private let insert: SQLiteStatement

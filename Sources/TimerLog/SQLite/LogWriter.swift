@@ -2,7 +2,8 @@ internal import Platform
 
 /// The one connection that writes the log, from an open to the next. Used by one thread at a time.
 final class LogWriter {
-    /// Dirty pages stay in memory up to so many (31 MiB): written before the commit and again in it, some cost twice.
+    /// Dirty pages stay in memory up to so many (31 MiB): a page that is written before the commit and again in it
+    /// costs twice.
     /// SQLite takes a multiple of 256 for "never".
     private static let pagesBeforeSpill = 2000
     /// Clean pages stay in memory up to so many (1 MiB): a commit touches few that the one before did not. SQLite's own
@@ -95,7 +96,7 @@ final class LogWriter {
         }
         switch ending {
         case .committed:
-            // A commit into files that no restart will find is none.
+            // A commit into files that the next start does not find is not durable.
             if let gone = files.first(where: { directory.identity($0.path) != $0.identity }) {
                 let error = directory.isGone(gone.path)
                 failure = error
@@ -266,7 +267,7 @@ final class LogWriter {
         return connection
     }
 
-    /// Verifies the chain of the newest rows, which is cheap; the whole is verified by who folds it. Returns the head.
+    /// Verifies the chain of the newest rows, which is cheap; the fold verifies the whole. Returns the head.
     private static func verifyNewest(_ connection: SQLiteConnection) throws(StoreError) -> Int64 {
         let rows = try SQLiteSchema.attempt("reading the newest rows") { () throws(SQLiteFailure) in
             let newest = try connection.prepare(

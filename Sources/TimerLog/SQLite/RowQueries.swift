@@ -28,7 +28,7 @@ final class RowQueries {
         }
     }
 
-    /// Opens `path`, which may be anything: somebody else's file is `unusable`.
+    /// Opens `path`, which may be any file: another program's is `unusable`.
     static func openChecked(_ path: String) throws(StoreError) -> RowQueries {
         do {
             let connection = try SQLiteSchema.attempt("opening \(path)") { () throws(SQLiteFailure) in

@@ -12,7 +12,7 @@ internal import CSQLite
 
     /// How thorough a checkpoint is.
     enum Checkpoint {
-        /// What can be copied without waiting for anybody.
+        /// As much as can be copied without waiting for other connections.
         case passive
         /// Everything; the next commit writes at the start of the WAL.
         case restart

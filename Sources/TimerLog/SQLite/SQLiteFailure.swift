@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// What SQLite answered instead of what was asked.
+/// An error that SQLite answered.
 struct SQLiteFailure: Error {
     /// The extended result code.
     let code: Int32

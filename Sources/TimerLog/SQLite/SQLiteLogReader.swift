@@ -19,7 +19,7 @@ final class SQLiteLogReader: LogReader {
             guard body(row), row.first < .max else { return }
             next = row.first + 1
         }
-        // Who asked for one row only stops after it, so the second read is the first large one.
+        // A caller that wants one row stops after it, so only the second read is large.
         var limit = 1
         while true {
             try slot.use { queries throws(StoreError) in

@@ -3,7 +3,7 @@ internal import Platform
 /// The log in a SQLite database, `timers.db` in the data directory: each append is one transaction of blob rows.
 ///
 /// The database is in WAL mode with `synchronous=FULL`, so a commit is one write and one sync of the WAL. A reader
-/// holds a read transaction for about a MiB of rows at a time and never while somebody works on them.
+/// holds a read transaction for about a MiB of rows at a time and never while its caller works on them.
 public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked: what changes is touched under `calls`
     /// Rows that `open` verifies at the end of the log.
     static let rowsVerifiedAtOpen = 64

@@ -40,7 +40,7 @@ enum SQLiteSchema {
     struct Meta: Equatable {
         /// The log's secret.
         var secret: [UInt8]
-        /// The epoch of the one who writes.
+        /// The writer's epoch.
         var epoch: Int64
         /// Wall milliseconds at which the log was copied, or its end cut, while nothing was appended since.
         var branchedAt: Int64?
@@ -55,7 +55,7 @@ enum SQLiteSchema {
         return (0..<secretBytes).map { _ in .random(in: 0...255, using: &generator) }
     }
 
-    /// Whether the file is ours: true, or false when nothing is in it yet. Throws for somebody else's, or a newer one.
+    /// Whether the file is ours: true, or false when nothing is in it yet. Throws for another program's, or a newer one.
     static func recognise(_ connection: SQLiteConnection, path: String) throws(StoreError) -> Bool {
         let (identity, version, tables) = try attempt("reading \(path)") { () throws(SQLiteFailure) in
             (
@@ -84,7 +84,7 @@ enum SQLiteSchema {
         try connection.execute("COMMIT")
     }
 
-    /// Notes that from here on others may have gone on with this log.
+    /// Notes that another server may have gone on with this log from here on.
     static func branch(_ connection: SQLiteConnection, at wall: Int64) throws(SQLiteFailure) {
         let insert = try connection.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES ('branched', ?1)")
         try insert.bind(1, wall)

@@ -8,7 +8,7 @@ enum AppendRules {
             for row in rows { try verifier.check(row) }
             return nil
         } catch {
-            // Written, these rows would stop the next start; refused, they cost one batch.
+            // If these rows were written, the next start would fail; refusing them costs one batch.
             return .absent(StoreError(.damaged, "rows to append do not follow the log: \(error)"))
         }
     }

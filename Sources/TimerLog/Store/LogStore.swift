@@ -1,10 +1,10 @@
 /// The log on stable storage. One thread at a time calls it, but for `makeReader`.
 ///
-/// Nothing above knows what is below: SQLite here, memory in tests and with `--store memory`.
+/// Its callers do not know what is below: SQLite, or memory in tests and with `--store memory`.
 public protocol LogStore: AnyObject, Sendable {
     /// Opens or, after a failed append, opens anew: every connection is closed first, and what is found then is the
     /// truth. Readers stay and see what this open found. Throws `damaged` when the file or the chain of its newest rows
-    /// is (the whole chain is for who folds it), `inUse` when another process has it. After a throw nothing is open.
+    /// is (the whole chain is verified by the fold), `inUse` when another process has it. After a throw nothing is open.
     func open() throws(StoreError) -> StoreHead
     /// Writes `rows` in one commit after the record `expecting` (the head: `rows[0].previous`). Rows that do not form a
     /// chain from there on are `absent` with `damaged`; another `expecting` or `epoch` than the store's is `fenced`.

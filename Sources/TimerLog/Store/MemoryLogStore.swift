@@ -1,7 +1,7 @@
 internal import Platform
 
-/// The log in memory: for tests and for a server whose timers may die with it. What was appended is found again by
-/// `open` of the same object.
+/// The log in memory: for tests, and for a server whose timers may be lost when it ends. `open` of the same object finds
+/// what was appended.
 public final class MemoryLogStore: LogStore {
     private struct State {
         var rows: [LogRow] = []

@@ -6,9 +6,9 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case full
         /// The device failed, or the file system refused.
         case io
-        /// What is stored can't be right; `description` names where.
+        /// The stored bytes can't be right; `description` names where.
         case damaged
-        /// Somebody else holds the data directory.
+        /// Another process holds the data directory.
         case inUse
         /// The directory or file can't be used at all (permissions, not a database, a newer format).
         case unusable

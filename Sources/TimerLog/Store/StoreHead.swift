@@ -6,8 +6,8 @@ public struct StoreHead: Sendable, Equatable {
     public var last: Int64
     /// The 128-bit secret of this log (16 bytes), made when the log was: keys the hashes that order lists.
     public var secret: [UInt8]
-    /// Wall milliseconds at which the log was copied, or its end cut: others may have gone on from there, so positions and
-    /// versions begin anew by the clock. Nil from the first append on.
+    /// Wall milliseconds at which the log was copied, or its end cut: another server may have gone on from there, so
+    /// positions and versions begin anew by the clock. Nil from the first append on.
     public var branchedAt: Int64?
 
     /// Makes a head; see the members.

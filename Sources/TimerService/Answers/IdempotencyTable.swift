@@ -4,7 +4,7 @@ import TimerLog
 /// Which requests with an idempotency key were answered, whole or in part, and where in the log their answers stand.
 ///
 /// Kept for 24 hours or up to a number of keys and bytes, whichever is less. The map is cut into shards so that no insertion
-/// has to move more than a shard, and no call forgets more than a few keys: what is over is not answered, forgotten or not.
+/// has to move more than a shard, and no call forgets more than a few keys: a key whose time is over is not answered, forgotten or not.
 struct IdempotencyTable {
     private struct Entry {
         var fingerprint: Hash128
@@ -89,7 +89,7 @@ struct IdempotencyTable {
         self.maximumBytes = maximumBytes
     }
 
-    /// A table of the requests under way alone, and of which runs they are: what goes on when the log is folded anew.
+    /// A table of the requests under way alone, with the runs that they belong to: they go on when the log is folded anew.
     func underWay() -> IdempotencyTable {
         var table = IdempotencyTable(maximum: maximum, maximumBytes: maximumBytes)
         for (index, shard) in shards.enumerated() {
@@ -110,7 +110,7 @@ struct IdempotencyTable {
         _ = expire(wall)
         let shard = shard(key)
         if let entry = shards[shard][key], !entry.isUnderWay {
-            // Of a run whose oldest parts were forgotten the others say nothing.
+            // Where a run's oldest parts were forgotten, its other parts say nothing.
             if isOver(entry, wall) || runs[key]?.hasGap ?? false { remove(key) }
         }
         if let entry = shards[shard][key] {
@@ -199,7 +199,7 @@ struct IdempotencyTable {
         let isAnew = run.positions[part.index] != 0
         run.positions[part.index] = place.position
         if part.isLast { run.last = part.index }
-        // One that takes another's place is as long, or the only one.
+        // A part that takes another's place is as long, or the only one.
         if isFirst || isAnew && run.positions.count == 1 {
             entry.byteCount = place.byteCount
         } else if !isAnew {

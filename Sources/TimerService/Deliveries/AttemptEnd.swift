@@ -5,7 +5,7 @@ struct AttemptEnd {
     var outcome: DeliveryOutcome
     /// The waiting time before the next attempt, in milliseconds.
     var retryAfter: Int64 = 0
-    /// What the receiver wants of the timer.
+    /// The receiver's command for the timer.
     var command: ReceiverCommand?
     /// Of a timer that is gone: the prefix of its definition.
     var definition: [UInt8] = []

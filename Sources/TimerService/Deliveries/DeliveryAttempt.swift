@@ -1,4 +1,4 @@
-/// What an attempt needs.
+/// An attempt that may be made, with what its request needs.
 struct DeliveryAttempt {
     /// Position of the event.
     var id: Int64

@@ -1,7 +1,7 @@
 public import TimerLog
 public import Webhooks
 
-/// What deliveries need of those who know how events are shown.
+/// What deliveries need of the API, which knows how events are shown.
 public struct DeliverySending: Sendable {
     /// The release, for `User-Agent`.
     public var version: String

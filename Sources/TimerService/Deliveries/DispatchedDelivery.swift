@@ -1,4 +1,4 @@
-/// A delivery whose turn has come.
+/// A delivery that is ready, as the dispatcher takes it over.
 struct DispatchedDelivery {
     /// Position of the event.
     var id: Int64

@@ -3,11 +3,11 @@ import TimerCore
 import TimerLog
 import Webhooks
 
-/// The thread that sends what is owed to webhooks: it takes deliveries whose turn has come, lets them go host by host,
-/// and records how each attempt ended.
+/// The thread that sends deliveries to webhooks: it takes the deliveries that are ready, sends them host by host, and
+/// records how each attempt ended.
 ///
-/// Until a delivery's turn comes at its host it is a number in a queue; then its event is read by its position, its
-/// request made and given to the courier. A timer's next one may go once the outcome of the last is on disk.
+/// Until a delivery is first in the queue of its host it is a number there; then its event is read by its position, its
+/// request made and given to the courier. A timer's next delivery is ready once the outcome of the last is on disk.
 final class Dispatcher: @unchecked Sendable {
     // Unchecked: `courier` is set once, and what is not in `state` is touched by the dispatcher's thread alone.
     private struct State {
@@ -66,11 +66,11 @@ final class Dispatcher: @unchecked Sendable {
 
     /// Deliveries taken over from the engine, begun or recorded in one hold of its lock.
     private static let step = 128
-    /// Pause before what could not be recorded is tried again, in nanoseconds.
+    /// Pause before outcomes that could not be recorded are tried again, in nanoseconds.
     private static let pause: Int64 = 100_000_000
     /// How often that is tried before a stop gives up.
     private static let settlesAtEnd = 20
-    /// Milliseconds before a delivery comes up again whose event could not be read.
+    /// Milliseconds until a delivery whose event could not be read is ready again.
     private static let unreadablePause: Int64 = 10_000
     /// Webhooks remembered.
     private static let webhooksKept = 1024
@@ -123,10 +123,10 @@ final class Dispatcher: @unchecked Sendable {
                 finished: finished)
     }
 
-    /// What the server listens on, where no delivery may go.
+    /// Notes what the server listens on, where no delivery may go.
     func refuse(_ listeners: [AddressPolicy.Listener]) { state.withLock { $0.listeners = listeners } }
 
-    /// Has the thread look for work. Any thread.
+    /// Has the dispatcher's thread look for work. Any thread.
     func wake() { state.update { $0.isAwake = true } }
 
     private func take(_ results: [CourierResult]) {
@@ -192,7 +192,7 @@ final class Dispatcher: @unchecked Sendable {
         let id = Int64(bitPattern: result.serial)
         guard let attempt = underWay.removeValue(forKey: id) else { return }
         queues.finished(attempt.place)
-        // What was given up for the stop's sake did not fail.
+        // An attempt that was given up because of the stop did not fail.
         if isStopping && result.status == 0 { return }
         let ended: AttemptResult
         if result.status > 0 {
@@ -244,7 +244,7 @@ final class Dispatcher: @unchecked Sendable {
         ends.removeFirst(done)
     }
 
-    /// Takes deliveries whose turn has come over into the queues of their hosts.
+    /// Takes the deliveries that are ready over into the queues of their hosts.
     private func queue() {
         var isLast = false
         while !isLast {
@@ -252,7 +252,7 @@ final class Dispatcher: @unchecked Sendable {
             let taken = engine.takeReady(limit: Self.step, isLast: &isLast, restarts: &restarts)
             if restarts != self.restarts {
                 self.restarts = restarts
-                // Positions may have been given out again, and what waits here comes again.
+                // Positions may have been given out again, and queued deliveries are ready again.
                 bodies = EventBodies(rows.row)
                 queues.removeWaiting()
             }
@@ -279,7 +279,7 @@ final class Dispatcher: @unchecked Sendable {
             guard let left = try bodies.will(at: will) else {
                 throw StoreError(.damaged, "the will at \(will) is not in the log")
             }
-            // Of two timers whose lives are known by the same numbers only one has left the will.
+            // Two timers may share the numbers by which their lives are known; only one of them has left the will.
             if Definition.haveSameName(left.span, definition.span) { definition = left }
         }
         return Definition.layout(definition.span)?.webhook.map { Array(definition[$0]) }
@@ -309,7 +309,7 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
-    /// Reads the event of an attempt and makes its request, which is under way then; nil where that is not to be had.
+    /// Reads the event of an attempt and makes its request, which is under way then; nil where it can't be read.
     private func request(_ attempt: DeliveryAttempt, _ place: HostQueues<Int64>.Place) -> CourierRequest? {
         var underWay = UnderWay(place: place, attempt: attempt.number, retry: .standard)
         do throws(StoreError) {

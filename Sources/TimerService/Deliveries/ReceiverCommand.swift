@@ -1,10 +1,10 @@
 import Webhooks
 
-/// What a receiver answered in `Timer-Command`.
+/// A receiver's answer in `Timer-Command`.
 struct ReceiverCommand {
     /// As it came.
     var text: [UInt8]
-    /// As it was understood; nil where it was not.
+    /// As it was understood; nil where it is no command.
     var header: TimerCommandHeader?
 
     init(_ text: [UInt8]) {

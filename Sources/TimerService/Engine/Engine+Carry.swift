@@ -109,7 +109,7 @@ extension Engine {
         lock.withLock(.compaction) {
             guard availability == .open else { return false }
             recordVersionFloor()
-            // With the rows that go may go the newest mark.
+            // The newest mark may be in the rows that are to be deleted.
             if scheduler.lostVersions > 0 || showsEarly { needsMark = true }
             afterChanges(instant())
             return true
@@ -175,7 +175,7 @@ extension Engine {
         _ = scheduler.stamp(slot, position: position, isBase: true, isEvent: false)
     }
 
-    /// Writes a record that says nothing new, for the sake of its time base: after a crash the suspending clock goes on
+    /// Writes a record that says nothing new, because its row has a time base: after a crash the suspending clock goes on
     /// from there.
     func tick() {
         let isAlone = batch.isEmpty

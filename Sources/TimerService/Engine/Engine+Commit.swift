@@ -1,7 +1,7 @@
 import TimerCore
 import TimerLog
 
-/// What passes between an engine and the committer: a batch one way, what became of it the other.
+/// What passes between an engine and the committer: a batch one way, its outcome the other.
 extension Engine {
     /// Takes the batch at hand.
     ///
@@ -30,7 +30,7 @@ extension Engine {
         }
     }
 
-    /// Writes the record by which storage is tried while it fails. Nobody is to wait for it: reads go on meanwhile.
+    /// Writes the record by which storage is tried while it fails. No answer waits for it: reads go on meanwhile.
     func readyProbe() -> ReadyBatch {
         lock.withLock(.commit) {
             var ready = ReadyBatch()

@@ -5,10 +5,10 @@ import Webhooks
 
 /// Deliveries, as the dispatcher takes them and clients change them.
 extension Engine {
-    /// Notes that the event that `effect` tells, at `position`, is to be delivered; what becomes too many dies.
+    /// Notes that the event that `effect` tells, at `position`, is to be delivered. A delivery above the bounds is dead.
     func owe(_ position: Int64, _ effect: Effect) {
         scheduler.owe(position, effect.slot)
-        // One comes, one goes; two where the bounds were lowered since.
+        // One delivery more, one less; two less where the bounds were lowered since.
         for _ in 0..<2 {
             guard let id = scheduler.surplusDelivery(effect.slot), let delivery = scheduler.delivery(id, clockNow)
             else { return }
@@ -22,7 +22,7 @@ extension Engine {
         }
     }
 
-    /// Drops a delivery, and tells no stream of it.
+    /// Drops a delivery; no stream shows it.
     ///
     /// - Parameter definition: of its timer, or the prefix of it; empty where it is not known.
     func drop(_ delivery: DeliveryStanding, definition: [UInt8], _ now: Now) {
@@ -36,17 +36,17 @@ extension Engine {
     /// Calls `observer` when deliveries are ready, under the lock. Called before anything changes.
     func observeReadyDeliveries(_ observer: @escaping () -> Void) { lock.withLock { onReadyDeliveries = observer } }
 
-    /// Deliveries whose turn has come, each with the origin it goes to; nil for a timer that is gone.
+    /// Deliveries that are ready, each with the origin it goes to; nil for a timer that is gone.
     ///
     /// - Parameters:
     ///   - isLast: whether there are no more.
-    ///   - restarts: how often the log was folded anew when they were taken: after a fold everything that was taken
-    ///     before and not begun comes again.
+    ///   - restarts: how often the log was folded anew when they were taken: after a fold every delivery that was
+    ///     taken before and not begun is ready again.
     func takeReady(limit: Int, isLast: inout Bool, restarts: inout Int) -> [DispatchedDelivery] {
         lock.withLock(.delivery) {
             isLast = true
             restarts = self.restarts
-            // What is taken must be begun or come again, and while storage fails nothing begins.
+            // A delivery that is taken must be begun or be ready again, and while storage fails no attempt begins.
             guard !storageFails else { return [] }
             let durable = shownHead
             let ids = scheduler.takeReadyDeliveries(limit: limit, durable: durable)
@@ -62,7 +62,7 @@ extension Engine {
         }
     }
 
-    /// Begins attempts at the deliveries `ids`, but for those whose turn has passed.
+    /// Begins attempts at the deliveries `ids`, but for those that are no longer ready.
     func begin(_ ids: [Int64]) -> [DeliveryAttempt] {
         lock.withLock(.delivery) {
             guard !storageFails else { return [] }
@@ -80,7 +80,7 @@ extension Engine {
         }
     }
 
-    /// Takes the beginning of an attempt back whose event can't be read now; it comes up again after `milliseconds`.
+    /// Takes back the beginning of an attempt whose event can't be read now; the delivery is ready after `milliseconds`.
     func postpone(_ id: Int64, milliseconds: Int64) {
         lock.withLock(.delivery) {
             attempted.remove(id)
@@ -112,7 +112,7 @@ extension Engine {
                     if end.command != nil { counters.commandsIgnored += 1 }
                     continue
                 }
-                // A receiver stops what leads to it, not what was sent elsewhere since.
+                // A receiver stops a webhook that leads to it, not one that was changed to lead elsewhere since.
                 if end.outcome.reason == .gone, let slot = delivery.slot, url(of: slot) != end.url {
                     (end.outcome.type, end.outcome.reason) = (.deliveryFailed, .none)
                 }
@@ -203,7 +203,7 @@ extension Engine {
         scheduler.settle(outcome, at: now.wall, position: position, wallOffset: now.wallOffset)
     }
 
-    /// The timer that has the name of one that is gone: whoever follows that name sees what becomes of its deliveries.
+    /// The timer that has the name of one that is gone: a stream that follows the name shows what becomes of its deliveries.
     private func namesake(_ definition: [UInt8]) -> SlotIndex? {
         definition.isEmpty ? nil : scheduler.find(TimerKey(definition: definition.span, siphash: scheduler.siphash))
     }

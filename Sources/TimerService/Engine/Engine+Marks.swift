@@ -37,13 +37,13 @@ extension Engine {
         return position + leadPositions / 2 > mark.position || highestVersion + Self.versionLead / 2 > mark.version
     }
 
-    /// Has what rests on the batch at hand wait until that is on disk.
+    /// Has answers that rest on the batch at hand wait until it is on disk.
     func bindBatch() {
         fates.bind(from: batch.first)
     }
 
-    /// Others may have gone on with the log since it was copied, so positions and versions go on by the clock: above
-    /// what they can have reached, as no timer has a version a microsecond.
+    /// Begins positions and versions anew by the clock: another server may have gone on with the log since it was copied, and
+    /// the clock is above what it can have reached, as no timer has a version a microsecond.
     ///
     /// - Parameter wall: milliseconds at which it was copied, by the clock there.
     func beginAnew(_ wall: Int64) {

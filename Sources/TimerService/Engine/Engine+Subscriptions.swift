@@ -1,6 +1,6 @@
 public import TimerCore
 
-/// Timers that run only while somebody follows their events.
+/// Timers that run only while a stream follows their events.
 extension Engine {
     /// A stream follows the timer named `key`, from now until `unsubscribe`.
     public func subscribe(_ key: TimerKey) {
@@ -31,7 +31,7 @@ extension Engine {
         afterChanges(now)
     }
 
-    /// Sets a timer going that waits for a subscriber. Called under the lock.
+    /// Sets a timer that waits for a subscriber going. Called under the lock.
     private func welcome(_ slot: SlotIndex, _ now: Now) {
         scheduler.release(slot, now)
         guard availability == .open, scheduler.waitsForSubscriber(slot) else { return }
@@ -42,8 +42,8 @@ extension Engine {
         record()
     }
 
-    /// Suspends the timers that nobody has followed for too long, a bounded number of them; lets those go on that wait for a
-    /// subscriber and have one. Called under the lock.
+    /// Suspends the timers that no stream has followed for too long, a bounded number of them; timers that wait for a
+    /// subscriber and have one go on. Called under the lock.
     ///
     /// - Returns: whether that was all of them.
     func settleSubscriptions(_ now: Now) -> Bool {
@@ -66,11 +66,11 @@ extension Engine {
         return min(next, subscriptions.nextWake ?? .max)
     }
 
-    /// Gives the timers that run only while somebody follows their events time for that, after a fold.
+    /// Gives the timers that run only while a stream follows them time to get one, after a fold.
     ///
     /// - Parameters:
     ///   - stoppable: where they are.
-    ///   - isStart: the process has just started, so that nobody follows anything yet.
+    ///   - isStart: the process has just started, so that no stream follows anything yet.
     func expectSubscribers(of stoppable: [SlotIndex], _ now: Now, isStart: Bool) {
         let siphash = scheduler.siphash
         for slot in stoppable {
@@ -82,14 +82,14 @@ extension Engine {
             }
         }
         guard !isStart else { return scheduler.noteHeldStall(longerThan: FirePacer.stallThreshold, now) }
-        // With a failed append it may be lost that somebody came.
+        // A failed append may have lost what a stream's coming changed.
         for key in subscriptions.followed { subscriptions.expect(key, at: now.elapsed) }
     }
 }
 
 extension Turn {
-    /// A stream is about to follow the events of the timer named `key`, at `slot`: sets it going if it waits for that. If
-    /// the stream never comes to it, that is as if it had just left.
+    /// Notes that a stream is about to follow the timer named `key`, at `slot`: sets the timer going if it waits for that.
+    /// A stream that never follows after this counts as one that has just left.
     public func subscribe(_ key: TimerKey, _ slot: SlotIndex) throws(ServiceError) {
         engine.scheduler.release(slot, now)
         if engine.scheduler.waitsForSubscriber(slot) {

@@ -6,7 +6,7 @@ import TimerLog
 /// durable.
 ///
 /// Threads that bring commands take a `turn`; the fire loop calls `advance`; the committer takes the batch, appends it
-/// to the log and resolves what waited for it. Under the lock is only deciding and copying: the JSON, the hashing, the
+/// to the log and releases the answers that wait for it. The lock is held for deciding and copying alone: JSON, hashing,
 /// checksums and the disk are outside.
 public final class Engine: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`, but for the atomics
     /// Whether changes are taken.
@@ -29,7 +29,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var abandoned: [Hash128] = []
     var counters = EngineCounters()
     var subscriptions = Subscriptions()
-    /// The last instant before this process at which the server was up; nil for a new log.
+    /// The last instant at which the server was up before this process; nil for a new log.
     let lastUp: Now?
     var effects: [Effect] = []
     /// Records that wait for the committer, and the positions that are given out.
@@ -52,14 +52,14 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private var sockets = SocketReaders()
     /// Elapsed nanoseconds of the newest batch's time base.
     var lastBase: Int64 = 0
-    /// Cron timers that the log was folded with and whose plans are still to be held against the data of their zones:
-    /// nothing fires before that is done.
+    /// Cron timers of the folded log whose plans are still to be checked against the data of their zones: nothing fires
+    /// before that is done.
     var unchecked: ArraySlice<SlotIndex> = []
-    /// Deliveries of which an attempt is under way: a fold of the log knows nothing of that.
+    /// Deliveries with an attempt under way, which a fold of the log does not know.
     var attempted: Set<Int64> = []
     /// Bytes of deliveries' events that were written anew so far.
     var carriedDeliveryBytes = 0
-    /// Called under the lock when the turn of deliveries has come. Set before anything changes.
+    /// Called under the lock when deliveries are ready. Set before anything changes.
     var onReadyDeliveries: () -> Void = {}
     /// The newest mark that is on disk and was written by this process.
     var mark = HighWaterMark()
@@ -136,13 +136,13 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         swap(&scheduler, &state.scheduler)
         swap(&idempotency, &state.idempotency)
         let now = clock.now()
-        // The calendar may have been set back since its timers were armed.
+        // The calendar may have been set back since the wall timers were armed.
         if now.wallOffset < state.armedAt.wallOffset { scheduler.rebuildWallWheel(now) }
         expectSubscribers(of: state.stoppable, now, isStart: restarts == 0)
         for id in attempted { scheduler.rejoinDelivery(id) }
         unchecked = state.cronTimers[...]
         let (head, mark) = (state.head, state.mark)
-        // Two above the mark: so no row begins right behind what was lost.
+        // Two above the mark, so that no row begins right behind lost positions.
         batch.resume(
             head: head, atOrAfter: max(min(mark.position, .max - 2) + 2, PositionClock.position(at: now)))
         needsMark = needsMark || mark.position > head || lostVersions > scheduler.lostVersions
@@ -168,14 +168,14 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return result
     }
 
-    /// Lets threads that wait for the lock have it, for one that takes it again at once. The holder may not call.
+    /// Lets waiting threads take the lock. Called by a thread that takes it again at once (starvation); the holder may not.
     public func letOthersIn(naps: Int = 1) { lock.yield(naps: naps) }
 
     /// The current instant; a step of the calendar is followed at once.
     func instant() -> Now {
         let last = clock.lastReading
         let now = clock.now(isUp: !storageFails)
-        sockets.note(silence: now.elapsed - last.elapsed)
+        sockets.note(gap: now.elapsed - last.elapsed)
         if now.wallOffset != last.wallOffset { followStep(from: last.wallOffset, now) }
         return now
     }
@@ -189,7 +189,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return reader
     }
 
-    /// Whether what is due may be judged: not while a kick may wait in a socket since the process stood still.
+    /// Whether due timers may be judged: not while a kick may be in a socket since the process stood still.
     private func mayJudge(_ now: Now) -> Bool {
         if sockets.areRead || !scheduler.mayHoldWatchdogs { return true }
         guard let next = scheduler.nextWake(now), next <= now.elapsed else { return true }
@@ -207,7 +207,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         plan(now)
     }
 
-    /// The clocks as they are, for a row. A step of the calendar is followed whoever sees it first.
+    /// The clocks as they are, for a row. A step of the calendar that this reading sees is followed.
     func timeBase() -> TimeBase { clock.base(at: instant()) }
 
     /// Wakes the committer when there are records, and plans the next waking.
@@ -234,7 +234,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     private func plan(_ now: Now) {
         guard availability == .open, let next = nextWake(now) else { return }
-        // A past instant that was asked for just now is overdue since now: the loop did not stand still.
+        // A past instant that a client has just asked for is overdue from now on: the loop did not stand still.
         let wake = max(next, now.elapsed)
         if pacer.plan(wake) { alarm.arm(boottime: clock.boottime(ofElapsed: wake)) }
     }
@@ -266,7 +266,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         if showsEarly && !coversVersions { bindBatch() }
     }
 
-    /// Writes the record of a change that no stream tells: a kick, or else the timer as it is now.
+    /// Writes the record of a change that no stream shows: a kick, or else the timer as it is now.
     private func recordUntold(_ effect: Effect) {
         guard let kicks = effect.kicks else { return recordSnapshot(effect.slot) }
         recordKick(effect.slot, effect.progress, kicks)
@@ -274,7 +274,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Writes the record of a kick, to be durable with the batch at hand.
     func recordKick(_ slot: SlotIndex, _ progress: TimerProgress, _ kicks: KickProgress) {
-        // What shows the kick waits for a record of this batch, which is durable as a whole.
+        // An answer that shows the kick waits for a record of this batch, which is durable as a whole.
         if batch.isEmpty { tick() }
         RecordCodec.appendKick(
             progress, kicks, hash: scheduler.hash(slot), base: scheduler.base(slot), to: &batch.kicks)

@@ -1,13 +1,13 @@
 import TimerCore
 
-/// Who follows which timers' events, and which timers somebody left or is expected at: in memory alone, since a stop of the
-/// server ends every stream.
+/// How many streams follow which timers, and which timers the last stream left or a stream is expected at. In memory
+/// alone, since a stop of the server ends every stream.
 struct Subscriptions {
     private struct Place {
         var key: TimerKey
         /// Streams that follow.
         var readers = 0
-        /// Elapsed nanoseconds at which it counts that there are none.
+        /// Elapsed nanoseconds from which on it counts that there are none.
         var deadline: Int64?
     }
 
@@ -17,22 +17,23 @@ struct Subscriptions {
     }
 
     private var places: [UInt64: Place] = [:]
-    /// Deadlines of one length each, and so in order. One that a subscriber or a later one made void is passed over.
+    /// Each queue has deadlines of one length, so they are in order. A deadline that a subscriber or a later deadline made
+    /// void is passed over.
     private var leaving: FIFO<Deadline> = FIFO()
     private var returning: FIFO<Deadline> = FIFO()
 
-    /// How long nobody may follow before that counts, in nanoseconds.
+    /// How long a timer may be without a stream before that counts, in nanoseconds.
     static let patience: Int64 = 2_000_000_000
-    /// How long the server waits after its start for those who followed before, in nanoseconds.
+    /// How long the server waits after its start for streams that followed before, in nanoseconds.
     static let patienceAtStart: Int64 = 10_000_000_000
 
     /// How many streams follow the timer named `key`.
     func readers(_ key: borrowing TimerKey) -> Int { places[key.hash]?.readers ?? 0 }
 
-    /// The timers that somebody follows.
+    /// The timers that a stream follows.
     var followed: [TimerKey] { places.values.filter { $0.readers > 0 }.map(\.key) }
 
-    /// Whether those are still expected who followed before the start.
+    /// Whether streams that followed before the start are still expected.
     var expectsReturns: Bool { !returning.isEmpty }
 
     /// A stream follows the timer named `key`.
@@ -53,7 +54,7 @@ struct Subscriptions {
         return false
     }
 
-    /// Has it looked at, once the patience is over, whether anybody follows the timer named `key`.
+    /// Has it checked, once the patience is over, whether a stream follows the timer named `key`.
     ///
     /// - Parameter atStart: because the server has just started.
     mutating func expect(_ key: TimerKey, at now: Int64, atStart: Bool = false) {

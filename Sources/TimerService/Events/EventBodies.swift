@@ -2,7 +2,7 @@ import TimerLog
 
 /// Reads events by the positions of their records.
 ///
-/// Deliveries come about in the order of the log, so the rows read last are kept.
+/// Deliveries come in roughly the order of the log, so the rows read last are kept.
 struct EventBodies {
     /// Most rows kept.
     private static let capacity = 16

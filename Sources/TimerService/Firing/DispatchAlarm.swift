@@ -5,10 +5,10 @@ import Platform
 ///
 /// | what crashes | why it can't happen here |
 /// |---|---|
-/// | release before activation | the source is activated in `init`, before anybody can let go of it |
+/// | release before activation | the source is activated in `init`, before it can be released |
 /// | release while suspended | nothing suspends it: a disarmed alarm has a deadline that never comes |
 /// | more resumes than suspends | nothing resumes it |
-/// | resume after cancel | the one cancel is in `deinit`, behind which there is no step |
+/// | resume after cancel | the one cancel is in `deinit`, after which nothing is called |
 ///
 /// Its deadlines are on the uptime clock, which stands still while the machine sleeps, and it hears of no step of the
 /// calendar: `TimerFDAlarm` does, so the server uses that unless it is told otherwise. Here a waking that turns out to be

@@ -43,7 +43,7 @@ struct ServiceClock {
         last.downtime += Self.wholeMilliseconds(last.elapsed - base.now.elapsed)
     }
 
-    /// Both clocks at nearly the same instant: what comes between two readings would count as a difference for ever.
+    /// Both clocks at nearly the same instant: a delay between the two readings would count as a difference for ever.
     private static func readTogether(_ source: any TimeSource) -> (boottime: Int64, realtime: Int64) {
         var best = (boottime: Int64(0), realtime: Int64(0))
         var shortest = Int64.max
@@ -59,9 +59,9 @@ struct ServiceClock {
     /// Readings of both clocks of which the shortest counts.
     private static let readings = 8
 
-    /// A time in which nobody read the clock, and all stood still, is downtime from this length on, in nanoseconds. The
-    /// fire loop reads it once a second.
-    private static let longestSilence: Int64 = 1_100_000_000
+    /// A gap in which no thread read the clock is downtime from this length on, in nanoseconds: the process stood still, as
+    /// the fire loop reads the clock once a second.
+    private static let longestGap: Int64 = 1_100_000_000
 
     /// Rounded up, so that the suspending clock is never ahead; by less than a millisecond it may be behind.
     private static func wholeMilliseconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds + 999_999) / 1_000_000 }
@@ -69,11 +69,11 @@ struct ServiceClock {
     /// The current instant; never before an earlier one on the elapsed clock. A step of the calendar shows as a
     /// changed offset, a time in which the server was not up as more downtime.
     ///
-    /// - Parameter isUp: false while the server can't take what suspending timers wait for.
+    /// - Parameter isUp: false while the server can't take the commands that suspending timers wait for.
     mutating func now(isUp: Bool = true) -> Now {
         let seen = last.elapsed
         readClocks()
-        if !isUp || standsSince != nil || last.elapsed - seen > Self.longestSilence {
+        if !isUp || standsSince != nil || last.elapsed - seen > Self.longestGap {
             let since = standsSince ?? seen
             let stood = last.elapsed - since
             // Rounded up at the end; before it what is less than a millisecond counts with the next reading.

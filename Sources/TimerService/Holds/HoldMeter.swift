@@ -2,7 +2,7 @@ import Platform
 
 /// Measures how long a lock is held, as processor time of its holder: one hold in 64, or each.
 ///
-/// Guarded by the lock that it measures. A hold that is not measured costs a count.
+/// Guarded by the lock that it measures. For a hold that is not measured it counts one down.
 struct HoldMeter {
     /// One hold in so many is measured, unless each is.
     static let sampleInterval = 64

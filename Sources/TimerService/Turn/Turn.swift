@@ -3,7 +3,7 @@ public import TimerCore
 
 /// A hold of the engine's lock, at one instant, in which commands are applied. Each is one atomic step.
 ///
-/// Changes are recorded before the call returns; what they rest on is told by `head` right after.
+/// Changes are recorded before the call returns; `head` is then the position that an answer rests on.
 @safe public struct Turn: ~Copyable {
     let engine: Engine
     /// The instant of every step in this turn.
@@ -20,8 +20,8 @@ public import TimerCore
     /// How many timers there are.
     public var count: Int { engine.scheduler.count }
 
-    /// Takes a step of one request: `body`, which returns whether it was the last one. A batch so knows how many are to
-    /// be answered when it is on disk.
+    /// Takes a step of one request: `body`, which returns whether it was the last one. So the batch knows how many requests
+    /// are answered once it is on disk.
     public func step(_ body: () -> Bool) -> Bool {
         engine.spent += 1
         let before = engine.waitingBytes
@@ -30,7 +30,7 @@ public import TimerCore
         return isLast
     }
 
-    /// Whether this hold of the lock has cost what one may: whoever has more to do goes on in another.
+    /// Whether this hold of the lock has cost what one may: a caller with more to do goes on in another turn.
     public var isSpent: Bool { engine.spent >= EngineConfiguration.holdLimit }
 
     /// Notes that so many timers or deliveries were looked at.
