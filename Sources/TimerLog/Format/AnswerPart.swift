@@ -1,4 +1,4 @@
-/// Which part of a run's answer a record holds. Its steps are done once each: it stands in the batch of their changes.
+/// Which part of a run's answer a record holds. It is in the batch of its steps' changes, so each step is done once.
 public struct AnswerPart: Sendable, Equatable {
     /// Position at which the run's first part was written; 0 for the position of this one. It tells the runs of a key
     /// apart.

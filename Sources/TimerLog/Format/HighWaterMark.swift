@@ -1,6 +1,6 @@
 /// How far positions and versions went, or may have gone, beyond what the log holds.
 ///
-/// Written ahead where changes are shown before they are on disk: what may be shown so lies at or below a mark that is.
+/// Written ahead where changes are shown before they are on disk: only changes at or below a mark on disk are shown so.
 public struct HighWaterMark: Sendable, Equatable {
     /// The greatest position.
     public var position: Int64

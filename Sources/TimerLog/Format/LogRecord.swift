@@ -13,12 +13,12 @@ public struct LogRecord: Sendable, Equatable {
         /// A watchdog was kicked: the top half of the hash of its name, and the position of the record that holds its
         /// definition.
         case kick(hash: UInt32, base: Int64)
-        /// Kicks stood here; records up to that position stand for them.
+        /// The kicks that were here are gone; records up to that position stand for them.
         case condensed(restingOn: Int64)
         /// A delivery as it is: changed by a client, or written anew, with its event, so that older rows can go. Its
         /// slot says only whether it belongs to a timer.
         indirect case delivery(DeliveryStanding, event: LogRecord?)
-        /// A deleted timer's definition as it was then: by it the deliveries go that outlived the timer.
+        /// A deleted timer's definition as it was then: the deliveries that outlived the timer go by it.
         case will(takesDeliveries: Bool)
         /// The versions of deleted timers end here: new timers start above.
         case versionFloor(Int64)

@@ -49,7 +49,7 @@ public struct LogFold: ~Copyable {
     public private(set) var deletedThrough: Int64?
     /// Position of the oldest record there is; nil for an empty log.
     public private(set) var oldest: Int64?
-    /// Bytes of the rows' data, but for those that are going.
+    /// Bytes of the rows' data, without those up to `goingThrough`.
     public private(set) var bytes = RowBytes()
     private let goingThrough: Int64
     /// How many records were folded.
@@ -103,7 +103,7 @@ public struct LogFold: ~Copyable {
             scheduler.fold(outcome, definition: definition, at: record.at, position: record.position)
             return true
         case .event(let type, _, _):
-            // Without its base the timer was deleted later on: rows go only when nothing live needs them.
+            // A timer without its base was deleted later on: rows are deleted only when nothing live needs them.
             let isKnown = scheduler.fold(
                 definition: definition, isWhole: record.isWhole, isCreation: type == .created,
                 progress: record.progress, kicks: record.kicks, position: record.position, lastEvent: record.position)

@@ -13,7 +13,7 @@ public enum LogBackup {
         public var head: Int64
     }
 
-    /// How often a copy starts over because its oldest row was deleted under it. Reading is far faster than compaction,
+    /// How often a copy starts over because its oldest row was deleted meanwhile. Reading is far faster than compaction,
     /// so even one is rare.
     static let attempts = 16
 
@@ -77,7 +77,7 @@ public enum LogBackup {
         _ source: RowQueries, to place: DataDirectory, _ partial: String, _ betweenReads: () -> Void
     ) throws(StoreError) -> Content {
         var meta = try SQLiteSchema.meta(source.connection)
-        // The original goes on, or what was lost of it did.
+        // The original goes on, or its lost part was shown to clients.
         meta.branchedAt = Clocks.realtime() / 1_000_000
         let descriptor = unsafe open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw place.failure(.unusable, "can't make \(partial)") }

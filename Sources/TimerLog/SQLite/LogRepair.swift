@@ -44,7 +44,7 @@ public enum LogRepair {
             let delete = try connection.prepare("DELETE FROM log \(condition)")
             try delete.bind(1, position)
             try delete.run()
-            // Clients may know what was cut.
+            // Clients may have been shown what is cut.
             if cut.rows > 0 { try SQLiteSchema.branch(connection, at: Clocks.realtime() / 1_000_000) }
             try connection.execute("COMMIT")
             try connection.checkpoint(.truncate)

@@ -24,14 +24,14 @@ public struct RowBytes: Sendable, Equatable {
         }
     }
 
-    /// Counts other rows too.
+    /// Adds the bytes of other rows.
     public static func += (left: inout RowBytes, right: RowBytes) {
         left.events += right.events
         left.kicks += right.kicks
         left.condensed += right.condensed
     }
 
-    /// Counts rows no longer.
+    /// Takes off the bytes of rows that are gone.
     public static func -= (left: inout RowBytes, right: RowBytes) {
         left.events -= right.events
         left.kicks -= right.kicks

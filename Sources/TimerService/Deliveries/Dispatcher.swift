@@ -13,7 +13,7 @@ final class Dispatcher: @unchecked Sendable {
     private struct State {
         var arrived: [CourierResult] = []
         var isAwake = false
-        /// Whether no further attempt begins, and whether the courier has told of all that it will.
+        /// Whether no further attempt begins, and whether the courier has reported its last result.
         var isStopping = false
         var isOver = false
         var listeners: [AddressPolicy.Listener] = []
@@ -29,7 +29,7 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
-    /// What other threads have told the dispatcher's.
+    /// What other threads have reported to the dispatcher's thread.
     private struct News {
         let results: [CourierResult]
         let isStopping: Bool
@@ -48,7 +48,7 @@ final class Dispatcher: @unchecked Sendable {
     private var queues: HostQueues<Int64>
     /// Attempts at the courier, by delivery.
     private var underWay: [Int64: UnderWay] = [:]
-    /// What is to be recorded.
+    /// Ended attempts whose outcomes are still to be recorded.
     private var ends: [AttemptEnd] = []
     /// Webhooks by their bytes: many timers have the same.
     private var webhooks: [[UInt8]: WebhookConfiguration] = [:]
@@ -165,7 +165,7 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
-    /// Waits for something to do and does it. Returns whether the courier has told of all that it will.
+    /// Waits for something to do and does it. Returns whether the courier has reported its last result.
     @discardableResult
     func step() -> Bool {
         let news = wait()

@@ -4,7 +4,8 @@ import TimerLog
 /// High-water marks: with `--durability interval` changes are shown before they are on disk, and neither a position nor a
 /// version that was shown is ever given again.
 ///
-/// A mark is written ahead: what is shown early lies at or below the newest mark on disk, and a start goes on above it.
+/// A mark is written ahead: changes that are shown early lie at or below the newest mark on disk, and a start goes on
+/// above it.
 extension Engine {
     /// Whether changes may be shown before they are on disk.
     var showsEarly: Bool { configuration.durability != .commit }
@@ -65,7 +66,7 @@ extension Engine {
         let position = batch.takePosition(at: clockNow)
         var mark = HighWaterMark(position: position, version: scheduler.lostVersions)
         if !isExact {
-            // While the calendar is behind the log, a second's worth: quick restarts do not add up.
+            // While the calendar is behind the log, a second's positions: many quick restarts use up little.
             mark.position = max(
                 PositionClock.position(at: clockNow) + leadPositions, position + PositionClock.perSecond)
             mark.version = highestVersion + Self.versionLead

@@ -25,7 +25,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var scheduler: Scheduler
     var clock: ServiceClock
     var idempotency: IdempotencyTable
-    /// Keys of requests that ended without an answer since the log was begun to be folded anew.
+    /// Keys of requests that ended without an answer since the engine began to fold the log anew.
     var abandoned: [Hash128] = []
     var counters = EngineCounters()
     var subscriptions = Subscriptions()
@@ -292,7 +292,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return batch.takePosition(at: clockNow)
     }
 
-    /// What a step of the fire loop came to.
+    /// The result of a step of the fire loop.
     public enum FireStep: Sendable {
         /// Nothing more is due now.
         case done

@@ -48,7 +48,7 @@ public final class Fates: Sendable {
     func lose(after kept: Int64, through last: Int64) {
         guard last > kept else { return }
         lost.withLock { lost in
-            // Ranges lost since the log ended there are parts of this one.
+            // Ranges that were lost since the log ended at `kept` are parts of this one.
             lost.removeAll { $0.lowerBound > kept }
             lost.append(kept + 1...last)
             if lost.count > Self.lostRangesKept { lost.removeFirst() }
@@ -70,7 +70,7 @@ public final class Fates: Sendable {
     /// As `fate(of:)`, for what reads the records themselves: `pending` until streams are shown them.
     func fateOfShown(_ positions: ClosedRange<Int64>) -> Fate { fate(of: positions, within: shownHead) }
 
-    /// - Parameter head: read first, as a loss is noted before anything behind it can be durable.
+    /// - Parameter head: read before the losses, as a loss is noted before a record behind it can be durable.
     private func fate(of positions: ClosedRange<Int64>, within head: Int64) -> Fate {
         if isLost(positions) { return .lost }
         return positions.upperBound <= head ? .durable : .pending

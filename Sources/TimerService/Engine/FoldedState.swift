@@ -1,12 +1,12 @@
 import TimerCore
 import TimerLog
 
-/// What a log held, armed and bounded: what an engine goes on from. Making one takes as long as there are timers, and needs
-/// no lock.
+/// The contents of a log, armed and bounded, from which an engine goes on. Making one takes time by the number of timers,
+/// and needs no lock.
 struct FoldedState: ~Copyable {
     var scheduler: Scheduler
     var idempotency: IdempotencyTable
-    /// Cron timers whose plans are still to be held against the data of their zones.
+    /// Cron timers whose plans are still to be checked against the data of their zones.
     let cronTimers: [SlotIndex]
     /// Running timers with `stop: subscriber`.
     let stoppable: [SlotIndex]

@@ -33,8 +33,8 @@ struct PendingBatch {
     /// The position up to which the batch will go, with its kicks and a mark.
     var last: Int64 { next + kickCount }
 
-    /// Gives the next record its position. The first of a batch moves on to the clock's, so that no later process gives a
-    /// position again.
+    /// Gives the next record its position. The first of a batch is at least the clock's, so that no later process gives
+    /// a position again.
     mutating func takePosition(at now: Now) -> Int64 {
         if records.isEmpty {
             // In an empty log streams were told the position before its first: none may lie between the two.
@@ -79,7 +79,7 @@ struct PendingBatch {
         requests = 0
     }
 
-    /// Gives the memory of the buffers back, which are empty.
+    /// Gives back the memory of the buffers that are empty.
     mutating func shrink() {
         if records.isEmpty { records = [] }
         if kicks.isEmpty { kicks = [] }

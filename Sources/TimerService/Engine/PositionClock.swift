@@ -2,9 +2,9 @@ import TimerCore
 
 /// Positions as a clock: each stands for an instant of the calendar.
 ///
-/// A batch begins at the position of its instant, or behind the last one given where that is greater. Records are slower
-/// than 2^30 a second, so what a process gives stays behind this clock, and the next process begins ahead of it, also
-/// where the log does not hold what the last one gave.
+/// A batch begins at the position of its instant, or behind the last position given where that is greater. Records come
+/// at less than 2^30 a second, so the positions that a process gives stay behind this clock, and the next process begins
+/// ahead of them, also where the log does not hold the last ones.
 enum PositionClock {
     /// Positions of one second.
     static let perSecond: Int64 = 1 << 30

@@ -17,7 +17,7 @@ struct FirePacer {
         return true
     }
 
-    /// Forgets what the alarm is armed for, unless that is overdue at `now`: by an overdue waking the fire loop finds that
+    /// Forgets what the alarm is armed for, unless that is overdue at `now`: from an overdue waking the fire loop learns that
     /// it stood still.
     mutating func replan(at now: Int64) { if armedFor > now { armedFor = .max } }
 
@@ -41,8 +41,8 @@ struct FirePacer {
     /// Notes whether the loop is done until the next waking; else what is left stays due now.
     mutating func finish(isDone: Bool, at now: Int64) { armedFor = isDone ? .max : now }
 
-    /// Begins anew with the next waking at `wake`: what is overdue waited for the disk, or for the server, so that the loop
-    /// stood still.
+    /// Begins anew with the next waking at `wake`: overdue timers waited for the disk, or for the server's start, so the loop
+    /// counts as having stood still.
     mutating func restart(wake: Int64?) {
         armedFor = wake ?? .max
         lastBeat = 0

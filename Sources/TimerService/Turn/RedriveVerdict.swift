@@ -1,6 +1,6 @@
 public import TimerCore
 
-/// What a redrive came to.
+/// The result of a redrive.
 public enum RedriveVerdict: Sendable, Equatable {
     /// It will be delivered anew, from its first attempt on.
     case redriven(DeliveryStanding)

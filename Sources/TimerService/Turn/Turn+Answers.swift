@@ -21,7 +21,7 @@ extension Turn {
     public func positions(of key: Hash128) -> [Int64] { engine.idempotency.positions(of: key) }
 
     /// Records the 2xx answer of a request, in the batch of its changes. While storage fails the key is freed instead:
-    /// what the request changed is gone, or nothing.
+    /// the request's changes, if any, are gone.
     public func answer(_ key: Hash128, fingerprint: Hash128, _ bytes: [UInt8]) {
         answer(StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: now.wall, answer: bytes))
     }
@@ -44,7 +44,7 @@ extension Turn {
     /// Records what a step of a run did, in the batch of its changes: both are durable, or neither.
     ///
     /// - Parameters:
-    ///   - part: what the step came to; where `isTotal`, what all steps up to it came to.
+    ///   - part: the result of the step; where `isTotal`, of all steps up to it.
     ///   - isLast: whether the run is done.
     public func keep(_ part: [UInt8], of key: Hash128, fingerprint: Hash128, isTotal: Bool, isLast: Bool) {
         guard let run = engine.idempotency.standing(of: key) else { return }
@@ -58,7 +58,7 @@ extension Turn {
     /// Ends a request without a whole answer: its key is free, or cut where parts of it stand.
     public func release(_ key: Hash128) {
         engine.idempotency.release(key)
-        // The log may be being folded anew with the keys that were under way before.
+        // The log may be being folded anew, with the keys that were under way when that began.
         if engine.storageFails { engine.abandoned.append(key) }
     }
 }
