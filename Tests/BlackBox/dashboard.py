@@ -4,7 +4,9 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-LOST = r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)"
+# What the console says of requests to a server that is down or that still reads its log.
+LOST = (r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)"
+        r"|status of 503")
 ROWS = """
     return [...document.querySelectorAll("#rows .row")].map(row => ({
         id: row.dataset.timer, state: row.querySelector(".state").textContent, text: row.innerText,

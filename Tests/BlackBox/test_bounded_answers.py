@@ -44,6 +44,7 @@ def test_pages_of_large_timers_end_early_and_miss_none(heavy, query):
     assert (shown if "sort" in query else sorted(shown)) == ids
 
 
+@pytest.mark.alone
 def test_what_escapes_make_longer_counts_as_it_is_shown(new_server):
     api = new_server().client
     labels = {f"key-{number}": "\x01" * 255 for number in range(16)}  # four kB that are shown as 24

@@ -249,6 +249,7 @@ def test_search_labels_and_states_narrow_the_list(board, own, page):
     until_ids(*range(6))
 
 
+@pytest.mark.alone
 def test_ten_thousand_timers_are_a_few_rows(page, own):
     count, api = 10_000, own.client
     api.batch([{"id": f"t-{number:05}", "after": "1h"} for number in range(count)], "?results=brief", timeout=30).expect(200)

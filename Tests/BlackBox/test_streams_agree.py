@@ -96,6 +96,7 @@ def change(api, rng):
         api.create(after="1h", labels={"color": rng.choice(["red", "blue"])}, payload="y" * rng.randrange(20000))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_stream_shows_what_it_asked_for_and_nothing_else(new_server, seed):
     rng = random.Random(seed)
