@@ -27,12 +27,12 @@ final class Checkpointer: Sendable {
 
     /// Notes that the WAL is `pages` long after a commit.
     func note(pages: Int) {
-        let isDue = state.withLock { state in
+        let wakes = state.withLock { state in
             state.pages = pages
             if pages < state.pagesCopied { state.pagesCopied = 0 }
             return isDue(state)
         }
-        if isDue { state.update { _ in } }
+        if wakes { state.update { _ in } }
     }
 
     /// Runs `checkpoint` while this thread runs none, after the one under way.

@@ -5,7 +5,6 @@ import Synchronization
 final class CommitBell: Sendable {
     private struct State {
         var isRung = false
-        var isStopping = false
         /// Whether more records wait than may.
         var isFull = false
         /// Numbers of the partitions with something to commit.
@@ -13,6 +12,9 @@ final class CommitBell: Sendable {
     }
 
     private let state = Guarded(State())
+    private let stopping = Atomic<Bool>(false)
+    /// How many partitions are listed.
+    private let listed = Atomic<Int>(0)
     /// Whether the bell was rung since the committer last looked: then it need not be rung again.
     private let isRung = Atomic<Bool>(false)
     /// Requests that the batches at hand are to answer, and for how many the committer waits before it takes them.
@@ -26,18 +28,25 @@ final class CommitBell: Sendable {
     }
 
     /// Notes that the partition `number` has something to commit.
-    func list(_ number: Int) { state.withLock { $0.listed.append(number) } }
-
-    /// The partitions that have something to commit since this was called last; once for each `list`.
-    func takeListed() -> [Int] {
+    func list(_ number: Int) {
         state.withLock { state in
-            defer { state.listed.removeAll(keepingCapacity: true) }
-            return state.listed
+            state.listed.append(number)
+            listed.store(state.listed.count, ordering: .releasing)
+        }
+    }
+
+    /// Moves the partitions that have something to commit since this was called last into `numbers`, once for each `list`.
+    func takeListed(into numbers: inout [Int]) {
+        numbers.removeAll(keepingCapacity: true)
+        guard hasListed else { return }
+        state.withLock { state in
+            swap(&state.listed, &numbers)
+            listed.store(0, ordering: .releasing)
         }
     }
 
     /// Whether a partition has something to commit.
-    var hasListed: Bool { state.withLock { !$0.listed.isEmpty } }
+    var hasListed: Bool { listed.load(ordering: .acquiring) > 0 }
 
     /// Notes that batches are to answer so many requests more.
     func gather(_ requests: Int) { gathered.add(requests, ordering: .sequentiallyConsistent) }
@@ -55,14 +64,19 @@ final class CommitBell: Sendable {
     /// Lets changes gather for `nanoseconds`; ends early when there are too many, or at a stop. The committer's thread.
     func pause(nanoseconds: Int64) {
         state.withLock { $0.isFull = false }
-        _ = state.wait(nanoseconds: nanoseconds) { $0.isStopping || $0.isFull ? () : nil }
+        _ = state.wait(nanoseconds: nanoseconds) { isStopping || $0.isFull ? () : nil }
     }
 
     /// Tells the committer to end once everything is committed.
-    func stop() { state.update { ($0.isStopping, $0.isRung) = (true, true) } }
+    func stop() {
+        state.update { state in
+            stopping.store(true, ordering: .releasing)
+            state.isRung = true
+        }
+    }
 
     /// Whether the committer is to end.
-    var isStopping: Bool { state.withLock { $0.isStopping } }
+    var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
     /// Waits until the bell is rung. The committer's thread.
     func wait() {
@@ -95,7 +109,7 @@ final class CommitBell: Sendable {
     func took(_ requests: Int) { gathered.subtract(requests, ordering: .sequentiallyConsistent) }
 
     private func clear() {
-        state.withLock { $0.isRung = $0.isStopping }
+        state.withLock { $0.isRung = isStopping }
         isRung.store(false, ordering: .sequentiallyConsistent)
     }
 }

@@ -22,6 +22,8 @@ final class Committer: Worker, @unchecked Sendable {
     private var active: Set<Int> = []
     /// Partitions whose storage fails and that are not tried any more, as the service stops.
     private var givenUp: Set<Int> = []
+    /// Partitions that were listed when the committer looked last.
+    private var listed: [Int] = []
     private var gathering = Gathering()
     /// Empty buffers for the next batch.
     private var spare = ReadyBatch()
@@ -103,9 +105,11 @@ final class Committer: Worker, @unchecked Sendable {
     }
 
     private func takeDue(isStopping: Bool) -> [Partition] {
-        var numbers = Set(bell.takeListed()).union(active)
-        if isStopping { numbers.formUnion(partitions.map(\.number)) }
-        return numbers.subtracting(givenUp).sorted().map { partitions[$0] }
+        bell.takeListed(into: &listed)
+        if isStopping { return partitions.filter { !givenUp.contains($0.number) } }
+        // Nearly every batch of a single partition.
+        if active.isEmpty, listed.count == 1 { return [partitions[listed[0]]] }
+        return active.union(listed).sorted().map { partitions[$0] }
     }
 
     /// Whether records of a partition are still to be committed before the end. Rows that are to be deleted are not: the
@@ -118,7 +122,7 @@ final class Committer: Worker, @unchecked Sendable {
     /// Notes whether a partition has something to do whoever rings.
     private func note(_ partition: Partition) {
         if partition.recovery.isWorking && partition.dueAt == nil {
-            active.remove(partition.number)
+            if !active.isEmpty { active.remove(partition.number) }
         } else {
             active.insert(partition.number)
         }
@@ -173,8 +177,7 @@ final class Committer: Worker, @unchecked Sendable {
     /// Sleeps until there may be work.
     private func rest() {
         while !bell.isStopping, !bell.hasListed {
-            let due = active.compactMap { partitions[$0].dueAt }.min()
-            if let due {
+            if !active.isEmpty, let due = active.compactMap({ partitions[$0].dueAt }).min() {
                 let left = due - Clocks.monotonic()
                 if left <= 0 { return }
                 if bell.wait(nanoseconds: left) { continue } else { return }

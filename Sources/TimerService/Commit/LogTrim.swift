@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import TimerLog
 
 /// What of a partition's log is to go, or to be replaced, and how large the log is. Any thread.
@@ -24,6 +25,8 @@ final class LogTrim: Sendable {
     }
 
     private let state: Guarded<State>
+    /// Whether there may be something to do: nearly always there is nothing.
+    private let isAsked = Atomic<Bool>(false)
 
     /// Begins with a log from which rows up to `deletedThrough` are gone.
     init(deletedThrough: Int64, held: RowBytes) {
@@ -38,11 +41,17 @@ final class LogTrim: Sendable {
             state.deleteThrough = max(state.deleteThrough, position)
             state.held -= bytes
             state.deletionFailed = false
+            isAsked.store(true, ordering: .releasing)
         }
     }
 
     /// Asks that rows take the place of others.
-    func replace(_ rows: [RowReplacement]) { state.withLock { $0.replacements += rows } }
+    func replace(_ rows: [RowReplacement]) {
+        state.withLock { state in
+            state.replacements += rows
+            isAsked.store(true, ordering: .releasing)
+        }
+    }
 
     /// Notes that events up to `position` are no longer kept.
     func expire(through position: Int64) {
@@ -72,7 +81,14 @@ final class LogTrim: Sendable {
     }
 
     /// Whether there is anything to do.
-    var hasWork: Bool { state.withLock { $0.wantsDeletion || !$0.replacements.isEmpty } }
+    var hasWork: Bool {
+        guard isAsked.load(ordering: .acquiring) else { return false }
+        return state.withLock { state in
+            let hasWork = state.wantsDeletion || !state.replacements.isEmpty
+            isAsked.store(hasWork, ordering: .releasing)
+            return hasWork
+        }
+    }
 
     /// Takes what is to be done; `replaced` or `deleted` follows for each part of it.
     func take() -> Work {

@@ -66,8 +66,9 @@ struct CommitDemand {
 enum CommitOutcome {
     /// Everything up to the position may be shown, though it is not on disk.
     case shown(through: Int64)
-    /// Everything up to the position is on disk, the mark too.
-    case durable(through: Int64, mark: HighWaterMark?)
+    /// Everything up to the position is on disk, the mark too: so many records, by an append of so many seconds, where that
+    /// is known.
+    case durable(through: Int64, mark: HighWaterMark?, seconds: Double?, records: Int64)
     /// An append failed: no changes are taken.
     case failed
     /// Storage takes writes again.

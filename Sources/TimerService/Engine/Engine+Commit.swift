@@ -47,8 +47,13 @@ extension Engine {
     func advance(_ outcome: CommitOutcome) {
         switch outcome {
         case .shown(let position): fates.setShown(position)
-        case .durable(let position, let mark):
-            if let mark { lock.withLock(.commit) { setDurable(mark) } }
+        case .durable(let position, let mark, let seconds, let records):
+            lock.withLock(.commit) {
+                if let mark { setDurable(mark) }
+                guard let seconds else { return }
+                counters.commitSeconds.observe(seconds)
+                counters.commitRecords.observe(Double(records))
+            }
             fates.setDurable(position)
         case .failed: lock.withLock(.commit) { storageFails = true }
         case .recovered:
@@ -66,14 +71,6 @@ extension Engine {
 
     /// The position that the next record gets.
     var nextPosition: Int64 { lock.withLock(.commit) { batch.next } }
-
-    /// Counts an append of so many records that took so long.
-    func countCommit(seconds: Double, records: Int64) {
-        lock.withLock(.commit) {
-            counters.commitSeconds.observe(seconds)
-            counters.commitRecords.observe(Double(records))
-        }
-    }
 
     /// Gives back the memory of empty buffers.
     func shrink() { lock.withLock(.commit) { batch.shrink() } }

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import TimerLog
 
 /// What the committer does for a partition. All of it on the committer's thread.
@@ -13,11 +14,11 @@ extension Partition {
     var dueAt: Int64? {
         if !recovery.isWorking { return isFolding ? nil : recovery.isPausing ? pausedUntil : 0 }
         if trim.hasWork { return 0 }
-        return tail.rows.isEmpty ? nil : isHurried.withLock { $0 } ? 0 : tail.syncBy
+        return tail.rows.isEmpty ? nil : isHurried.load(ordering: .acquiring) ? 0 : tail.syncBy
     }
 
     private func isSyncDue(at now: Int64, isStopping: Bool) -> Bool {
-        !tail.rows.isEmpty && (isStopping || tail.isDue(at: now) || isHurried.withLock { $0 })
+        !tail.rows.isEmpty && (isStopping || tail.isDue(at: now) || isHurried.load(ordering: .acquiring))
     }
 
     /// Takes the engine's batch and makes its rows, which are shown at once where they may be.
@@ -78,22 +79,21 @@ extension Partition {
         let (last, bytes) = (tail.last, tail.byteCount)
         hub.publish(tail.takeUnshown(), durableThrough: last)
         trim.grow(tail.rows)
-        engine.countCommit(seconds: seconds, records: tail.records)
-        let mark = tail.mark
+        let (mark, records) = (tail.mark, tail.records)
         forgetRows(head: last)
-        engine.advance(.durable(through: last, mark: mark))
+        engine.advance(.durable(through: last, mark: mark, seconds: seconds, records: records))
         hub.notify()
         return bytes
     }
 
     private func forgetRows(head: Int64) {
         tail.clear(head: head)
-        isHurried.withLock { $0 = false }
+        isHurried.store(false, ordering: .releasing)
     }
 
     /// Deletes a bounded number of rows, and puts rows in the place of others.
     func trimLog() {
-        guard recovery.isWorking else { return }
+        guard recovery.isWorking, trim.hasWork else { return }
         let work = trim.take()
         if let position = work.deletion {
             do throws(StoreError) {

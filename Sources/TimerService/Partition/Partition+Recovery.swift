@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import TimerCore
 import TimerLog
 
@@ -30,7 +31,7 @@ extension Partition {
 
     private func giveUpRows() {
         tail.clear(head: tail.head)
-        isHurried.withLock { $0 = false }
+        isHurried.store(false, ordering: .releasing)
     }
 
     /// Goes one step on.
@@ -116,7 +117,7 @@ extension Partition {
             hub.publish(rows, durableThrough: last)
             trim.grow(rows)
             tail.clear(head: last)
-            engine.advance(.durable(through: last, mark: batch.mark))
+            engine.advance(.durable(through: last, mark: batch.mark, seconds: nil, records: Int64(rows.count)))
         }
         recovery.probed(outcome, rows)
     }

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import TimerCore
 import TimerLog
 
@@ -25,7 +26,7 @@ public final class Partition: @unchecked Sendable {
     /// Whether the log is being folded anew, on another thread.
     var isFolding = false
     /// Whether rows that wait for their time are to be written now.
-    let isHurried = Guarded(false)
+    let isHurried = Atomic<Bool>(false)
     let secret: [UInt8]
     let report: @Sendable (ServiceEvent) -> Void
     private let bell: CommitBell
@@ -82,7 +83,7 @@ public final class Partition: @unchecked Sendable {
     /// Has rows that wait for their time written at once.
     func hurry() {
         guard engine.showsEarly else { return }
-        isHurried.withLock { $0 = true }
+        isHurried.store(true, ordering: .releasing)
         callCommitter()
     }
 
