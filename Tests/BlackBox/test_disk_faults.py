@@ -184,7 +184,9 @@ def test_the_disk_decides_what_a_request_under_way_is_told(faulty_server, faults
     poll(lambda: counted(api) == {"suspended": 1, "cancelled": 1, "running": 2})
     faults.rule("sync").error = errno.EIO
     faults.rule("sync").hold = 0
-    poll(lambda: faults.rule("sync").failed)
+    # The log is closed before it is read anew, and SQLite's last close empties the WAL where that can be synced: what was
+    # written and not synced would be gone as well, of which the change would be told the truth.
+    poll(lambda: faults.rule("sync").failed >= 2)
     faults.clear()
 
     state = "running" if lost else "suspended"
