@@ -76,9 +76,9 @@ class Browser:
                                log_output=str(self.directory / "driver.log"))
         try:
             self.driver = webdriver.Chrome(options, self.service)
-            self.driver.command_executor.client_config.timeout = 6 * PATIENCE
+            self.driver.command_executor.client_config.timeout = 3 * PATIENCE
             self.driver.set_page_load_timeout(PATIENCE)
-            self.driver.set_script_timeout(4 * PATIENCE)
+            self.driver.set_script_timeout(2.5 * PATIENCE)
         except WebDriverException:
             self.__exit__()
             raise
