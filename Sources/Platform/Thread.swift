@@ -35,6 +35,9 @@ public final class Thread: Sendable {
         pthread_join(handle, nil)
     }
 
+    /// Lets the thread end without being joined. Call once, in place of `join`.
+    public func detach() { pthread_detach(handle) }
+
     fileprivate static func run(_ opaque: UnsafeMutableRawPointer) {
         let start = unsafe Unmanaged<Start>.fromOpaque(opaque).takeRetainedValue()
         unsafe String(start.name.prefix(15)).withCString { name in unsafe clinux_name_thread(name) }

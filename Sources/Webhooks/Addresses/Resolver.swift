@@ -70,10 +70,15 @@ final class Resolver: Sendable {
 
     /// Begins no more lookups, and waits for the threads that are in none; the others end with their lookups.
     func stop() {
-        let idle = state.update { state in
+        let (idle, busy) = state.update { state in
             state.isStopping = true
-            return state.threads.indices.filter { !state.busy.contains($0) }.map { state.threads[$0] }
+            let threads = state.threads.enumerated()
+            return (
+                threads.filter { !state.busy.contains($0.offset) }.map(\.element),
+                threads.filter { state.busy.contains($0.offset) }.map(\.element)
+            )
         }
+        for thread in busy { thread.detach() }
         for thread in idle { thread.join() }
     }
 
