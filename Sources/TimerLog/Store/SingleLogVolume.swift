@@ -5,12 +5,6 @@ public final class SingleLogVolume: LogVolume {
     /// The volume whose one log is `store`.
     public init(_ store: any LogStore) { only = store }
 
-    /// 1.
-    public var partitionCount: Int { 1 }
-    /// 1: positions are consecutive.
-    public var stride: Int64 { 1 }
-    /// The log.
-    public func store(_ partition: Int) -> any LogStore { only }
     /// Appends to the log.
     public func append(_ appends: [PartitionAppend]) -> [AppendOutcome] {
         appends.map { only.append($0.rows, expecting: $0.expecting, epoch: $0.epoch) }

@@ -55,7 +55,7 @@ extension Partition {
     }
 
     /// Shows the rows that were not shown yet.
-    private func show() {
+    func show() {
         let rows = tail.takeUnshown()
         guard let last = rows.last?.last else { return }
         hub.publish(rows, durableThrough: tail.head)
@@ -86,7 +86,8 @@ extension Partition {
         return bytes
     }
 
-    private func forgetRows(head: Int64) {
+    /// Notes that the log ends at `head`, without the rows, which are on disk or given up.
+    func forgetRows(head: Int64) {
         tail.clear(head: head)
         isHurried.store(false, ordering: .releasing)
     }

@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 import TimerCore
 import TimerLog
 
@@ -15,23 +14,15 @@ extension Partition {
         let wereShown = engine.showsEarly
         if wereShown { showRest() }
         recovery.appendFailed(outcome, tail.rows, wereShown: wereShown)
-        if !wereShown { giveUpRows() }
+        if !wereShown { forgetRows(head: tail.head) }
     }
 
     /// Takes what was recorded while the append was under way, and shows it: nothing more comes while storage fails.
     private func showRest() {
         guard let batch = engine.readyShownEarly() else { return }
+        bell.took(batch.requests)
         tail.add(batch.rows(after: tail.last, epoch: tail.epoch), mark: nil, deadline: .max)
-        let rows = tail.takeUnshown()
-        guard let last = rows.last?.last else { return }
-        hub.publish(rows, durableThrough: tail.head)
-        engine.advance(.shown(through: last))
-        hub.notify()
-    }
-
-    private func giveUpRows() {
-        tail.clear(head: tail.head)
-        isHurried.store(false, ordering: .releasing)
+        show()
     }
 
     /// Goes one step on.
@@ -68,7 +59,7 @@ extension Partition {
         let rows = tail.rows
         switch attempt {
         case .landed: _ = landed(seconds: Double(Clocks.monotonic() - started) / 1e9)
-        case .foreign: giveUpRows()
+        case .foreign: forgetRows(head: tail.head)
         case .failed: break
         }
         recovery.appendedAgain(attempt, rows)

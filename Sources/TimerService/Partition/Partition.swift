@@ -29,7 +29,7 @@ public final class Partition: @unchecked Sendable {
     let isHurried = Atomic<Bool>(false)
     let secret: [UInt8]
     let report: @Sendable (ServiceEvent) -> Void
-    private let bell: CommitBell
+    let bell: CommitBell
     private let oldestAtStart: Int64
 
     /// Takes a recovered log over.
