@@ -239,7 +239,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         for daemon in daemons { daemon.stop() }
         daemons = []
         for socket in sockets.all { socket.close() }
-        ending = []  // they hold this loop
+        ending = []  // they hold this loop, as do the candidates
+        candidates = []
         tellClosed()
         handler = ClosedHandler()
     }

@@ -123,4 +123,17 @@ struct EvictionTests {
         server.probe.open("finish")
         for client in streams { #expect(client.answer()?.text == "first") }
     }
+
+    @Test func `a server that stops lets go of the sockets it might have closed next`() throws {
+        weak var loop: Loop?
+        try {
+            let server = try TestServer { $0.connections = 3 }
+            loop = server.probe.loops.first
+            let crowd = (0..<3).map { _ in server.client() }
+            for client in crowd { #expect(client.get("/")?.status == 200) }
+            #expect(Self.client(server, from: 2).get("/")?.status == 200)
+            #expect(loop != nil)
+        }()
+        #expect(loop == nil)
+    }
 }

@@ -13,6 +13,8 @@ final class Probe: Sendable {
 
     func add(_ loop: Loop) { state.withLock { $0.loops.append(loop) } }
 
+    var loops: [Loop] { state.withLock { $0.loops } }
+
     /// One more of `event`.
     func note(_ event: String) { state.update { $0.counts[event, default: 0] += 1 } }
 
