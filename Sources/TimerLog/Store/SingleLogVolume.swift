@@ -5,6 +5,12 @@ public final class SingleLogVolume: LogVolume {
     /// The volume whose one log is `store`.
     public init(_ store: any LogStore) { only = store }
 
+    /// One partition, with a stride of 1.
+    public var layout: PartitionLayout { .single }
+
+    /// The one log.
+    public func store(_ partition: Int) -> any LogStore { only }
+
     /// Appends to the log.
     public func append(_ appends: [PartitionAppend]) -> [AppendOutcome] {
         appends.map { only.append($0.rows, expecting: $0.expecting, epoch: $0.epoch) }

@@ -1,0 +1,29 @@
+public import TimerLog
+
+/// The partitions that this process owns, and which timer or record belongs to which: a snapshot.
+public struct PartitionMap: Sendable {
+    /// How the volume is divided.
+    public let layout: PartitionLayout
+    /// The partitions owned, by rising numbers.
+    public let all: [Partition]
+    /// By number; nil where another process owns it, or none.
+    private let places: [Partition?]
+
+    /// A map of what is owned of a volume.
+    init(_ layout: PartitionLayout, _ owned: [Partition]) {
+        self.layout = layout
+        all = owned.sorted { $0.number < $1.number }
+        var places = [Partition?](repeating: nil, count: layout.count)
+        for partition in owned { places[partition.number] = partition }
+        self.places = places
+    }
+
+    /// The partition numbered `number`; nil where this process does not own it.
+    public subscript(number: Int) -> Partition? { places.indices.contains(number) ? places[number] : nil }
+
+    /// The partition of a timer with this keyed hash; nil where this process does not own it.
+    public func owner(ofHash hash: UInt64) -> Partition? { places[layout.partition(ofHash: hash)] }
+
+    /// The partition whose log has the record at `position`; nil where this process does not own it.
+    public func owner(ofPosition position: Int64) -> Partition? { self[layout.partition(ofPosition: position)] }
+}
