@@ -10,10 +10,11 @@ public enum BatchRows {
     /// - Parameters:
     ///   - kind: what the rows are for.
     ///   - records: as `RecordCodec` wrote them, one after the other.
-    ///   - first: position of the first record; the rest follow without gaps.
+    ///   - first: position of the first record; the rest follow, a stride apart.
     ///   - previous: position of the last record of the log before.
     public static func make(
-        kind: RowKind = .events, records: [UInt8], first: Int64, previous: Int64, epoch: Int64, base: TimeBase
+        kind: RowKind = .events, records: [UInt8], first: Int64, previous: Int64, in place: PartitionPlace = .only,
+        epoch: Int64, base: TimeBase
     ) -> [LogRow] {
         var rows: [LogRow] = []
         var offset = 0
@@ -34,11 +35,13 @@ public enum BatchRows {
             BatchHeader(base: base, kind: kind, records: count).append(to: &data)
             data.append(contentsOf: records[offset..<end])
             fillChecksums(&data)
+            let last = position + Int64(count - 1) * place.stride
             rows.append(
-                LogRow(first: position, last: position + Int64(count) - 1, previous: previous, epoch: epoch, data: data)
-            )
-            previous = position + Int64(count) - 1
-            position += Int64(count)
+                LogRow(
+                    first: position, last: last, previous: previous, partition: Int32(place.number),
+                    stride: place.stride, epoch: epoch, data: data))
+            previous = last
+            position = last + place.stride
             offset = end
         }
         return rows
@@ -55,7 +58,7 @@ public enum BatchRows {
         fillChecksums(&data)
         return LogRow(
             first: first.first, last: last.last, previous: first.previous, partition: first.partition,
-            epoch: last.epoch, data: data)
+            stride: first.stride, epoch: last.epoch, data: data)
     }
 
     private static func fillChecksums(_ data: inout [UInt8]) {
@@ -83,16 +86,16 @@ public enum BatchRows {
         }
         guard let header = BatchHeader(bytes), row.first > 0, row.last >= row.first,
             header.kind == .condensed
-                ? header.records == 1 : row.last - row.first == Int64(header.records) - 1
+                ? header.records == 1 : row.last - row.first == Int64(header.records - 1) * row.stride
         else {
             throw StoreError(.damaged, "the row at position \(row.first) has a damaged or newer head")
         }
         var offset = BatchHeader.count
         var record = LogRecord(position: row.first)
         for index in 0..<header.records {
-            let position = row.first + Int64(index)
+            let position = row.first + Int64(index) * row.stride
             guard let range = RecordCodec.body(bytes, at: offset),
-                RecordCodec.decode(bytes, range, position: position, into: &record)
+                RecordCodec.decode(bytes, range, position: position, stride: row.stride, into: &record)
             else { throw StoreError(.damaged, "the record at position \(position) is damaged") }
             guard try body(record) else { return header }
             offset = range.upperBound

@@ -12,9 +12,10 @@ public final class MemoryLogStore: LogStore {
     private let state: Guarded<State>
 
     /// Makes an empty, closed store with a secret of its own.
-    public init() {
-        state = Guarded(State(head: StoreHead(epoch: 0, last: 0, secret: SQLiteSchema.newSecret())))
-    }
+    public convenience init() { self.init(secret: SQLiteSchema.newSecret()) }
+
+    /// Makes an empty, closed store with the secret of its volume.
+    init(secret: [UInt8]) { state = Guarded(State(head: StoreHead(epoch: 0, last: 0, secret: secret))) }
 
     /// Opens; never throws.
     public func open() throws(StoreError) -> StoreHead {

@@ -21,15 +21,15 @@ public struct RowRecords: Sendable {
 
     /// The record at `position`; nil when it is not here, or damaged.
     public func record(at position: Int64) -> LogRecord? {
-        guard position >= row.first, position - row.first < Int64(bodies.count) else { return nil }
+        guard let index = row.index(of: position), index < bodies.count else { return nil }
         var record = LogRecord(position: position)
         let isSound = RecordCodec.decode(
-            row.data.span, bodies[Int(position - row.first)], position: position, into: &record)
+            row.data.span, bodies[index], position: position, stride: row.stride, into: &record)
         return isSound ? record : nil
     }
 
     /// Whether the record at `position` would be in this row.
-    public func holds(_ position: Int64) -> Bool { (row.first...row.last).contains(position) }
+    public func holds(_ position: Int64) -> Bool { row.index(of: position) != nil }
 
     /// The answer, or part of one, whose record is at `position`; nil when there is none.
     public func answer(at position: Int64) -> StoredAnswer? {

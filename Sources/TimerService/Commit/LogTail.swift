@@ -30,7 +30,7 @@ struct LogTail {
     var last: Int64 { rows.last?.last ?? head }
 
     /// How many records the rows hold.
-    var records: Int64 { rows.reduce(0) { $0 + $1.last - $1.first + 1 } }
+    var records: Int64 { rows.reduce(0) { $0 + $1.span } }
 
     /// Takes further rows.
     ///

@@ -9,6 +9,8 @@ struct ReadyBatch {
     /// Records of kicks, which go into rows of their own, and the position of the first.
     var kicks: [UInt8] = []
     var firstKick: Int64 = 0
+    /// Whose positions they are.
+    var place = PartitionPlace.only
     /// Whether `records` holds but one record, which says nothing new.
     var isTickOnly = false
     /// The clocks when the batch was taken; nil when there is none.
@@ -28,13 +30,15 @@ struct ReadyBatch {
         if isTickOnly {
             // Its position is the one before the kicks'.
             return BatchRows.make(
-                kind: .kicks, records: records + kicks, first: first, previous: previous, epoch: epoch, base: base)
+                kind: .kicks, records: records + kicks, first: first, previous: previous, in: place, epoch: epoch,
+                base: base)
         }
-        let rows = BatchRows.make(records: records, first: first, previous: previous, epoch: epoch, base: base)
+        let rows = BatchRows.make(
+            records: records, first: first, previous: previous, in: place, epoch: epoch, base: base)
         return rows
             + BatchRows.make(
-                kind: .kicks, records: kicks, first: firstKick, previous: rows.last?.last ?? previous, epoch: epoch,
-                base: base)
+                kind: .kicks, records: kicks, first: firstKick, previous: rows.last?.last ?? previous, in: place,
+                epoch: epoch, base: base)
     }
 
     /// An empty batch with the memory of this one, which is on disk: fresh memory costs its zeroing.

@@ -182,7 +182,7 @@ extension Engine {
         if let slot = owner ?? namesake(end.definition) {
             let previous = scheduler.stamp(slot, position: position, isBase: false, isEvent: true)
             let version = scheduler.progress(slot).version
-            let distance = previous == 0 ? 0 : position - previous
+            let distance = batch.distance(from: previous, to: position)
             if owner == nil {
                 // Its labels are those of the timer that is gone.
                 RecordCodec.append(

@@ -15,8 +15,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     let lock: MeteredLock
-    /// Number of its partition.
-    let number: Int
+    /// Its partition.
+    let place: PartitionPlace
     let configuration: EngineConfiguration
     private let bell: CommitBell
     let alarm: any Alarm
@@ -33,7 +33,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     let lastUp: Now?
     var effects: [Effect] = []
     /// Records that wait for the committer, and the positions that are given out.
-    var batch = PendingBatch()
+    var batch: PendingBatch
     /// Whether the committer knows that there are some.
     var isListed = false
     /// What became of the positions given out.
@@ -79,10 +79,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     ///   - bell: rung when there are records to commit.
     ///   - moved: called now and then on the way.
     init(
-        _ fold: consuming LogFold, number: Int = 0, configuration: EngineConfiguration, alarm: any Alarm,
+        _ fold: consuming LogFold, place: PartitionPlace = .only, configuration: EngineConfiguration, alarm: any Alarm,
         timeSource: any TimeSource, bell: CommitBell, moved: () -> Void = {}, branchedAt: Int64? = nil
     ) {
-        self.number = number
+        self.place = place
+        batch = PendingBatch(place)
         self.configuration = configuration
         self.bell = bell
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
@@ -226,7 +227,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private func callCommitter() {
         if !isListed {
             isListed = true
-            bell.list(number)
+            bell.list(place.number)
         }
         if batch.byteCount > EngineConfiguration.maximumBatchBytes { bell.tellFull() }
         bell.ringWhenGathered()
@@ -254,8 +255,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             highestVersion = max(highestVersion, effect.progress.version)
             scheduler.withDefinition(effect.slot) { definition in
                 RecordCodec.append(
-                    effect, type, distance: previous == 0 ? 0 : position - previous, definition: definition,
-                    to: &batch.records)
+                    effect, type, distance: batch.distance(from: previous, to: position),
+                    definition: definition, to: &batch.records)
             }
             if type == .updated || type == .rescheduled { scheduler.noteRedefined(effect.slot, at: position) }
             if type == .deleted { recordWill(effect.slot) }
@@ -313,7 +314,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         if pacerBefore.stoodStill(until: now.elapsed) { scheduler.noteStall(until: now) }
         // Also when held: overload makes fires late, not missed.
         pacer.beat(at: now.elapsed)
-        guard waitingBytes <= EngineConfiguration.maximumBatchBytes, mayJudge(now) else { return .held }
+        guard waitingBytes <= EngineConfiguration.maximumBatchBytes, !batch.isAhead(of: now), mayJudge(now) else {
+            return .held
+        }
         if scheduler.countsUptime && now.elapsed - lastBase >= Self.tickInterval { tick() }
         guard replanStep(now).isDone else {
             pacer.finish(isDone: false, at: now.elapsed)

@@ -3,9 +3,11 @@ import TimerLog
 
 /// The records that wait for the committer, and the positions that an engine gives out.
 ///
-/// The records of a batch have consecutive positions; its kicks, which go into rows of their own, get theirs behind them
+/// The records of a batch stand a stride apart; its kicks, which go into rows of their own, get their positions behind them
 /// when the batch is taken.
 struct PendingBatch {
+    /// Whose positions they are.
+    private let place: PartitionPlace
     /// Records, encoded, one after the other.
     var records: [UInt8] = []
     /// Records of kicks.
@@ -24,6 +26,9 @@ struct PendingBatch {
     /// Requests that the batch is to answer.
     var requests = 0
 
+    /// An empty batch of the partition at `place`.
+    init(_ place: PartitionPlace) { self.place = place }
+
     /// Whether there is nothing to write.
     var isEmpty: Bool { records.isEmpty }
 
@@ -31,20 +36,20 @@ struct PendingBatch {
     var byteCount: Int { records.count + kicks.count }
 
     /// The position up to which the batch will go, with its kicks and a mark.
-    var last: Int64 { next + kickCount }
+    var last: Int64 { next + kickCount * place.stride }
 
     /// Gives the next record its position. The first of a batch is at least the clock's, so that no later process gives
     /// a position again.
     mutating func takePosition(at now: Now) -> Int64 {
         if records.isEmpty {
             // In an empty log streams were told the position before its first: none may lie between the two.
-            if head > 0 { next = max(next, PositionClock.position(at: now)) }
+            if head > 0 { skip(to: PositionClock.position(at: now)) }
             first = next
         }
         isTickOnly = false
         head = next
         givenOut = next
-        next += 1
+        next += place.stride
         return head
     }
 
@@ -60,12 +65,13 @@ struct PendingBatch {
         swap(&batch.kicks, &kicks)
         batch.first = first
         batch.firstKick = next
+        batch.place = place
         batch.isTickOnly = isTickOnly
         batch.requests = requests
         requests = 0
-        next += kickCount
+        next += kickCount * place.stride
         if kickCount > 0 {
-            head = next - 1
+            head = next - place.stride
             givenOut = head
         }
         kickCount = 0
@@ -87,11 +93,24 @@ struct PendingBatch {
 
     /// Goes on behind a log that ends at `head`, at `position` or later.
     mutating func resume(head: Int64, atOrAfter position: Int64) {
-        next = max(next, head + 1, position)
+        skip(to: max(head + 1, position))
         first = next
         self.head = head
     }
 
-    /// Goes on at `position` or later.
-    mutating func skip(to position: Int64) { next = max(next, position) }
+    /// Goes on at `position` or later. The records of a batch stand a stride apart, so it is empty.
+    mutating func skip(to position: Int64) {
+        // A position given is at most the greatest that a partition may have.
+        if position > next { next = place.position(atOrAfter: position) }
+    }
+
+    /// Whether the next position is over a second ahead of the clock, which only many records in little time bring about.
+    func isAhead(of now: Now) -> Bool {
+        place.stride > 1 && next - PositionClock.position(at: now) > PositionClock.perSecond
+    }
+
+    /// How many strides lie between two positions of the partition; 0 where there is no earlier one.
+    func distance(from earlier: Int64, to later: Int64) -> Int64 {
+        earlier == 0 ? 0 : (later - earlier) >> Int64(place.stride.trailingZeroBitCount)
+    }
 }

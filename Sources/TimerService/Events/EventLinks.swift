@@ -2,7 +2,7 @@ import TimerLog
 
 /// Which position each record of a row names as its timer's event before: read once, however many are asked for.
 struct EventLinks {
-    private var first: Int64 = 0
+    private var row: LogRow?
     private var previous: [Int64] = []
 
     /// Of no row.
@@ -15,13 +15,15 @@ struct EventLinks {
             previous.append(record.previous)
             return true
         }
-        first = row.first
+        self.row = row
         self.previous = previous
     }
 
     /// Whether the record at `position` is in the row.
-    func holds(_ position: Int64) -> Bool { position >= first && position - first < Int64(previous.count) }
+    func holds(_ position: Int64) -> Bool {
+        row?.index(of: position).map { $0 < previous.count } ?? false
+    }
 
     /// The position that the record at `position`, which is in the row, names.
-    func previous(of position: Int64) -> Int64 { previous[Int(position - first)] }
+    func previous(of position: Int64) -> Int64 { row?.index(of: position).map { previous[$0] } ?? 0 }
 }

@@ -7,8 +7,10 @@ import TimerLog
 /// committer has to do for it.
 public final class Partition: @unchecked Sendable {
     // Unchecked: `tail` to `isFolding` are confined to the committer's thread.
+    /// Its number, and how the volume is divided.
+    let place: PartitionPlace
     /// Its number among the partitions of the volume.
-    let number: Int
+    var number: Int { place.number }
     /// Where its timers change.
     public let engine: Engine
     /// Its newest rows, for live streams.
@@ -38,17 +40,18 @@ public final class Partition: @unchecked Sendable {
     ///   - bell: the committer's.
     ///   - moved: called now and then on the way.
     init(
-        _ log: consuming RecoveredLog, number: Int = 0, configuration: EngineConfiguration, alarm: any Alarm,
+        _ log: consuming RecoveredLog, place: PartitionPlace = .only, configuration: EngineConfiguration,
+        alarm: any Alarm,
         timeSource: any TimeSource, bell: CommitBell, moved: () -> Void = {},
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
-        self.number = number
+        self.place = place
         self.bell = bell
         self.report = report
         let (store, head, deletedThrough) = (log.store, log.head, log.deletedThrough)
         let (oldest, bytes) = (log.oldest, log.bytes)
         engine = Engine(
-            log.fold, number: number, configuration: configuration, alarm: alarm, timeSource: timeSource, bell: bell,
+            log.fold, place: place, configuration: configuration, alarm: alarm, timeSource: timeSource, bell: bell,
             moved: moved, branchedAt: head.branchedAt)
         hub = EventHub(head: head.last)
         self.store = store

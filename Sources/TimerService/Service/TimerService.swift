@@ -58,7 +58,8 @@ public final class TimerService: Sendable {
             records += log.records
             owned.append(
                 Partition(
-                    log, number: number, configuration: configuration, alarm: alarm, timeSource: timeSource, bell: bell,
+                    log, place: PartitionPlace(number, of: volume.layout), configuration: configuration, alarm: alarm,
+                    timeSource: timeSource, bell: bell,
                     moved: recovery.beat, report: report))
         }
         partitions = Published(PartitionMap(volume.layout, owned))

@@ -43,7 +43,9 @@ public import TimerCore
         case .storageUnavailable: throw .storageUnavailable
         case .stopping: throw .shuttingDown
         }
-        if engine.waitingBytes > EngineConfiguration.maximumBatchBytes { throw .overloaded }
+        if engine.waitingBytes > EngineConfiguration.maximumBatchBytes || engine.batch.isAhead(of: now) {
+            throw .overloaded
+        }
     }
 
     func change<Result>(

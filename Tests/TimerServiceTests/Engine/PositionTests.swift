@@ -42,6 +42,58 @@ struct PositionTests {
         rig.stop()
     }
 
+    /// The first of four partitions.
+    private static let strided = PartitionLayout(strided: 4).map { PartitionPlace(0, of: $0) } ?? .only
+
+    @Test func `with several partitions each position is the partition's own, from the batch's instant on`() throws {
+        let rig = try Rig(place: Self.strided)
+        for name in ["a", "b"] {
+            try rig.create(name)
+            try rig.settle()
+            rig.time.pass(milliseconds: 1)
+        }
+        let log = try rows(of: rig.store)
+        let instants = [1_700_000_000_000, 1_700_000_000_001].map { Self.position($0 * 1_000_000) }
+        for (row, instant) in zip(log, instants) {
+            #expect(row.first >= instant && row.first < instant + 1024)
+            #expect(row.first % 1024 == 0)
+            #expect(row.last == row.first + 1024)
+            #expect(row.span == 2)
+        }
+        #expect(try rig.records().map(\.position) == log.flatMap { [$0.first, $0.last] })
+        rig.stop()
+    }
+
+    @Test func `the events of a timer link back over strides, and the log folds to what lives`() throws {
+        let rig = try Rig(place: Self.strided)
+        try rig.create("a")
+        for command in [.suspend, .resume, .cancel] as [TimerCommand] {
+            rig.time.pass(milliseconds: 3)
+            try rig.tell("a", command)
+        }
+        try rig.settle()
+        let events = try rig.records().filter(\.isEvent)
+        let types = events.compactMap { if case .event(let type, _, _) = $0.content { type } else { nil } }
+        #expect(types == [.created, .suspended, .resumed, .cancelled])
+        #expect(events.map(\.previous) == [0] + events.dropLast().map(\.position))
+        try rig.expectFoldIsLive()
+        rig.stop()
+    }
+
+    @Test func `a partition that gives positions faster than its clock goes takes no changes until it caught up`()
+        throws
+    {
+        let rig = try Rig(place: Self.strided)
+        try rig.create("a")
+        try rig.settle()
+        rig.locked { $0.batch.skip(to: $0.batch.next + 2 * PositionClock.perSecond) }
+        #expect(throws: ServiceError.overloaded) { try rig.create("b") }
+        rig.time.pass(milliseconds: 1001)
+        try rig.create("b")
+        try rig.settle()
+        rig.stop()
+    }
+
     @Test func `a batch follows the last one while the calendar is behind it`() throws {
         let rig = try Rig()
         let first = try rig.create("a")

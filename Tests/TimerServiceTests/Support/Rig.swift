@@ -25,7 +25,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     /// Opens `store`, folds it and starts the committer.
     init(
         _ store: any LogStore = MemoryLogStore(), _ configuration: EngineConfiguration = EngineConfiguration(),
-        time: ManualTime = ManualTime(), backlog: Int = 200, starts: Bool = true
+        place: PartitionPlace = .only, time: ManualTime = ManualTime(), backlog: Int = 200, starts: Bool = true
     ) throws {
         self.store = store
         self.time = time
@@ -34,7 +34,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         configuration.deliveries.backlog = min(configuration.deliveries.backlog, backlog)
         alarm = ManualAlarm(time)
         partition = Partition(
-            try RecoveredLog.recover(store, configuration), configuration: configuration, alarm: alarm,
+            try RecoveredLog.recover(store, configuration), place: place, configuration: configuration, alarm: alarm,
             timeSource: time, bell: bell, report: { [heard] event in heard.withLock { $0.append(event) } })
         siphash = SipHash(secret: partition.secret)
         committer = Committer(
