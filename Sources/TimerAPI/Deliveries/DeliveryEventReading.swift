@@ -22,8 +22,8 @@ final class DeliveryEventReading {
     /// The deliveries whose events are to be read next.
     var piece: [DeliveryStanding] { unread.prefix(APILimits.readAtOnce).map { entries[$0].standing } }
 
-    /// The newest position that must be in the store for all events to be found.
-    var newest: Int64 { unread.map { entries[$0].standing.body }.max() ?? 0 }
+    /// The deliveries whose events have still to be read.
+    var standings: some Sequence<DeliveryStanding> { unread.lazy.map { self.entries[$0].standing } }
 
     /// Whether every event was looked for.
     var isRead: Bool { unread.isEmpty }

@@ -170,13 +170,13 @@ struct Executor {
                 ticket.operation = .amend(
                     key, basis: ticket.view.progress.version,
                     definition: try MergePatch.definition(
-                        ticket.view, ticket.document, zones: service.engine.zones), condition)
+                        ticket.view, ticket.document, zones: service.zones), condition)
             } catch {
                 ticket.operation = .fail(error, unlessMissing: key)
             }
         case .readForPut(let key, let condition, let unless) where ticket.attempts > 0:
             do throws(Problem) {
-                let body = try TimerBody(ticket.document, zones: service.engine.zones)
+                let body = try TimerBody(ticket.document, zones: service.zones)
                 ticket.operation = .replace(
                     key, basis: ticket.view.progress.version,
                     definition: try body.definition(id: ticket.parameter, replacing: ticket.view.definition),

@@ -1,8 +1,12 @@
 import TimerCore
+import TimerLog
 import TimerService
 
-/// Gathers a page of timers, one bounded step at a time.
+/// Gathers a page of timers, one bounded step at a time, each in one partition.
 final class ListRun {
+    private let layout: PartitionLayout
+    /// The partition that the next step looks at.
+    private(set) var partition = 0
     let states: Set<TimerState>
     let kinds: Set<TimerKind>
     let labels: [[UInt8]]
@@ -15,8 +19,9 @@ final class ListRun {
     let limit: Int
     private var after: ListCursor?
     private var search: SoonestSearch?
-    /// Timers that the search has found and that are not on the page yet, soonest last; nil during the search.
-    private var found: [(place: Scheduler.DuePlace, slot: SlotIndex)]?
+    private var soonest: SoonestMerge
+    /// Timers that the searches have found and that are not on the page yet, soonest last; nil during a search.
+    private var found: [SoonestMerge.Entry]?
     private var examined = 0
     /// The timers of the page so far, each with the cursor after it.
     private(set) var members: [(view: TimerView, behind: ListCursor)] = []
@@ -24,10 +29,13 @@ final class ListRun {
     private(set) var bytes = 0
     /// Where the next page begins; nil when there is none.
     private(set) var next: ListCursor?
+    private var mark: PageMark
     /// What everything on the page reflects: all up to the event with this id.
-    private(set) var head: EventID?
+    var head: EventID? { mark.head }
 
-    init(_ target: Target) throws(Problem) {
+    init(_ target: Target, _ layout: PartitionLayout = .single) throws(Problem) {
+        self.layout = layout
+        mark = PageMark(layout)
         var query = QueryReader(target)
         states = Set(try query.words("state", TimerState.allCases.map { ("\($0.name)", $0) }))
         kinds = Set(try query.words("kind", TimerKind.allCases.map { ("\($0.name)", $0) }))
@@ -47,13 +55,15 @@ final class ListRun {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page of this order gave")
             }
             after = cursor
+            if case .place(let place) = cursor { partition = layout.partition(ofHash: place) }
         }
+        soonest = SoonestMerge(limit: limit)
         try query.finish()
     }
 
     /// Gathers on, under the lock. Returns whether the page is done.
     func step(_ turn: borrowing Turn) -> Bool {
-        if head == nil { head = EventID(turn.head) }
+        mark.note(turn, partition)
         return bySoonest ? stepBySoonest(turn) : stepByPlace(turn)
     }
 
@@ -102,7 +112,13 @@ final class ListRun {
         }
         after = place.map { .place($0) }
         next = isDone ? nil : after
-        if isDone { return true }
+        if isDone {
+            // Whether there is a next page is known once a further timer is met, or none.
+            guard partition + 1 < layout.count else { return true }
+            partition += 1
+            next = after
+            return isFull || examined >= mostExamined
+        }
         return members.count == limit || isFull || examined >= mostExamined
     }
 
@@ -127,11 +143,21 @@ final class ListRun {
                 self.search = search
                 return false
             }
-            next = search.next.map { .due($0) }
-            found = search.found.reversed()
-            members.reserveCapacity(search.found.count)
+            soonest.add(search, of: partition)
+            guard partition + 1 == layout.count else {
+                partition += 1
+                return false
+            }
+            next = soonest.next.map { .due($0) }
+            found = soonest.entries.reversed()
+            members.reserveCapacity(soonest.entries.count)
         }
-        while let entry = found?.popLast() {
+        while let entry = found?.last {
+            guard entry.partition == partition else {
+                partition = entry.partition
+                return false
+            }
+            found?.removeLast()
             // The timer may have changed, if the lock was given back since the search.
             let isWanted = turn.read { (scheduler: borrowing Scheduler) in
                 scheduler.isDue(entry.slot, at: entry.place, now)

@@ -23,9 +23,10 @@ final class Ticket {
     /// The timer the request names or made.
     var view = TimerView()
     var document = JSONDocument()
-    /// Positions that must be durable before the answer is sent: the newest of the first step, and that of the last; 0 if the
-    /// answer rests on no record. If any position between them is lost, the answer is void.
-    private(set) var rests: ClosedRange<Int64> = 0...0
+    /// The partition under whose lock its next step is taken, or its last was.
+    var partition = 0
+    /// Records that must be durable before the answer is sent.
+    private(set) var rests = Rests()
     /// Whether an earlier step made changes, so that a part of them may stand even if the request fails.
     var mayStandInPart = false
     /// Monotonic nanoseconds at which it began to wait for the disk.
@@ -59,7 +60,8 @@ final class Ticket {
         answer = nil
         operation = .none
         outcome = .none
-        rests = 0...0
+        partition = 0
+        rests = Rests()
         mayStandInPart = false
         idempotency = nil
         isUnderWay = false
@@ -97,14 +99,11 @@ final class Ticket {
         !bytes.isEmpty && bytes.count <= APILimits.requestIDBytes && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    /// Notes that the answer rests on the record at `position` too; 0 is no record.
-    func rest(on position: Int64) {
-        guard position != 0 else { return }
-        rests = rests == 0...0 ? position...position : min(rests.lowerBound, position)...max(rests.upperBound, position)
-    }
+    /// Notes that the answer rests on the record at `position` of its partition too; 0 is no record.
+    func rest(on position: Int64) { rests.add(position, in: partition) }
 
     /// Notes that the answer rests on no record that has still to become durable.
-    func restOnNothing() { rests = 0...0 }
+    func restOnNothing() { rests = Rests() }
 
     /// Fails the request with a problem that rests on nothing in the log.
     func fail(_ problem: Problem) {

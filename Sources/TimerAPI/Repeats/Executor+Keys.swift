@@ -44,7 +44,7 @@ extension Executor {
         }
         try turn.checkAvailable()
         // A run can't go on after parts that were lost.
-        if turn.isLost(ticket.rests) { throw .storageUnavailable }
+        if turn.isLost(ticket.rests.positions(in: ticket.partition)) { throw .storageUnavailable }
         var isDone = false
         defer {
             if let part = run.takePart(isLast: isDone && ticket.outcome.isSuccess) {
@@ -62,7 +62,7 @@ extension Executor {
     /// Records the answer of a request with an idempotency key, or frees the key.
     func closeKey(of ticket: Ticket, _ turn: borrowing Turn) {
         guard let (key, fingerprint) = ticket.idempotency else { return }
-        guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests) else {
+        guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests.positions(in: ticket.partition)) else {
             // If the request is tried again, the key is looked up again.
             ticket.isUnderWay = false
             return turn.release(key)

@@ -7,6 +7,7 @@ import WireJSON
 /// Turns complete requests into operations.
 struct RequestReader {
     let siphash: SipHash
+    let layout: PartitionLayout
     /// Where time zones are looked up.
     let zones: any ZoneSource
     /// Makes an id for a timer whose client gave none.
@@ -53,7 +54,7 @@ struct RequestReader {
         }
         switch ticket.route {
         case .timers:
-            return ticket.exchange.method == .post ? try create(ticket) : .list(try ListRun(ticket.target))
+            return ticket.exchange.method == .post ? try create(ticket) : .list(try ListRun(ticket.target, layout))
         case .timer: return try timer(ticket)
         case .batch: return try batch(ticket)
         case .bulk: return try bulk(ticket)

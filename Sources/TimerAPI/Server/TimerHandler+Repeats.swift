@@ -1,4 +1,5 @@
 import HTTPServer
+import Platform
 import TimerLog
 import TimerService
 
@@ -62,7 +63,8 @@ extension TimerHandler {
     private func lookAgain(_ ticket: Ticket) -> Bool {
         guard let key = ticket.idempotency?.key, ticket.attempts < Self.mostLooks else { return false }
         ticket.attempts += 1
-        let positions = context.service.engine.turn { turn in turn.positions(of: key) }
+        guard let engine = partitions.value[ticket.partition]?.engine else { return false }
+        let positions = engine.turn { turn in turn.positions(of: key) }
         ticket.outcome = .replay(positions)
         return !positions.isEmpty
     }

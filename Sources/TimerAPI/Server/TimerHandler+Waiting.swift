@@ -1,5 +1,6 @@
 import HTTPServer
 import Platform
+import TimerCore
 import TimerService
 
 /// Requests that wait: for room among the answers under way, or for the disk.
@@ -53,19 +54,28 @@ extension TimerHandler {
     /// What became of the records that a ticket's answer rests on. An outcome that needs the store waits until the store has
     /// what it needs.
     private func fate(of ticket: Ticket) -> Fate {
-        let engine = context.service.engine
         if case .needsEvents(let reading) = ticket.outcome {
             // If the events are lost, the request is told so once the store has not found them.
-            let isThere = reading.newest <= engine.shownHead || engine.isLost(reading.newest)
-            return isThere ? .durable : .pending
+            return reading.standings.allSatisfy { isThere($0.body, of: $0.id) } ? .durable : .pending
         }
         if case .replay(let positions) = ticket.outcome, let newest = positions.max() {
             // The earlier parts stood when they were looked up. Other records between them may be lost: not parts of the answer.
+            guard let engine = engine(ofPosition: newest) else { return .lost }
             if newest <= engine.shownHead { return engine.fate(of: newest) }
             return engine.isLost(newest) ? .lost : .pending
         }
-        if case .stream = ticket.outcome { return engine.fateOfShown(ticket.rests) }
-        return engine.fate(of: ticket.rests)
+        if case .stream = ticket.outcome {
+            return ticket.rests.fate { partitions.value[$0]?.engine.fateOfShown($1) ?? .lost }
+        }
+        return ticket.rests.fate { partitions.value[$0]?.engine.fate(of: $1) ?? .lost }
+    }
+
+    private func engine(ofPosition position: Int64) -> Engine? { partitions.value.owner(ofPosition: position)?.engine }
+
+    /// Whether the store has the record at `position`, or it is known to be lost.
+    private func isThere(_ position: Int64, of delivery: Int64) -> Bool {
+        guard let engine = engine(ofPosition: delivery) else { return true }
+        return position <= engine.shownHead || engine.isLost(position)
     }
 
     private func lose(_ ticket: Ticket) {

@@ -25,9 +25,11 @@ final class TimerHandler: LoopHandler {
     /// The round of reading the sockets whose requests have not all been carried out yet.
     private var readRound: Int?
     private(set) var streams: StreamTable!
-    /// Requests that wait for a step under the lock: short ones, which take one step or a few, and long ones.
-    private var ready = TicketQueue()
-    private var long = TicketQueue()
+    /// The partitions that this process owns.
+    private(set) var partitions: Published<PartitionMap>.Copy
+    /// Requests that wait for a step under a lock: short ones, which take one step or a few, and long ones.
+    private var ready: PartitionQueues
+    private var long: PartitionQueues
     /// Requests that took a step in this hold of the lock.
     private var applied: [Ticket] = []
     /// Requests whose answers wait for the disk; `resolved` holds them while they are looked at.
@@ -44,8 +46,12 @@ final class TimerHandler: LoopHandler {
         self.context = context
         inbox = LoopInbox(loop)
         let ids = ids
+        partitions = Published.Copy(context.service.partitions)
+        let count = partitions.value.layout.count
+        (ready, long) = (PartitionQueues(count: count), PartitionQueues(count: count))
         reader = RequestReader(
-            siphash: context.service.engine.siphash, zones: context.service.engine.zones, makeID: ids.next)
+            siphash: context.service.siphash, layout: partitions.value.layout, zones: context.service.zones,
+            makeID: ids.next)
         executor = Executor(service: context.service)
         access = Published.Copy(context.configuration.access)
         gate = Gate(context.configuration, tokens: access.value.tokens)
@@ -122,6 +128,7 @@ final class TimerHandler: LoopHandler {
 
     func enqueue(_ ticket: Ticket) {
         guard hasRoom(ticket) else { return }
+        ticket.partition = ticket.operation.partition(partitions.value.layout)
         if ticket.operation.isLong { long.append(ticket) } else { ready.append(ticket) }
     }
 
@@ -129,6 +136,7 @@ final class TimerHandler: LoopHandler {
 
     func requestsWereHandled() {
         heart.beat()
+        _ = partitions.refresh()
         for _ in 0..<Self.stepsPerRound where !isIdle { applyReady() }
         if !isIdle { inbox.wake() }
         tellRead()
@@ -149,23 +157,36 @@ final class TimerHandler: LoopHandler {
     /// Holds of the lock in one round of the loop.
     private static let stepsPerRound = 8
 
-    /// Takes one step each of the waiting requests in one hold of the lock, until the hold has cost as much as it may. At
-    /// least one long request takes a step: the one that has waited longest.
+    /// Takes one step each of the waiting requests of the partition that is next, in one hold of its lock, until the hold has
+    /// cost as much as it may. At least one long request takes a step: the one that has waited longest.
     private func applyReady() {
+        guard let number = ready.next ?? long.next else { return }
+        guard let partition = partitions.value[number] else { return refuseAll(of: number) }
         var hasLong = false
-        context.service.engine.turn { turn in
-            while !turn.isSpent, let ticket = ready.popFirst() { step(ticket, turn) }
-            while !hasLong || !turn.isSpent, let ticket = long.popFirst() {
+        partition.engine.turn { turn in
+            while !turn.isSpent, let ticket = ready.popFirst(in: number) { step(ticket, turn) }
+            while !hasLong || !turn.isSpent, let ticket = long.popFirst(in: number) {
                 step(ticket, turn)
                 hasLong = true
             }
         }
+        ready.rotate(number)
+        long.rotate(number)
         for ticket in applied {
             executor.prepare(ticket, makeID: ids.next)
             if ticket.isDecided { decided(ticket) } else { enqueue(ticket) }
         }
         applied.removeAll(keepingCapacity: true)
-        if hasLong && !isIdle { context.service.engine.letOthersIn() }
+        if hasLong && !isIdle { partition.engine.letOthersIn() }
+    }
+
+    /// Refuses the requests for a partition that this process does not own.
+    private func refuseAll(of partition: Int) {
+        while let ticket = ready.popFirst(in: partition) ?? long.popFirst(in: partition) {
+            ticket.outcome = .problem(
+                Problem(.storageUnavailable, "this server does not own the timer's partition now"))
+            respond(ticket)
+        }
     }
 
     private func step(_ ticket: Ticket, _ turn: borrowing Turn) {

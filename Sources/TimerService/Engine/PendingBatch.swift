@@ -109,6 +109,12 @@ struct PendingBatch {
         place.stride > 1 && next - PositionClock.position(at: now) > PositionClock.perSecond
     }
 
+    /// A position below that of every record to come, at most `goal`: an empty batch is moved on for it.
+    mutating func watermark(atMost goal: Int64) -> Int64 {
+        if isEmpty && kickCount == 0 { skip(to: goal + 1) }
+        return min(goal, next - 1)
+    }
+
     /// How many strides lie between two positions of the partition; 0 where there is no earlier one.
     func distance(from earlier: Int64, to later: Int64) -> Int64 {
         earlier == 0 ? 0 : (later - earlier) >> Int64(place.stride.trailingZeroBitCount)

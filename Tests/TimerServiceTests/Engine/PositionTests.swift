@@ -74,7 +74,7 @@ struct PositionTests {
         try rig.settle()
         let events = try rig.records().filter(\.isEvent)
         let types = events.compactMap { if case .event(let type, _, _) = $0.content { type } else { nil } }
-        #expect(types == [.created, .suspended, .resumed, .cancelled])
+        #expect(types == [.created, .activated, .suspended, .resumed, .cancelled])
         #expect(events.map(\.previous) == [0] + events.dropLast().map(\.position))
         try rig.expectFoldIsLive()
         rig.stop()

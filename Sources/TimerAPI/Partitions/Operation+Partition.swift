@@ -1,0 +1,21 @@
+import TimerCore
+import TimerLog
+
+extension Operation {
+    /// The number of the partition under whose lock the next step is taken.
+    func partition(_ layout: PartitionLayout) -> Int {
+        if layout.count == 1 { return 0 }
+        switch self {
+        case .none, .preview, .upcoming: return 0
+        case .fail(_, let key): return key.map { layout.partition(ofHash: $0.hash) } ?? 0
+        case .create(let key, _), .put(let key, _, _, _), .readForPut(let key, _, _), .replace(let key, _, _, _, _),
+            .readForPatch(let key, _), .amend(let key, _, _, _), .command(_, let key, _, _), .delete(let key, _),
+            .get(let key), .next(let key, _):
+            return layout.partition(ofHash: key.hash)
+        case .list(let run): return run.partition
+        case .batch, .bulk, .deliveries: return 0
+        case .stream(let plan), .subscribe(let plan):
+            return plan.filter.timer.map { layout.partition(ofHash: $0.hash) } ?? 0
+        }
+    }
+}
