@@ -34,25 +34,31 @@ final class DeliveryEventReading {
         unread.removeFirst(min(unread.count, max(1, events.count)))
     }
 
-    /// Looks up again, under the lock, the positions of the events that were not found. Deliveries that are gone are left
-    /// out.
+    /// Looks up again, under the lock of their partition, the positions of events that were not found. Deliveries that are
+    /// gone are left out.
     ///
-    /// - Returns: whether each entry that is left has its event; if not, read again.
-    func recheck(_ turn: borrowing Turn) -> Bool {
-        var kept: [DeliveryEntry] = []
-        for entry in entries {
+    /// - Parameter isHere: whether the delivery with this id is of the partition.
+    func recheck(_ turn: borrowing Turn, _ isHere: (_ id: Int64) -> Bool = { _ in true }) {
+        for index in entries.indices where isHere(entries[index].standing.id) {
+            let entry = entries[index]
             if let event = entry.event {
-                var entry = entry
-                entry.hasLostTimer = turn.hasLostTimer(entry.standing.id, definition: event.definition)
-                kept.append(entry)
+                entries[index].hasLostTimer = turn.hasLostTimer(entry.standing.id, definition: event.definition)
             } else if looks < Self.mostLooks, let standing = turn.delivery(entry.standing.id),
                 standing.body != entry.standing.body
             {
-                unread.append(kept.count)
-                kept.append(DeliveryEntry(standing: standing))
+                entries[index] = DeliveryEntry(standing: standing)
+            } else {
+                entries[index].isGone = true
             }
         }
-        entries = kept
+    }
+
+    /// Ends a look at all entries.
+    ///
+    /// - Returns: whether each entry that is left has its event; if not, read again.
+    func endCheck() -> Bool {
+        entries.removeAll { $0.isGone }
+        unread = entries.indices.filter { entries[$0].event == nil }
         looks += 1
         return unread.isEmpty
     }

@@ -9,7 +9,8 @@ final class SingleDeliveryRun {
     }
 
     private let action: Action
-    private let id: EventID
+    /// The delivery's.
+    let id: EventID
     private var reading: DeliveryEventReading?
 
     init(_ action: Action, _ id: EventID) {
@@ -26,7 +27,8 @@ final class SingleDeliveryRun {
             self.reading = reading
             return .needsEvents(reading)
         }
-        guard reading.recheck(turn) else { return .needsEvents(reading) }
+        reading.recheck(turn)
+        guard reading.endCheck() else { return .needsEvents(reading) }
         guard var entry = reading.entries.first, let event = entry.event else { return .problem(.noDelivery) }
         switch action {
         case .show:

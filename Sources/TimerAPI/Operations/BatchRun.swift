@@ -1,9 +1,10 @@
 import TimerCore
+import TimerLog
 import TimerService
 import WireJSON
 
-/// A batch under way. Its lines are applied in order and independently of each other, a bounded number in one hold of the
-/// lock.
+/// A batch under way. Its lines are applied independently of each other, a bounded number in one hold of a lock: those of
+/// one partition in order, then those of the next.
 final class BatchRun {
     private enum Line {
         /// `definition` is an index into `definitions`.
@@ -20,6 +21,11 @@ final class BatchRun {
     private var isBrief: Bool
     /// Whether the results of each step are kept for repeated requests.
     private let keepsParts: Bool
+    /// Which line belongs where; nil with a single partition, which has them all in their order.
+    private var spread: LineSpread?
+    /// Which leg of `spread` is under way.
+    private var leg = 0
+    /// How many lines were read.
     private var next = 0
     private var lines: [Line] = []
     /// How many of `lines` were applied.
@@ -33,14 +39,19 @@ final class BatchRun {
     private var wholeBytes = 0
     private var document = JSONDocument()
     /// The result lines so far.
-    private(set) var output = JSONWriter()
+    private var output = JSONWriter()
+    /// The result lines of the legs before, and where each line that was applied ends.
+    private var earlier: [UInt8] = []
+    private var ends: [Int] = []
+    /// `wholeBytes` when the leg began.
+    private var earlierWholeBytes = 0
 
     init(
-        _ body: [UInt8], isBrief: Bool, keepsParts: Bool, siphash: SipHash, zones: any ZoneSource
+        _ body: [UInt8], isBrief: Bool, key: Hash128?, layout: PartitionLayout, siphash: SipHash, zones: any ZoneSource
     ) throws(Problem) {
         self.body = body
         self.isBrief = isBrief
-        self.keepsParts = keepsParts
+        keepsParts = key != nil
         self.siphash = siphash
         self.zones = zones
         var ranges: [Range<Int>] = []
@@ -56,6 +67,7 @@ final class BatchRun {
             start = end + 1
         }
         self.ranges = ranges
+        if layout.count > 1 { spread = LineSpread(count: ranges.count, layout, siphash: siphash, key: key) }
     }
 
     /// About how many bytes the answer has at most.
@@ -66,7 +78,7 @@ final class BatchRun {
     }
 
     /// Whether every line was applied. `prepare` has still to write the last results.
-    var isApplied: Bool { next == ranges.count && lines.isEmpty }
+    var isApplied: Bool { next == ranges.count && lines.isEmpty && spread?.next == nil }
 
     /// Whether any line was applied.
     var hasBegun: Bool { next > lines.count - applied }
@@ -75,14 +87,16 @@ final class BatchRun {
     func prepare(_ makeID: () -> [UInt8], requestID: [UInt8]) {
         for result in results { writeResult(result, requestID) }
         results.removeAll(keepingCapacity: true)
+        if spread?.next != nil { return spreadLines(makeID) }
         guard lines.isEmpty else { return }
-        let end = min(ranges.count, next + APILimits.appliedPerStep)
+        let end = min(legLines.upperBound, next + APILimits.appliedPerStep)
         var bytes = 0
         while next < end, bytes < APILimits.bytesPerStep {
-            do throws(Problem) { lines.append(try read(ranges[next], makeID)) } catch {
+            let line = spread?.order[next] ?? next
+            do throws(Problem) { lines.append(try read(line, makeID)) } catch {
                 lines.append(.problem(ProblemText(error)))
             }
-            bytes += ranges[next].count
+            bytes += ranges[line].count
             next += 1
         }
     }
@@ -90,19 +104,55 @@ final class BatchRun {
     private func writeResult(_ result: BatchResult, _ requestID: [UInt8]) {
         let start = output.count
         result.write(&output, requestID: requestID)
+        if spread != nil { ends.append(earlier.count + output.count) }
         guard case .whole(_, _, let view) = result else { return }
         wholeBytes += output.count - start - view.definition.count
     }
 
-    private func read(_ range: Range<Int>, _ makeID: () -> [UInt8]) throws(Problem) -> Line {
-        do throws(JSONError) { try document.parse(body, range) } catch {
+    /// The lines of the leg under way, as places in the order in which lines are applied.
+    private var legLines: Range<Int> { spread.map { $0.legs[leg].lines } ?? 0..<ranges.count }
+
+    /// Gives some lines their partitions.
+    private func spreadLines(_ makeID: () -> [UInt8]) {
+        for _ in 0..<APILimits.appliedPerStep {
+            guard let line = spread?.next else { return }
+            var id: [UInt8]?
+            if (try? document.parse(body, ranges[line])) != nil, document.kind(document.root) == .object,
+                let node = document.member(document.root, "id"), document.kind(node) == .string
+            {
+                id = document.string(node)
+            }
+            spread?.add(id, makeID: makeID)
+        }
+    }
+
+    /// Appends the result lines, in the order of the batch's lines.
+    func appendOutput(to bytes: inout [UInt8]) {
+        guard let spread else { return output.append(0..<output.count, to: &bytes) }
+        closeLeg()
+        var places = [Int](repeating: 0, count: ranges.count)
+        for (place, line) in spread.order.enumerated() { places[line] = place }
+        bytes.reserveCapacity(earlier.count)
+        for place in places { bytes += earlier[(place == 0 ? 0 : ends[place - 1])..<ends[place]] }
+    }
+
+    /// Bytes of the result lines so far.
+    var outputBytes: Int { earlier.count + output.count }
+
+    private func closeLeg() {
+        output.append(0..<output.count, to: &earlier)
+        output.reset()
+    }
+
+    private func read(_ line: Int, _ makeID: () -> [UInt8]) throws(Problem) -> Line {
+        do throws(JSONError) { try document.parse(body, ranges[line]) } catch {
             throw Problem(.invalidRequest, error.message, pointer: error.pointer)
         }
         if document.kind(document.root) == .object, let word = document.member(document.root, "command") {
             return try command(word)
         }
         let timer = try TimerBody(document, zones: zones)
-        let id = timer.id ?? makeID()
+        let id = timer.id ?? spread?.id(ofLine: line, makeID: makeID) ?? makeID()
         definitions.append(try timer.definition(id: id))
         return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: definitions.count - 1)
     }
@@ -205,6 +255,23 @@ final class BatchRun {
 extension BatchRun: PartedRun {
     var isTotal: Bool { false }
 
+    var partition: Int { spread?.next == nil ? spread?.legs[leg].partition ?? 0 : 0 }
+
+    var isLegDone: Bool {
+        guard let spread, spread.next == nil else { return false }
+        return next == legLines.upperBound && lines.isEmpty && leg + 1 < spread.legs.count
+    }
+
+    func beginNextLeg() {
+        closeLeg()
+        leg += 1
+        earlierWholeBytes = wholeBytes
+    }
+
+    func endLeg() {}
+
+    var outcome: Outcome { .batch(self) }
+
     func takePart(isLast: Bool) -> [UInt8]? {
         defer { part.removeAll(keepingCapacity: true) }
         // A batch without lines has an answer too.
@@ -218,14 +285,15 @@ extension BatchRun: PartedRun {
             guard let results = BatchResult.read(part) else { return false }
             kept += results
         }
-        guard kept.count <= ranges.count else { return false }
+        guard kept.count <= legLines.count else { return false }
         output.reset()
-        (wholeBytes, applied) = (0, 0)
+        if spread != nil { ends.removeSubrange(legLines.lowerBound...) }
+        (wholeBytes, applied) = (earlierWholeBytes, 0)
         lines.removeAll()
         definitions.removeAll()
         part.removeAll()
         results = kept
-        next = kept.count
+        next = legLines.lowerBound + kept.count
         if !kept.isEmpty { isBrief = true }
         return true
     }

@@ -107,7 +107,7 @@ struct Executor {
             let isDone = try run.step(turn)
             ticket.rest(on: turn.head)
             guard isDone else { return false }
-            ticket.outcome = .bulk(run.counts)
+            ticket.outcome = run.outcome
         case .deliveries(let operation):
             return try perform(operation, ticket, turn)
         case .stream(let plan):
@@ -195,6 +195,7 @@ struct Executor {
         default:
             break
         }
+        if let run = ticket.operation.partedRun, run.isLegDone { beginNextLeg(run, ticket) }
     }
 
     private func perform(
@@ -206,7 +207,7 @@ struct Executor {
         }
         try run.apply(turn)
         guard run.isApplied else { return false }
-        ticket.outcome = .batch(run)
+        ticket.outcome = run.outcome
         return true
     }
 

@@ -35,7 +35,7 @@ enum Outcome {
     var answerBytes: Int? {
         switch self {
         case .list(let run): run.bytes
-        case .batch(let run): run.output.count
+        case .batch(let run): run.outputBytes
         default: nil
         }
     }

@@ -37,6 +37,8 @@ final class Ticket {
     var isUnderWay = false
     /// Position of the newest part of the answer that was kept for the key; 0 for none.
     var newestPart: Int64 = 0
+    /// Whether a leg of its run was carried out, and not only found in stored answers.
+    var hasPerformed = false
     /// Whether the outcome is a stored answer.
     var isReplay = false
     /// Whether the response is filled already.
@@ -66,6 +68,7 @@ final class Ticket {
         idempotency = nil
         isUnderWay = false
         newestPart = 0
+        hasPerformed = false
         isReplay = false
         isRendered = false
         hasRoom = false
@@ -102,8 +105,8 @@ final class Ticket {
     /// Notes that the answer rests on the record at `position` of its partition too; 0 is no record.
     func rest(on position: Int64) { rests.add(position, in: partition) }
 
-    /// Notes that the answer rests on no record that has still to become durable.
-    func restOnNothing() { rests = Rests() }
+    /// Notes that the answer rests on no record of its partition that has still to become durable.
+    func restOnNothing() { rests.removeAll(in: partition) }
 
     /// Fails the request with a problem that rests on nothing in the log.
     func fail(_ problem: Problem) {

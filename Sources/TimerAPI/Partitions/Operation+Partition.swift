@@ -13,9 +13,22 @@ extension Operation {
             .get(let key), .next(let key, _):
             return layout.partition(ofHash: key.hash)
         case .list(let run): return run.partition
-        case .batch, .bulk, .deliveries: return 0
+        case .batch(let run): return run.partition
+        case .bulk(let run): return run.partition
+        case .deliveries(let operation): return operation.partition(layout)
         case .stream(let plan), .subscribe(let plan):
             return plan.filter.timer.map { layout.partition(ofHash: $0.hash) } ?? 0
+        }
+    }
+}
+
+extension DeliveryOperation {
+    fileprivate func partition(_ layout: PartitionLayout) -> Int {
+        switch self {
+        case .one(let run): layout.partition(ofPosition: run.id.position)
+        case .fail(_, let id): layout.partition(ofPosition: id.position)
+        case .list(let run): run.partition
+        case .redrive(let run): run.partition
         }
     }
 }

@@ -12,12 +12,18 @@ struct Rests {
     /// Notes that the answer rests on the record at `position` too; 0 is no record.
     mutating func add(_ position: Int64, in partition: Int) {
         guard position != 0 else { return }
-        if positions == 0...0 { self.partition = partition }
+        if positions == 0...0 && others[partition] == nil { self.partition = partition }
         if partition == self.partition {
             positions = Self.widen(positions, to: position)
         } else {
             others[partition] = Self.widen(others[partition] ?? 0...0, to: position)
         }
+    }
+
+    /// Notes that the answer rests on no record of `partition`.
+    mutating func removeAll(in partition: Int) {
+        others[partition] = nil
+        if partition == self.partition { positions = 0...0 }
     }
 
     private static func widen(_ positions: ClosedRange<Int64>, to position: Int64) -> ClosedRange<Int64> {

@@ -163,7 +163,7 @@ enum Renderer {
 
     private static func fillBatch(_ run: BatchRun, _ ticket: Ticket) {
         ticket.exchange.response.add("Content-Type", "application/x-ndjson")
-        run.output.append(0..<run.output.count, to: &ticket.exchange.response.body)
+        run.appendOutput(to: &ticket.exchange.response.body)
     }
 
     private static func fill(_ stored: StoredResponse, _ ticket: Ticket) {

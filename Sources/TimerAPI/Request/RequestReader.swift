@@ -59,7 +59,7 @@ struct RequestReader {
         case .batch: return try batch(ticket)
         case .bulk: return try bulk(ticket)
         case .preview: return try preview(ticket)
-        case .deliveries: return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash)))
+        case .deliveries: return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash, layout)))
         case .redrive: return try redrive(ticket)
         case .delivery, .deliveryRedrive: return try delivery(ticket)
         case .timerNext:
@@ -118,9 +118,19 @@ struct RequestReader {
         try requireNoParameters(ticket)
         try refuse("if-match", ticket)
         let body = try TimerBody(ticket.document, zones: zones)
-        let id = body.id ?? makeID()
+        let id = body.id ?? drawID(ticket)
         ticket.parameter = id
         return .create(key(id), definition: try body.definition(id: id))
+    }
+
+    /// An id for a timer whose client gave none. Under an idempotency key it is one of the key's partition, so that a repeated
+    /// request finds the answer there.
+    private func drawID(_ ticket: Ticket) -> [UInt8] {
+        var id = makeID()
+        if layout.count == 1 { return id }
+        guard let wanted = (ticket.idempotency?.key).map({ layout.partition(ofHash: $0.high) }) else { return id }
+        while layout.partition(ofHash: key(id).hash) != wanted { id = makeID() }
+        return id
     }
 
     func refuse(_ header: StaticString, _ ticket: Ticket) throws(Problem) {
@@ -205,7 +215,7 @@ struct RequestReader {
         try checkMediaType(ticket, orType: "application/x-ndjson")
         return .batch(
             try BatchRun(
-                ticket.exchange.body, isBrief: isBrief, keepsParts: ticket.idempotency != nil, siphash: siphash,
+                ticket.exchange.body, isBrief: isBrief, key: ticket.idempotency?.key, layout: layout, siphash: siphash,
                 zones: zones))
     }
 
@@ -218,7 +228,7 @@ struct RequestReader {
             throw Problem(.invalidRequest, "a bulk request needs a selector, such as {\"labels\": {\"k\": \"v\"}}")
         }
         try parse(ticket)
-        return .bulk(try BulkRun(ticket.parameter, isDry: isDry, ticket.document))
+        return .bulk(try BulkRun(ticket.parameter, isDry: isDry, ticket.document, layout))
     }
 
     private func preview(_ ticket: Ticket) throws(Problem) -> Operation {

@@ -128,7 +128,8 @@ final class TimerHandler: LoopHandler {
 
     func enqueue(_ ticket: Ticket) {
         guard hasRoom(ticket) else { return }
-        ticket.partition = ticket.operation.partition(partitions.value.layout)
+        // A request that has begun a key goes on where the key is.
+        if !ticket.isUnderWay { ticket.partition = ticket.operation.partition(partitions.value.layout) }
         if ticket.operation.isLong { long.append(ticket) } else { ready.append(ticket) }
     }
 

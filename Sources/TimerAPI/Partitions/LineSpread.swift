@@ -1,0 +1,93 @@
+import Primitives
+import TimerCore
+import TimerLog
+
+/// Which partition each line of a batch belongs to: the lines of one partition are applied together, in the order in which
+/// they came.
+struct LineSpread {
+    /// The lines of one partition, as a range of `order`.
+    struct Leg {
+        let partition: Int
+        let lines: Range<Int>
+    }
+
+    private let layout: PartitionLayout
+    private let siphash: SipHash
+    private let key: Hash128?
+    private let count: Int
+    /// The partitions of the lines so far.
+    private var partitions: [UInt16] = []
+    /// The ids of timers whose lines name none. Under an idempotency key they are drawn when their lines are read.
+    private var ids: [Int: [UInt8]] = [:]
+    /// Numbers of lines, leg by leg; empty until each line has its partition.
+    private(set) var order: [Int] = []
+    private(set) var legs: [Leg] = []
+
+    /// - Parameters:
+    ///   - count: how many lines there are.
+    ///   - key: the request's idempotency key, if it has one. A line that names no timer has then the same partition each
+    ///     time, though not the same id.
+    init(count: Int, _ layout: PartitionLayout, siphash: SipHash, key: Hash128?) {
+        self.count = count
+        self.layout = layout
+        self.siphash = siphash
+        self.key = key
+        if count == 0 { legs = [Leg(partition: 0, lines: 0..<0)] }
+    }
+
+    /// The number of the next line that has no partition yet; nil when each has.
+    var next: Int? { partitions.count < count ? partitions.count : nil }
+
+    /// Gives the next line its partition.
+    ///
+    /// - Parameters:
+    ///   - id: the timer that the line names, if it names one.
+    ///   - makeID: draws an id.
+    mutating func add(_ id: [UInt8]?, makeID: () -> [UInt8]) {
+        let line = partitions.count
+        let partition: Int
+        if let id {
+            partition = self.partition(of: id)
+        } else if key != nil {
+            partition = self.partition(ofLine: line)
+        } else {
+            let id = makeID()
+            ids[line] = id
+            partition = self.partition(of: id)
+        }
+        partitions.append(UInt16(partition))
+        if next == nil { finish() }
+    }
+
+    /// The id of the timer that a line makes without naming it.
+    func id(ofLine line: Int, makeID: () -> [UInt8]) -> [UInt8] {
+        if let id = ids[line] { return id }
+        let partition = Int(partitions[line])
+        while true {
+            let id = makeID()
+            if self.partition(of: id) == partition { return id }
+        }
+    }
+
+    private func partition(of id: [UInt8]) -> Int {
+        guard TimerID.isValid(id) else { return 0 }
+        return layout.partition(ofHash: TimerKey(id: id.span, siphash: siphash).hash)
+    }
+
+    private func partition(ofLine line: Int) -> Int {
+        var bytes: [UInt8] = []
+        for number in [key?.high ?? 0, key?.low ?? 0, UInt64(line)] { ByteCoding.append(number, to: &bytes) }
+        return layout.partition(ofHash: siphash.hash(bytes.span, tweak: 4))
+    }
+
+    private mutating func finish() {
+        order = Array(0..<count).sorted { (partitions[$0], $0) < (partitions[$1], $1) }
+        var start = 0
+        while start < count {
+            let partition = partitions[order[start]]
+            let end = order[start...].firstIndex { partitions[$0] != partition } ?? count
+            legs.append(Leg(partition: Int(partition), lines: start..<end))
+            start = end
+        }
+    }
+}
