@@ -7,8 +7,7 @@ extension Scheduler {
     public func walk(
         after: UInt64?, over selection: Selection, _ body: (_ place: UInt64, SlotIndex) -> Bool
     ) {
-        let from = after.map { UInt32(truncatingIfNeeded: $0 >> 32) } ?? 0
-        // Timers that share the top half of their hash come as one group, ordered by the whole of it.
+        // Timers that share what the index keeps of their hash come as one group, ordered by the whole of it.
         var group: [(place: UInt64, slot: SlotIndex)] = []
         var groupHash: UInt32 = 0
         var going = true
@@ -19,7 +18,7 @@ extension Scheduler {
             }
             group.removeAll(keepingCapacity: true)
         }
-        table.walk(from: from, over: selection) { hash, slot in
+        table.walk(from: after ?? 0, over: selection) { hash, slot in
             if hash != groupHash {
                 flush()
                 groupHash = hash

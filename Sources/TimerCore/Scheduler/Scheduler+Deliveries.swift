@@ -103,7 +103,7 @@ extension Scheduler {
 
     /// The life of the timer at `slot`.
     private func life(_ slot: SlotIndex) -> DeliveryLives.Key {
-        DeliveryLives.Key(hash: table[slot].hash, createdAt: withDefinition(slot, Definition.createdAt))
+        DeliveryLives.Key(hash: hash(slot), createdAt: withDefinition(slot, Definition.createdAt))
     }
 
     /// Where the timer is that a delivery outside of rings belongs to; nil once that is deleted, though there may be a later
@@ -205,7 +205,7 @@ extension Scheduler {
         let index = dead ? deliveries.dead : deliveries.pending
         index.walk(after: id, deliveries.slots) { place in
             let slot = deliveries.slots[place]
-            return body(slot.isDetached ? slot.owner : table[slot.owner].hash, standing(place, now))
+            return body(slot.isDetached ? slot.owner : hash(slot.owner), standing(place, now))
         }
     }
 

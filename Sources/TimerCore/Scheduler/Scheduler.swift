@@ -47,10 +47,13 @@ public struct Scheduler: ~Copyable {
     ///
     /// - Parameters:
     ///   - secret: 16 bytes that key the order of lists.
+    ///   - hashPrefix: what the hashes of all timers begin with.
     ///   - maximumTimers: further creates are refused.
     ///   - zones: the time zones of cron schedules.
-    public init(secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()) {
-        table = TimerTable(secret: secret)
+    public init(
+        secret: [UInt8], hashPrefix: HashPrefix = .none, maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()
+    ) {
+        table = TimerTable(secret: secret, hashPrefix: hashPrefix)
         self.maximumTimers = maximumTimers
         self.zones = zones
     }
@@ -83,7 +86,7 @@ public struct Scheduler: ~Copyable {
     }
 
     /// Top half of the hash of a timer's name.
-    public func hash(_ slot: SlotIndex) -> UInt32 { table[slot].hash }
+    public func hash(_ slot: SlotIndex) -> UInt32 { table.hash(slot) }
 
     /// Where the timer is whose name has `hash` as the top half of its hash and whose definition stands at `base`.
     public func find(hash: UInt32, base: Int64) -> SlotIndex? { table.find(hash: hash, base: base) }

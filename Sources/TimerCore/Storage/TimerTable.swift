@@ -7,7 +7,7 @@ struct TimerTable: ~Copyable {
     /// By slot, as far as the highest slot that a watchdog has had: nothing where there are none.
     private var kickSlots = PagedStorage<KickSlot>(pageShift: 12, fill: KickSlot())
     private var free: [SlotIndex] = []
-    private var byID = HashOrderedIndex()
+    private(set) var byID = HashOrderedIndex()
     /// Entries of timers that `byID` lacks so far: see `insertUnindexed`.
     private var unindexed: [UInt64] = []
     /// They are indexed at the latest when they are as many as the indexed ones, within these bounds.
@@ -16,6 +16,8 @@ struct TimerTable: ~Copyable {
     private var byLabel = LabelIndex()
     /// Watchdogs that alarm now, in the same order.
     private var alarming = HashOrderedIndex()
+    /// What the hashes of all ids begin with.
+    let hashPrefix: HashPrefix
     /// Hashes ids and labels.
     let siphash: SipHash
     /// Bytes of every definition held.
@@ -26,7 +28,10 @@ struct TimerTable: ~Copyable {
     private(set) var stoppableCount = 0
     private var countByState = [Int](repeating: 0, count: TimerState.allCases.count)
 
-    init(secret: [UInt8]) { siphash = SipHash(secret: secret) }
+    init(secret: [UInt8], hashPrefix: HashPrefix = .none) {
+        siphash = SipHash(secret: secret)
+        self.hashPrefix = hashPrefix
+    }
 
     deinit {
         for index in 0..<slots.count {
@@ -52,7 +57,7 @@ struct TimerTable: ~Copyable {
     func find(_ key: borrowing TimerKey) -> SlotIndex? {
         precondition(unindexed.isEmpty, "every timer is in the index")
         let key = copy key
-        return byID.find(hash: UInt32(truncatingIfNeeded: key.hash >> 32)) { slot in
+        return byID.find(hash: hashPrefix.indexed(key.hash)) { slot in
             slots[Int(slot)].definition.withSpan { key.names($0) }
         }
     }
@@ -97,7 +102,7 @@ struct TimerTable: ~Copyable {
         var fresh = TimerSlot()
         fresh.definition = Blob(copying: definition)
         fresh.traits = Definition.traits(definition)
-        fresh.hash = UInt32(truncatingIfNeeded: hash >> 32)
+        fresh.hash = hashPrefix.indexed(hash)
         fresh.generation = generation &+ 1
         fresh.inUse = true
         fresh.take(progress)
@@ -310,8 +315,18 @@ extension TimerTable {
     /// Where the timer is whose name has that top half of its hash and whose definition stands at `base`.
     func find(hash: UInt32, base: Int64) -> SlotIndex? {
         precondition(unindexed.isEmpty, "every timer is in the index")
-        return byID.find(hash: hash) { slots[Int($0)].base == base }
+        guard let indexed = hashPrefix.indexed(topHalf: hash) else { return nil }
+        var found: SlotIndex?
+        byID.walk(from: indexed.lowerBound) { hash, slot in
+            guard hash <= indexed.upperBound else { return false }
+            if slots[Int(slot)].base == base { found = slot }
+            return found == nil
+        }
+        return found
     }
+
+    /// Top half of the keyed hash of a timer's name.
+    func hash(_ slot: SlotIndex) -> UInt32 { hashPrefix.topHalf(slots[Int(slot)].hash) }
 
     /// The whole keyed hash of a timer's name: its place in lists.
     func order(of slot: SlotIndex) -> UInt64 {
@@ -327,8 +342,10 @@ extension TimerTable {
         }
     }
 
-    /// Hands timers of a selection from the hash `hash` on, in hash order, to `body`, until it returns false.
-    func walk(from hash: UInt32, over selection: Selection, _ body: (_ hash: UInt32, SlotIndex) -> Bool) {
+    /// Hands timers of a selection to `body`, in the order of what the index keeps of their hashes, until it returns false.
+    /// They begin with those that share with `place` what the index keeps of it.
+    func walk(from place: UInt64, over selection: Selection, _ body: (_ hash: UInt32, SlotIndex) -> Bool) {
+        guard let hash = hashPrefix.indexed(from: place) else { return }
         switch selection {
         case .all: byID.walk(from: hash, body)
         case .labelled(let label): byLabel.walk(label, labelHash: labelHash(label), from: hash, body)

@@ -1,3 +1,5 @@
+public import TimerCore
+
 /// How a volume is divided: into how many partitions, and which positions and timers are whose.
 ///
 /// A timer belongs to the partition that the top bits of its keyed hash number. With a stride of 1024 the positions of
@@ -26,6 +28,14 @@ public struct PartitionLayout: Sendable, Equatable {
 
     /// The number of the partition that a timer with this keyed hash belongs to.
     @inlinable public func partition(ofHash hash: UInt64) -> Int { bits == 0 ? 0 : Int(hash >> UInt64(64 - bits)) }
+
+    /// What the hashes of all timers of partition `number` begin with.
+    public func hashPrefix(of number: Int) -> HashPrefix {
+        guard let prefix = HashPrefix(bits: bits, number: number) else {
+            preconditionFailure("a partition's number is below the count, of as many bits")
+        }
+        return prefix
+    }
 
     /// The number of the partition that the record at `position` belongs to; of several it may be one that is not there.
     @inlinable public func partition(ofPosition position: Int64) -> Int { Int(position & (stride - 1)) }

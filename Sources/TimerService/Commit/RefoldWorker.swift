@@ -110,8 +110,8 @@ extension Partition {
 
     private func emptyFold() -> LogFold {
         LogFold(
-            secret: secret, maximumTimers: engine.configuration.maximumTimers, zones: engine.configuration.zones,
-            goingThrough: trim.deleteThrough)
+            secret: secret, hashPrefix: hashPrefix, maximumTimers: engine.configuration.maximumTimers,
+            zones: engine.configuration.zones, goingThrough: trim.deleteThrough)
     }
 
     /// Whether the log holds `row`; the rows of one append are there together or not at all.

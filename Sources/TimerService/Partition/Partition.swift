@@ -30,6 +30,8 @@ public final class Partition: @unchecked Sendable {
     /// Whether rows that wait for their time are to be written now.
     let isHurried = Atomic<Bool>(false)
     let secret: [UInt8]
+    /// What the hashes of all its timers begin with.
+    let hashPrefix: HashPrefix
     let report: @Sendable (ServiceEvent) -> Void
     let bell: CommitBell
     private let oldestAtStart: Int64
@@ -50,6 +52,7 @@ public final class Partition: @unchecked Sendable {
         self.report = report
         let (store, head, deletedThrough) = (log.store, log.head, log.deletedThrough)
         let (oldest, bytes) = (log.oldest, log.bytes)
+        hashPrefix = log.hashPrefix
         engine = Engine(
             log.fold, place: place, configuration: configuration, alarm: alarm, timeSource: timeSource, bell: bell,
             moved: moved, branchedAt: head.branchedAt)

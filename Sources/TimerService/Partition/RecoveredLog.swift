@@ -4,6 +4,8 @@ import TimerLog
 /// What opening a partition's log and folding it gave: what the partition begins with.
 struct RecoveredLog: ~Copyable {
     let store: any LogStore
+    /// What the hashes of all its timers begin with.
+    let hashPrefix: HashPrefix
     /// Where the store stands.
     let head: StoreHead
     /// Rows up to there were deleted: the first row's link.
@@ -20,16 +22,19 @@ struct RecoveredLog: ~Copyable {
     /// Opens `store` and folds what it holds.
     ///
     /// - Parameters:
+    ///   - hashPrefix: what the hashes of all its timers begin with.
     ///   - isAhead: rows are read and decoded on a thread of their own.
     ///   - moved: called now and then on the way.
     /// - Throws: when the store can't be used, or what it holds is damaged.
     static func recover(
-        _ store: any LogStore, _ configuration: EngineConfiguration, isAhead: Bool = false, moved: () -> Void = {}
+        _ store: any LogStore, _ configuration: EngineConfiguration, hashPrefix: HashPrefix = .none,
+        isAhead: Bool = false, moved: () -> Void = {}
     ) throws(StoreError) -> RecoveredLog {
         let head = try store.open()
         moved()
         var fold = LogFold(
-            secret: head.secret, maximumTimers: configuration.maximumTimers, zones: configuration.zones)
+            secret: head.secret, hashPrefix: hashPrefix, maximumTimers: configuration.maximumTimers,
+            zones: configuration.zones)
         if isAhead {
             try store.readAhead(moved: moved) { row throws(StoreError) in try fold.fold(row) }
         } else {
@@ -39,8 +44,8 @@ struct RecoveredLog: ~Copyable {
         let (deletedThrough, oldest) = (fold.deletedThrough ?? 0, fold.oldest)
         let (bytes, records) = (fold.bytes, fold.records)
         return RecoveredLog(
-            store: store, head: head, deletedThrough: deletedThrough, oldest: oldest, bytes: bytes, records: records,
-            fold: fold)
+            store: store, hashPrefix: hashPrefix, head: head, deletedThrough: deletedThrough, oldest: oldest,
+            bytes: bytes, records: records, fold: fold)
     }
 }
 

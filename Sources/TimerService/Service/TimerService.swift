@@ -54,7 +54,8 @@ public final class TimerService: Sendable {
         var records = 0
         for number in 0..<volume.layout.count {
             let log = try RecoveredLog.recover(
-                volume.store(number), configuration, isAhead: true, moved: recovery.beat)
+                volume.store(number), configuration, hashPrefix: volume.layout.hashPrefix(of: number), isAhead: true,
+                moved: recovery.beat)
             records += log.records
             owned.append(
                 Partition(
