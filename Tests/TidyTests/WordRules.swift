@@ -45,7 +45,7 @@ enum WordRules {
             "TimerAPI/Assets.swift": "takes over the files that C compiled in",
             "TimerCore/Blob.swift": "a definition costs four bytes beside its own, not an array's 32",
             "TimerCore/ByteCoding.swift": "loads and stores eight bytes at a time",
-            "TimerCore/PagedStorage.swift": "elements never move, growth never copies",
+            "TimerCore/PagedStorage.swift": "growth never copies more than a page",
             "TimerCore/SipHash.swift": "loads eight bytes at a time",
             "TimerLog/DataDirectory.swift": "makes and syncs directories",
             "TimerLog/DirectoryLock.swift": "writes the process id into the lock file",

@@ -7,22 +7,25 @@ final class CronCache {
     /// Most schedules that are remembered.
     static let capacity = 4096
 
-    private var places: [Schedule?] = []
+    /// Places of a row. A row is made when one of its places is first taken: a process may have a thousand caches.
+    private static let rowLength = 16
+    private var rows: [[Schedule?]] = []
     /// How many expressions were read.
     private(set) var readings = 0
 
     /// The schedule of an expression in a zone; nil where it is none.
     func schedule(_ text: Span<UInt8>, zone: Span<UInt8>, from: Int64?) -> Schedule? {
-        let place = Self.place(text, zone)
-        if !places.isEmpty, case .cron(let known)? = places[place], known.from == from,
+        let (row, place) = Self.place(text, zone).quotientAndRemainder(dividingBy: Self.rowLength)
+        if !rows.isEmpty, !rows[row].isEmpty, case .cron(let known)? = rows[row][place], known.from == from,
             Self.equal(known.text, text), Self.equal(known.zone, zone)
         {
-            return places[place]
+            return rows[row][place]
         }
         readings += 1
         guard let read = Self.read(text, zone: zone, from: from) else { return nil }
-        if places.isEmpty { places = [Schedule?](repeating: nil, count: Self.capacity) }
-        places[place] = read
+        if rows.isEmpty { rows = [[Schedule?]](repeating: [], count: Self.capacity / Self.rowLength) }
+        if rows[row].isEmpty { rows[row] = [Schedule?](repeating: nil, count: Self.rowLength) }
+        rows[row][place] = read
         return read
     }
 

@@ -7,12 +7,13 @@ struct RecentArmings {
     static let capacity = 4096
 
     let era = Era()
-    private var slots = [SlotIndex](repeating: 0, count: Self.capacity)
+    /// As many as there have been, up to the capacity.
+    private var slots: [SlotIndex] = []
     /// How many there have been.
     private(set) var count = 0
 
     mutating func append(_ slot: SlotIndex) {
-        slots[count % Self.capacity] = slot
+        if slots.count < Self.capacity { slots.append(slot) } else { slots[count % Self.capacity] = slot }
         count += 1
     }
 

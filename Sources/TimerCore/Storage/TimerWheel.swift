@@ -54,8 +54,10 @@ struct TimerWheel: ~Copyable {
     private var entries = PagedStorage<Entry>(pageShift: 14, fill: Entry(due: 0, slot: 0, generation: 0))
     private var chunks = PagedStorage<Chunk>(pageShift: 10, fill: Chunk(next: -1, count: 0))
     private var freeChunk = TimerWheel.none
-    private var heads = [Int32](repeating: TimerWheel.none, count: TimerWheel.levels * TimerWheel.slotsPerLevel)
-    private var earliest = [Int64](repeating: .max, count: TimerWheel.levels * TimerWheel.slotsPerLevel)
+    /// The first chunk and the earliest instant of each slot; empty up to the first entry, as an empty partition has three
+    /// wheels.
+    private var heads: [Int32] = []
+    private var earliest: [Int64] = []
     private var occupied = [UInt64](repeating: 0, count: TimerWheel.levels)
     /// The slot whose time has come.
     private var transit = Chain()
@@ -83,7 +85,13 @@ struct TimerWheel: ~Copyable {
     /// Arms a timer for `due`; one in the past is due at once.
     mutating func insert(_ entry: Entry) {
         live += 1
+        if heads.isEmpty { makeSlots() }
         place(entry)
+    }
+
+    private mutating func makeSlots() {
+        heads = [Int32](repeating: Self.none, count: Self.levels * Self.slotsPerLevel)
+        earliest = [Int64](repeating: .max, count: Self.levels * Self.slotsPerLevel)
     }
 
     /// Notes that an armed timer is armed no longer; its entry is dropped when it is touched.

@@ -226,7 +226,8 @@ struct IdempotencyTable {
         count += 1
         if (order.last?.count ?? Self.chunkCapacity) >= Self.chunkCapacity {
             order.append([])
-            order[order.count - 1].reserveCapacity(Self.chunkCapacity)
+            // The first chunk grows as it fills: a process may have a thousand tables of few keys.
+            if order.count > 1 { order[order.count - 1].reserveCapacity(Self.chunkCapacity) }
         }
         order[order.count - 1].append(key)
     }
