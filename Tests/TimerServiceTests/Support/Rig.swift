@@ -25,7 +25,8 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     /// Opens `store`, folds it and starts the committer.
     init(
         _ store: any LogStore = MemoryLogStore(), _ configuration: EngineConfiguration = EngineConfiguration(),
-        place: PartitionPlace = .only, time: ManualTime = ManualTime(), backlog: Int = 200, starts: Bool = true
+        place: PartitionPlace = .only, hashPrefix: HashPrefix = .none, time: ManualTime = ManualTime(),
+        backlog: Int = 200, starts: Bool = true
     ) throws {
         self.store = store
         self.time = time
@@ -34,8 +35,9 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         configuration.deliveries.backlog = min(configuration.deliveries.backlog, backlog)
         alarm = ManualAlarm(time)
         partition = Partition(
-            try RecoveredLog.recover(store, configuration), place: place, configuration: configuration, alarm: alarm,
-            timeSource: time, bell: bell, report: { [heard] event in heard.withLock { $0.append(event) } })
+            try RecoveredLog.recover(store, configuration, hashPrefix: hashPrefix), place: place,
+            configuration: configuration, alarm: alarm, timeSource: time, bell: bell,
+            report: { [heard] event in heard.withLock { $0.append(event) } })
         siphash = SipHash(secret: partition.secret)
         committer = Committer(
             SingleLogVolume(store), [partition], bell, durability: configuration.durability)
@@ -132,7 +134,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
 
     /// The log folded from scratch: its timers, and the answers that are still wanted.
     func folded() throws -> (timers: SchedulerCopy, answers: IdempotencyTable) {
-        var fold = LogFold(secret: partition.secret)
+        var fold = LogFold(secret: partition.secret, hashPrefix: partition.hashPrefix)
         try store.fold(into: &fold)
         var table = IdempotencyTable(
             maximum: engine.configuration.maximumIdempotencyKeys,
