@@ -18,7 +18,8 @@ struct PartitionCostTests {
             Partition(
                 try RecoveredLog.recover(
                     MemoryLogStore(), EngineConfiguration(), hashPrefix: layout.hashPrefix(of: number)),
-                number: number, configuration: EngineConfiguration(), alarm: alarm, timeSource: time, bell: bell,
+                place: PartitionPlace(number, of: layout), configuration: EngineConfiguration(), alarm: alarm,
+                timeSource: time, bell: bell,
                 report: { _ in })
         }
     }
