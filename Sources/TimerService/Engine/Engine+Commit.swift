@@ -85,6 +85,7 @@ extension Engine {
         let base = timeBase()
         lastBase = base.now.elapsed
         ready.base = base
+        flightBegan = batch.first
         batch.move(into: &ready)
     }
 

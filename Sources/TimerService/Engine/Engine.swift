@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import TimerCore
 import TimerLog
 
@@ -38,6 +39,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var isListed = false
     /// What became of the positions given out.
     let fates = Fates()
+    /// Position of the first record of the batch that the committer took last.
+    var flightBegan: Int64 = 0
+    /// Position up to which it is promised that no further record comes: see `promise`.
+    let promised = Atomic<Int64>(0)
     /// How often the log was folded anew: what was recorded before such an event may be lost.
     private(set) var restarts = 0
     /// Whether storage fails; nothing changes until it was brought back.
