@@ -12,8 +12,15 @@ struct CatchUpCache {
     private var rows: [RowEvents] = []
     private var portions: [Portion] = []
 
-    /// Rows, and portions, that are kept.
+    /// Rows that are kept.
+    private let mostRows: Int
+    /// Portions that are kept, and rows at least.
     private static let mostKept = 8
+
+    /// An empty cache.
+    ///
+    /// - Parameter partitions: how many partitions' rows may be shown in turns.
+    init(partitions: Int) { mostRows = max(Self.mostKept, partitions) }
 
     /// The events of `row`, if they were decoded lately.
     func events(of row: LogRow) -> RowEvents? {
@@ -22,7 +29,7 @@ struct CatchUpCache {
 
     /// Keeps a row's events, in place of the oldest.
     mutating func keep(_ events: RowEvents) {
-        if rows.count == Self.mostKept { rows.removeFirst() }
+        if rows.count == mostRows { rows.removeFirst() }
         rows.append(events)
     }
 

@@ -1,6 +1,7 @@
 import HTTPServer
 import Platform
 import TimerCore
+import TimerLog
 import TimerService
 import WireJSON
 
@@ -10,7 +11,7 @@ final class APIContext: Sendable {
     let configuration: APIConfiguration
     private let registered = Guarded<[HTTPMetrics]>([])
     /// The rows that the loops' streams decoded last.
-    let newestRows = NewestRows()
+    let newestRows: NewestRows
     let dashboard: Dashboard
     private let openAPI: [UInt8]
     private let startedAt = Clocks.monotonic()
@@ -23,6 +24,7 @@ final class APIContext: Sendable {
         self.server = server
         self.service = service
         self.configuration = configuration
+        newestRows = NewestRows(partitions: service.partitions.value.layout.count)
         dashboard = Dashboard(
             JoinedPage.bytes(
                 page: Assets.dashboardPage, style: Assets.dashboardStyle, script: Assets.dashboardScript))

@@ -6,8 +6,8 @@ import TimerService
 /// The messages of other threads for a loop; each one wakes it.
 final class LoopInbox: Sendable {
     enum Message: Sendable {
-        /// Rows that a stream asked for, and whether none between them is gone.
-        case rows(stream: UInt64, Result<(rows: [LogRow], isWhole: Bool), StoreError>)
+        /// Rows that a stream asked for.
+        case rows(stream: UInt64, Result<StoredSlices, StoreError>)
         /// The history that a request for a timer's events asked for.
         case history(ticket: UInt64, Result<Replayer.History, StoreError>)
         /// Whether the log holds the id that a request for events named.

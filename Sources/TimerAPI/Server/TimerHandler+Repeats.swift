@@ -26,7 +26,7 @@ extension TimerHandler {
 
     /// Reads the stored answer that a repeated request gets, or goes on from: from memory, or by the replay threads.
     func readStoredAnswer(at positions: [Int64], _ ticket: Ticket) {
-        if positions.count == 1, let row = context.service.hub.row(holding: positions[0]) {
+        if positions.count == 1, let row = context.service.feed.row(holding: positions[0]) {
             return receivedStoredAnswer(.success([RowRecords(row).answer(at: positions[0])]), ticket)
         }
         reading[ticket.serial] = ticket

@@ -1,4 +1,5 @@
 import HTTPServer
+import Platform
 import TimerCore
 import TimerLog
 import TimerService
@@ -11,16 +12,20 @@ extension TimerHandler {
     /// stream: a request that is refused changes nothing.
     func beginStream(_ plan: StreamPlan, _ ticket: Ticket) {
         if plan.isAdmitted { return open(plan, ticket) }
-        if plan.isOfDeleted && plan.newestOfTimer <= context.service.horizon { return forget(ticket) }
+        let horizon = horizon(of: plan)
+        if plan.isOfDeleted && plan.newestOfTimer <= horizon { return forget(ticket) }
         if let since = plan.since, since > plan.head {
-            return expire(plan, "there is no event with this id yet", ticket)
+            guard context.service.feed.mayLead(since.position) else {
+                return expire(plan, "there is no event with this id yet", ticket)
+            }
+            var plan = plan
+            plan.cursor = StreamCursor(behind: since)
+            return open(plan, ticket)
         }
-        let isOld = plan.since.map { $0 > .beginning && $0.position < context.service.horizon } ?? false
+        let isOld = plan.since.map { $0 > .beginning && $0.position < horizon } ?? false
         if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
-        guard let since = plan.since, since.position > context.service.horizon else {
-            return beginHistory(plan, ticket)
-        }
-        switch context.service.hub.standing(of: since.position) {
+        guard let since = plan.since, since.position > horizon else { return beginHistory(plan, ticket) }
+        switch context.service.feed.standing(of: since.position) {
         case .given: beginHistory(plan, ticket)
         case .lost: expire(plan, Self.neverGiven, ticket)
         case .gone:
@@ -31,6 +36,14 @@ extension TimerHandler {
         }
     }
 
+    /// The partition of the plan's timer; nil for a plan of all timers.
+    private func partition(of plan: StreamPlan) -> Partition? {
+        plan.filter.timer.flatMap { context.service.partitions.value.owner(ofHash: $0.hash) }
+    }
+
+    /// Position up to which events that the plan may show are no longer kept.
+    private func horizon(of plan: StreamPlan) -> Int64 { partition(of: plan)?.horizon ?? context.service.horizon }
+
     /// Goes on once it is known whether the log holds the id that the client named.
     func receivedIDCheck(_ result: Result<Bool, StoreError>, _ ticket: Ticket) {
         guard case .stream(let plan) = ticket.outcome else { return }
@@ -38,7 +51,7 @@ extension TimerHandler {
         case .success(true): beginHistory(plan, ticket)
         case .success(false):
             // The id's row may have been deleted while it was looked for.
-            let isOld = plan.since.map { $0.position < context.service.horizon } ?? false
+            let isOld = plan.since.map { $0.position < horizon(of: plan) } ?? false
             if isOld && plan.filter.timer != nil { return beginHistory(plan, ticket) }
             expire(plan, isOld ? Self.tooOld : Self.neverGiven, ticket)
         case .failure:
@@ -51,10 +64,9 @@ extension TimerHandler {
         // Memory may hold events of an earlier timer with this id, and a stream from the beginning shows only this timer's.
         // The walk over its events can't begin at one that is not on disk yet (`--durability interval`): then the stream
         // looks through all rows.
-        let hub = context.service.hub
-        guard let since = plan.since, plan.filter.timer != nil, ticket.exchange.method != .head,
-            since == .beginning || !hub.holds(after: since.position),
-            plan.newestOfTimer <= context.service.engine.durableHead
+        guard let since = plan.since, let partition = partition(of: plan), ticket.exchange.method != .head,
+            since == .beginning || !context.service.feed.holds(after: since.position),
+            plan.newestOfTimer <= partition.engine.durableHead
         else { return open(plan, ticket) }
         reading[ticket.serial] = ticket
         let serial = ticket.serial
@@ -68,7 +80,7 @@ extension TimerHandler {
         guard case .stream(var plan) = ticket.outcome else { return }
         guard case .success(let history) = result else {
             // While storage fails, the stream is served from memory if memory reaches back far enough.
-            if context.service.hub.holds(after: (plan.since ?? .beginning).position) { return open(plan, ticket) }
+            if context.service.feed.holds(after: (plan.since ?? .beginning).position) { return open(plan, ticket) }
             ticket.outcome = .problem(Problem(.storageUnavailable, "the log can't be read now"))
             return respond(ticket)
         }
@@ -80,7 +92,7 @@ extension TimerHandler {
             plan.cursor.advance(to: history.oldest - 1)
         } else if history.isWhole && history.oldest > since.position {
             plan.lifeBegan = history.oldest
-            plan.cursor.advance(to: context.service.horizon)
+            plan.cursor.advance(to: horizon(of: plan))
         }
         if history.marks.isEmpty { plan.cursor.advance(to: plan.head.position) }
         open(plan, ticket)
@@ -120,7 +132,7 @@ extension TimerHandler {
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
         var plan = plan
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
-        if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: context.service.horizon) }
+        if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: horizon(of: plan)) }
         guard let answer = ticket.answer.take() else { return }
         ticket.exchange.response.reset()
         ticket.exchange.response.add("Request-Id", ticket.requestID)

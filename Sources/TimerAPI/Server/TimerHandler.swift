@@ -61,7 +61,7 @@ final class TimerHandler: LoopHandler {
         context.add(metrics)
         context.service.watchdog.watch(heart)
         let inbox = inbox
-        context.service.hub.observe { inbox.wake() }
+        context.service.feed.observe { inbox.wake() }
         streams = StreamTable(
             context.service, context.newestRows, inbox,
             heartbeatMilliseconds: context.configuration.heartbeatMilliseconds

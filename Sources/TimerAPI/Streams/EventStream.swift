@@ -1,6 +1,7 @@
 import HTTPServer
 import TimerCore
 import TimerLog
+import TimerService
 
 /// One reader of events, with its place in the log: a stream, or a long poll that takes the first event only.
 ///
@@ -49,11 +50,9 @@ final class EventStream {
     /// Whether missing rows are a gap to its client: the client named an id, or has been sent an event.
     var tellsGaps: Bool
     /// Rows from the store that it has still to show.
-    var rows: ArraySlice<LogRow> = []
+    var rows: ArraySlice<RowSlice> = []
     /// Whether it counts as one of the table's `rowHolders`.
     var holdsRows = false
-    /// Position after which every row was in memory when the stream last asked the store.
-    var readFloor: Int64 = 0
     /// Monotonic nanoseconds at which something was last sent on it.
     var lastSent: Int64
     /// Monotonic nanoseconds at which a long poll gives up.
@@ -64,14 +63,20 @@ final class EventStream {
     let isRestartable: Bool
     /// The timer whose subscriber it is; nil if it is no subscriber.
     let subscription: TimerKey?
+    /// Number of its timer's partition, whose rows alone it reads from the store; nil for a stream of all timers.
+    let partition: Int?
     /// Its place among its channel's members.
     var seat = 0
     /// Its place in the ring of heartbeats or of polls.
     var due: DueRing.Place?
 
-    init(id: UInt64, plan: StreamPlan, channel: StreamChannel, sink: Sink, origin: StreamOrigin?, now: Int64) {
+    init(
+        id: UInt64, plan: StreamPlan, channel: StreamChannel, partition: Int?, sink: Sink, origin: StreamOrigin?,
+        now: Int64
+    ) {
         self.id = id
         self.channel = channel
+        self.partition = partition
         self.sink = sink
         self.origin = origin
         cursor = plan.cursor

@@ -34,7 +34,7 @@ final class StreamTable {
     /// Streams whose rows could not be read; they try again.
     var failed: [EventStream] = []
     /// Rows decoded, and portions made, in this round.
-    var recent = CatchUpCache()
+    var recent: CatchUpCache
     /// Whether the server stops. Streams that end for that do not unsubscribe: after the next start their clients get time to
     /// come back.
     var isDraining = false
@@ -61,7 +61,8 @@ final class StreamTable {
         self.inbox = inbox
         self.onPollAnswered = onPollAnswered
         heartbeat = heartbeatMilliseconds * 1_000_000
-        seen = StreamCursor(service.hub.head)
+        recent = CatchUpCache(partitions: service.partitions.value.layout.count)
+        seen = StreamCursor(service.feed.head)
         passed = seen
         let now = Clocks.monotonic()
         beats = DueRing(width: max(Self.pollGrain, heartbeat / Self.heartbeatGrains), count: 20, now: now)
@@ -74,7 +75,9 @@ final class StreamTable {
     func add(_ plan: StreamPlan, _ sink: EventStream.Sink, origin: StreamOrigin? = nil) {
         let now = Clocks.monotonic()
         let channel = channels.retain(StreamChannel.Key(filter: plan.filter, format: plan.format))
-        let stream = EventStream(id: nextID, plan: plan, channel: channel, sink: sink, origin: origin, now: now)
+        let number = plan.filter.timer.map { service.partitions.value.layout.partition(ofHash: $0.hash) }
+        let stream = EventStream(
+            id: nextID, plan: plan, channel: channel, partition: number, sink: sink, origin: origin, now: now)
         nextID += 1
         streams[stream.id] = stream
         switch sink {
@@ -82,7 +85,7 @@ final class StreamTable {
         case .poll(let parked): parked.context = stream
         case .closed: return
         }
-        if let timer = stream.subscription { service.engine.subscribe(timer) }
+        if let timer = stream.subscription { partition(of: timer)?.engine.subscribe(timer) }
         if let deadline = stream.deadline {
             polls.insert(stream, at: deadline)
         } else {
@@ -91,11 +94,14 @@ final class StreamTable {
         goOn(stream)
     }
 
+    /// The partition of a timer; nil where this process does not own it.
+    private func partition(of timer: TimerKey) -> Partition? { service.partitions.value.owner(ofHash: timer.hash) }
+
     /// Forgets a stream whose client has gone or that has ended.
     func remove(_ stream: EventStream) {
         stream.sink = .closed
         guard streams.removeValue(forKey: stream.id) != nil else { return }
-        if let timer = stream.subscription, !isDraining { service.engine.unsubscribe(timer) }
+        if let timer = stream.subscription, !isDraining { partition(of: timer)?.engine.unsubscribe(timer) }
         if stream.isPoll { polls.remove(stream) } else { beats.remove(stream) }
         if stream.mode == .inStep { stream.channel.leave(stream, for: .behind) }
         // A stream that waits for the store keeps its place among the row holders until the rows come.
@@ -158,7 +164,7 @@ final class StreamTable {
         pass = nil
         recent.removeAll()
         (queue, awaitingRows, failed, beatsDue, bounded) = (FIFO(), FIFO(), [], [], [])
-        seen = StreamCursor(service.hub.head)
+        seen = StreamCursor(service.feed.head)
         passed = seen
     }
 
@@ -178,19 +184,20 @@ final class StreamTable {
     /// A pass over the new rows: as many as there are, so that rows which come during a pass are shown in fewer, larger
     /// portions.
     private func nextPass() -> StreamPass? {
-        var rows: [RowEvents] = []
+        var slices: [SliceEvents] = []
         var bytes = 0
+        var reading = service.feed.reading(after: seen.position)
         gathering: while bytes < Self.bytesPassed {
-            switch service.hub.row(after: seen.position) {
-            case .row(let row):
-                guard let events = events(of: row, isNew: true) else { fallthrough }
-                rows.append(events)
-                bytes += row.data.count
-                seen = StreamCursor(row.last)
+            switch reading.next() {
+            case .slice(let slice):
+                guard let events = events(of: slice, isNew: true) else { fallthrough }
+                slices.append(events)
+                bytes += slice.byteCount
+                seen = StreamCursor(slice.last)
             case .gone:
                 // The row left memory before this loop saw it, or is damaged: every stream reads on for itself, once it
                 // has been shown the rows passed before.
-                if rows.isEmpty { leaveStep() }
+                if slices.isEmpty { leaveStep() }
                 break gathering
             case .none(let newest):
                 if !seen.covers(newest) { bytes += 1 }
@@ -199,7 +206,7 @@ final class StreamTable {
             }
         }
         guard bytes > 0 else { return nil }
-        return StreamPass(over: rows, through: seen, for: channels, siphash: service.engine.siphash)
+        return StreamPass(over: slices, through: seen, for: channels, siphash: service.engine.siphash)
     }
 
     /// Bytes of rows that one pass takes.
@@ -212,7 +219,7 @@ final class StreamTable {
             stream.channel.leave(stream, for: .behind)
             goOn(stream)
         }
-        seen = StreamCursor(service.hub.head)
+        seen = StreamCursor(service.feed.head)
         passed = seen
     }
 

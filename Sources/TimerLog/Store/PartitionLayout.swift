@@ -46,4 +46,14 @@ public struct PartitionLayout: Sendable, Equatable {
         let (sum, overflow) = position.addingReportingOverflow(ahead)
         return overflow ? sum &- stride : sum
     }
+
+    /// The first position of partition `number` behind `position`.
+    @inlinable public func position(after position: Int64, in number: Int) -> Int64 {
+        self.position(atOrAfter: position + 1, in: number)
+    }
+
+    /// The last position of partition `number` that is at most `position`; below 0 where there is none.
+    @inlinable public func position(atOrBefore position: Int64, in number: Int) -> Int64 {
+        position - ((position - Int64(number)) & (stride - 1))
+    }
 }

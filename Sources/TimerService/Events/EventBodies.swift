@@ -33,7 +33,7 @@ struct EventBodies {
     }
 
     private mutating func row(_ position: Int64) throws(StoreError) -> RowRecords? {
-        if let kept = rows.first(where: { $0.row.first <= position && position <= $0.row.last }) { return kept }
+        if let kept = rows.first(where: { $0.holds(position) }) { return kept }
         guard let row = try read(position) else { return nil }
         let records = RowRecords(row)
         if rows.count < Self.capacity {

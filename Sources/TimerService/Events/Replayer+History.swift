@@ -39,13 +39,13 @@ extension Replayer {
     private func readSlice(
         _ begun: HistoryProgress, _ reply: @escaping @Sendable (Result<History, StoreError>) -> Void
     ) {
-        enqueueSlice { [self] reader in
+        enqueueSlice { [self] readers in
             var progress = begun
             var links = EventLinks()
             do throws(StoreError) {
                 for _ in 0..<Self.sliceEvents where progress.next > progress.since {
                     if !links.holds(progress.next) {
-                        guard let row = try reader.row(holding: progress.next) else {
+                        guard let row = try readers.storedRow(holding: progress.next) else {
                             progress.history.isExpired = true
                             progress.next = 0
                             break

@@ -6,7 +6,7 @@ public import TimerLog
 /// neither the I/O loops nor the committer wait for it. A bounded run of rows is read at a time; for more the caller asks
 /// again.
 public final class Replayer: @unchecked Sendable {  // unchecked: the queues do not say that they may change threads
-    typealias Job = @Sendable (any LogReader) -> Void
+    typealias Job = @Sendable (ReplayReaders) -> Void
 
     private struct State {
         var jobs: FIFO<Job> = FIFO()
@@ -24,23 +24,20 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     }
 
     private let state = Guarded(State())
-    private let store: any LogStore
-    private let hub: EventHub
+    private let feed: EventFeed
 
     /// Threads that replay.
     static let threadCount = 2
 
-    init(_ store: any LogStore, _ hub: EventHub) {
-        self.store = store
-        self.hub = hub
-    }
+    /// Reads the rows of the partitions of `feed`.
+    init(_ feed: EventFeed) { self.feed = feed }
 
     /// Works until `stop`, which leaves undone what was not begun. The body of its threads.
     func run() {
-        var reader: (any LogReader)?
+        let readers = ReplayReaders(feed)
         while let job = next() {
-            if reader == nil { reader = try? store.makeReader() }
-            if let reader { job(reader) } else { job(UnreadableLog()) }
+            readers.prune()
+            job(readers)
         }
     }
 
@@ -62,44 +59,67 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     /// Bytes of rows after which a read of several ends: what one stream may hold of the log.
     static let bytesARead = 1 << 20
 
-    /// Finds the rows that hold positions after `position`, about a mebibyte of them; `reply` gets none at the log's end.
+    /// Finds the rows that hold positions after `position`, about a mebibyte of them, as far as the feed shows rows; `reply`
+    /// gets none at the log's end.
+    ///
+    /// - Parameter partition: number of the partition whose rows are read; nil for all.
     public func rows(
-        after position: Int64, reply: @escaping @Sendable (Result<[LogRow], StoreError>) -> Void
+        after position: Int64, of partition: Int? = nil,
+        reply: @escaping @Sendable (Result<StoredSlices, StoreError>) -> Void
     ) {
-        enqueue { reader in
-            var found: [LogRow] = []
-            var bytes = 0
-            do throws(StoreError) {
-                try reader.read(from: position + 1) { row in
-                    found.append(row)
-                    bytes += row.data.count
-                    return bytes < Self.bytesARead
-                }
-                reply(.success(found))
-            } catch {
-                reply(.failure(error))
-            }
+        // Before the read: rows that come meanwhile are in memory.
+        let floor = feed.only?.hub.floor ?? 0
+        enqueue { [feed] readers in
+            reply(
+                Result { () throws(StoreError) in
+                    if let only = feed.only {
+                        return try Self.rows(after: position, only, floor: floor, readers)
+                    }
+                    let all = feed.sources
+                    let read = partition.map { number in all.filter { $0.number == number } } ?? all
+                    guard !read.isEmpty else {
+                        return StoredSlices(slices: [], through: position, isWhole: false)
+                    }
+                    var replay = try MergedReplay(
+                        read, feed.layout, after: position, end: EventFeed.head(of: all), readers)
+                    return try replay.read()
+                })
         }
+    }
+
+    /// The rows of a log that is not divided.
+    private static func rows(
+        after position: Int64, _ source: any EventSource, floor: Int64, _ readers: ReplayReaders
+    ) throws(StoreError) -> StoredSlices {
+        var found = StoredSlices(slices: [], through: floor)
+        var bytes = 0
+        try readers.reader(of: source).read(from: position + 1) { row in
+            found.slices.append(RowSlice(row))
+            found.through = row.last
+            bytes += row.data.count
+            return bytes < bytesARead
+        }
+        return found
     }
 
     /// Finds the rows that hold a timer's events behind `position` up to the one at `newest`, about a mebibyte of them,
     /// following the events' links back: no more than `History.stride` of them should lie between.
     ///
-    /// `reply` gets the rows, oldest first, and whether some are gone.
+    /// `reply` gets the rows, oldest first.
     public func rows(
         ofEventsTo newest: Int64, after position: Int64,
-        reply: @escaping @Sendable (Result<(rows: [LogRow], isWhole: Bool), StoreError>) -> Void
+        reply: @escaping @Sendable (Result<StoredSlices, StoreError>) -> Void
     ) {
-        enqueue { reader in
+        enqueue { readers in
             var positions: [Int64] = []
             var next = newest
             var links = EventLinks()
-            var isWhole = true
+            var found = StoredSlices(slices: [], through: position)
             do throws(StoreError) {
                 while next > position {
                     if !links.holds(next) {
-                        guard let row = try reader.row(holding: next) else {
-                            isWhole = false
+                        guard let row = try readers.storedRow(holding: next) else {
+                            found.isWhole = false
                             break
                         }
                         links = try EventLinks(row)
@@ -107,17 +127,17 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
                     }
                     next = links.previous(of: next)
                 }
-                var found: [LogRow] = []
                 var bytes = 0
                 for position in positions.reversed() where bytes < Self.bytesARead {
-                    guard let row = try reader.row(holding: position) else {
-                        isWhole = false
+                    guard let row = try readers.storedRow(holding: position) else {
+                        found.isWhole = false
                         continue
                     }
-                    found.append(row)
+                    found.slices.append(RowSlice(row))
+                    found.through = row.last
                     bytes += row.data.count
                 }
-                reply(.success((found, isWhole)))
+                reply(.success(found))
             } catch {
                 reply(.failure(error))
             }
@@ -128,13 +148,13 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     public func answers(
         at positions: [Int64], reply: @escaping @Sendable (Result<[StoredAnswer?], StoreError>) -> Void
     ) {
-        enqueue { [hub] reader in
+        enqueue { readers in
             var row: RowRecords?
             do throws(StoreError) {
                 var answers: [StoredAnswer?] = []
                 for position in positions {
                     if !(row?.holds(position) ?? false) {
-                        row = try Self.row(position, hub, reader).map(RowRecords.init)
+                        row = try readers.row(holding: position).map(RowRecords.init)
                     }
                     answers.append(row?.answer(at: position))
                 }
@@ -147,10 +167,10 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
 
     /// Finds out whether a row holds `position` or begins right behind it: see `EventHub.standing`.
     public func isHeld(_ position: Int64, reply: @escaping @Sendable (Result<Bool, StoreError>) -> Void) {
-        enqueue { reader in
+        enqueue { readers in
             do throws(StoreError) {
-                if try reader.row(holding: position) != nil { return reply(.success(true)) }
-                reply(.success(try reader.row(holding: position + 1) != nil))
+                if try readers.storedRow(holding: position) != nil { return reply(.success(true)) }
+                reply(.success(try readers.storedRow(holding: position + 1) != nil))
             } catch {
                 reply(.failure(error))
             }
@@ -162,8 +182,8 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     public func events(
         of deliveries: [DeliveryStanding], reply: @escaping @Sendable (Result<[OwedEvent?], StoreError>) -> Void
     ) {
-        enqueue { [hub] reader in
-            var bodies = EventBodies { position throws(StoreError) in try Self.row(position, hub, reader) }
+        enqueue { readers in
+            var bodies = EventBodies { position throws(StoreError) in try readers.row(holding: position) }
             do throws(StoreError) {
                 var events: [OwedEvent?] = []
                 for delivery in deliveries {
@@ -176,23 +196,6 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
             }
         }
     }
-
-    /// The row that holds `position`: what may be shown and is not on disk yet is in memory.
-    private static func row(
-        _ position: Int64, _ hub: EventHub, _ reader: any LogReader
-    ) throws(StoreError) -> LogRow? {
-        if let row = hub.row(holding: position) { return row }
-        return try reader.row(holding: position)
-    }
-}
-
-/// Stands in where no reader could be made: every read fails.
-private final class UnreadableLog: LogReader {
-    private static let error = StoreError(.io, "the log can't be opened for reading")
-
-    func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) { throw Self.error }
-
-    func row(holding position: Int64) throws(StoreError) -> LogRow? { throw Self.error }
 }
 
 extension Replayer: Worker {

@@ -13,6 +13,8 @@ public final class TimerService: Sendable {
     public var engine: Engine { first.engine }
     /// The newest rows, for live streams.
     public var hub: EventHub { first.hub }
+    /// The newest rows of all partitions in one order, for streams.
+    public let feed: EventFeed
     /// Older rows.
     public let replayer: Replayer
     /// Watches the loops.
@@ -67,7 +69,8 @@ public final class TimerService: Sendable {
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
         let (engine, hub, store) = (owned[0].engine, owned[0].hub, owned[0].store)
-        replayer = Replayer(store, hub)
+        feed = EventFeed(partitions)
+        replayer = Replayer(feed)
         watchdog = LoopWatchdog(report: report)
         let committer = Committer(volume, owned, bell, durability: configuration.durability)
         let compactor = Compactor(owned, report: report)

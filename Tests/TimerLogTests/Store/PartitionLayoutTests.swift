@@ -33,4 +33,16 @@ struct PartitionLayoutTests {
         }
         #expect(layout.position(atOrAfter: .max, in: 2) == Int64.max - 1023 + 2)
     }
+
+    @Test func `a partition's positions before and after another one`() throws {
+        let layout = try #require(PartitionLayout(strided: 4))
+        for (asked, number, before, after) in [
+            (1024, 0, 1024, 2048), (1025, 0, 1024, 2048), (1024, 1, 1, 1025), (1030, 3, 1027, 2051), (1, 3, -1021, 3),
+        ] as [(Int64, Int, Int64, Int64)] {
+            #expect(layout.position(atOrBefore: asked, in: number) == before)
+            #expect(layout.position(after: asked, in: number) == after)
+        }
+        #expect(PartitionLayout.single.position(atOrBefore: 7, in: 0) == 7)
+        #expect(PartitionLayout.single.position(after: 7, in: 0) == 8)
+    }
 }

@@ -11,7 +11,8 @@ struct ReplayerTests {
     private func replay<Answer: Sendable>(
         _ store: any LogStore, _ ask: (Replayer, @escaping @Sendable (Answer) -> Void) -> Void
     ) throws -> Answer {
-        let replayer = Replayer(store, EventHub(head: 0))
+        let source = StoredPartition(store)
+        let replayer = Replayer(EventFeed(.single) { [source] })
         let threads = (0..<Replayer.threadCount).map { _ in Background { replayer.run() } }
         let answer = Guarded<Answer?>(nil)
         ask(replayer) { found in answer.withLock { $0 = found } }
@@ -32,18 +33,21 @@ struct ReplayerTests {
         let rows = chain(count: 3)
         let store = try store(rows)
         for (position, index) in [(0, 0), (5, 0), (9, 0), (10, 1), (29, 2), (30, 3)] {
-            let found: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: Int64(position), reply: $1) }
-            #expect(found == .success(Array(rows[index...])))
+            let found: Result<StoredSlices, StoreError> = try replay(store) {
+                $0.rows(after: Int64(position), reply: $1)
+            }
+            #expect(try found.get().slices == rows[index...].map { RowSlice($0) })
         }
     }
 
     @Test func `one read is bounded, and the next goes on`() throws {
         let rows = chain(count: 10, bytes: Replayer.bytesARead / 4)
         let store = try store(rows)
-        let first: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: 0, reply: $1) }
-        #expect(first == .success(Array(rows[..<4])))
-        let next: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: 40, reply: $1) }
-        #expect(next == .success(Array(rows[4..<8])))
+        let first: Result<StoredSlices, StoreError> = try replay(store) { $0.rows(after: 0, reply: $1) }
+        #expect(try first.get().slices == rows[..<4].map { RowSlice($0) })
+        #expect(try first.get().through == 40)
+        let next: Result<StoredSlices, StoreError> = try replay(store) { $0.rows(after: 40, reply: $1) }
+        #expect(try next.get().slices == rows[4..<8].map { RowSlice($0) })
     }
 
     @Test func `the answers at positions, where they are`() throws {
@@ -68,7 +72,7 @@ struct ReplayerTests {
         let found: Result<[StoredAnswer?], StoreError> = try replay(store) { $0.answers(at: [1], reply: $1) }
         #expect(found == .failure(FaultyLogStore.failure))
         store.failReads(1)
-        let after: Result<[LogRow], StoreError> = try replay(store) { $0.rows(after: 1, reply: $1) }
+        let after: Result<StoredSlices, StoreError> = try replay(store) { $0.rows(after: 1, reply: $1) }
         #expect(after == .failure(FaultyLogStore.failure))
     }
 
@@ -107,12 +111,12 @@ struct ReplayerTests {
         for mark in history.marks {
             while cursor < mark {
                 let after = cursor
-                let result: Result<(rows: [LogRow], isWhole: Bool), StoreError> = try replay(store) {
+                let result: Result<StoredSlices, StoreError> = try replay(store) {
                     $0.rows(ofEventsTo: mark, after: after, reply: $1)
                 }
-                let (rows, isWhole) = try result.get()
-                #expect(isWhole && !rows.isEmpty)
-                for row in rows {
+                let read = try result.get()
+                #expect(read.isWhole && !read.slices.isEmpty)
+                for row in read.slices.map(\.row) {
                     try BatchRows.read(row) { record in
                         let names = TimerKey(id: Array("a".utf8).span, siphash: SipHash(secret: [])).names(
                             row.data.span.extracting(record.definition))
@@ -152,7 +156,7 @@ struct ReplayerTests {
         let part = try history(rig.store, newest: positions[21], since: kept[0] - 1)
         #expect(!part.isExpired && part.oldest == kept.first)
         #expect(try events(rig.store, part, after: kept[0] - 1) == kept)
-        let gone: Result<(rows: [LogRow], isWhole: Bool), StoreError> = try replay(rig.store) {
+        let gone: Result<StoredSlices, StoreError> = try replay(rig.store) {
             $0.rows(ofEventsTo: kept[0], after: 0, reply: $1)
         }
         #expect(try gone.get().isWhole == false)
@@ -181,7 +185,8 @@ struct ReplayerTests {
     }
 
     @Test func `what was not begun when it stops is not done`() throws {
-        let replayer = Replayer(try store(chain(count: 1)), EventHub(head: 0))
+        let source = StoredPartition(try store(chain(count: 1)))
+        let replayer = Replayer(EventFeed(.single) { [source] })
         let asked = Guarded(0)
         for _ in 0..<100 { replayer.rows(after: 0) { _ in asked.withLock { $0 += 1 } } }
         replayer.stop()

@@ -1,0 +1,103 @@
+import Platform
+public import TimerLog
+
+/// The newest rows of all partitions that this process owns, in the order of ids, for streams.
+///
+/// A row is shown once no partition can have an earlier record: each has shown a later one, or promised that none comes. So
+/// an id alone says how far a stream has come. The log of one partition is shown as its hub has it.
+public final class EventFeed: Sendable {
+    /// How positions lie.
+    let layout: PartitionLayout
+    /// The hub of a log that is not divided.
+    private let hub: EventHub?
+    private let owned: @Sendable () -> [any EventSource]
+
+    /// A feed of the partitions in `partitions`.
+    convenience init(_ partitions: Published<PartitionMap>) {
+        self.init(partitions.value.layout) { partitions.value.all }
+    }
+
+    /// A feed of what `owned` returns, by rising numbers.
+    init(_ layout: PartitionLayout, _ owned: @escaping @Sendable () -> [any EventSource]) {
+        self.layout = layout
+        self.owned = owned
+        hub = layout == .single ? owned().first?.hub : nil
+    }
+
+    /// The partitions owned at present.
+    var sources: [any EventSource] { owned() }
+
+    /// The one partition of a log that is not divided.
+    var only: (any EventSource)? { hub == nil ? nil : owned().first }
+
+    /// The partition whose log has the record at `position`; nil where this process does not own it.
+    func owner(ofPosition position: Int64) -> (any EventSource)? {
+        if let only { return only }
+        let number = layout.partition(ofPosition: position)
+        return owned().first { $0.number == number }
+    }
+
+    /// Calls `observer` after each publication of a partition owned at present, and whenever waiting answers may have been
+    /// resolved. Any thread.
+    public func observe(_ observer: @escaping @Sendable () -> Void) {
+        for source in owned() { source.hub.observe(observer) }
+    }
+
+    /// Position up to which every event is shown. It does not move with time alone.
+    public var head: Int64 { hub?.head ?? Self.head(of: owned()) }
+
+    /// As `head`, of `sources`.
+    static func head(of sources: [any EventSource]) -> Int64 {
+        let newest = newest(of: sources)
+        return sources.reduce(newest) { min($0, $1.known(through: newest)) }
+    }
+
+    /// The newest position that was published.
+    static func newest(of sources: [any EventSource]) -> Int64 { sources.reduce(0) { max($0, $1.hub.head) } }
+
+    /// Whether every row after `position` is in memory.
+    public func holds(after position: Int64) -> Bool {
+        hub?.holds(after: position) ?? owned().allSatisfy { $0.hub.holds(after: position) }
+    }
+
+    /// The row that holds `position`, where it is in memory.
+    public func row(holding position: Int64) -> LogRow? { owner(ofPosition: position)?.hub.row(holding: position) }
+
+    /// As `EventHub.standing`. Of several partitions an id between two records names the place where the watermark of a
+    /// list or stream was, so that it is never `lost`, and nothing has to be looked up.
+    public func standing(of position: Int64) -> EventHub.Standing { hub?.standing(of: position) ?? .given }
+
+    /// Whether a client may know `position`, which is above every event that this process knows of: with several partitions
+    /// it may be a watermark by the clock of another process.
+    public func mayLead(_ position: Int64) -> Bool {
+        guard hub == nil, let now = owned().first?.clockPosition else { return false }
+        return position <= now + Self.clockSkew
+    }
+
+    /// Clocks differ by so many positions at most.
+    private static let clockSkew = 5 * PositionClock.perSecond
+
+    /// What memory has behind a position.
+    public enum Next: Sendable, Equatable {
+        /// What comes next.
+        case slice(RowSlice)
+        /// Nothing so far: everything up to `newest` was shown.
+        case none(newest: Int64)
+        /// Rows that are no longer in memory.
+        case gone
+    }
+
+    /// Begins to read what memory has behind `position`. For one thread, and not for long: it keeps what it was begun with.
+    public func reading(after position: Int64) -> FeedReading {
+        if let hub { return FeedReading(hub, after: position) }
+        return FeedReading(MergedReading(owned(), layout, after: position))
+    }
+}
+
+extension EventSource {
+    /// Position up to which the hub has every record that there is or will be: at least `position`, where that can be.
+    func known(through position: Int64) -> Int64 {
+        let newest = hub.head
+        return newest >= position ? newest : max(newest, promise(through: position))
+    }
+}

@@ -1,0 +1,38 @@
+import TimerLog
+
+/// What one replay thread reads with: a reader of each store that it was asked for.
+final class ReplayReaders {
+    private let feed: EventFeed
+    private var readers: [Int: (source: any EventSource, reader: any LogReader)] = [:]
+
+    init(_ feed: EventFeed) { self.feed = feed }
+
+    /// The reader of a partition's store.
+    func reader(of source: any EventSource) throws(StoreError) -> any LogReader {
+        if let known = readers[source.number], known.source === source { return known.reader }
+        let reader = try source.store.makeReader()
+        readers[source.number] = (source, reader)
+        return reader
+    }
+
+    /// The row that holds `position`: what may be shown and is not on disk yet is in memory. Nil where it is gone, or its
+    /// partition is elsewhere.
+    func row(holding position: Int64) throws(StoreError) -> LogRow? {
+        guard let source = feed.owner(ofPosition: position) else { return nil }
+        if let row = source.hub.row(holding: position) { return row }
+        return try reader(of: source).row(holding: position)
+    }
+
+    /// As `row(holding:)`, of what is on disk.
+    func storedRow(holding position: Int64) throws(StoreError) -> LogRow? {
+        guard let source = feed.owner(ofPosition: position) else { return nil }
+        return try reader(of: source).row(holding: position)
+    }
+
+    /// Lets go of the readers of partitions that have left.
+    func prune() {
+        guard readers.count > 1 || feed.only == nil, !readers.isEmpty else { return }
+        let owned = Set(feed.sources.map { ObjectIdentifier($0) })
+        readers = readers.filter { owned.contains(ObjectIdentifier($0.value.source)) }
+    }
+}
