@@ -21,18 +21,22 @@ struct MergedReplay {
     private var parts: [Part] = []
     private var merge: SliceMerge
     private let end: Int64
-    /// Bytes that are read of one partition at once.
+    /// Bytes of rows that are read in all, and of one partition at once.
+    private let bytes: Int
     private let portion: Int
 
     /// Begins behind `position`.
     ///
-    /// - Parameter end: the feed's head; nothing behind it is shown.
+    /// - Parameters:
+    ///   - end: the feed's head; nothing behind it is shown.
+    ///   - bytes: bytes of rows that are read in all, roughly.
     init(
         _ sources: [any EventSource], _ layout: PartitionLayout, after position: Int64, end: Int64,
-        _ readers: ReplayReaders
+        bytes: Int = Replayer.bytesARead, _ readers: ReplayReaders
     ) throws(StoreError) {
         self.end = end
-        portion = Replayer.bytesARead / max(1, sources.count)
+        self.bytes = bytes
+        portion = bytes / max(1, sources.count)
         merge = SliceMerge(layout, numbers: sources.map(\.number), after: position, end: end)
         for source in sources {
             parts.append(
@@ -42,16 +46,16 @@ struct MergedReplay {
         }
     }
 
-    /// Reads about a mebibyte.
+    /// Reads what there is.
     mutating func read() throws(StoreError) -> StoredSlices {
         for index in parts.indices { try fill(index) }
         // Rows that were deleted lie behind the reader's place: it is told by the first slice.
         for case .row(let row) in merge.heads { merge.previous = max(merge.previous, row.previous) }
         var found = StoredSlices(slices: [], through: merge.position)
-        var bytes = 0
-        while bytes < Replayer.bytesARead, let taken = merge.take() {
+        var taking = 0
+        while taking < bytes, let taken = merge.take() {
             found.slices.append(taken.slice)
-            bytes += taken.slice.byteCount
+            taking += taken.slice.byteCount
             if taken.endsRow { try fill(taken.index) }
         }
         found.through = max(merge.position, merge.watermark)

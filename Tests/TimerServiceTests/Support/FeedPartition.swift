@@ -15,7 +15,7 @@ final class FeedPartition: EventSource {
     }
 
     let number: Int
-    let hub = EventHub(head: 0)
+    let hub: EventHub
     let store: any LogStore
     private let layout: PartitionLayout
     private let state = Guarded(State())
@@ -24,7 +24,16 @@ final class FeedPartition: EventSource {
         self.number = number
         self.layout = layout
         self.store = store
+        hub = EventHub(head: 0)
         _ = try store.open()
+    }
+
+    /// Takes the log of `other` over, whose batch under way is lost. Nothing of it is in memory.
+    init(after other: FeedPartition) {
+        (number, layout, store) = (other.number, other.layout, other.store)
+        state.withLock { $0 = other.state.withLock { $0 } }
+        hub = EventHub(head: state.withLock { $0.tail })
+        lose()
     }
 
     /// Sets its clock.
