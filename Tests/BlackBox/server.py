@@ -11,6 +11,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from client import Client
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +20,10 @@ START_TIMEOUT = 20.0
 STOP_TIMEOUT = 20.0
 LIFETIME = 1800.0
 LISTENING = re.compile(r"timerd listening on (\S+)")
+
+
+# Into how many partitions the servers of this run divide the memory that they keep everything in; none: they use disks.
+PARTITIONS = os.environ.get("TEST_PARTITIONS")
 
 
 def binary():
@@ -54,6 +60,11 @@ class Server:
         self.limits = list(limits)
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-"))
         self.data = Path(data) if data else self.directory / "data"
+        if PARTITIONS:
+            if data or any(flag.startswith(("--store", "--data", "--durability")) for flag in self.flags):
+                pytest.skip("memory keeps nothing for another start")
+            self.flags += ["--store", "memory"]
+            self.env = {**(env or {}), "TIMERD_PARTITIONS": PARTITIONS}
         self.log = self.directory / "stderr.log"
         self.process = None
         self.addresses = []
@@ -86,6 +97,8 @@ class Server:
 
     def launch(self):
         """Starts the process without waiting."""
+        if PARTITIONS and self.process:
+            pytest.skip("memory keeps nothing for another start")
         command = [*self.command, "serve"]
         for address in self.listen:
             command += ["--listen", address]

@@ -6,6 +6,7 @@ import WireJSON
 /// Carries operations out under the engine's lock, each within a bounded step.
 struct Executor {
     let service: TimerService
+    let layout: PartitionLayout
 
     /// Most times a change is computed again because the timer has changed meanwhile.
     private static let mostAttempts = 1000
@@ -111,7 +112,7 @@ struct Executor {
         case .deliveries(let operation):
             return try perform(operation, ticket, turn)
         case .stream(let plan):
-            try open(plan, ticket, turn)
+            return try open(plan, ticket, turn)
         case .subscribe(let plan):
             try subscribe(plan, ticket, turn)
         }
@@ -223,10 +224,23 @@ struct Executor {
         ticket.operation = .upcoming(fires)
     }
 
-    private func open(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
+    /// Plans where a stream begins. Returns whether every partition that it concerns was asked.
+    private func open(
+        _ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) -> Bool {
         var plan = plan
-        plan.head = EventID(turn.head)
-        ticket.rest(on: plan.head.position)
+        ticket.rest(on: turn.head)
+        if plan.filter.timer == nil {
+            plan.mark.note(turn, plan.partition)
+            plan.partition += 1
+            plan.head = plan.mark.head ?? .beginning
+            guard plan.partition == layout.count else {
+                ticket.operation = .stream(plan)
+                return false
+            }
+        } else {
+            plan.head = EventID(turn.head)
+        }
         var canFire = true
         if let key = plan.filter.timer, let slot = turn.find(key) {
             let (newest, state, rules, isWanted) = turn.read { (scheduler: borrowing Scheduler) in
@@ -247,6 +261,7 @@ struct Executor {
             plan.end = plan.filter.timer == nil ? plan.head.position : plan.newestOfTimer
         }
         ticket.outcome = .stream(plan)
+        return true
     }
 
     /// Plans a stream that shows what is kept of a deleted timer, and ends. A long poll is refused: there is no such timer.

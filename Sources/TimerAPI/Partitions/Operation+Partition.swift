@@ -17,7 +17,7 @@ extension Operation {
         case .bulk(let run): return run.partition
         case .deliveries(let operation): return operation.partition(layout)
         case .stream(let plan), .subscribe(let plan):
-            return plan.filter.timer.map { layout.partition(ofHash: $0.hash) } ?? 0
+            return plan.filter.timer.map { layout.partition(ofHash: $0.hash) } ?? plan.partition
         }
     }
 }

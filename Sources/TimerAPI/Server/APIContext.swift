@@ -104,7 +104,7 @@ final class APIContext: Sendable {
             json.integer(Int64(value))
         }
         json.key("eventId")
-        EventID(service.engine.shownHead).write(&json)
+        EventID(service.feed.head).write(&json)
         json.endObject()
         return json.bytes
     }

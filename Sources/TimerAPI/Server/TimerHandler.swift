@@ -52,7 +52,7 @@ final class TimerHandler: LoopHandler {
         reader = RequestReader(
             siphash: context.service.siphash, layout: partitions.value.layout, zones: context.service.zones,
             makeID: ids.next)
-        executor = Executor(service: context.service)
+        executor = Executor(service: context.service, layout: partitions.value.layout)
         access = Published.Copy(context.configuration.access)
         gate = Gate(context.configuration, tokens: access.value.tokens)
         metrics = HTTPMetrics()

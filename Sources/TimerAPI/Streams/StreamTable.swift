@@ -206,7 +206,7 @@ final class StreamTable {
             }
         }
         guard bytes > 0 else { return nil }
-        return StreamPass(over: slices, through: seen, for: channels, siphash: service.engine.siphash)
+        return StreamPass(over: slices, through: seen, for: channels, siphash: service.siphash)
     }
 
     /// Bytes of rows that one pass takes.

@@ -66,14 +66,14 @@ struct ServerRun {
 
     /// Reads the log; where that fails, `server` is stopped first.
     private func open(_ recovery: Heartbeat, for server: APIServer) throws(Failure) -> TimerService {
-        let store: any LogStore =
+        let volume: any LogVolume =
             switch configuration.store {
-            case .sqlite: SQLiteLogStore(directory: configuration.dataDirectory)
-            case .memory: MemoryLogStore()
+            case .sqlite: SingleLogVolume(SQLiteLogStore(directory: configuration.dataDirectory))
+            case .memory: MemoryLogVolume(configuration.layout)
             }
         do throws(StoreError) {
             return try TimerService(
-                store: store, configuration: configuration.engine, alarm: configuration.alarm.make(),
+                volume: volume, configuration: configuration.engine, alarm: configuration.alarm.make(),
                 recovery: recovery, sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
                 report: operatorLog.report)
         } catch {

@@ -4,6 +4,8 @@ import Glibc
 struct Environment {
     /// For development: where it is set, every hold of the engine's lock is measured.
     static let measureHolds = Setting.prefix + "MEASURE_HOLDS"
+    /// For development: into how many partitions `--store memory` is divided, a power of two up to 1024.
+    static let partitions = Setting.prefix + "PARTITIONS"
 
     private let variables: [String: String]
 
@@ -26,7 +28,7 @@ struct Environment {
 
     /// Variables with the prefix that are no settings, sorted: probably misspelt.
     var unknown: [String] {
-        let known = Set(Setting.all.map(\.variable) + [Self.measureHolds])
+        let known = Set(Setting.all.map(\.variable) + [Self.measureHolds, Self.partitions])
         return variables.keys.filter { $0.hasPrefix(Setting.prefix) && !known.contains($0) }.sorted()
     }
 }

@@ -2,6 +2,7 @@ import HTTPServer
 import Logging
 import Platform
 import TimerAPI
+import TimerLog
 import TimerService
 
 /// The configuration of `timerd serve`, read and checked.
@@ -14,6 +15,8 @@ struct ServeConfiguration: Sendable {
     let listeners: [ListenAddress]
     let dataDirectory: String
     let store: StoreKind
+    /// How the volume is divided.
+    let layout: PartitionLayout
     let engine: EngineConfiguration
     let maximumStreams: Int
     /// Nil: the default, by the number of streams.
@@ -37,6 +40,7 @@ struct ServeConfiguration: Sendable {
         listeners = try Self.listeners(settings.all(.listen))
         dataDirectory = try settings.one(.data).nonEmpty()
         store = try settings.one(.store).word(StoreKind.self)
+        layout = try Self.layout(settings.environment, store)
         var engine = EngineConfiguration()
         engine.durability = try Self.durability(settings.one(.durability))
         // A slot's index has 32 bits.
@@ -65,6 +69,15 @@ struct ServeConfiguration: Sendable {
         access.logsRequests = logLevel <= .debug
         if let file = try settings.all(.tokenFile).first { access.tokens = try TokenFile.read(file.nonEmpty()) }
         self.access.publish(access)
+    }
+
+    private static func layout(_ environment: Environment, _ store: StoreKind) throws(Failure) -> PartitionLayout {
+        guard let text = environment[Environment.partitions] else { return .single }
+        guard store == .memory, let layout = Int(text).flatMap(PartitionLayout.init(strided:)) else {
+            throw Failure(
+                .usage, "\(Environment.partitions) divides `--store memory` alone, by a power of two up to 1024")
+        }
+        return layout
     }
 
     private static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {
