@@ -21,7 +21,7 @@ public final class Published<Value: Sendable>: Sendable {
     }
 
     /// A reader's own copy of a published value, for paths on which a lock for each read costs too much.
-    public struct Copy {
+    public struct Copy: Sendable {
         private let source: Published
         private var generation: UInt64
         /// The value as of the last `refresh`.

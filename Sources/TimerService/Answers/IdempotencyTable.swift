@@ -81,10 +81,16 @@ struct IdempotencyTable {
     private(set) var count = 0
     /// Bytes of the answers, as they stand in the log.
     private(set) var answerBytes = 0
-    private let maximum: Int
-    private let maximumBytes: Int
+    private var maximum: Int
+    private var maximumBytes: Int
 
     init(maximum: Int, maximumBytes: Int = .max) {
+        self.maximum = maximum
+        self.maximumBytes = maximumBytes
+    }
+
+    /// Changes the maxima; what is above is forgotten by and by.
+    mutating func bound(maximum: Int, maximumBytes: Int) {
         self.maximum = maximum
         self.maximumBytes = maximumBytes
     }

@@ -12,8 +12,7 @@ final class Committer: Worker, @unchecked Sendable {
     // Unchecked: what changes is confined to the committer's thread.
     let name = "commit"
     private let volume: any LogVolume
-    /// By their numbers.
-    private let partitions: [Partition]
+    private var owned: Published<PartitionMap>.Copy
     private let bell: CommitBell
     private let durability: Durability
     private let worker: RefoldWorker
@@ -25,6 +24,8 @@ final class Committer: Worker, @unchecked Sendable {
     /// Partitions that were listed when the committer looked last.
     private var listed: [Int] = []
     private var gathering = Gathering()
+    /// What becomes of the partitions that are given up.
+    private let retirement = Retirement()
     /// Empty buffers for the next batch.
     private var spare = ReadyBatch()
     private var release = MemoryRelease()
@@ -41,15 +42,15 @@ final class Committer: Worker, @unchecked Sendable {
     private static let longestGathering: Int64 = 2_000_000
 
     /// - Parameters:
-    ///   - partitions: of `volume`, by their numbers.
+    ///   - partitions: of `volume`.
     ///   - bell: the one that they ring.
     ///   - foldsAtOnce: logs are folded anew on the committer's thread, for tests that have but one.
     init(
-        _ volume: any LogVolume, _ partitions: [Partition], _ bell: CommitBell, durability: Durability,
+        _ volume: any LogVolume, _ partitions: Published<PartitionMap>, _ bell: CommitBell, durability: Durability,
         foldsAtOnce: Bool = false
     ) {
         self.volume = volume
-        self.partitions = partitions
+        owned = Published.Copy(partitions)
         self.bell = bell
         self.durability = durability
         worker = RefoldWorker(bell, runsAtOnce: foldsAtOnce)
@@ -71,13 +72,23 @@ final class Committer: Worker, @unchecked Sendable {
                 bell.pause(nanoseconds: min(nanoseconds, Self.longestGathering))
             }
         }
+        retirement.end()
+    }
+
+    /// Commits what the partition has, which takes no more changes, and does nothing more for it. Returns once that is so, or
+    /// once `run` has ended; where its storage fails, what is not on disk is given up. Others are served meanwhile. Any thread,
+    /// while `run` goes on.
+    func retire(_ partition: Partition) {
+        partition.leave()
+        partition.callCommitter()
+        retirement.wait(for: partition.number)
     }
 
     /// Whether a step would find something to do.
     var hasWork: Bool {
         let isStopping = bell.isStopping
         let now = Clocks.monotonic()
-        return partitions.contains { partition in
+        return owned.value.all.contains { partition in
             partition.isDue(at: now, isStopping: isStopping)
                 || partition.recovery.isWorking && partition.engine.hasBatch(isLast: isStopping)
         }
@@ -85,31 +96,50 @@ final class Committer: Worker, @unchecked Sendable {
 
     /// Whether storage fails of a partition that is still tried.
     var isRecovering: Bool {
-        partitions.contains { !$0.recovery.isWorking && !givenUp.contains($0.number) }
+        owned.value.all.contains { !$0.recovery.isWorking && !givenUp.contains($0.number) }
     }
 
     /// Waits for work and does it. Returns false when there will be none any more.
     func step() -> Bool {
         rest()
         gather()
+        if owned.refresh() { forgetMissing() }
         let isStopping = bell.isStopping
         let now = Clocks.monotonic()
         let due = takeDue(isStopping: isStopping)
         commit(due, at: now, isStopping: isStopping)
         for partition in due {
-            if !isStopping { partition.trimLog() }
+            let isLast = isStopping || partition.isLeaving
+            if !isLast { partition.trimLog() }
             recover(partition, at: now, isStopping: isStopping)
             note(partition)
+            if isLast && !isStopping && !isUnfinished(partition) { retire(partition.number) }
         }
-        return !isStopping || partitions.contains(where: isUnfinished)
+        return !isStopping || owned.value.all.contains(where: isUnfinished)
     }
 
     private func takeDue(isStopping: Bool) -> [Partition] {
         bell.takeListed(into: &listed)
-        if isStopping { return partitions.filter { !givenUp.contains($0.number) } }
+        if isStopping { return owned.value.all.filter { !givenUp.contains($0.number) } }
         // Nearly every batch of a single partition.
-        if active.isEmpty, listed.count == 1 { return [partitions[listed[0]]] }
-        return active.union(listed).sorted().map { partitions[$0] }
+        if active.isEmpty, listed.count == 1 { return working(listed[0]).map { [$0] } ?? [] }
+        return active.union(listed).sorted().compactMap(working)
+    }
+
+    /// The partition numbered `number`, unless it is not here any more.
+    private func working(_ number: Int) -> Partition? { givenUp.contains(number) ? nil : owned.value[number] }
+
+    /// Does nothing more for a partition.
+    private func retire(_ number: Int) {
+        active.remove(number)
+        givenUp.insert(number)
+        retirement.note(number)
+    }
+
+    /// Forgets the partitions that are not here any more, so that they may come again.
+    private func forgetMissing() {
+        active = active.filter { owned.value[$0] != nil }
+        givenUp = givenUp.filter { number in owned.value[number]?.isLeaving ?? false }
     }
 
     /// Whether records of a partition are still to be committed before the end. Rows that are to be deleted are not: the
@@ -133,7 +163,9 @@ final class Committer: Worker, @unchecked Sendable {
         var appends: [PartitionAppend] = []
         var requests = 0
         for partition in due {
-            let ready = partition.ready(at: now, isStopping: isStopping, spare: &spare)
+            let ready = partition.ready(
+                at: now, isStopping: isStopping || partition.isLeaving, spare: &spare,
+                among: owned.value.all.count)
             requests += ready.requests
             if let append = ready.append { appends.append(append) }
         }
@@ -147,7 +179,7 @@ final class Committer: Worker, @unchecked Sendable {
         let seconds = Double(ended - started) / 1e9
         var bytes = 0
         for (append, outcome) in zip(appends, outcomes) {
-            bytes += partitions[append.partition].advance(outcome, seconds: seconds)
+            bytes += owned.value[append.partition]?.advance(outcome, seconds: seconds) ?? 0
         }
         release.note(bytes: bytes)
         grownBytes += bytes
@@ -159,7 +191,8 @@ final class Committer: Worker, @unchecked Sendable {
 
     private func recover(_ partition: Partition, at now: Int64, isStopping: Bool) {
         guard !partition.recovery.isWorking else { return }
-        if isStopping && partition.recovery.isPausing {
+        let isLast = isStopping || partition.isLeaving
+        if isLast && partition.recovery.isPausing {
             // What was shown is tried once more before a stop gives it up.
             guard case .append = partition.recovery.task else { return giveUp(partition) }
             partition.pausedUntil = now
@@ -169,7 +202,7 @@ final class Committer: Worker, @unchecked Sendable {
             worker.wait(for: partition)
             partition.recover(at: now, pause: retryPause, worker)
         }
-        if isStopping && partition.recovery.isPausing { giveUp(partition) }
+        if isLast && partition.recovery.isPausing { giveUp(partition) }
     }
 
     private func giveUp(_ partition: Partition) { givenUp.insert(partition.number) }
@@ -177,7 +210,7 @@ final class Committer: Worker, @unchecked Sendable {
     /// Sleeps until there may be work.
     private func rest() {
         while !bell.isStopping, !bell.hasListed {
-            if !active.isEmpty, let due = active.compactMap({ partitions[$0].dueAt }).min() {
+            if !active.isEmpty, let due = active.compactMap({ owned.value[$0]?.dueAt }).min() {
                 let left = due - Clocks.monotonic()
                 if left <= 0 { return }
                 if bell.wait(nanoseconds: left) { continue } else { return }
@@ -194,7 +227,7 @@ final class Committer: Worker, @unchecked Sendable {
     private func giveBackMemory() {
         release.done()
         spare = ReadyBatch()
-        for partition in partitions {
+        for partition in owned.value.all {
             partition.engine.shrink()
             partition.hub.shrink()
         }

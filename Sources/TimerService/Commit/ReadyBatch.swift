@@ -42,9 +42,12 @@ struct ReadyBatch {
     }
 
     /// An empty batch with the memory of this one, which is on disk: fresh memory costs its zeroing.
-    consuming func emptied() -> ReadyBatch {
+    ///
+    /// - Parameter partitions: how many may keep such a buffer: they share what is kept.
+    consuming func emptied(among partitions: Int) -> ReadyBatch {
         var empty = ReadyBatch()
-        guard records.capacity <= Self.bufferKept, kicks.capacity <= Self.bufferKept else { return empty }
+        let kept = Self.bufferKept / max(1, partitions)
+        guard records.capacity <= kept, kicks.capacity <= kept else { return empty }
         swap(&empty.records, &records)
         swap(&empty.kicks, &kicks)
         empty.records.removeAll(keepingCapacity: true)

@@ -1,4 +1,5 @@
 import TimerCore
+import Webhooks
 
 /// How an attempt ended.
 struct AttemptEnd {
@@ -15,4 +16,21 @@ struct AttemptEnd {
     var firedAt: Int64?
     /// Where the attempt went; nil where no URL was found in the webhook.
     var url: String?
+}
+
+extension AttemptEnd {
+    /// Judges how an attempt at a delivery ended.
+    init(_ result: AttemptResult, delivery id: Int64, attempt: Int, _ retry: RetryPolicy) {
+        self.init(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
+        let draw = AttemptJudge.draw(id: String(id), attempt: attempt)
+        switch AttemptJudge.outcome(of: result, attempt: attempt, policy: retry, draw: draw) {
+        case .delivered: outcome.type = .delivered
+        case .retry(let milliseconds):
+            outcome.type = .deliveryFailed
+            retryAfter = milliseconds
+        case .dead: outcome.reason = .attempts
+        case .stop: outcome.reason = .gone
+        }
+        if case .failed(let failure) = result { outcome.failure = failure }
+    }
 }

@@ -3,16 +3,19 @@ import TimerCore
 import TimerLog
 import Webhooks
 
-/// The thread that sends deliveries to webhooks: it takes the deliveries that are ready, sends them host by host, and
-/// records how each attempt ended.
+/// The thread that sends deliveries to webhooks: it takes the deliveries of all partitions that are ready, sends them host by
+/// host, and records how each attempt ended. A delivery's id is a position, which tells its partition.
 ///
 /// Until a delivery is first in the queue of its host it is a number there; then its event is read by its position, its
-/// request made and given to the courier. A timer's next delivery is ready once the outcome of the last is on disk.
+/// request made and given to the courier. A timer's next delivery is ready once the outcome of the last is on disk. While the
+/// outcomes of a partition can't be recorded, its deliveries wait, and no others.
 final class Dispatcher: @unchecked Sendable {
     // Unchecked: `courier` is set once, and what is not in `state` is touched by the dispatcher's thread alone.
     private struct State {
         var arrived: [CourierResult] = []
         var isAwake = false
+        /// Numbers of the partitions that may have deliveries that are ready.
+        var ready: Set<Int> = []
         /// Whether no further attempt begins, and whether the courier has reported its last result.
         var isStopping = false
         var isOver = false
@@ -25,33 +28,34 @@ final class Dispatcher: @unchecked Sendable {
             isAwake = false
             var results: [CourierResult] = []
             swap(&results, &arrived)
-            return News(results: results, isStopping: isStopping, isOver: isOver)
+            var numbers: Set<Int> = []
+            swap(&numbers, &ready)
+            return News(results: results, ready: numbers, isStopping: isStopping, isOver: isOver)
         }
     }
 
     /// What other threads have reported to the dispatcher's thread.
     private struct News {
         let results: [CourierResult]
+        let ready: Set<Int>
         let isStopping: Bool
         let isOver: Bool
     }
 
     private let state = Guarded(State())
-    private let engine: Engine
+    private var owned: Published<PartitionMap>.Copy
     private let report: @Sendable (ServiceEvent) -> Void
     private let sending: DeliverySending
     private let configuration: DeliveryConfiguration
     private var courier: (any WebhookCourier)?
-    private let rows: RowSource
-    private var bodies: EventBodies
-    private var restarts = 0
+    /// The partitions, by their numbers.
+    private var sources: [DeliverySource?]
+    /// Numbers of the partitions that are still to be asked what is ready.
+    private var ready: Set<Int> = []
     private var queues: HostQueues<Int64>
     /// Attempts at the courier, by delivery.
     private var underWay: [Int64: UnderWay] = [:]
-    /// Ended attempts whose outcomes are still to be recorded.
-    private var ends: [AttemptEnd] = []
-    /// Webhooks by their bytes: many timers have the same.
-    private var webhooks: [[UInt8]: WebhookConfiguration] = [:]
+    private var webhooks = KnownWebhooks()
 
     private struct UnderWay {
         var place: HostQueues<Int64>.Place
@@ -72,45 +76,18 @@ final class Dispatcher: @unchecked Sendable {
     private static let settlesAtEnd = 20
     /// Milliseconds until a delivery whose event could not be read is ready again.
     private static let unreadablePause: Int64 = 10_000
-    /// Webhooks remembered.
-    private static let webhooksKept = 1024
-
-    /// Rows by position: the newest from the hub's memory, older ones from the store.
-    private final class RowSource {
-        private let hub: EventHub
-        private let store: any LogStore
-        private var reader: (any LogReader)?
-
-        init(_ hub: EventHub, _ store: any LogStore) {
-            self.hub = hub
-            self.store = store
-        }
-
-        func row(_ position: Int64) throws(StoreError) -> LogRow? {
-            if let row = hub.row(holding: position) { return row }
-            do throws(StoreError) {
-                if reader == nil { reader = try store.makeReader() }
-                return try reader?.row(holding: position)
-            } catch {
-                // The store may have been opened anew.
-                reader = nil
-                throw error
-            }
-        }
-    }
 
     /// - Parameter makeCourier: makes what sends in place of `Courier`; it is given what takes the results.
     init(
-        _ engine: Engine, _ hub: EventHub, _ store: any LogStore, _ sending: DeliverySending,
+        _ partitions: Published<PartitionMap>, _ configuration: DeliveryConfiguration, _ sending: DeliverySending,
         makeCourier: ((_ finished: @escaping @Sendable ([CourierResult]) -> Void) -> any WebhookCourier)? = nil,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
-        self.engine = engine
+        owned = Published.Copy(partitions)
+        sources = Array(repeating: nil, count: owned.value.layout.count)
         self.sending = sending
         self.report = report
-        configuration = engine.configuration.deliveries
-        rows = RowSource(hub, store)
-        bodies = EventBodies(rows.row)
+        self.configuration = configuration
         queues = HostQueues(perHost: configuration.perHost, concurrency: configuration.concurrency)
         var limits = CourierLimits()
         limits.transfers = max(1, configuration.concurrency)
@@ -125,6 +102,21 @@ final class Dispatcher: @unchecked Sendable {
 
     /// Notes what the server listens on, where no delivery may go.
     func refuse(_ listeners: [AddressPolicy.Listener]) { state.withLock { $0.listeners = listeners } }
+
+    /// Hears from `partition` when deliveries of it are ready. Called before anything of it changes.
+    func watch(_ partition: Partition) {
+        let number = partition.number
+        partition.engine.observeReadyDeliveries { [weak self] in self?.wake(number) }
+        partition.hub.observe { [weak engine = partition.engine] in engine?.ringDeliveries() }
+    }
+
+    /// Has the dispatcher's thread look for deliveries of the partition `number` that are ready. Any thread.
+    private func wake(_ number: Int) {
+        state.update { state in
+            state.ready.insert(number)
+            state.isAwake = true
+        }
+    }
 
     /// Has the dispatcher's thread look for work. Any thread.
     func wake() { state.update { $0.isAwake = true } }
@@ -160,7 +152,7 @@ final class Dispatcher: @unchecked Sendable {
         var settlesLeft = Self.settlesAtEnd
         while true {
             let isOver = step()
-            if isOver && (ends.isEmpty || settlesLeft == 0) { return }
+            if isOver && (!hasEnds || settlesLeft == 0) { return }
             if isOver { settlesLeft -= 1 }
         }
     }
@@ -169,21 +161,50 @@ final class Dispatcher: @unchecked Sendable {
     @discardableResult
     func step() -> Bool {
         let news = wait()
+        refresh()
+        ready.formUnion(news.ready)
         for result in news.results { end(result, isStopping: news.isStopping) }
         settle()
-        // An outcome that can't be recorded now would be sent again: no attempt begins before it is recorded.
-        if news.isStopping || !ends.isEmpty { return news.isOver }
+        if news.isStopping { return news.isOver }
+        release()
         queue()
         begin()
         return news.isOver
     }
+
+    /// Forgets what belongs to partitions that are not here any more.
+    private func refresh() {
+        guard owned.refresh() else { return }
+        let gone = sources.indices.filter { number in
+            sources[number].map { $0.partition !== owned.value[number] } ?? false
+        }
+        if gone.isEmpty { return }
+        for number in gone { sources[number] = nil }
+        let layout = owned.value.layout
+        queues.removeWaiting { gone.contains(layout.partition(ofPosition: $0)) }
+    }
+
+    private func source(_ number: Int) -> DeliverySource? {
+        guard sources.indices.contains(number) else { return nil }
+        if sources[number] == nil { sources[number] = owned.value[number].map(DeliverySource.init) }
+        return sources[number]
+    }
+
+    /// The partition that a delivery belongs to; nil where it is not here any more.
+    private func source(of id: Int64) -> DeliverySource? { source(owned.value.layout.partition(ofPosition: id)) }
+
+    /// Whether outcomes are still to be recorded.
+    private var hasEnds: Bool { sources.contains { !($0?.ends.isEmpty ?? true) } }
+
+    /// Whether something is to be tried again after a pause.
+    private var isWaiting: Bool { sources.contains { $0?.isWaiting ?? false } }
 
     /// Whether a step would not wait.
     var hasWork: Bool { state.withLock { $0.isAwake } }
 
     /// Waits until the thread is woken, or for a pause where outcomes are still to be recorded.
     private func wait() -> News {
-        if ends.isEmpty { return state.wait { $0.takeIfAwake() } }
+        if !isWaiting { return state.wait { $0.takeIfAwake() } }
         return state.wait(nanoseconds: Self.pause) { $0.takeIfAwake() } ?? state.withLock { $0.take() }
     }
 
@@ -203,123 +224,131 @@ final class Dispatcher: @unchecked Sendable {
         } else {
             ended = .failed(result.failure ?? .interrupted)
         }
-        var end = Self.judge(ended, id, attempt.attempt, attempt.retry)
+        var end = AttemptEnd(ended, delivery: id, attempt: attempt.attempt, attempt.retry)
         end.outcome.status = result.status
         end.definition = attempt.definition
         end.version = attempt.version
         end.firedAt = attempt.firedAt
         end.url = attempt.url
         end.command = result.timerCommand.map { ReceiverCommand($0) }
-        ends.append(end)
-    }
-
-    private static func judge(
-        _ result: AttemptResult, _ id: Int64, _ attempt: Int, _ retry: RetryPolicy
-    ) -> AttemptEnd {
-        let draw = AttemptJudge.draw(id: String(id), attempt: attempt)
-        var end = AttemptEnd(outcome: DeliveryOutcome(.deliveryDead, delivery: id, attempt: attempt))
-        switch AttemptJudge.outcome(of: result, attempt: attempt, policy: retry, draw: draw) {
-        case .delivered: end.outcome.type = .delivered
-        case .retry(let milliseconds):
-            end.outcome.type = .deliveryFailed
-            end.retryAfter = milliseconds
-        case .dead: end.outcome.reason = .attempts
-        case .stop: end.outcome.reason = .gone
-        }
-        if case .failed(let failure) = result { end.outcome.failure = failure }
-        return end
+        source(of: id)?.ends.append(end)
     }
 
     /// Records what has ended.
-    private func settle() {
+    private func settle() { for case let source? in sources where !source.ends.isEmpty { settle(source) } }
+
+    private func settle(_ source: DeliverySource) {
         var done = 0
-        while done < ends.count {
-            let (taken, refused) = engine.settle(ends[done..<min(ends.count, done + Self.step)])
+        while done < source.ends.count {
+            let step = source.ends[done..<min(source.ends.count, done + Self.step)]
+            let (taken, refused) = source.partition.engine.settle(step)
             for (timer, command) in refused {
                 report(.receiverCommandRefused(timer: timer, command: command.text))
             }
             if taken == 0 { break }
             done += taken
         }
-        ends.removeFirst(done)
+        source.ends.removeFirst(done)
     }
 
-    /// Takes the deliveries that are ready over into the queues of their hosts.
+    /// Queues again what was put aside, where it may begin now.
+    private func release() {
+        for case let source? in sources where source.isHeld || !source.putAside.isEmpty {
+            source.isHeld = source.isHeld && !source.partition.engine.mayBeginDeliveries
+            if source.isBlocked { continue }
+            for (id, host) in source.putAside { queues.append(id, host: host) }
+            source.putAside = []
+        }
+    }
+
+    /// Takes the deliveries that are ready over into the queues of their hosts, of each partition in turn a few.
     private func queue() {
-        var isLast = false
-        while !isLast {
-            var restarts = 0
-            let taken = engine.takeReady(limit: Self.step, isLast: &isLast, restarts: &restarts)
-            if restarts != self.restarts {
-                self.restarts = restarts
-                // Positions may have been given out again, and queued deliveries are ready again.
-                bodies = EventBodies(rows.row)
-                queues.removeWaiting()
-            }
-            for ready in taken {
-                queues.append(ready.id, host: ready.origin ?? originOfEvent(ready))
+        var asked = ready.sorted().compactMap(source).filter { !$0.isBlocked }
+        while !asked.isEmpty {
+            asked = asked.filter { source in
+                let hasMore = queue(source)
+                if !hasMore { ready.remove(source.partition.number) }
+                return hasMore
             }
         }
     }
 
-    /// Where the delivery of a timer that is gone leads; empty where that can't be read now.
-    private func originOfEvent(_ ready: DispatchedDelivery) -> String {
-        guard let found = try? bodies.event(ready.id, at: ready.body),
-            let webhook = try? webhookLeft(will: ready.will, Array(found.data[found.event.definition]))
-        else { return "" }
-        return WebhookConfiguration.origin(encoded: webhook.span) ?? ""
+    /// Takes a few deliveries of one partition over. Returns whether it has more.
+    private func queue(_ source: DeliverySource) -> Bool {
+        var isLast = true
+        var restarts = 0
+        let taken = source.partition.engine.takeReady(limit: Self.step, isLast: &isLast, restarts: &restarts)
+        if source.note(restarts: restarts) { removeWaiting(of: source) }
+        for ready in taken { queues.append(ready.id, host: ready.origin ?? source.originOfEvent(ready)) }
+        return !isLast
     }
 
-    /// The webhook that a deleted timer left, encoded: as it stood at the deletion, or else at the event.
-    ///
-    /// - Parameter definition: the timer's at the event.
-    private func webhookLeft(will: Int64?, _ definition: [UInt8]) throws(StoreError) -> [UInt8]? {
-        var definition = definition
-        if let will {
-            guard let left = try bodies.will(at: will) else {
-                throw StoreError(.damaged, "the will at \(will) is not in the log")
-            }
-            // Two timers may share the numbers by which their lives are known; only one of them has left the will.
-            if Definition.haveSameName(left.span, definition.span) { definition = left }
-        }
-        return Definition.layout(definition.span)?.webhook.map { Array(definition[$0]) }
+    private func removeWaiting(of source: DeliverySource) {
+        let layout = owned.value.layout
+        if layout.count == 1 { return queues.removeWaiting() }
+        queues.removeWaiting { layout.partition(ofPosition: $0) == source.partition.number }
     }
 
     /// Begins the attempts that may begin.
     private func begin() {
-        while true {
+        while sources.contains(where: { $0.map { !$0.isBlocked } ?? false }) {
             var places: [Int64: HostQueues<Int64>.Place] = [:]
             while places.count < Self.step, let (id, place) = queues.take() {
                 if let twice = places.updateValue(place, forKey: id) { queues.finished(twice) }
             }
             if places.isEmpty { return }
-            let attempts = engine.begin(Array(places.keys).sorted())
+            let layout = owned.value.layout
+            let parts = Dictionary(grouping: places.keys.sorted()) { layout.partition(ofPosition: $0) }
             var requests: [CourierRequest] = []
-            for attempt in attempts {
-                guard let place = places.removeValue(forKey: attempt.id) else { continue }
-                // The log was folded anew while it was under way: its result still counts.
-                guard underWay[attempt.id] == nil else {
-                    queues.finished(place)
-                    continue
-                }
-                if let request = request(attempt, place) { requests.append(request) } else { queues.finished(place) }
+            for number in parts.keys.sorted() {
+                guard let source = source(number), let ids = parts[number] else { continue }
+                begin(ids, source, &places, &requests)
             }
             for place in places.values { queues.finished(place) }
             courier?.submit(requests)
         }
     }
 
+    /// Begins the attempts of one partition; what remains in `places` did not begin.
+    private func begin(
+        _ ids: [Int64], _ source: DeliverySource, _ places: inout [Int64: HostQueues<Int64>.Place],
+        _ requests: inout [CourierRequest]
+    ) {
+        guard !source.isBlocked, let attempts = source.partition.engine.begin(ids) else {
+            source.isHeld = true
+            for id in ids {
+                if let place = places[id] { source.putAside.append((id, queues.host(of: place))) }
+            }
+            return
+        }
+        for attempt in attempts {
+            guard let place = places.removeValue(forKey: attempt.id) else { continue }
+            // The log was folded anew while it was under way: its result still counts.
+            guard underWay[attempt.id] == nil else {
+                queues.finished(place)
+                continue
+            }
+            if let request = request(attempt, source, place) {
+                requests.append(request)
+            } else {
+                queues.finished(place)
+            }
+        }
+    }
+
     /// Reads the event of an attempt and makes its request, which is under way then; nil where it can't be read.
-    private func request(_ attempt: DeliveryAttempt, _ place: HostQueues<Int64>.Place) -> CourierRequest? {
+    private func request(
+        _ attempt: DeliveryAttempt, _ source: DeliverySource, _ place: HostQueues<Int64>.Place
+    ) -> CourierRequest? {
         var underWay = UnderWay(place: place, attempt: attempt.number, retry: .standard)
         do throws(StoreError) {
-            guard let (event, data) = try bodies.event(attempt.id, at: attempt.body) else {
+            guard let (event, data) = try source.event(attempt.id, at: attempt.body) else {
                 throw StoreError(.damaged, "the event of the delivery \(attempt.id) is not in the log")
             }
             let definition = Array(data[event.definition])
             var encoded = attempt.webhook
-            if encoded == nil { encoded = try webhookLeft(will: attempt.will, definition) }
-            guard let webhook = webhook(encoded) else {
+            if encoded == nil { encoded = try source.webhookLeft(will: attempt.will, definition) }
+            guard let webhook = encoded.flatMap({ webhooks.webhook($0) }) else {
                 throw StoreError(.damaged, "the webhook of the delivery \(attempt.id) can't be read")
             }
             underWay.retry = webhook.retry
@@ -341,18 +370,9 @@ final class Dispatcher: @unchecked Sendable {
         } catch {
             // Nothing was sent, so no attempt is lost; a row may also have been written anew just now.
             report(.deliveryUnreadable(error))
-            engine.postpone(attempt.id, milliseconds: Self.unreadablePause)
+            source.partition.engine.postpone(attempt.id, milliseconds: Self.unreadablePause)
             return nil
         }
-    }
-
-    private func webhook(_ bytes: [UInt8]?) -> WebhookConfiguration? {
-        guard let bytes else { return nil }
-        if let known = webhooks[bytes] { return known }
-        guard let read = WebhookConfiguration(bytes.span) else { return nil }
-        if webhooks.count >= Self.webhooksKept { webhooks.removeAll(keepingCapacity: true) }
-        webhooks[bytes] = read
-        return read
     }
 }
 

@@ -12,7 +12,13 @@ extension Engine {
     }
 
     /// Forgets a few of the idempotency keys whose time is over. Returns whether there may be more.
-    func forgetKeys() -> Bool { lock.withLock { idempotency.expire(instant().wall) } }
+    func forgetKeys() -> Bool {
+        lock.withLock {
+            boundKeys()
+            defer { noteShare() }
+            return idempotency.expire(instant().wall)
+        }
+    }
 
     /// Whether a step has recorded or dropped as much as one hold of the lock may.
     ///
@@ -67,7 +73,7 @@ extension Engine {
         var isDone = false
         while !isDone {
             lock.withLock {
-                while waitingBytes > EngineConfiguration.maximumBatchBytes && availability == .open {
+                while isFull && availability == .open {
                     _ = lock.wait(nanoseconds: Self.roomPause)
                 }
                 guard availability == .open else { return isDone = true }

@@ -16,6 +16,7 @@ extension Engine {
         ready.syncs = demand.isDue || !mayShowBatch || demand.isLast
         ready.mark = ready.syncs ? markDue(demand) : nil
         if !batch.isEmpty { move(into: &ready) }
+        noteShare()
         return ready
     }
 
@@ -65,7 +66,7 @@ extension Engine {
                 isListed = false
                 afterChanges(instant())
             }
-            alarm.ring()
+            callFireLoop()
         }
     }
 

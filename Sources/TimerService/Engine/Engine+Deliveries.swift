@@ -62,10 +62,13 @@ extension Engine {
         }
     }
 
-    /// Begins attempts at the deliveries `ids`, but for those that are no longer ready.
-    func begin(_ ids: [Int64]) -> [DeliveryAttempt] {
+    /// Whether attempts may begin: storage works.
+    var mayBeginDeliveries: Bool { lock.withLock(.delivery) { !storageFails } }
+
+    /// Begins attempts at the deliveries `ids`, but for those that are no longer ready; nil while storage fails.
+    func begin(_ ids: [Int64]) -> [DeliveryAttempt]? {
         lock.withLock(.delivery) {
-            guard !storageFails else { return [] }
+            guard !storageFails else { return nil }
             let durable = shownHead
             return ids.compactMap { id in
                 guard let delivery = scheduler.beginDelivery(id, clockNow, durable: durable) else { return nil }
@@ -97,7 +100,7 @@ extension Engine {
         _ ends: ArraySlice<AttemptEnd>
     ) -> (taken: Int, refused: [(timer: [UInt8], command: ReceiverCommand)]) {
         lock.withLock(.delivery) {
-            guard availability == .open, waitingBytes <= EngineConfiguration.maximumBatchBytes else { return (0, []) }
+            guard availability == .open, !isFull else { return (0, []) }
             let now = instant()
             let (bytes, deliveries) = (waitingBytes, scheduler.pendingDeliveries)
             var refused: [(timer: [UInt8], command: ReceiverCommand)] = []

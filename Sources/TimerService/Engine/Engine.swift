@@ -19,9 +19,15 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Its partition.
     let place: PartitionPlace
     let configuration: EngineConfiguration
-    private let bell: CommitBell
-    let alarm: any Alarm
-    private let timeSource: any TimeSource
+    let bell: CommitBell
+    private let schedule: FireSchedule
+    /// The loops that read sockets.
+    private let sockets: SocketReaders
+    let bounds: SharedBounds
+    /// What was noted for `bounds` last.
+    var share = SharedBounds.Share()
+    /// Whether nothing is noted any more, as the partition is given up.
+    var hasLeft = false
 
     var scheduler: Scheduler
     var clock: ServiceClock
@@ -53,8 +59,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var spent = 0
     /// When the fire loop means to wake.
     private(set) var pacer = FirePacer()
-    /// The loops that read sockets.
-    private var sockets = SocketReaders()
     /// Elapsed nanoseconds of the newest batch's time base.
     var lastBase: Int64 = 0
     /// Cron timers of the folded log whose plans are still to be checked against the data of their zones: nothing fires
@@ -76,25 +80,26 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var needsMark = false
 
     /// A new time base is written, at the loop's next waking within a second, once the newest is so old while a timer counts the time the server is up, in nanoseconds.
-    private static let tickInterval: Int64 = 8_000_000_000
+    static let tickInterval: Int64 = 8_000_000_000
 
     /// Takes a folded log over.
     ///
     /// - Parameters:
-    ///   - bell: rung when there are records to commit.
+    ///   - shared: by all engines of the process.
     ///   - moved: called now and then on the way.
     init(
-        _ fold: consuming LogFold, place: PartitionPlace = .only, configuration: EngineConfiguration, alarm: any Alarm,
-        timeSource: any TimeSource, bell: CommitBell, moved: () -> Void = {}, branchedAt: Int64? = nil
+        _ fold: consuming LogFold, place: PartitionPlace = .only, configuration: EngineConfiguration,
+        shared: SharedParts, moved: () -> Void = {}, branchedAt: Int64? = nil
     ) {
         self.place = place
         batch = PendingBatch(place)
         self.configuration = configuration
-        self.bell = bell
+        bell = shared.bell
+        schedule = shared.schedule
+        sockets = shared.sockets
+        bounds = shared.bounds
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
-        self.alarm = alarm
-        self.timeSource = timeSource
-        clock = ServiceClock(timeSource, after: fold.lastBase)
+        clock = ServiceClock(shared.timeSource, after: fold.lastBase)
         lastUp = fold.lastBase?.now
         var state = FoldedState(
             fold,
@@ -157,6 +162,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         self.mark = HighWaterMark()
         fates.reset(head: head)
         pacer.restart(wake: nextWake(now))
+        noteShare()
     }
 
     /// The clocks as they were read last.
@@ -181,17 +187,17 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     func instant() -> Now {
         let last = clock.lastReading
         let now = clock.now(isUp: !storageFails)
-        sockets.note(gap: now.elapsed - last.elapsed)
+        sockets.noteReading(at: clock.boottime(ofElapsed: now.elapsed))
         if now.wallOffset != last.wallOffset { followStep(from: last.wallOffset, now) }
         return now
     }
 
-    /// Adds a loop that reads sockets, where kicks may wait.
+    /// Adds a loop that reads sockets, where kicks may wait: for all engines of the process.
     ///
     /// - Parameter ask: has the loop tell once it has read them; called under the lock.
     public func addReader(ask: @escaping @Sendable () -> Void) -> SocketReader {
-        let reader = SocketReader(ask: ask) { [alarm] in alarm.ring() }
-        lock.withLock { sockets.add(reader) }
+        let reader = SocketReader(ask: ask) { [schedule] in schedule.ring() }
+        sockets.add(reader)
         return reader
     }
 
@@ -199,7 +205,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private func mayJudge(_ now: Now) -> Bool {
         if sockets.areRead || !scheduler.mayHoldWatchdogs { return true }
         guard let next = scheduler.nextWake(now), next <= now.elapsed else { return true }
-        return sockets.read(at: now.elapsed)
+        return sockets.read(at: clock.boottime(ofElapsed: now.elapsed))
     }
 
     private func followStep(from offset: Int64, _ now: Now) {
@@ -217,8 +223,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     func timeBase() -> TimeBase { clock.base(at: instant()) }
 
     /// Wakes the committer when there are records, and plans the next waking.
-    func afterChanges(_ now: Now) {
-        if !batch.isEmpty { callCommitter() }
+    ///
+    /// - Parameter rings: else the committer is woken by the caller.
+    func afterChanges(_ now: Now, rings: Bool = true) {
+        noteShare()
+        if !batch.isEmpty { callCommitter(rings: rings) }
         if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
         plan(now)
     }
@@ -229,20 +238,20 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         bell.gather(1)
     }
 
-    private func callCommitter() {
+    private func callCommitter(rings: Bool) {
         if !isListed {
             isListed = true
             bell.list(place.number)
         }
-        if batch.byteCount > EngineConfiguration.maximumBatchBytes { bell.tellFull() }
-        bell.ringWhenGathered()
+        if isFull { bell.tellFull() }
+        if rings { bell.ringWhenGathered() }
     }
 
     private func plan(_ now: Now) {
         guard availability == .open, let next = nextWake(now) else { return }
         // A past instant that a client has just asked for is overdue from now on: the loop did not stand still.
         let wake = max(next, now.elapsed)
-        if pacer.plan(wake) { alarm.arm(boottime: clock.boottime(ofElapsed: wake)) }
+        if pacer.plan(wake) { schedule.plan(clock.boottime(ofElapsed: wake), for: place.number) }
     }
 
     /// Gives the step's effects their positions and writes their records.
@@ -289,9 +298,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         scheduler.stampKick(slot, position: batch.head)
     }
 
-    /// Bytes of records that wait for the disk.
-    var waitingBytes: Int { batch.byteCount }
-
     /// Gives the next record its position.
     func takePosition() -> Int64 {
         precondition(!storageFails, "nothing is recorded while storage fails: the fold of the log would not know of it")
@@ -309,20 +315,26 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     /// Fires what is due, one bounded step.
-    public func fire() -> FireStep {
+    public func fire() -> FireStep { fire(FireRound()) }
+
+    /// As above, in a round of the fire loop over several partitions.
+    func fire(_ round: FireRound) -> FireStep {
         lock.lock(.fire)
         defer { lock.unlock() }
         // Before the clock is read: that may plan anew.
         let pacerBefore = pacer
         let now = instant()
-        guard availability == .open else { return .done }
-        if pacerBefore.stoodStill(until: now.elapsed) { scheduler.noteStall(until: now) }
+        guard availability == .open else {
+            pacer.notePause()
+            return .done
+        }
+        if pacerBefore.stoodStill(until: now.elapsed), hasStoodStill(pacerBefore, round) {
+            scheduler.noteStall(until: now)
+        }
         // Also when held: overload makes fires late, not missed.
         pacer.beat(at: now.elapsed)
-        guard waitingBytes <= EngineConfiguration.maximumBatchBytes, !batch.isAhead(of: now), mayJudge(now) else {
-            return .held
-        }
-        if scheduler.countsUptime && now.elapsed - lastBase >= Self.tickInterval { tick() }
+        guard !isFull, !batch.isAhead(of: now), mayJudge(now) else { return .held }
+        if scheduler.countsUptime && now.elapsed - lastBase >= round.ticksAfter { tick() }
         guard replanStep(now).isDone else {
             pacer.finish(isDone: false, at: now.elapsed)
             afterChanges(now)
@@ -333,7 +345,15 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         record()
         done = settleSubscriptions(now) && done
         pacer.finish(isDone: done, at: now.elapsed)
-        afterChanges(now)
+        afterChanges(now, rings: round.rings)
         return done ? .done : .more
     }
+
+    /// Whether an overdue waking comes of a stand-still, and not of the turns that other partitions had meanwhile.
+    private func hasStoodStill(_ pacer: FirePacer, _ round: FireRound) -> Bool {
+        pacer.wasPaused || clock.boottime(ofElapsed: pacer.expected) <= round.stoodStillThrough
+    }
+
+    /// Has the fire loop look at the engine at once.
+    func callFireLoop() { schedule.call(place.number) }
 }

@@ -6,6 +6,8 @@ struct FirePacer {
     private var lastBeat: Int64 = 0
     /// Whether the fire loop is between two steps of one waking.
     private var isAdvancing = false
+    /// Whether no timer could fire since the last sign of life: the log was folded, or storage fails.
+    private(set) var wasPaused = true
 
     /// A stand-still over this, in nanoseconds, makes misfires of what came due in it.
     static let stallThreshold: Int64 = 1_000_000_000
@@ -21,14 +23,20 @@ struct FirePacer {
     /// it stood still.
     mutating func replan(at now: Int64) { if armedFor > now { armedFor = .max } }
 
+    /// When the loop is to be seen again; `Int64.max` for nothing.
+    var expected: Int64 { max(armedFor, lastBeat) }
+
     /// Whether the loop, which wakes at `now`, stood still before.
-    func stoodStill(until now: Int64) -> Bool {
-        let planned = max(armedFor, lastBeat)
-        return planned != .max && now - planned > Self.stallThreshold
-    }
+    func stoodStill(until now: Int64) -> Bool { expected != .max && now - expected > Self.stallThreshold }
 
     /// Notes that the loop moves.
-    mutating func beat(at now: Int64) { lastBeat = now }
+    mutating func beat(at now: Int64) {
+        lastBeat = now
+        wasPaused = false
+    }
+
+    /// Notes that the loop comes, and that nothing may fire.
+    mutating func notePause() { wasPaused = true }
 
     /// Notes a step of the loop.
     ///
@@ -46,5 +54,6 @@ struct FirePacer {
     mutating func restart(wake: Int64?) {
         armedFor = wake ?? .max
         lastBeat = 0
+        wasPaused = true
     }
 }

@@ -1,38 +1,66 @@
+import Platform
+import Synchronization
+
 /// Has the loops read their sockets after a gap, before a watchdog is judged: kicks that came while the process stood
-/// still are in there.
+/// still are in there. One for all engines of a process. Instants are nanoseconds since boot.
 ///
 /// A gap is a time in which no thread read the clocks. The process may have stood still or had nothing to do; these look
 /// alike, so either makes the loops read once, when something is due.
-struct SocketReaders {
+final class SocketReaders: Sendable {
     /// A gap over this, in nanoseconds, may have left kicks in sockets.
     static let longestGap: Int64 = 100_000_000
     /// A loop that has not answered for so long, in nanoseconds, is waited for no longer.
     static let patience: Int64 = 1_000_000_000
 
-    private var readers: [SocketReader] = []
-    /// Whether there was a gap since the loops were asked; a process begins with one.
-    private var hadGap = true
-    /// Elapsed nanoseconds when the loops were asked, while their answers are awaited.
-    private var askedAt: Int64?
+    private struct State {
+        var readers: [SocketReader] = []
+        /// Whether there was a gap since the loops were asked; a process begins with one.
+        var hadGap = true
+        /// When the loops were asked, while their answers are awaited.
+        var askedAt: Int64?
 
-    mutating func add(_ reader: SocketReader) { readers.append(reader) }
+        var areRead: Bool { !hadGap && askedAt == nil }
+    }
 
-    /// Notes that no thread read the clocks for `nanoseconds`.
-    mutating func note(gap nanoseconds: Int64) { if nanoseconds > Self.longestGap { hadGap = true } }
+    private let state = Guarded(State())
+    /// As `State.areRead`, for a look without the lock.
+    private let read = Atomic<Bool>(false)
+    /// When a thread read the clocks last.
+    private let lastReading = Atomic<Int64>(.max)
+
+    func add(_ reader: SocketReader) { state.withLock { $0.readers.append(reader) } }
+
+    /// Notes that a thread reads the clocks.
+    func noteReading(at now: Int64) {
+        let gap = now - lastReading.load(ordering: .relaxed)
+        lastReading.store(now, ordering: .relaxed)
+        if gap > Self.longestGap { noteGap() }
+    }
+
+    @inline(never) private func noteGap() {
+        state.withLock { state in
+            state.hadGap = true
+            read.store(false, ordering: .releasing)
+        }
+    }
 
     /// Whether watchdogs may be judged now, without asking the loops.
-    var areRead: Bool { !hadGap && askedAt == nil }
+    var areRead: Bool { read.load(ordering: .acquiring) }
 
-    /// Whether watchdogs may be judged at `elapsed`; asks the loops where there was a gap.
-    mutating func read(at elapsed: Int64) -> Bool {
-        if hadGap {
-            hadGap = false
-            askedAt = elapsed
-            for reader in readers { reader.askOnceMore() }
+    /// Whether watchdogs may be judged at `now`; asks the loops, once for all engines, where there was a gap.
+    func read(at now: Int64) -> Bool {
+        state.withLock { state in
+            if state.hadGap {
+                state.hadGap = false
+                state.askedAt = now
+                for reader in state.readers { reader.askOnceMore() }
+            }
+            if let start = state.askedAt {
+                guard now - start > Self.patience || state.readers.allSatisfy(\.hasAnswered) else { return false }
+                state.askedAt = nil
+            }
+            read.store(state.areRead, ordering: .releasing)
+            return true
         }
-        guard let start = askedAt else { return true }
-        guard elapsed - start > Self.patience || readers.allSatisfy(\.hasAnswered) else { return false }
-        askedAt = nil
-        return true
     }
 }

@@ -23,10 +23,12 @@ extension Partition {
 
     /// Takes the engine's batch and makes its rows, which are shown at once where they may be.
     ///
-    /// - Parameter spare: an empty batch; the buffers of the one that was taken come back in it.
+    /// - Parameters:
+    ///   - spare: an empty batch; the buffers of the one that was taken come back in it.
+    ///   - partitions: how many there are.
     /// - Returns: what is to be appended now; and how many requests the batch answers.
     func ready(
-        at now: Int64, isStopping: Bool, spare: inout ReadyBatch
+        at now: Int64, isStopping: Bool, spare: inout ReadyBatch, among partitions: Int
     ) -> (append: PartitionAppend?, requests: Int) {
         guard recovery.isWorking else { return (nil, 0) }
         var demand = CommitDemand(hasRows: !tail.rows.isEmpty, isLast: isStopping)
@@ -36,7 +38,7 @@ extension Partition {
         let batch = engine.ready(demand, into: empty)
         let (requests, syncs) = (batch.requests, batch.syncs)
         take(batch, at: now)
-        spare = batch.emptied()
+        spare = batch.emptied(among: partitions)
         return (syncs && !tail.rows.isEmpty ? append : nil, requests)
     }
 

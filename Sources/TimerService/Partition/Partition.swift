@@ -29,6 +29,9 @@ public final class Partition: @unchecked Sendable {
     var isFolding = false
     /// Whether rows that wait for their time are to be written now.
     let isHurried = Atomic<Bool>(false)
+    private let leaving = Atomic<Bool>(false)
+    /// Threads that read the store, so that nobody closes it meanwhile.
+    private let reading = Guarded(Reading())
     let secret: [UInt8]
     /// What the hashes of all its timers begin with.
     let hashPrefix: HashPrefix
@@ -39,23 +42,21 @@ public final class Partition: @unchecked Sendable {
     /// Takes a recovered log over.
     ///
     /// - Parameters:
-    ///   - bell: the committer's.
+    ///   - shared: by all partitions of the process.
     ///   - moved: called now and then on the way.
     init(
         _ log: consuming RecoveredLog, place: PartitionPlace = .only, configuration: EngineConfiguration,
-        alarm: any Alarm,
-        timeSource: any TimeSource, bell: CommitBell, moved: () -> Void = {},
-        report: @escaping @Sendable (ServiceEvent) -> Void
+        shared: SharedParts, moved: () -> Void = {}, report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
         self.place = place
-        self.bell = bell
+        bell = shared.bell
         self.report = report
         let (store, head, deletedThrough) = (log.store, log.head, log.deletedThrough)
         let (oldest, bytes) = (log.oldest, log.bytes)
         hashPrefix = log.hashPrefix
         engine = Engine(
-            log.fold, place: place, configuration: configuration, alarm: alarm, timeSource: timeSource, bell: bell,
-            moved: moved, branchedAt: head.branchedAt)
+            log.fold, place: place, configuration: configuration, shared: shared, moved: moved,
+            branchedAt: head.branchedAt)
         hub = EventHub(head: head.last)
         self.store = store
         secret = head.secret
@@ -93,8 +94,47 @@ public final class Partition: @unchecked Sendable {
         callCommitter()
     }
 
-    private func callCommitter() {
+    /// Has the committer look at the partition.
+    func callCommitter() {
         bell.list(number)
         bell.ring()
+    }
+
+    /// Throws where a timer is in a time zone that this system's data do not have.
+    func checkZones() throws(StoreError) {
+        guard let missing = engine.missingZone else { return }
+        let name = String(decoding: missing, as: UTF8.self)
+        throw StoreError(.unusable, "a timer is in the time zone `\(name)`, which this system's data do not have")
+    }
+
+    /// Whether the partition is being given up: nothing begins any more.
+    var isLeaving: Bool { leaving.load(ordering: .acquiring) }
+
+    /// Has nothing begin any more.
+    func leave() { leaving.store(true, ordering: .releasing) }
+
+    // What keeps the store open.
+
+    private struct Reading {
+        var threads = 0
+        var isOver = false
+    }
+
+    /// Runs `body`, which reads the store; the store is not closed meanwhile. Nil where it is closed, or about to be.
+    func whileOpen<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
+        let mayRead = reading.withLock { reading in
+            if !reading.isOver { reading.threads += 1 }
+            return !reading.isOver
+        }
+        guard mayRead else { return nil }
+        defer { reading.update { $0.threads -= 1 } }
+        return try body()
+    }
+
+    /// Closes the store once nobody reads it.
+    func close() {
+        reading.withLock { $0.isOver = true }
+        reading.wait { $0.threads == 0 ? () : nil }
+        store.close()
     }
 }

@@ -18,6 +18,14 @@ public struct PartitionMap: Sendable {
         self.places = places
     }
 
+    /// The map with `partition` in the place of its number.
+    func adding(_ partition: Partition) -> PartitionMap {
+        PartitionMap(layout, all.filter { $0.number != partition.number } + [partition])
+    }
+
+    /// The map without the partition numbered `number`.
+    func removing(_ number: Int) -> PartitionMap { PartitionMap(layout, all.filter { $0.number != number }) }
+
     /// The partition numbered `number`; nil where this process does not own it.
     public subscript(number: Int) -> Partition? { places.indices.contains(number) ? places[number] : nil }
 

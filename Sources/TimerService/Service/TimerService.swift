@@ -19,7 +19,11 @@ public final class TimerService: Sendable {
     public let replayer: Replayer
     /// Watches the loops.
     public let watchdog: LoopWatchdog
+    private let configuration: EngineConfiguration
+    private let shared: SharedParts
     private let gate: ChangeGate
+    private let committer: Committer
+    private let compactor: Compactor
     private let dispatcher: Dispatcher?
     private let workers: WorkerGroup
     private let report: @Sendable (ServiceEvent) -> Void
@@ -42,63 +46,115 @@ public final class TimerService: Sendable {
             recovery: recovery, sending: sending, report: report)
     }
 
-    /// Opens the logs of all partitions of `volume` and folds what they hold; see the other `init`.
+    /// Opens the logs of partitions of `volume` and folds what they hold; see the other `init`.
+    ///
+    /// - Parameter numbers: of the partitions that this process owns from its start on; nil: all.
     public init(
-        volume: any LogVolume, configuration: EngineConfiguration, alarm: any Alarm = TimerFDAlarm(),
+        volume: any LogVolume, owning numbers: [Int]? = nil, configuration: EngineConfiguration, alarm: any Alarm = TimerFDAlarm(),
         timeSource: any TimeSource = SystemTime(), recovery: Heartbeat = Heartbeat(name: "recovery"),
         sending: DeliverySending? = nil,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) throws(StoreError) {
         let started = Clocks.monotonic()
         self.volume = volume
-        let bell = CommitBell()
+        self.configuration = configuration
+        shared = SharedParts(
+            configuration, partitions: volume.layout.count, alarm: alarm, timeSource: timeSource)
         var owned: [Partition] = []
         var records = 0
-        for number in 0..<volume.layout.count {
+        for number in numbers ?? Array(0..<volume.layout.count) {
             let log = try RecoveredLog.recover(
                 volume.store(number), configuration, hashPrefix: volume.layout.hashPrefix(of: number), isAhead: true,
                 moved: recovery.beat)
             records += log.records
             owned.append(
                 Partition(
-                    log, place: PartitionPlace(number, of: volume.layout), configuration: configuration, alarm: alarm,
-                    timeSource: timeSource, bell: bell,
+                    log, place: PartitionPlace(number, of: volume.layout), configuration: configuration, shared: shared,
                     moved: recovery.beat, report: report))
         }
         partitions = Published(PartitionMap(volume.layout, owned))
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
-        let (engine, hub, store) = (owned[0].engine, owned[0].hub, owned[0].store)
         feed = EventFeed(partitions)
         replayer = Replayer(feed)
         watchdog = LoopWatchdog(report: report)
-        let committer = Committer(volume, owned, bell, durability: configuration.durability)
-        let compactor = Compactor(owned, report: report)
+        let committer = Committer(volume, partitions, shared.bell, durability: configuration.durability)
+        let compactor = Compactor(partitions, report: report)
+        (self.committer, self.compactor) = (committer, compactor)
         committer.onGrowth = { [weak compactor] in compactor?.nudge() }
         let heart = Heartbeat(name: "fire")
         watchdog.watch(heart)
-        let fireLoop = FireLoop(engine, heart: heart, report: report)
-        dispatcher = sending.map { Dispatcher(engine, hub, store, $0, report: report) }
-        gate = ChangeGate(owned)
+        let fireLoop = FireLoop(partitions, shared, heart: heart, report: report)
+        let published = partitions
+        dispatcher = sending.map { Dispatcher(published, configuration.deliveries, $0, report: report) }
+        gate = ChangeGate(partitions)
         var workers: [any Worker] = [committer, replayer, compactor, watchdog, gate, fireLoop]
         if let dispatcher { workers.append(dispatcher) }
         self.workers = WorkerGroup(workers)
         self.report = report
-        if let missing = owned.lazy.compactMap(\.engine.missingZone).first {
-            let name = String(decoding: missing, as: UTF8.self)
-            throw StoreError(.unusable, "a timer is in the time zone `\(name)`, which this system's data do not have")
-        }
+        for partition in owned { try partition.checkZones() }
         let timers = owned.reduce(0) { $0 + $1.engine.timerCount }
         report(.recovered(timers: timers, records: records, seconds: Double(Clocks.monotonic() - started) / 1e9))
     }
 
     /// Starts the threads.
     public func start() {
-        if let dispatcher {
-            engine.observeReadyDeliveries { [weak dispatcher] in dispatcher?.wake() }
-            hub.observe { [weak engine] in engine?.ringDeliveries() }
-        }
+        for partition in partitions.value.all { dispatcher?.watch(partition) }
         workers.start()
+    }
+
+    /// Takes a further partition over: opens its log, folds it, and has all workers serve it. Returns once that is so.
+    /// Others are served meanwhile. Any thread but the service's own, while the service runs.
+    ///
+    /// - Parameters:
+    ///   - number: of a partition that this process does not own.
+    ///   - moved: called now and then on the way.
+    /// - Throws: as `init`, for this one partition.
+    /// - Returns: the partition; nil where the service stops.
+    @discardableResult
+    public func adopt(_ number: Int, moved: () -> Void = {}) throws(StoreError) -> Partition? {
+        let log = try RecoveredLog.recover(volume.store(number), configuration, isAhead: true, moved: moved)
+        let partition = Partition(
+            log, place: PartitionPlace(number, of: volume.layout), configuration: configuration, shared: shared,
+            moved: moved, report: report)
+        do throws(StoreError) { try partition.checkZones() } catch {
+            discard(partition)
+            throw error
+        }
+        dispatcher?.watch(partition)
+        guard gate.admit(partition) else {
+            discard(partition)
+            return nil
+        }
+        // What was recorded before the committer knew of it.
+        partition.callCommitter()
+        let replanned = partition.engine.replanCron()
+        if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
+        partition.engine.callFireLoop()
+        return partition
+    }
+
+    /// Gives a partition up: it takes no further changes, what it has is committed, no worker serves it any more, and its log
+    /// is closed. Returns once that is so; where its storage fails, what is not on disk is given up. Others are served
+    /// meanwhile. Any thread but the service's own, while the service runs; one call for one partition at a time.
+    ///
+    /// - Returns: the position of its newest record on disk; nil where this process does not own it.
+    @discardableResult
+    public func release(_ number: Int) -> Int64? {
+        guard let partition = partitions.value[number] else { return nil }
+        partition.engine.close()
+        committer.retire(partition)
+        gate.dismiss(number)
+        compactor.nudge()
+        dispatcher?.wake()
+        discard(partition)
+        return partition.engine.durableHead
+    }
+
+    private func discard(_ partition: Partition) {
+        partition.close()
+        partition.engine.leave()
+        shared.schedule.forget(partition.number)
     }
 
     /// Notes what the server listens on, where no webhook may go.
@@ -115,6 +171,10 @@ public final class TimerService: Sendable {
         workers.stop()
         volume.close()
     }
+
+    /// What the engines of all partitions have counted since the start, or since they were adopted: sums, and the greatest of
+    /// what is a maximum.
+    public func snapshotCounters() -> EngineCounters { partitions.value.snapshotCounters() }
 
     /// Whether storage takes changes.
     public var isWritable: Bool { partitions.value.all.allSatisfy { $0.engine.takesChanges } }

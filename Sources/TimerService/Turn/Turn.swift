@@ -49,9 +49,7 @@ public import TimerCore
         case .storageUnavailable: throw .storageUnavailable
         case .stopping: throw .shuttingDown
         }
-        if engine.waitingBytes > EngineConfiguration.maximumBatchBytes || engine.batch.isAhead(of: now) {
-            throw .overloaded
-        }
+        if engine.isFull || engine.batch.isAhead(of: now) { throw .overloaded }
     }
 
     func change<Result>(
@@ -95,9 +93,17 @@ public import TimerCore
     public func create(
         _ key: borrowing TimerKey, definition: inout [UInt8]
     ) throws(ServiceError) -> SlotIndex {
-        try change { (scheduler, effects) throws(TimerRefusal) in
+        try countTimer(key)
+        return try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.create(key, definition: &definition, now, &effects)
         }
+    }
+
+    /// Counts a timer that is about to be made among those of all partitions.
+    private func countTimer(_ key: borrowing TimerKey) throws(ServiceError) {
+        guard engine.bounds.isShared, engine.scheduler.find(key) == nil else { return }
+        try checkAvailable()
+        do throws(TimerRefusal) { try engine.takeTimer() } catch { throw .refused(error) }
     }
 
     /// Makes a timer, or replaces it and starts it afresh.

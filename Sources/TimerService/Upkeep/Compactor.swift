@@ -1,24 +1,37 @@
+import Platform
 import TimerLog
 
 /// The thread that keeps the logs of all partitions short, one after the other.
 final class Compactor: Worker {
     let name = "compact"
-    private let partitions: [Partition]
+    private let partitions: Published<PartitionMap>
     private let pacing = CompactionPacing()
     private let report: @Sendable (ServiceEvent) -> Void
 
-    init(_ partitions: [Partition], report: @escaping @Sendable (ServiceEvent) -> Void) {
+    init(_ partitions: Published<PartitionMap>, report: @escaping @Sendable (ServiceEvent) -> Void) {
         self.partitions = partitions
         self.report = report
     }
 
     /// Works until `stop`. The body of its thread.
     func run() {
-        let logs = partitions.map { LogCompaction($0, pacing, report: report) }
+        var owned = Published.Copy(partitions)
+        var logs = compactions(of: owned.value, before: [])
         while !pacing.isStopping {
+            if owned.refresh() { logs = compactions(of: owned.value, before: logs) }
             var isBusy = false
-            for log in logs where !pacing.isStopping { isBusy = log.round() || isBusy }
+            for log in logs where !pacing.isStopping { isBusy = log.roundWhileOpen() || isBusy }
             if !isBusy { pacing.waitForRound() }
+        }
+    }
+
+    /// One for each partition; those that were there before go on.
+    private func compactions(of owned: PartitionMap, before: [LogCompaction]) -> [LogCompaction] {
+        var known: [ObjectIdentifier: LogCompaction] = [:]
+        for log in before { known[ObjectIdentifier(log.partition)] = log }
+        let tuning = LogCompaction.Tuning(partitions: owned.layout.count)
+        return owned.all.map { partition in
+            known[ObjectIdentifier(partition)] ?? LogCompaction(partition, pacing, tuning: tuning, report: report)
         }
     }
 

@@ -8,7 +8,7 @@ import TimerLog
 /// Work is only done when the rows outside hold twice what is live: a log of sleeping timers is left alone, and the
 /// disk holds at most 2.5 times the live data beside the kept events.
 final class LogCompaction {
-    private let partition: Partition
+    let partition: Partition
     private let engine: Engine
     private let pacing: CompactionPacing
     private let report: @Sendable (ServiceEvent) -> Void
@@ -53,6 +53,12 @@ final class LogCompaction {
         engine = partition.engine
     }
 
+    /// As `round()`, unless the partition is given up.
+    func roundWhileOpen() -> Bool {
+        if partition.isLeaving { return false }
+        return partition.whileOpen { round() } ?? false
+    }
+
     /// As `round(_:)`, with a reader of its own; a failure is reported.
     func round() -> Bool {
         do throws(StoreError) {
@@ -67,7 +73,7 @@ final class LogCompaction {
 
     /// One round: moves the boundary, compacts a bounded number of rows. Returns whether more is to do at once.
     func round(_ reader: any LogReader) throws(StoreError) -> Bool {
-        while engine.forgetKeys(), !pacing.isStopping {}
+        while engine.forgetKeys(), !pacing.isStopping, !partition.isLeaving {}
         let moved = try moveBoundary(reader)
         let upkeep = engine.upkeep
         let live =
@@ -264,10 +270,10 @@ final class LogCompaction {
         return wait(restarts) { engine.durableHead >= head }
     }
 
-    /// Waits until `isSo`. False when the service stops, or when the log was folded anew since it counted `restarts`: what
-    /// was carried before may be gone, whatever is durable now.
+    /// Waits until `isSo`. False when the service stops or the partition is given up, or when the log was folded anew since it
+    /// counted `restarts`: what was carried before may be gone, whatever is durable now.
     private func wait(_ restarts: Int, until isSo: () -> Bool) -> Bool {
-        while !pacing.isStopping {
+        while !pacing.isStopping && !partition.isLeaving {
             let isDone = isSo()
             if engine.upkeep.restarts != restarts { return false }
             if isDone { return true }
@@ -276,4 +282,14 @@ final class LogCompaction {
         }
         return false
     }
+}
+
+extension LogCompaction.Tuning {
+    /// The server's; the partitions of a volume share the slack.
+    init(partitions: Int) {
+        self.init()
+        slackBytes = max(Self.leastSlack, slackBytes / partitions)
+    }
+
+    private static let leastSlack = 64 << 10
 }

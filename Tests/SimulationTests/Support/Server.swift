@@ -32,11 +32,11 @@ final class Server {
         let bell = CommitBell()
         store.begin()
         partition = Partition(
-            try RecoveredLog.recover(store, configuration), configuration: configuration, alarm: alarm,
-            timeSource: time, bell: bell, report: { _ in })
-        let (engine, hub) = (partition.engine, partition.hub)
+            try RecoveredLog.recover(store, configuration), configuration: configuration,
+            shared: SharedParts(configuration, alarm: alarm, timeSource: time, bell: bell), report: { _ in })
+        let partitions = Published(PartitionMap(.single, [partition]))
         committer = Committer(
-            SingleLogVolume(store), [partition], bell, durability: configuration.durability, foldsAtOnce: true)
+            SingleLogVolume(store), partitions, bell, durability: configuration.durability, foldsAtOnce: true)
         committer.retryPause = 1
         var tuning = LogCompaction.Tuning()
         tuning.slackBytes = 512
@@ -49,7 +49,7 @@ final class Server {
         }
         var made: SimulatedCourier?
         dispatcher = Dispatcher(
-            engine, hub, store, sending,
+            partitions, configuration.deliveries, sending,
             makeCourier: { finished in
                 let courier = SimulatedCourier(finished)
                 made = courier
@@ -58,8 +58,7 @@ final class Server {
             report: { [unreadable] event in if case .deliveryUnreadable = event { unreadable.count += 1 } })
         guard let made else { preconditionFailure("a dispatcher makes its courier") }
         courier = made
-        engine.onReadyDeliveries = { [unowned dispatcher] in dispatcher.wake() }
-        hub.observe { [unowned engine] in engine.ringDeliveries() }
+        dispatcher.watch(partition)
     }
 
     var engine: Engine { partition.engine }

@@ -48,14 +48,14 @@ struct AttemptTests {
         try create(rig)
         try rig.tell("t", .fire)
         try rig.settle()
-        let id = try #require(rig.engine.begin(ready(rig)).first).id
+        let id = try #require(rig.begin(ready(rig)).first).id
         let failed = AttemptEnd(
             outcome: DeliveryOutcome(.deliveryFailed, delivery: id, attempt: 1), retryAfter: 1000)
         #expect(rig.engine.settle([failed][...]).taken == 1)
         try rig.settle()
         rig.time.pass(milliseconds: 2000)
         rig.fire()
-        let retry = try #require(rig.engine.begin(ready(rig)).first)
+        let retry = try #require(rig.begin(ready(rig)).first)
         #expect(retry.id == id && retry.number == 2)
         // The log knows of the first attempt alone when it is folded anew.
         store.plan(.absent)
@@ -81,11 +81,11 @@ struct AttemptTests {
         let id = try #require(ready(rig).first)
         gate.shut()
         try redirect(rig, to: "http://new.test/")
-        #expect(rig.engine.begin([id]).isEmpty)
-        #expect(rig.engine.begin(ready(rig)).isEmpty)
+        #expect(rig.begin([id]).isEmpty)
+        #expect(rig.begin(ready(rig)).isEmpty)
         gate.unshut()
         try rig.settle()
-        let attempts = rig.engine.begin(ready(rig))
+        let attempts = rig.begin(ready(rig))
         #expect(attempts.map(\.id) == [id])
         #expect(url(attempts.first) == "http://new.test/")
         rig.stop()

@@ -35,7 +35,7 @@ struct WillTests {
         var isLast = true
         var restarts = 0
         let ready = rig.engine.takeReady(limit: 100, isLast: &isLast, restarts: &restarts)
-        return rig.engine.begin(ready.map(\.id)).first
+        return rig.begin(ready.map(\.id)).first
     }
 
     private func delete(_ rig: Rig) throws {

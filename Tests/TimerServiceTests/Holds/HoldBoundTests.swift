@@ -97,7 +97,7 @@ struct HoldBoundTests {
             for _ in 1..<500 { try rig.tell(name, .fire) }
         }
         try rig.settle()
-        #expect(rig.engine.begin(oldest).count == 4)
+        #expect(rig.begin(oldest).count == 4)
         let ends = oldest.map { id in
             var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: 1)
             outcome.reason = .gone

@@ -42,7 +42,7 @@ struct RandomHistory {
                 var isLast = true
                 var restarts = 0
                 let turns = rig.engine.takeReady(limit: 100, isLast: &isLast, restarts: &restarts)
-                _ = rig.engine.begin(turns.map(\.id))
+                _ = rig.begin(turns.map(\.id))
             case 22..<25: settle(rig)
             case 25: try changeDeadLetter(rig)
             case 16 where generator.chance(oneIn: 10):

@@ -12,7 +12,9 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     let store: any LogStore
     let time: ManualTime
     let alarm: ManualAlarm
+    let shared: SharedParts
     let partition: Partition
+    let partitions: Published<PartitionMap>
     let committer: Committer
     let bell = CommitBell()
     var engine: Engine { partition.engine }
@@ -34,13 +36,16 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         // Quick timers owe thousands of deliveries, which tests would fold again and again.
         configuration.deliveries.backlog = min(configuration.deliveries.backlog, backlog)
         alarm = ManualAlarm(time)
+        shared = SharedParts(
+            configuration, partitions: place.layout.count, alarm: alarm, timeSource: time, bell: bell)
         partition = Partition(
             try RecoveredLog.recover(store, configuration, hashPrefix: hashPrefix), place: place,
-            configuration: configuration, alarm: alarm, timeSource: time, bell: bell,
+            configuration: configuration, shared: shared,
             report: { [heard] event in heard.withLock { $0.append(event) } })
         siphash = SipHash(secret: partition.secret)
+        partitions = Published(PartitionMap(place.layout, [partition]))
         committer = Committer(
-            SingleLogVolume(store), [partition], bell, durability: configuration.durability)
+            SingleLogVolume(store), partitions, bell, durability: configuration.durability)
         if starts { start() }
     }
 
@@ -102,6 +107,9 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
                 [UInt8](repeating: 7, count: bytes))
         }
     }
+
+    /// Begins attempts at deliveries.
+    func begin(_ ids: [Int64]) -> [DeliveryAttempt] { engine.begin(ids) ?? [] }
 
     /// Fires what is due.
     func fire() { while case .more = engine.fire() {} }

@@ -105,7 +105,7 @@ struct KickLogTests {
         var isLast = true
         var restarts = 0
         let ready = rig.engine.takeReady(limit: 1, isLast: &isLast, restarts: &restarts)
-        let attempt = try #require(rig.engine.begin(ready.map(\.id)).first)
+        let attempt = try #require(rig.begin(ready.map(\.id)).first)
         gate.shut()
         try rig.create("other")
         try eventually("a batch is under way") { gate.isHolding }

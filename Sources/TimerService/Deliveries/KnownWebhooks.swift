@@ -1,0 +1,18 @@
+import Webhooks
+
+/// Webhooks by their bytes: many timers have the same.
+struct KnownWebhooks {
+    private var webhooks: [[UInt8]: WebhookConfiguration] = [:]
+
+    /// Webhooks remembered.
+    private static let kept = 1024
+
+    /// The webhook that `bytes` encode; nil where they can't be read.
+    mutating func webhook(_ bytes: [UInt8]) -> WebhookConfiguration? {
+        if let known = webhooks[bytes] { return known }
+        guard let read = WebhookConfiguration(bytes.span) else { return nil }
+        if webhooks.count >= Self.kept { webhooks.removeAll(keepingCapacity: true) }
+        webhooks[bytes] = read
+        return read
+    }
+}

@@ -1,0 +1,23 @@
+/// What the engines of a process share.
+final class SharedParts: Sendable {
+    /// When the fire loop is to wake for which of them.
+    let schedule: FireSchedule
+    /// The loops that read sockets.
+    let sockets = SocketReaders()
+    /// What all of them together may hold.
+    let bounds: SharedBounds
+    /// The committer's.
+    let bell: CommitBell
+    let timeSource: any TimeSource
+
+    /// - Parameter partitions: how many the volume has.
+    init(
+        _ configuration: EngineConfiguration, partitions: Int = 1, alarm: any Alarm, timeSource: any TimeSource,
+        bell: CommitBell = CommitBell()
+    ) {
+        schedule = FireSchedule(alarm, timeSource, partitions: partitions)
+        bounds = SharedBounds(configuration, partitions: partitions)
+        self.bell = bell
+        self.timeSource = timeSource
+    }
+}
