@@ -32,11 +32,12 @@ package final class FaultyLogStore: LogStore {
     }
 
     private let state = Guarded(State())
-    private let inner = MemoryLogStore()
+    private let inner: any LogStore
 
     package static let failure = StoreError(.io, "a failure that was asked for")
 
-    package init() {}
+    /// Fails in place of `inner`, which is a log in memory.
+    package init(_ inner: any LogStore = MemoryLogStore()) { self.inner = inner }
 
     /// The outcomes of the next appends; durable when none is left.
     package func plan(_ outcomes: Outcome...) { state.withLock { $0.script += outcomes } }

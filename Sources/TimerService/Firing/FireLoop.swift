@@ -51,9 +51,11 @@ final class FireLoop: Worker {
     /// Lets each partition that is due take a step.
     func step() -> Engine.FireStep { rounds.withLock { $0.step(heart) } }
 
-    private func sleep(milliseconds: Int32) {
-        let left = rounds.withLock { $0.prepareSleep(milliseconds: milliseconds) }
-        schedule.sleep(milliseconds: left)
+    private func sleep(milliseconds: Int32) { schedule.sleep(milliseconds: prepareSleep(milliseconds: milliseconds)) }
+
+    /// Arms the alarm for the next waking. Returns how long the loop may sleep at most, in milliseconds.
+    func prepareSleep(milliseconds: Int32 = FireLoop.longestSleep) -> Int32 {
+        rounds.withLock { $0.prepareSleep(milliseconds: milliseconds) }
     }
 
     func stop() {

@@ -113,7 +113,9 @@ public final class TimerService: Sendable {
     /// - Returns: the partition; nil where the service stops.
     @discardableResult
     public func adopt(_ number: Int, moved: () -> Void = {}) throws(StoreError) -> Partition? {
-        let log = try RecoveredLog.recover(volume.store(number), configuration, isAhead: true, moved: moved)
+        let log = try RecoveredLog.recover(
+            volume.store(number), configuration, hashPrefix: volume.layout.hashPrefix(of: number), isAhead: true,
+            moved: moved)
         let partition = Partition(
             log, place: PartitionPlace(number, of: volume.layout), configuration: configuration, shared: shared,
             moved: moved, report: report)

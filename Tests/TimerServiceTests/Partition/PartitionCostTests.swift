@@ -12,14 +12,13 @@ struct PartitionCostTests {
     private static func partitions() throws -> [Partition] {
         let layout = try #require(PartitionLayout(strided: 1024))
         let time = ManualTime()
-        let alarm = ManualAlarm(time)
-        let bell = CommitBell()
+        let shared = SharedParts(
+            EngineConfiguration(), partitions: layout.count, alarm: ManualAlarm(time), timeSource: time)
         return try (0..<layout.count).map { number in
             Partition(
                 try RecoveredLog.recover(
                     MemoryLogStore(), EngineConfiguration(), hashPrefix: layout.hashPrefix(of: number)),
-                place: PartitionPlace(number, of: layout), configuration: EngineConfiguration(), alarm: alarm,
-                timeSource: time, bell: bell,
+                place: PartitionPlace(number, of: layout), configuration: EngineConfiguration(), shared: shared,
                 report: { _ in })
         }
     }

@@ -2,13 +2,16 @@ import Platform
 import TestSupport
 import TimerLog
 
-/// A log whose appends wait at a gate while it is shut, and whose deletions fail as told.
+/// A log whose appends, and whose reads of several rows, wait at gates while those are shut, and whose deletions fail as told.
 final class GatedLogStore: LogStore {
     private struct State {
         /// How many appends may pass; nil for all.
         var passes: Int?
         /// How many appends wait at the gate.
         var waiting = 0
+        /// Whether no read may pass, and how many wait.
+        var readsAreShut = false
+        var waitingReads = 0
         var failingDeletes = 0
         var isInDoubt = false
         var deleted = 0
@@ -30,6 +33,18 @@ final class GatedLogStore: LogStore {
 
     /// Whether an append waits at the gate.
     var isHolding: Bool { state.withLock { $0.waiting > 0 } }
+
+    /// Lets no read pass, or every one.
+    func shutReads(_ areShut: Bool = true) { state.update { $0.readsAreShut = areShut } }
+
+    /// Whether a read waits at the gate.
+    var isHoldingRead: Bool { state.withLock { $0.waitingReads > 0 } }
+
+    private func passRead() {
+        state.withLock { $0.waitingReads += 1 }
+        state.wait { $0.readsAreShut ? nil : () }
+        state.withLock { $0.waitingReads -= 1 }
+    }
 
     /// The next `count` deletions throw; after each the log must be opened anew.
     func failDeletes(_ count: Int) { state.withLock { $0.failingDeletes = count } }
@@ -69,7 +84,24 @@ final class GatedLogStore: LogStore {
 
     func replace(with rows: [LogRow]) throws(StoreError) { try inner.replace(with: rows) }
 
-    func makeReader() throws(StoreError) -> any LogReader { try inner.makeReader() }
+    func makeReader() throws(StoreError) -> any LogReader { Reader(self, try inner.makeReader()) }
+
+    private final class Reader: LogReader {
+        private let store: GatedLogStore
+        private let inner: any LogReader
+
+        init(_ store: GatedLogStore, _ inner: any LogReader) {
+            self.store = store
+            self.inner = inner
+        }
+
+        func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
+            store.passRead()
+            try inner.read(from: position, body)
+        }
+
+        func row(holding position: Int64) throws(StoreError) -> LogRow? { try inner.row(holding: position) }
+    }
 
     func bytesOnDisk() -> Int { inner.bytesOnDisk() }
 

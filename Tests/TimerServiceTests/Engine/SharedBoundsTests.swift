@@ -1,0 +1,74 @@
+import Platform
+import Testing
+import TimerCore
+
+@testable import TimerService
+
+/// What bounds a process, however many partitions it has.
+struct SharedBoundsTests {
+    @Test func `the bytes that wait for the disk are those of all partitions`() throws {
+        let rig = try PartitionedRig(2)
+        let (first, second) = (rig.partitions[0], rig.partitions[1])
+        let half = EngineConfiguration.maximumBatchBytes / 2
+        for number in 0..<32 { try first.answer(UInt64(number), bytes: half / 32) }
+        try rig.create("a", in: 1, TimerRules(.after(1000)))
+        for number in 0..<32 { try second.answer(UInt64(number), bytes: half / 32) }
+        #expect(throws: ServiceError.overloaded) { try rig.create("b", in: 0, TimerRules(.after(1000))) }
+        #expect(throws: ServiceError.overloaded) { try rig.create("b", in: 1, TimerRules(.after(1000))) }
+        // The committer takes what one of them has.
+        _ = second.engine.ready(CommitDemand(), into: ReadyBatch())
+        try rig.create("b", in: 0, TimerRules(.after(1000)))
+        try rig.create("b", in: 1, TimerRules(.after(1000)))
+    }
+
+    @Test func `the most timers are those of all partitions`() throws {
+        var configuration = EngineConfiguration()
+        configuration.maximumTimers = 5
+        let rig = try PartitionedRig(2, configuration)
+        for number in 0..<3 { try rig.create("a\(number)", in: 0, TimerRules(.after(1000))) }
+        for number in 0..<2 { try rig.create("b\(number)", in: 1, TimerRules(.after(1000))) }
+        for number in 0..<2 {
+            #expect(throws: ServiceError.refused(.timerLimit(5))) {
+                try rig.create("c", in: number, TimerRules(.after(1000)))
+            }
+        }
+        let id = rig.published.value.id("a0", in: 0)
+        try rig.partitions[0].change { turn throws(ServiceError) in
+            try turn.delete(rig.partitions[0].key(id), if: .none)
+        }
+        try rig.create("c", in: 1, TimerRules(.after(1000)))
+        #expect(throws: ServiceError.refused(.timerLimit(5))) { try rig.create("d", in: 1, TimerRules(.after(1000))) }
+        // What a partition held that is given up may be held by the others.
+        rig.partitions[0].engine.leave()
+        try rig.create("d", in: 1, TimerRules(.after(1000)))
+    }
+
+    @Test func `a create that is refused counts no timer`() throws {
+        var configuration = EngineConfiguration()
+        configuration.maximumTimers = 2
+        let rig = try PartitionedRig(2, configuration)
+        let id = try rig.create("a", in: 0, TimerRules(.after(1000)))
+        for _ in 0..<3 {
+            #expect(throws: ServiceError.refused(.exists)) { try rig.partitions[0].create(id) }
+        }
+        try rig.create("b", in: 1, TimerRules(.after(1000)))
+    }
+
+    @Test func `idempotency keys are bounded for all partitions together`() throws {
+        var configuration = EngineConfiguration()
+        configuration.maximumIdempotencyKeys = 8
+        let rig = try PartitionedRig(2, configuration)
+        let keys = { rig.partitions.map { $0.engine.snapshotCounters().idempotencyKeys } }
+        let forget = { for partition in rig.partitions { while partition.engine.forgetKeys() {} } }
+        for number in 0..<10 { try rig.partitions[0].answer(UInt64(number), bytes: 10) }
+        forget()
+        #expect(keys() == [8, 0])
+        for number in 10..<13 { try rig.partitions[1].answer(UInt64(number), bytes: 10) }
+        forget()
+        #expect(keys() == [5, 3])
+        for number in 13..<20 { try rig.partitions[1].answer(UInt64(number), bytes: 10) }
+        forget()
+        forget()
+        #expect(keys() == [4, 4])
+    }
+}
