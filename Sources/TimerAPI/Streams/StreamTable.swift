@@ -24,6 +24,8 @@ final class StreamTable {
     private(set) var seen: StreamCursor
     private(set) var passed: StreamCursor
     private var pass: StreamPass?
+    /// What the feed counted when it had nothing new: until it counts on, no partition is asked.
+    private var quietSince: UInt64?
     /// Streams in step that have an end.
     var bounded: [EventStream] = []
     /// Streams that are behind and can read on.
@@ -62,7 +64,7 @@ final class StreamTable {
         self.onPollAnswered = onPollAnswered
         heartbeat = heartbeatMilliseconds * 1_000_000
         recent = CatchUpCache(partitions: service.partitions.value.layout.count)
-        seen = StreamCursor(service.feed.head)
+        seen = StreamCursor(0)
         passed = seen
         let now = Clocks.monotonic()
         beats = DueRing(width: max(Self.pollGrain, heartbeat / Self.heartbeatGrains), count: 20, now: now)
@@ -74,6 +76,7 @@ final class StreamTable {
     /// Adds a stream whose connection was taken over.
     func add(_ plan: StreamPlan, _ sink: EventStream.Sink, origin: StreamOrigin? = nil) {
         let now = Clocks.monotonic()
+        if streams.isEmpty { beginAnew() }
         let channel = channels.retain(StreamChannel.Key(filter: plan.filter, format: plan.format))
         let number = plan.filter.timer.map { service.partitions.value.layout.partition(ofHash: $0.hash) }
         let stream = EventStream(
@@ -141,7 +144,7 @@ final class StreamTable {
     /// Passes over new rows, lets streams that are behind read on, and sends heartbeats: a step of each in turn, for a
     /// bounded time.
     func feed() {
-        guard !streams.isEmpty else { return forgetAll() }
+        guard !streams.isEmpty else { return forget() }
         let until = Clocks.monotonic() + Self.roundNs
         var isBusy = true
         while isBusy {
@@ -160,10 +163,15 @@ final class StreamTable {
     }
 
     /// Drops, once the last stream has left, everything that was kept for streams.
-    private func forgetAll() {
+    private func forget() {
         pass = nil
         recent.removeAll()
         (queue, awaitingRows, failed, beatsDue, bounded) = (FIFO(), FIFO(), [], [], [])
+    }
+
+    /// Begins, with the first stream, at what was shown so far.
+    private func beginAnew() {
+        forget()
         seen = StreamCursor(service.feed.head)
         passed = seen
     }
@@ -184,6 +192,9 @@ final class StreamTable {
     /// A pass over the new rows: as many as there are, so that rows which come during a pass are shown in fewer, larger
     /// portions.
     private func nextPass() -> StreamPass? {
+        // Before the look, so that what comes meanwhile is looked for again.
+        let changes = service.feed.changes
+        if let changes, changes == quietSince { return nil }
         var slices: [SliceEvents] = []
         var bytes = 0
         var reading = service.feed.reading(after: seen.position)
@@ -200,6 +211,7 @@ final class StreamTable {
                 if slices.isEmpty { leaveStep() }
                 break gathering
             case .none(let newest):
+                quietSince = changes
                 if !seen.covers(newest) { bytes += 1 }
                 seen.advance(to: newest)
                 break gathering
@@ -211,6 +223,9 @@ final class StreamTable {
 
     /// Bytes of rows that one pass takes.
     private static let bytesPassed = BatchRows.maximumRowBytes
+
+    /// Looks for new rows again although the feed counted nothing: a partition may have waited for its clock.
+    func lookAgain() { quietSince = nil }
 
     /// Has every stream in step read on for itself.
     private func leaveStep() {

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 public import TimerLog
 
 /// The newest rows of all partitions that this process owns, in the order of ids, for streams.
@@ -11,6 +12,8 @@ public final class EventFeed: Sendable {
     /// The hub of a log that is not divided.
     private let hub: EventHub?
     private let owned: @Sendable () -> [any EventSource]
+    private let observers = Guarded<[@Sendable () -> Void]>([])
+    private let count = Atomic<UInt64>(0)
 
     /// A feed of the partitions in `partitions`.
     convenience init(_ partitions: Published<PartitionMap>) {
@@ -22,7 +25,23 @@ public final class EventFeed: Sendable {
         self.layout = layout
         self.owned = owned
         hub = layout == .single ? owned().first?.hub : nil
+        if hub == nil { for source in owned() { follow(source) } }
     }
+
+    /// Passes on what the hub of `source`, one of several partitions, tells its observers. Once for each partition that
+    /// comes to this process.
+    func follow(_ source: any EventSource) {
+        source.hub.observe { [weak self] in self?.notify() }
+    }
+
+    private func notify() {
+        count.add(1, ordering: .releasing)
+        for observer in observers.withLock({ $0 }) { observer() }
+    }
+
+    /// Changes whenever observers are called: while it stays, nothing new is shown. Nil for a log that is not divided, where
+    /// a look costs no more.
+    public var changes: UInt64? { hub == nil ? count.load(ordering: .acquiring) : nil }
 
     /// The partitions owned at present.
     var sources: [any EventSource] { owned() }
@@ -37,10 +56,9 @@ public final class EventFeed: Sendable {
         return owned().first { $0.number == number }
     }
 
-    /// Calls `observer` after each publication of a partition owned at present, and whenever waiting answers may have been
-    /// resolved. Any thread.
+    /// Calls `observer` after each publication, and whenever waiting answers may have been resolved. Any thread.
     public func observe(_ observer: @escaping @Sendable () -> Void) {
-        for source in owned() { source.hub.observe(observer) }
+        if let hub { hub.observe(observer) } else { observers.withLock { $0.append(observer) } }
     }
 
     /// Position up to which every event is shown. It does not move with time alone.

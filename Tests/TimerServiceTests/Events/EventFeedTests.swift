@@ -43,6 +43,20 @@ struct EventFeedTests {
         #expect(read(after: first[1]).lasts == second)
     }
 
+    @Test func `what comes before a promise is shown before what the promise was asked for`() {
+        time(10_000)
+        let early = Guarded<[Int64]>([])
+        parts[1].beforePromise { [parts] in
+            early.withLock { $0 = parts[1].take(1) }
+            parts[1].land()
+        }
+        parts[0].setClock(20_000)
+        let late = parts[0].take(1)
+        parts[0].land()
+        #expect(read(after: 0).lasts == early.value + late)
+        #expect(early.value.count == 1)
+    }
+
     @Test func `a batch under way holds back what comes behind it, and only that`() {
         time(10_000)
         let early = parts[0].take(1)
@@ -113,6 +127,7 @@ struct EventFeedTests {
         feed.observe { heard.withLock { $0 += 1 } }
         for part in parts { part.hub.notify() }
         #expect(heard.value == 2)
+        #expect(feed.changes == 2)
     }
 
     @Test func `a log that is not divided is shown as its hub has it, without a promise`() throws {
@@ -128,6 +143,7 @@ struct EventFeedTests {
         #expect(reading.next() == .none(newest: 106))
         #expect(feed.head == 106)
         #expect(part.promises == 0)
+        #expect(feed.changes == nil)
         #expect(!feed.mayLead(107))
         part.forget(through: 200)
         #expect(reading.next() == .gone)

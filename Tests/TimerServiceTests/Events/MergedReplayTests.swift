@@ -71,6 +71,26 @@ struct MergedReplayTests {
         #expect(try read(after: 0).slices[0].previous == rows[1][0])
     }
 
+    @Test func `a read that finds rows deleted since it began ends before them, and the next misses them`() throws {
+        let store = DeletingStore()
+        let both = [try FeedPartition(0, layout, store), try FeedPartition(1, layout)]
+        let positions = (1...4).map { (turn: Int64) in
+            for part in both { part.setClock(turn * 10 * 1024) }
+            defer { both[0].land() }
+            return both[0].take(1)[0]
+        }
+        store.delete(atSecondRead: positions[2])
+        // Half of the bytes are read of each partition at once: one row.
+        let feed = EventFeed(layout) { both }
+        var first = try MergedReplay(both, layout, after: 0, end: feed.head, bytes: 80, ReplayReaders(feed))
+        let found = try first.read()
+        #expect(found.slices.map(\.first) == [positions[0]])
+        #expect(found.through == positions[0])
+        var next = try MergedReplay(
+            both, layout, after: found.through, end: feed.head, bytes: 80, ReplayReaders(feed))
+        #expect(try next.read().slices.map(\.previous) == [positions[2]])
+    }
+
     @Test func `a store that can't be read fails the read`() throws {
         _ = write(0, at: 10)
         _ = write(1, at: 20)

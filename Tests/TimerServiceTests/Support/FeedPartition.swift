@@ -12,6 +12,7 @@ final class FeedPartition: EventSource {
         var tail: Int64 = 0
         var flight: [LogRow] = []
         var promises = 0
+        var beforePromise: (@Sendable () -> Void)?
     }
 
     let number: Int
@@ -88,8 +89,12 @@ final class FeedPartition: EventSource {
     /// Lets rows go from memory, but for those after `position`.
     func forget(through position: Int64) { hub.reset(head: position, keeping: position) }
 
+    /// Has `body` called when the next promise is asked for.
+    func beforePromise(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforePromise = body } }
+
     func promise(through position: Int64) -> Int64 {
-        state.withLock { state in
+        state.withLock { $0.beforePromise.take() }?()
+        return state.withLock { state in
             state.promises += 1
             if let first = state.flight.first?.first { return min(position, first - 1) }
             let through = max(state.next - 1, min(position, state.clock + PositionClock.perSecond))
