@@ -13,7 +13,7 @@ struct MetricsText {
         head("timerd_build_info", "gauge", "Always 1; the label tells the version.")
         text += "timerd_build_info{version=\"\(context.configuration.version)\"} 1\n"
         single("timerd_ready", "gauge", "1 while /readyz is 200, else 0.", context.isReady ? 1 : 0)
-        let counters = service.engine.snapshotCounters()
+        let counters = service.snapshotCounters()
         labelled(
             "timerd_timers", "gauge", "Timers by state.", "state",
             TimerState.allCases.map {

@@ -65,7 +65,8 @@ struct RequestReader {
         case .timerNext:
             let key = try pathKey(ticket)
             return .next(key, count: try count(ticket))
-        case .events, .timerEvents, .timerWait: return .stream(try StreamReader(siphash: siphash, layout: layout).plan(ticket))
+        case .events, .timerEvents, .timerWait:
+            return .stream(try StreamReader(siphash: siphash, layout: layout).plan(ticket))
         default:
             try requireNoParameters(ticket)
             return .none

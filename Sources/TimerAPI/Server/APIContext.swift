@@ -79,7 +79,7 @@ final class APIContext: Sendable {
     }
 
     private func stats() -> [UInt8] {
-        let counters = service.engine.snapshotCounters()
+        let counters = service.snapshotCounters()
         var json = JSONWriter()
         json.beginObject()
         json.key("version")

@@ -57,7 +57,7 @@ final class TimerHandler: LoopHandler {
         gate = Gate(context.configuration, tokens: access.value.tokens)
         metrics = HTTPMetrics()
         heart = Heartbeat(name: "io \(loop.index)")
-        socketReader = context.service.engine.addReader { loop.askForReading() }
+        socketReader = context.service.addReader { loop.askForReading() }
         context.add(metrics)
         context.service.watchdog.watch(heart)
         let inbox = inbox

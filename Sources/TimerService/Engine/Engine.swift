@@ -192,15 +192,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return now
     }
 
-    /// Adds a loop that reads sockets, where kicks may wait: for all engines of the process.
-    ///
-    /// - Parameter ask: has the loop tell once it has read them; called under the lock.
-    public func addReader(ask: @escaping @Sendable () -> Void) -> SocketReader {
-        let reader = SocketReader(ask: ask) { [schedule] in schedule.ring() }
-        sockets.add(reader)
-        return reader
-    }
-
     /// Whether due timers may be judged: not while a kick may be in a socket since the process stood still.
     private func mayJudge(_ now: Now) -> Bool {
         if sockets.areRead || !scheduler.mayHoldWatchdogs { return true }

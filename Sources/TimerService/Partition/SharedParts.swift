@@ -20,4 +20,13 @@ final class SharedParts: Sendable {
         self.bell = bell
         self.timeSource = timeSource
     }
+
+    /// Adds a loop that reads sockets, where kicks may wait.
+    ///
+    /// - Parameter ask: has the loop tell once it has read them; called under an engine's lock.
+    func addReader(ask: @escaping @Sendable () -> Void) -> SocketReader {
+        let reader = SocketReader(ask: ask) { [schedule] in schedule.ring() }
+        sockets.add(reader)
+        return reader
+    }
 }

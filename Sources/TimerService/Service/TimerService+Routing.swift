@@ -10,9 +10,13 @@ extension TimerService {
     /// The partition of a timer; nil where this process does not own it.
     public func owner(of key: borrowing TimerKey) -> Partition? { partitions.value.owner(ofHash: key.hash) }
 
-    /// Hashes for keys made outside of the locks: one secret for all partitions, fixed for the life of the volume.
-    public var siphash: SipHash { engine.siphash }
-
     /// The time zones of cron schedules; any thread.
-    public var zones: any ZoneSource { engine.zones }
+    public var zones: any ZoneSource { configuration.zones }
+
+    /// Adds a loop that reads sockets, where kicks may wait.
+    ///
+    /// - Parameter ask: has the loop tell once it has read them; called under an engine's lock.
+    public func addReader(ask: @escaping @Sendable () -> Void) -> SocketReader {
+        shared.addReader(ask: ask)
+    }
 }

@@ -1,4 +1,5 @@
 public import Platform
+public import TimerCore
 public import TimerLog
 public import Webhooks
 
@@ -8,19 +9,16 @@ public final class TimerService: Sendable {
     private let volume: any LogVolume
     /// The partitions that this process owns.
     public let partitions: Published<PartitionMap>
-    private var first: Partition { partitions.value.all[0] }
-    /// Where timers change.
-    public var engine: Engine { first.engine }
-    /// The newest rows, for live streams.
-    public var hub: EventHub { first.hub }
     /// The newest rows of all partitions in one order, for streams.
     public let feed: EventFeed
     /// Older rows.
     public let replayer: Replayer
     /// Watches the loops.
     public let watchdog: LoopWatchdog
-    private let configuration: EngineConfiguration
-    private let shared: SharedParts
+    /// Hashes for keys made outside of the locks: one secret for all partitions, fixed for the life of the volume.
+    public let siphash: SipHash
+    let configuration: EngineConfiguration
+    let shared: SharedParts
     private let gate: ChangeGate
     private let committer: Committer
     private let compactor: Compactor
@@ -50,7 +48,8 @@ public final class TimerService: Sendable {
     ///
     /// - Parameter numbers: of the partitions that this process owns from its start on; nil: all.
     public init(
-        volume: any LogVolume, owning numbers: [Int]? = nil, configuration: EngineConfiguration, alarm: any Alarm = TimerFDAlarm(),
+        volume: any LogVolume, owning numbers: [Int]? = nil, configuration: EngineConfiguration,
+        alarm: any Alarm = TimerFDAlarm(),
         timeSource: any TimeSource = SystemTime(), recovery: Heartbeat = Heartbeat(name: "recovery"),
         sending: DeliverySending? = nil,
         report: @escaping @Sendable (ServiceEvent) -> Void
@@ -73,6 +72,7 @@ public final class TimerService: Sendable {
                     moved: recovery.beat, report: report))
         }
         partitions = Published(PartitionMap(volume.layout, owned))
+        siphash = SipHash(secret: owned.first?.secret ?? [])
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
         feed = EventFeed(partitions)
@@ -124,6 +124,7 @@ public final class TimerService: Sendable {
             throw error
         }
         dispatcher?.watch(partition)
+        feed.follow(partition)
         guard gate.admit(partition) else {
             discard(partition)
             return nil

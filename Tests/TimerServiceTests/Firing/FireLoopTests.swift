@@ -46,7 +46,7 @@ struct FireLoopTests {
     @Test func `a watchdog that waits for the sockets holds up no other partition, and the loops are asked once`() throws {
         let rig = try PartitionedRig()
         let asked = Guarded(0)
-        let reader = rig.partitions[3].engine.addReader { asked.withLock { $0 += 1 } }
+        let reader = rig.shared.addReader { asked.withLock { $0 += 1 } }
         rig.fire()
         for number in 0..<2 { try rig.create("dog", in: number, TimerRules(.watchdog(300))) }
         for number in 2..<4 { try rig.create("shot", in: number, TimerRules(.after(300))) }

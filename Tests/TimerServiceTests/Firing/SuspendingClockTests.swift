@@ -112,7 +112,7 @@ struct OutageTests {
     func `after a stand-still of any length waiting kicks come first`(milliseconds: Int64, clock: TimerClock) throws {
         let rig = try Rig()
         let asked = Guarded(0)
-        let reader = rig.engine.addReader { asked.withLock { $0 += 1 } }
+        let reader = rig.shared.addReader { asked.withLock { $0 += 1 } }
         rig.fire()
         var rules = TimerRules(.watchdog(Self.period))
         rules.clock = clock
@@ -151,7 +151,7 @@ struct OutageTests {
 
     @Test func `a loop that reads no sockets any more holds a watchdog up for a second`() throws {
         let rig = try Rig()
-        _ = rig.engine.addReader {}
+        _ = rig.shared.addReader {}
         try rig.create("dog", TimerRules(.watchdog(300)))
         rig.time.pass(milliseconds: 400)
         #expect(rig.engine.fire() == .held)
@@ -168,7 +168,7 @@ struct OutageTests {
     @Test func `without a watchdog no reader is asked`() throws {
         let rig = try Rig()
         let asked = Guarded(0)
-        _ = rig.engine.addReader { asked.withLock { $0 += 1 } }
+        _ = rig.shared.addReader { asked.withLock { $0 += 1 } }
         try rig.create("shot", TimerRules(.after(300)))
         rig.time.pass(milliseconds: 60_000)
         rig.fire()
