@@ -13,31 +13,32 @@ public struct HashPrefix: Sendable, Equatable {
     public static let none = HashPrefix(checkedBits: 0, 0)
 
     /// How many top bits of a hash belong to the prefix.
-    public let bits: Int
+    public var bits: Int { Int(width) }
+    private let width: UInt32
     private let number: UInt32
 
-    private init(checkedBits bits: Int, _ number: UInt32) { (self.bits, self.number) = (bits, number) }
+    private init(checkedBits bits: UInt32, _ number: UInt32) { (width, self.number) = (bits, number) }
 
     /// The prefix of `bits` bits that are `number`; nil where `bits` are too many, or too few for it.
     public init?(bits: Int, number: Int) {
         guard (0...Self.mostBits).contains(bits), (0..<1 << bits).contains(number) else { return nil }
-        self.init(checkedBits: bits, UInt32(number))
+        self.init(checkedBits: UInt32(bits), UInt32(number))
     }
 
     // The shifts are masked, which spares a check: they are by less than their type's bits, but for the one by 32 where
     // there is no prefix, and there it shifts 0.
 
     /// What an index keeps of a hash: the 32 bits below the prefix.
-    func indexed(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: (hash &<< UInt64(bits)) &>> 32) }
+    func indexed(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: (hash &<< UInt64(width)) &>> 32) }
 
     /// The top half of the hash of which an index keeps `indexed`.
-    func topHalf(_ indexed: UInt32) -> UInt32 { number &<< UInt32(32 - bits) | indexed &>> UInt32(bits) }
+    func topHalf(_ indexed: UInt32) -> UInt32 { number &<< (32 &- width) | indexed &>> width }
 
     /// What an index keeps of the hashes with this top half; nil where they have another prefix.
     func indexed(topHalf half: UInt32) -> ClosedRange<UInt32>? {
-        let first = half &<< UInt32(bits)
+        let first = half &<< width
         guard topHalf(first) == half else { return nil }
-        return first...first | (1 << UInt32(bits) - 1)
+        return first...first | (1 << width - 1)
     }
 
     /// Where the hashes that are not below `place` begin in an index; nil where `place` is behind all of the prefix.

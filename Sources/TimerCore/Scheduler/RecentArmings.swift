@@ -13,9 +13,12 @@ struct RecentArmings {
     private(set) var count = 0
 
     mutating func append(_ slot: SlotIndex) {
-        if slots.count < Self.capacity { slots.append(slot) } else { slots[count % Self.capacity] = slot }
+        if slots.count == Self.capacity { slots[count % Self.capacity] = slot } else { grow(slot) }
         count += 1
     }
+
+    // Kept out of `append`, which every arming calls, so that `append` is inlined.
+    @inline(never) private mutating func grow(_ slot: SlotIndex) { slots.append(slot) }
 
     /// Those after the first `seen`; nil when not all of them are remembered any more.
     func after(_ seen: Int) -> [SlotIndex]? {
