@@ -38,12 +38,15 @@ struct FireLoopTests {
         rig.fire()
         rig.time.pass(milliseconds: 200)
         #expect(rig.loop.step() == .more)
-        #expect(rig.fires == [EngineConfiguration.stepLimit, 1, 1, 1])
+        #expect(rig.fires[0] <= EngineConfiguration.stepLimit)
+        #expect(rig.fires[1...] == [1, 1, 1])
         rig.fire()
         #expect(rig.fires == [200, 1, 1, 1])
     }
 
-    @Test func `a watchdog that waits for the sockets holds up no other partition, and the loops are asked once`() throws {
+    @Test func `a watchdog that waits for the sockets holds up no other partition, and the loops are asked once`()
+        throws
+    {
         let rig = try PartitionedRig()
         let asked = Guarded(0)
         let reader = rig.shared.addReader { asked.withLock { $0 += 1 } }
@@ -149,5 +152,7 @@ struct FireLoopTests {
 
 extension PartitionedRig {
     /// Takes what the engines have recorded, as the committer does.
-    fileprivate func commit() { for partition in partitions { _ = partition.engine.ready(CommitDemand(), into: ReadyBatch()) } }
+    fileprivate func commit() {
+        for partition in partitions { _ = partition.engine.ready(CommitDemand(), into: ReadyBatch()) }
+    }
 }

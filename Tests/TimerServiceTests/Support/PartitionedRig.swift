@@ -77,7 +77,7 @@ extension Partition {
     }
 
     /// The key of the timer `id`.
-    func key(_ id: String) -> TimerKey { TimerKey(id: Array(id.utf8).span, siphash: engine.siphash) }
+    func key(_ id: String) -> TimerKey { TimerKey(id: Array(id.utf8).span, siphash: SipHash(secret: secret)) }
 
     /// Makes a timer. Returns the position of the newest record.
     @discardableResult
