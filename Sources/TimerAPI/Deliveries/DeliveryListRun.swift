@@ -34,9 +34,11 @@ final class DeliveryListRun {
     /// The deliveries of the page, once it is done.
     private(set) var entries: [DeliveryEntry] = []
 
-    init(_ target: Target, siphash: SipHash, _ layout: PartitionLayout = .single) throws(Problem) {
+    init(
+        _ target: Target, siphash: SipHash, _ layout: PartitionLayout = .single, _ mark: PageMark = PageMark()
+    ) throws(Problem) {
         self.layout = layout
-        mark = PageMark(layout)
+        self.mark = mark
         var query = QueryReader(target)
         let states = Set(try query.words("state", [("pending", DeliveryState.pending), ("dead", .dead)]))
         showsPending = states.isEmpty || states.contains(.pending)

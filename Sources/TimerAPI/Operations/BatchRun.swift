@@ -78,7 +78,10 @@ final class BatchRun {
     }
 
     /// Whether every line was applied. `prepare` has still to write the last results.
-    var isApplied: Bool { next == ranges.count && lines.isEmpty && spread?.next == nil }
+    var isApplied: Bool { next == ranges.count && lines.isEmpty && isSpread }
+
+    /// Whether it is known which partition each line belongs to.
+    var isSpread: Bool { spread?.next == nil }
 
     /// Whether any line was applied.
     var hasBegun: Bool { next > lines.count - applied }
@@ -87,7 +90,7 @@ final class BatchRun {
     func prepare(_ makeID: () -> [UInt8], requestID: [UInt8]) {
         for result in results { writeResult(result, requestID) }
         results.removeAll(keepingCapacity: true)
-        if spread?.next != nil { return spreadLines(makeID) }
+        if !isSpread { return spreadLines(makeID) }
         guard lines.isEmpty else { return }
         let end = min(legLines.upperBound, next + APILimits.appliedPerStep)
         var bytes = 0
@@ -255,10 +258,10 @@ final class BatchRun {
 extension BatchRun: PartedRun {
     var isTotal: Bool { false }
 
-    var partition: Int { spread?.next == nil ? spread?.legs[leg].partition ?? 0 : 0 }
+    var partition: Int { isSpread ? spread?.legs[leg].partition ?? 0 : 0 }
 
     var isLegDone: Bool {
-        guard let spread, spread.next == nil else { return false }
+        guard let spread, isSpread else { return false }
         return next == legLines.upperBound && lines.isEmpty && leg + 1 < spread.legs.count
     }
 

@@ -13,6 +13,8 @@ struct Executor {
 
     /// Takes one step of a ticket. Returns whether the step set its outcome: a final one, or one that needs the store first.
     func step(_ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
+        // Which partition has a batch's first lines is not known yet.
+        if layout.count > 1, case .batch(let run) = ticket.operation, !run.isSpread { return false }
         do throws(ServiceError) {
             if let idempotency = ticket.idempotency, !ticket.isUnderWay {
                 guard try begin(ticket, idempotency, turn) else { return true }

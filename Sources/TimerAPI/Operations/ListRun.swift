@@ -33,9 +33,9 @@ final class ListRun {
     /// What everything on the page reflects: all up to the event with this id.
     var head: EventID? { mark.head }
 
-    init(_ target: Target, _ layout: PartitionLayout = .single) throws(Problem) {
+    init(_ target: Target, _ layout: PartitionLayout = .single, _ mark: PageMark = PageMark()) throws(Problem) {
         self.layout = layout
-        mark = PageMark(layout)
+        self.mark = mark
         var query = QueryReader(target)
         states = Set(try query.words("state", TimerState.allCases.map { ("\($0.name)", $0) }))
         kinds = Set(try query.words("kind", TimerKind.allCases.map { ("\($0.name)", $0) }))

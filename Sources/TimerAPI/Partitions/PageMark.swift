@@ -1,28 +1,35 @@
 import TimerLog
 import TimerService
 
-/// What everything on a page reflects: all up to the event with an id.
+/// What everything on a page reflects, or what a stream begins behind: all up to the event with an id.
 ///
-/// Of a single partition that is its newest record when the page was begun. Of several it is an id below which no
-/// partition has anything to come once it was looked at, so that a client who follows from there on misses nothing.
+/// Of a single partition that is its newest record when it was looked at. Of several it is the newest event that was shown
+/// when the request came, once each partition gives its later records greater ids: so a client who follows from there on
+/// misses nothing, and is shown nothing that was answered before.
 struct PageMark {
-    private let layout: PartitionLayout
+    private let isDivided: Bool
     private var position: Int64?
     /// Numbers of the partitions that were looked at.
     private var seen: Set<Int> = []
 
-    init(_ layout: PartitionLayout) { self.layout = layout }
+    /// The mark of a log that is not divided.
+    init() { isDivided = false }
+
+    /// The mark of several partitions, at most the newest event of all.
+    init(newest: Int64) {
+        isDivided = true
+        position = newest
+    }
 
     /// The event; nil before the first partition was looked at.
     var head: EventID? { position.map { EventID($0) } }
 
     /// Notes that a partition is looked at now.
     mutating func note(_ turn: borrowing Turn, _ partition: Int) {
-        guard layout.count > 1 else {
+        if !isDivided {
             if position == nil { position = turn.head }
-            return
+        } else if seen.insert(partition).inserted, let goal = position {
+            position = turn.watermark(atMost: goal)
         }
-        guard seen.insert(partition).inserted else { return }
-        position = turn.watermark(atMost: position ?? turn.clockPosition)
     }
 }

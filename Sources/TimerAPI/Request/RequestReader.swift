@@ -8,6 +8,8 @@ import WireJSON
 struct RequestReader {
     let siphash: SipHash
     let layout: PartitionLayout
+    /// The newest event of all partitions that was shown.
+    let newest: () -> Int64
     /// Where time zones are looked up.
     let zones: any ZoneSource
     /// Makes an id for a timer whose client gave none.
@@ -38,6 +40,8 @@ struct RequestReader {
         }
     }
 
+    private var mark: PageMark { layout.count > 1 ? PageMark(newest: newest()) : PageMark() }
+
     func key(_ id: [UInt8]) -> TimerKey { TimerKey(id: id.span, siphash: siphash) }
 
     /// The key of the timer that the path names.
@@ -54,19 +58,20 @@ struct RequestReader {
         }
         switch ticket.route {
         case .timers:
-            return ticket.exchange.method == .post ? try create(ticket) : .list(try ListRun(ticket.target, layout))
+            return ticket.exchange.method == .post
+                ? try create(ticket) : .list(try ListRun(ticket.target, layout, mark))
         case .timer: return try timer(ticket)
         case .batch: return try batch(ticket)
         case .bulk: return try bulk(ticket)
         case .preview: return try preview(ticket)
-        case .deliveries: return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash, layout)))
+        case .deliveries: return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash, layout, mark)))
         case .redrive: return try redrive(ticket)
         case .delivery, .deliveryRedrive: return try delivery(ticket)
         case .timerNext:
             let key = try pathKey(ticket)
             return .next(key, count: try count(ticket))
         case .events, .timerEvents, .timerWait:
-            return .stream(try StreamReader(siphash: siphash, layout: layout).plan(ticket))
+            return .stream(try StreamReader(siphash: siphash, mark: mark).plan(ticket))
         default:
             try requireNoParameters(ticket)
             return .none

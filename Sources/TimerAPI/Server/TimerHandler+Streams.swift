@@ -132,6 +132,10 @@ extension TimerHandler {
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
         var plan = plan
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
+        // Everything that it is to show is there by now, though no event need stand where it is to end.
+        if plan.filter.timer == nil {
+            plan.end = plan.end.map { min($0, context.service.feed.head) }
+        }
         if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: horizon(of: plan)) }
         guard let answer = ticket.answer.take() else { return }
         ticket.exchange.response.reset()

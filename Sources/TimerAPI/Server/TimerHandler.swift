@@ -50,7 +50,8 @@ final class TimerHandler: LoopHandler {
         let count = partitions.value.layout.count
         (ready, long) = (PartitionQueues(count: count), PartitionQueues(count: count))
         reader = RequestReader(
-            siphash: context.service.siphash, layout: partitions.value.layout, zones: context.service.zones,
+            siphash: context.service.siphash, layout: partitions.value.layout,
+            newest: { [feed = context.service.feed] in feed.newest }, zones: context.service.zones,
             makeID: ids.next)
         executor = Executor(service: context.service, layout: partitions.value.layout)
         access = Published.Copy(context.configuration.access)

@@ -1,5 +1,4 @@
 import TimerCore
-import TimerLog
 
 /// What a request for events asks for, and where its stream begins.
 struct StreamPlan {
@@ -45,5 +44,5 @@ struct StreamPlan {
     var subscribedAt: Int64?
 
     /// A plan of all timers, from now on.
-    init(_ layout: PartitionLayout = .single) { mark = PageMark(layout) }
+    init(_ mark: PageMark = PageMark()) { self.mark = mark }
 }

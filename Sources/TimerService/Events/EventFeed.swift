@@ -64,6 +64,9 @@ public final class EventFeed: Sendable {
     /// Position up to which every event is shown. It does not move with time alone.
     public var head: Int64 { hub?.head ?? Self.head(of: owned()) }
 
+    /// The newest position that was published.
+    public var newest: Int64 { hub?.head ?? Self.newest(of: owned()) }
+
     /// As `head`, of `sources`.
     static func head(of sources: [any EventSource]) -> Int64 {
         let newest = newest(of: sources)

@@ -17,9 +17,6 @@ public import TimerCore
     /// Position of the newest record given out: an answer that speaks of everything waits until it is durable.
     public var head: Int64 { engine.batch.head }
 
-    /// The position that the calendar's instant stands for.
-    public var clockPosition: Int64 { PositionClock.position(at: now) }
-
     /// A position that is below that of every later record, at most `goal`.
     public func watermark(atMost goal: Int64) -> Int64 { engine.batch.watermark(atMost: goal) }
 
