@@ -20,11 +20,11 @@ ONLY ?=
 ACCEPT ?=
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build check test simulate torture soak leaks instructions bench bench-alarms bench-more bench-streams holds \
+.PHONY: help run build check test test-partitions simulate torture soak leaks instructions bench bench-alarms bench-more bench-streams holds \
 	compare lint format sanitize fuzz clean setup setup-tests
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: setup ## Install what is missing, build release, serve on 127.0.0.1:8080 with data in ./timerd-data
 	swift build -c release --product timerd
@@ -41,6 +41,12 @@ test: setup-tests ## Run every test: Swift, then the real binary from outside
 	swift test --skip-build --disable-xctest
 	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py
 	.venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture Tests/Soak Benchmarks
+
+# What is left out needs another start, or SQLite's files; what nothing may run beside is not about partitions.
+test-partitions: setup-tests ## Run the black-box tests against memory that is divided into four partitions, side by side
+	swift build --product timerd
+	TEST_PARTITIONS=4 TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q -n 4 --dist loadgroup -m 'not alone' \
+	    Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
 simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or the one of SEED=123
 	$(if $(SEED),SEED=$(SEED),SEEDS=$(SEEDS)) $(if $(FIRST_SEED),FIRST_SEED=$(FIRST_SEED)) swift test -c release \

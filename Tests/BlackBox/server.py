@@ -59,7 +59,7 @@ class Server:
         self.flags, self.listen, self.env, self.token = list(map(str, flags)), list(listen), env, token
         self.limits = list(limits)
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-"))
-        self.data = Path(data) if data else self.directory / "data"
+        self._data = Path(data) if data else self.directory / "data"
         if PARTITIONS:
             if data or any(flag.startswith(("--store", "--data", "--durability")) for flag in self.flags):
                 pytest.skip("memory keeps nothing for another start")
@@ -75,6 +75,13 @@ class Server:
     def __exit__(self, *_):
         self.kill9()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    @property
+    def data(self):
+        """The data directory."""
+        if PARTITIONS:
+            pytest.skip("memory has no directory")
+        return self._data
 
     @property
     def pid(self):
@@ -102,8 +109,8 @@ class Server:
         command = [*self.command, "serve"]
         for address in self.listen:
             command += ["--listen", address]
-        if self.data and "--data" not in self.flags and "TIMERD_DATA" not in (self.env or {}):
-            command += ["--data", str(self.data)]
+        if self._data and "--data" not in self.flags and "TIMERD_DATA" not in (self.env or {}):
+            command += ["--data", str(self._data)]
         if self.limits:
             command = ["prlimit", *self.limits, *command]
         if setpriv := shutil.which("setpriv"):

@@ -143,7 +143,7 @@ final class ListRun {
                 self.search = search
                 return false
             }
-            soonest.add(search, of: partition)
+            soonest.add(search.found, next: search.next, of: partition)
             guard partition + 1 == layout.count else {
                 partition += 1
                 return false

@@ -25,10 +25,18 @@ extension Operation {
 extension DeliveryOperation {
     fileprivate func partition(_ layout: PartitionLayout) -> Int {
         switch self {
-        case .one(let run): layout.partition(ofPosition: run.id.position)
-        case .fail(_, let id): layout.partition(ofPosition: id.position)
+        case .one(let run): layout.partition(of: run.id)
+        case .fail(_, let id): layout.partition(of: id)
         case .list(let run): run.partition
         case .redrive(let run): run.partition
         }
+    }
+}
+
+extension PartitionLayout {
+    /// The partition that tells of a delivery: its own, or any where there is no partition that could have it.
+    fileprivate func partition(of delivery: EventID) -> Int {
+        let number = partition(ofPosition: delivery.position)
+        return number < count ? number : 0
     }
 }

@@ -18,14 +18,20 @@ struct SoonestMerge {
     init(limit: Int) { self.limit = limit }
 
     /// Adds what a search that is over has found in a partition.
-    mutating func add(_ search: SoonestSearch, of partition: Int) {
-        let added = search.found.map { Entry(place: $0.place, slot: $0.slot, partition: partition) }
+    ///
+    /// - Parameters:
+    ///   - found: soonest first.
+    ///   - bound: up to here every timer was found; nil where there is none beyond.
+    mutating func add(
+        _ found: [(place: Scheduler.DuePlace, slot: SlotIndex)], next bound: Scheduler.DuePlace?, of partition: Int
+    ) {
+        let added = found.map { Entry(place: $0.place, slot: $0.slot, partition: partition) }
         if entries.isEmpty && next == nil {
-            (entries, next) = (added, search.next)
+            (entries, next) = (added, bound)
             return
         }
         entries = (entries + added).sorted { $0.place < $1.place }
-        if let bound = search.next { next = next.map { min($0, bound) } ?? bound }
+        if let bound { next = next.map { min($0, bound) } ?? bound }
         if entries.count > limit {
             entries.removeSubrange(limit...)
             next = entries.last?.place

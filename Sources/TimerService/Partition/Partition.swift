@@ -37,7 +37,8 @@ public final class Partition: @unchecked Sendable {
     let hashPrefix: HashPrefix
     let report: @Sendable (ServiceEvent) -> Void
     let bell: CommitBell
-    private let oldestAtStart: Int64
+    /// Position of the oldest event when the log was opened, or that of the first one to come.
+    let oldestAtStart: Int64
 
     /// Takes a recovered log over.
     ///
@@ -63,8 +64,9 @@ public final class Partition: @unchecked Sendable {
         tail = LogTail(head)
         oldestAtStart = oldest ?? engine.nextPosition
         // A log that is whole never gave an id before its first: a client with an earlier one knows another log, and has
-        // a gap.
-        trim = LogTrim(deletedThrough: deletedThrough > 0 ? deletedThrough : oldestAtStart - 1, held: bytes)
+        // a gap. Of several partitions that is told by the first of all: see `PartitionMap.horizon`.
+        let first = place.layout == .single ? oldestAtStart - 1 : 0
+        trim = LogTrim(deletedThrough: deletedThrough > 0 ? deletedThrough : first, held: bytes)
     }
 
     /// Position up to which events are no longer kept.

@@ -18,6 +18,15 @@ public struct PartitionMap: Sendable {
         self.places = places
     }
 
+    /// Position up to which events of some partition are no longer kept, or which lies before all of them.
+    var horizon: Int64 {
+        let deleted = all.reduce(0) { max($0, $1.horizon) }
+        return max(deleted, (all.lazy.map(\.oldestAtStart).min() ?? 1) - 1)
+    }
+
+    /// Position of the oldest event from which on all are kept.
+    var oldestKept: Int64 { all.count == 1 ? all[0].oldestKept : horizon + 1 }
+
     /// The map with `partition` in the place of its number.
     func adding(_ partition: Partition) -> PartitionMap {
         PartitionMap(layout, all.filter { $0.number != partition.number } + [partition])

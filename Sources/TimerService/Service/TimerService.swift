@@ -183,10 +183,10 @@ public final class TimerService: Sendable {
     public var isWritable: Bool { partitions.value.all.allSatisfy { $0.engine.takesChanges } }
 
     /// Position up to which events of some partition are no longer kept.
-    public var horizon: Int64 { partitions.value.all.reduce(0) { max($0, $1.horizon) } }
+    public var horizon: Int64 { partitions.value.horizon }
 
     /// Position of the oldest event from which on all are kept.
-    public var oldestKept: Int64 { partitions.value.all.reduce(0) { max($0, $1.oldestKept) } }
+    public var oldestKept: Int64 { partitions.value.oldestKept }
 
     /// Tells an operator that a row of old events can't be shown.
     public func note(unreadable error: StoreError) { report(.eventsUnreadable(error)) }
