@@ -10,7 +10,7 @@ import faults as disk_faults
 from browser import Browser, Page
 from receiver import Receiver
 from relay import Relay
-from server import Server, binary
+from server import PARTITIONS, Server, binary
 
 names = itertools.count(1)
 outcome = pytest.StashKey()
@@ -25,8 +25,12 @@ def pytest_sessionstart(session):
 
 
 def pytest_collection_modifyitems(items):
-    """In a run with several workers, the tests of a file that use pages share a worker, so that few workers start a browser."""
+    """Leaves out what needs the log of a single server, where there are several partitions. In a run with several workers, the
+    tests of a file that use pages share a worker, so that few workers start a browser.
+    """
     for item in items:
+        if PARTITIONS and item.get_closest_marker("undivided"):
+            item.add_marker(pytest.mark.skip(reason="needs the log of a single server"))
         if "browser" in item.fixturenames:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 

@@ -1,5 +1,7 @@
 """Requests under an Idempotency-Key when writes fail, redrives are cut, or there are too many answers to keep."""
 
+import pytest
+
 from test_failing_writes import failing, limit_writes  # noqa: F401
 from test_keyed_runs import cut, keyed, timers
 from timers import poll
@@ -29,6 +31,7 @@ def test_a_batch_that_failing_writes_cut_goes_on_behind_what_stands(failing):  #
     assert failing.client.timer("tick")["version"] == tick["version"] + 3000
 
 
+@pytest.mark.undivided
 def test_a_run_that_changes_nothing_keeps_no_answer_while_writes_fail(failing):  # noqa: F811
     limit_writes(failing, 1000)
     failing.client.post("/v1/timers", {"after": "1h"}, timeout=15).problem(503, "storage-unavailable")

@@ -48,6 +48,7 @@ def test_nonsense_in_the_environment_is_refused_by_name(tmp_path, name, value):
     assert code in (64, 78) and (name in stderr or value in stderr)
 
 
+@pytest.mark.undivided
 def test_the_environment_configures(new_server, tmp_path):
     data = tmp_path / "from-env"
     server = new_server(listen=[], env={"TIMERD_LISTEN": "127.0.0.1:0", "TIMERD_DATA": str(data), "TIMERD_MAX_TIMERS": "1"})

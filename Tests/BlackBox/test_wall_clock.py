@@ -81,6 +81,7 @@ def test_a_step_forward_is_a_gap_of_the_wall_clock_alone(new_server, clock, step
     assert api.timer("beyond")["fireCount"] == 0
 
 
+@pytest.mark.undivided
 @pytest.mark.parametrize("step", [HOUR, -HOUR])
 def test_after_any_step_the_soonest_due_are_listed_in_order_from_any_place(new_server, clock, step):
     api = new_server(env=clock.env).client
@@ -98,6 +99,7 @@ def test_after_any_step_the_soonest_due_are_listed_in_order_from_any_place(new_s
         assert [timer["id"] for timer in page["timers"]] == found
 
 
+@pytest.mark.undivided
 @pytest.mark.parametrize("step", [HOUR, DAY])
 def test_after_a_step_back_the_wall_clock_waits_and_repeats_nothing(new_server, clock, step):
     api = new_server(env=clock.env).client

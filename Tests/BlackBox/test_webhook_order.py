@@ -3,6 +3,8 @@
 import random
 import threading
 
+import pytest
+
 from receiver import Answer, Gate, Receiver, hang
 from timers import duration, poll, types
 from webhooks import FAST, STUBBORN, attempts, deliveries, event, events, fire, fired, hooked
@@ -171,6 +173,7 @@ def test_above_the_bound_of_one_timer_the_oldest_is_dead(api, receiver, name):
     assert len(all_dead) - over in (0, 1) and receiver.ids("/") == [ids[0], *ids[1 + len(all_dead):]]
 
 
+@pytest.mark.undivided
 def test_above_the_backlog_the_oldest_of_all_is_dead(new_server, receiver):
     api = new_server("--webhook-backlog", "5").client
     receiver.script("/", gate := Gate())

@@ -13,9 +13,10 @@ final class BulkRedriveRun {
     private var last: Int64?
     private var isAtEnd = false
     private var reading: DeliveryEventReading?
-    /// The partition of the leg that is under way, and the last one.
-    private(set) var partition = 0
-    private let lastPartition: Int
+    /// The partitions of the legs that are left, the one under way first.
+    private var legs: ArraySlice<Int>
+    /// The partition of the leg that is under way.
+    var partition: Int { legs.first ?? 0 }
     /// What the leg under way has done, and what those before it did.
     private var legCounts = BulkCounts()
     private var earlierCounts = BulkCounts()
@@ -26,7 +27,8 @@ final class BulkRedriveRun {
     private var changedAtPart = 0
 
     init(
-        _ document: JSONDocument, isDry: Bool, siphash: SipHash, _ layout: PartitionLayout = .single
+        _ document: JSONDocument, isDry: Bool, siphash: SipHash, key: Hash128? = nil,
+        _ layout: PartitionLayout = .single
     ) throws(Problem) {
         self.isDry = isDry
         var timer: TimerKey?
@@ -52,9 +54,11 @@ final class BulkRedriveRun {
         }
         (self.timer, self.labels) = (timer, labels)
         // A timer's deliveries are in its partition.
-        let own = timer.map { layout.partition(ofHash: $0.hash) }
-        partition = own ?? 0
-        lastPartition = own ?? layout.count - 1
+        let own = timer.map { [layout.partition(ofHash: $0.hash)] } ?? Array(0..<layout.count)
+        // In its key's own partition any other request with the key is met.
+        let home = key.map { layout.partition(ofHash: $0.high) }
+        legs = own[...]
+        if let home { legs = [home] + own.filter { $0 != home } }
     }
 
     /// Takes the next step, under the lock: redrives the dead letters whose events were read, and finds the next ones.
@@ -77,7 +81,7 @@ final class BulkRedriveRun {
         return .needsEvents(reading)
     }
 
-    private var end: DeliveryStep { partition == lastPartition ? .done : .more }
+    private var end: DeliveryStep { legs.count == 1 ? .done : .more }
 
     private func find(_ turn: borrowing Turn) -> [DeliveryStanding] {
         let last = self.last ?? turn.head
@@ -120,13 +124,13 @@ final class BulkRedriveRun {
 extension BulkRedriveRun: PartedRun {
     var isTotal: Bool { true }
 
-    var isLegDone: Bool { isAtEnd && reading == nil && partition < lastPartition }
+    var isLegDone: Bool { isAtEnd && reading == nil && legs.count > 1 }
 
     func beginNextLeg() {
         earlierCounts = counts
         (legCounts, changedAtPart) = (BulkCounts(), 0)
         (after, last, decided, isAtEnd) = (0, nil, 0, false)
-        partition += 1
+        legs.removeFirst()
     }
 
     func endLeg() { isAtEnd = true }

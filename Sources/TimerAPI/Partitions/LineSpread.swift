@@ -31,7 +31,7 @@ struct LineSpread {
         self.layout = layout
         self.siphash = siphash
         self.key = key
-        if count == 0 { legs = [Leg(partition: 0, lines: 0..<0)] }
+        if count == 0 { finish() }
     }
 
     /// The number of the next line that has no partition yet; nil when each has.
@@ -81,6 +81,16 @@ struct LineSpread {
 
     private mutating func finish() {
         order = Array(0..<count).sorted { (partitions[$0], $0) < (partitions[$1], $1) }
+        // In its key's own partition any other request with the key is met.
+        let home = (key.map { layout.partition(ofHash: $0.high) }) ?? (count == 0 ? 0 : nil)
+        if let home {
+            order.sort {
+                (partitions[$0] == home ? 0 : 1, partitions[$0], $0) < (
+                    partitions[$1] == home ? 0 : 1, partitions[$1], $1
+                )
+            }
+            if order.first.map({ partitions[$0] != home }) ?? true { legs.append(Leg(partition: home, lines: 0..<0)) }
+        }
         var start = 0
         while start < count {
             let partition = partitions[order[start]]

@@ -14,7 +14,7 @@ extension TimerHandler {
         if plan.isAdmitted { return open(plan, ticket) }
         let horizon = horizon(of: plan)
         if plan.isOfDeleted && plan.newestOfTimer <= horizon { return forget(ticket) }
-        if let since = plan.since, since > plan.head {
+        if let since = plan.since, since > plan.head, since.position >= horizon {
             guard context.service.feed.mayLead(since.position) else {
                 return expire(plan, "there is no event with this id yet", ticket)
             }

@@ -319,7 +319,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
             pacer.notePause()
             return .done
         }
-        if pacerBefore.stoodStill(until: now.elapsed), hasStoodStill(pacerBefore, round) {
+        if pacerBefore.stoodStill(until: now.elapsed) && hasStoodStill(pacerBefore, round)
+            || hasLoopStoodStill(since: pacerBefore.lastBeat, round)
+        {
             scheduler.noteStall(until: now)
         }
         // Also when held: overload makes fires late, not missed.
@@ -343,6 +345,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Whether an overdue waking comes of a stand-still, and not of the turns that other partitions had meanwhile.
     private func hasStoodStill(_ pacer: FirePacer, _ round: FireRound) -> Bool {
         pacer.wasPaused || clock.boottime(ofElapsed: pacer.expected) <= round.stoodStillThrough
+    }
+
+    /// Whether the loop as a whole stood still since the engine's last sign of life: then what came due of any partition waited
+    /// for it, though nothing of this one be overdue by as much.
+    private func hasLoopStoodStill(since beat: Int64, _ round: FireRound) -> Bool {
+        round.stoodStillThrough != .min && clock.boottime(ofElapsed: beat) < round.stoodStillThrough
     }
 
     /// Has the fire loop look at the engine at once.

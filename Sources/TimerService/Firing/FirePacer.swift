@@ -3,7 +3,7 @@ struct FirePacer {
     /// What the alarm is armed for; `Int64.max` for nothing.
     private(set) var armedFor = Int64.max
     /// The fire loop's last sign of life.
-    private var lastBeat: Int64 = 0
+    private(set) var lastBeat: Int64 = 0
     /// Whether the fire loop is between two steps of one waking.
     private var isAdvancing = false
     /// Whether no timer could fire since the last sign of life: the log was folded, or storage fails.

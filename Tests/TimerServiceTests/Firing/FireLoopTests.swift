@@ -148,6 +148,30 @@ struct FireLoopTests {
         _ = rig.partitions[1].engine.fire(round)
         #expect(rig.fires == [1, 0, 0, 0])
     }
+
+    @Test func `what came due of any partition while the loop stood still is a misfire, however short it is overdue`()
+        throws
+    {
+        let rig = try PartitionedRig()
+        rig.fire()
+        var rules = TimerRules(.after(900))
+        rules.misfire = .skip
+        for number in 0..<2 { try rig.create("a", in: number, rules) }
+        rig.fire()
+        var pace = LoopPace()
+        pace.seen(at: rig.time.boottime())
+        // Another partition's timer is due after 100 ms.
+        pace.sleep(until: rig.time.boottime() + 100_000_000)
+        rig.time.pass(milliseconds: 1300)
+        var round = FireRound()
+        round.stoodStillThrough = pace.stoodStillThrough
+        _ = rig.partitions[0].engine.fire(round)
+        #expect(rig.fires == [1, 0, 0, 0])
+        pace.seen(at: rig.time.boottime())
+        round.stoodStillThrough = pace.stoodStillThrough
+        _ = rig.partitions[1].engine.fire(round)
+        #expect(rig.fires == [1, 0, 0, 0])
+    }
 }
 
 extension PartitionedRig {
