@@ -8,7 +8,7 @@ extension Executor {
     func begin(
         _ ticket: Ticket, _ idempotency: (key: Hash128, fingerprint: Hash128), _ turn: borrowing Turn
     ) throws(ServiceError) -> Bool {
-        switch try turn.begin(ticket.legKey(idempotency.key), fingerprint: idempotency.fingerprint) {
+        switch try turn.begin(idempotency.key, fingerprint: idempotency.fingerprint) {
         case .fresh:
             ticket.isUnderWay = true
             if ticket.newestPart != 0 {
@@ -50,7 +50,7 @@ extension Executor {
             let isLast = isDone ? ticket.outcome.isSuccess : run.isLegDone
             if let part = run.takePart(isLast: isLast) {
                 turn.keep(
-                    part, of: ticket.legKey(idempotency.key), fingerprint: idempotency.fingerprint,
+                    part, of: idempotency.key, fingerprint: idempotency.fingerprint,
                     isTotal: run.isTotal, isLast: isLast)
                 ticket.newestPart = turn.head
                 ticket.rest(on: turn.head)
@@ -61,7 +61,7 @@ extension Executor {
         return isDone
     }
 
-    /// Goes on with a run's next leg, whose answer has a key of its own.
+    /// Goes on with a run's next leg, in whose partition the key is looked up anew.
     func beginNextLeg(_ run: any PartedRun, _ ticket: Ticket) {
         run.beginNextLeg()
         ticket.isUnderWay = false
@@ -70,8 +70,7 @@ extension Executor {
 
     /// Records the answer of a request with an idempotency key, or frees the key.
     func closeKey(of ticket: Ticket, _ turn: borrowing Turn) {
-        guard let (whole, fingerprint) = ticket.idempotency else { return }
-        let key = ticket.legKey(whole)
+        guard let (key, fingerprint) = ticket.idempotency else { return }
         guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests.positions(in: ticket.partition)) else {
             // If the request is tried again, the key is looked up again.
             ticket.isUnderWay = false
@@ -83,15 +82,5 @@ extension Executor {
         default: turn.answer(key, fingerprint: fingerprint, StoredResponse(ticket).encode())
         }
         ticket.rest(on: turn.head)
-    }
-}
-
-extension Ticket {
-    /// The key under which the answer, or the part of it that concerns the ticket's partition, is kept.
-    ///
-    /// A run has a key in each partition. Their hashes differ, as those of two keys do.
-    func legKey(_ key: Hash128) -> Hash128 {
-        guard partition > 0, operation.partedRun != nil else { return key }
-        return Hash128(high: key.high, low: key.low &+ UInt64(partition))
     }
 }

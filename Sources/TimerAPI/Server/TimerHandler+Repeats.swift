@@ -67,7 +67,7 @@ extension TimerHandler {
     /// Looks up the answer's positions again: compaction may have moved it before it was read. Returns whether there is one
     /// to be read.
     private func lookAgain(_ ticket: Ticket) -> Bool {
-        guard let key = (ticket.idempotency?.key).map(ticket.legKey), ticket.attempts < Self.mostLooks else {
+        guard let key = ticket.idempotency?.key, ticket.attempts < Self.mostLooks else {
             return false
         }
         ticket.attempts += 1
