@@ -344,13 +344,13 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
 
     /// Whether an overdue waking comes of a stand-still, and not of the turns that other partitions had meanwhile.
     private func hasStoodStill(_ pacer: FirePacer, _ round: FireRound) -> Bool {
-        pacer.wasPaused || clock.boottime(ofElapsed: pacer.expected) <= round.stoodStillThrough
+        pacer.wasPaused || round.stoodStillThrough.map { clock.boottime(ofElapsed: pacer.expected) <= $0 } ?? true
     }
 
     /// Whether the loop as a whole stood still since the engine's last sign of life: then what came due of any partition waited
     /// for it, though nothing of this one be overdue by as much.
     private func hasLoopStoodStill(since beat: Int64, _ round: FireRound) -> Bool {
-        round.stoodStillThrough != .min && clock.boottime(ofElapsed: beat) < round.stoodStillThrough
+        round.stoodStillThrough.map { clock.boottime(ofElapsed: beat) < $0 } ?? false
     }
 
     /// Has the fire loop look at the engine at once.

@@ -4,7 +4,7 @@ struct FireRound {
     var ticksAfter = Engine.tickInterval
     /// Whether the committer is woken for what is recorded; else the loop does so, once for many partitions.
     var rings = true
-    /// The end of the loop's last stand-still, in nanoseconds since boot: see `LoopPace`. `Int64.max` where there is one
-    /// partition, whose pacer sees each.
-    var stoodStillThrough = Int64.max
+    /// The end of the loop's last stand-still, in nanoseconds since boot: see `LoopPace`. Nil where there is one partition,
+    /// whose pacer sees each.
+    var stoodStillThrough: Int64?
 }
