@@ -158,6 +158,14 @@ def test_of_many_that_repeat_a_cut_batch_one_goes_on(new_server):
     assert api.batch(CREATES, **keyed("k")).headers["Idempotency-Replayed"] == "true"
 
 
+def test_a_key_is_known_whatever_timers_a_batch_is_about(api, name):
+    for number in range(10):
+        key = keyed(f"{name}-{number}")
+        api.batch([{"id": f"{name}-first-{number}", "after": "1h"}], **key).expect(200)
+        api.batch([{"id": f"{name}-second-{number}", "after": "1h"}], **key).problem(422, "idempotency-mismatch")
+        assert api.get(f"/v1/timers/{name}-second-{number}").status == 404
+
+
 def test_a_batch_whose_client_leaves_is_done_once(new_server):
     server = new_server()
     api = server.client

@@ -23,8 +23,9 @@ final class BatchRun {
     private let keepsParts: Bool
     /// Which line belongs where; nil with a single partition, which has them all in their order.
     private var spread: LineSpread?
-    /// Which leg of `spread` is under way.
+    /// Which leg of `spread` is under way, and whether it took a step, in which its key was looked up.
     private var leg = 0
+    private var hasStepped = false
     /// How many lines were read.
     private var next = 0
     private var lines: [Line] = []
@@ -204,6 +205,7 @@ final class BatchRun {
     ///
     /// - Throws: under an idempotency key, if the server can't apply a line at present: a later step tries it again.
     func apply(_ turn: borrowing Turn) throws(ServiceError) {
+        hasStepped = true
         while applied < lines.count {
             let result = apply(lines[applied], turn)
             if keepsParts {
@@ -262,16 +264,17 @@ extension BatchRun: PartedRun {
 
     var isLegDone: Bool {
         guard let spread, isSpread else { return false }
-        return next == legLines.upperBound && lines.isEmpty && leg + 1 < spread.legs.count
+        return hasStepped && next == legLines.upperBound && lines.isEmpty && leg + 1 < spread.legs.count
     }
 
     func beginNextLeg() {
         closeLeg()
         leg += 1
+        hasStepped = false
         earlierWholeBytes = wholeBytes
     }
 
-    func endLeg() {}
+    func endLeg() { hasStepped = true }
 
     var outcome: Outcome { .batch(self) }
 

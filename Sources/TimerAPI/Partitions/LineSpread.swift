@@ -80,17 +80,11 @@ struct LineSpread {
     }
 
     private mutating func finish() {
-        order = Array(0..<count).sorted { (partitions[$0], $0) < (partitions[$1], $1) }
-        // In its key's own partition any other request with the key is met.
-        let home = (key.map { layout.partition(ofHash: $0.high) }) ?? (count == 0 ? 0 : nil)
-        if let home {
-            order.sort {
-                (partitions[$0] == home ? 0 : 1, partitions[$0], $0) < (
-                    partitions[$1] == home ? 0 : 1, partitions[$1], $1
-                )
-            }
-            if order.first.map({ partitions[$0] != home }) ?? true { legs.append(Leg(partition: home, lines: 0..<0)) }
-        }
+        // In its key's own partition any other request with the key is met: that leg is the first, if it has lines or not.
+        let home = key.map { layout.partition(ofHash: $0.high) } ?? (count == 0 ? 0 : nil)
+        func rank(_ line: Int) -> Int { partitions[line] == home ?? -1 ? -1 : Int(partitions[line]) }
+        order = Array(0..<count).sorted { (rank($0), $0) < (rank($1), $1) }
+        if let home, order.isEmpty || partitions[order[0]] != home { legs.append(Leg(partition: home, lines: 0..<0)) }
         var start = 0
         while start < count {
             let partition = partitions[order[start]]

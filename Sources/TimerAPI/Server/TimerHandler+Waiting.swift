@@ -60,14 +60,15 @@ extension TimerHandler {
         }
         if case .replay(let positions) = ticket.outcome, let newest = positions.max() {
             // The earlier parts stood when they were looked up. Other records between them may be lost: not parts of the answer.
-            guard let engine = engine(ofPosition: newest) else { return .lost }
+            guard let engine = engine(ofPosition: newest) else { return .pending }
             if newest <= engine.shownHead { return engine.fate(of: newest) }
             return engine.isLost(newest) ? .lost : .pending
         }
         if case .stream = ticket.outcome {
-            return ticket.rests.fate { partitions.value[$0]?.engine.fateOfShown($1) ?? .lost }
+            return ticket.rests.fate { partitions.value[$0]?.engine.fateOfShown($1) ?? .pending }
         }
-        return ticket.rests.fate { partitions.value[$0]?.engine.fate(of: $1) ?? .lost }
+        // What another process goes on with may stand or not.
+        return ticket.rests.fate { partitions.value[$0]?.engine.fate(of: $1) ?? .pending }
     }
 
     private func engine(ofPosition position: Int64) -> Engine? { partitions.value.owner(ofPosition: position)?.engine }

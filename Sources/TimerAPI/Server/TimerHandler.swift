@@ -30,6 +30,8 @@ final class TimerHandler: LoopHandler {
     /// Requests that wait for a step under a lock: short ones, which take one step or a few, and long ones.
     private var ready: PartitionQueues
     private var long: PartitionQueues
+    /// Whether the partition of the next step is one with long requests, where there is one.
+    private var isLongNext = true
     /// Requests that took a step in this hold of the lock.
     private var applied: [Ticket] = []
     /// Requests whose answers wait for the disk; `resolved` holds them while they are looked at.
@@ -162,7 +164,9 @@ final class TimerHandler: LoopHandler {
     /// Takes one step each of the waiting requests of the partition that is next, in one hold of its lock, until the hold has
     /// cost as much as it may. At least one long request takes a step: the one that has waited longest.
     private func applyReady() {
-        guard let number = ready.next ?? long.next else { return }
+        // In turn, so that no partition's long requests wait for another one's short ones to end.
+        isLongNext.toggle()
+        guard let number = isLongNext ? long.next ?? ready.next : ready.next ?? long.next else { return }
         guard let partition = partitions.value[number] else { return refuseAll(of: number) }
         var hasLong = false
         partition.engine.turn { turn in

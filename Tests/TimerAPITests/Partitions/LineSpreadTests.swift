@@ -69,6 +69,16 @@ struct LineSpreadTests {
         #expect(other.order != first.order)
     }
 
+    @Test(arguments: [0, 1, 2, 3] as [UInt64])
+    func `under a key the first leg is in the key's partition, if it has lines or not`(home: UInt64) {
+        let ids = (0..<6).map { "timer-\($0 % 2)" }
+        let spread = spread(ids, key: Hash128(high: home << 62, low: 1))
+        #expect(spread.legs.first?.partition == Int(home))
+        #expect(Set(spread.legs.map(\.partition)) == Set(ids.map { partition(Array($0.utf8)) } + [Int(home)]))
+        #expect(spread.legs.count == Set(spread.legs.map(\.partition)).count)
+        #expect(spread.legs.flatMap(\.lines) == Array(ids.indices))
+    }
+
     @Test func `a batch without lines has one leg, of none`() {
         let spread = spread([])
         #expect(spread.next == nil)
