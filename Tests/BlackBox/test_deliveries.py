@@ -1,7 +1,5 @@
 """The deliveries API: pending deliveries, dead letters, and what clients can do with them."""
 
-import pytest
-
 from receiver import Answer, Gate
 from timers import instant, poll
 from test_operations import samples, value
@@ -121,7 +119,6 @@ def test_dead_letters_outlive_their_timer_and_go_where_it_pointed(api, receiver,
     assert receiver.wait_for(before + 1)[-1].id == id
 
 
-@pytest.mark.undivided
 def test_no_redrive_where_as_many_as_may_be_are_pending(new_server, receiver):
     api = new_server("--webhook-backlog", "1").client
     id = dead(api, receiver, "dead")[0]

@@ -22,7 +22,12 @@ struct PartitionQueues {
     /// Takes the oldest request of a partition out; nil if it has none.
     mutating func popFirst(in partition: Int) -> Ticket? {
         let ticket = queues[partition].popFirst()
-        if ticket != nil, queues[partition].isEmpty { waiting.removeAll { $0 == partition } }
+        guard ticket != nil, queues[partition].isEmpty else { return ticket }
+        if waiting.count == 1 {
+            waiting.removeAll(keepingCapacity: true)
+        } else {
+            waiting.removeAll { $0 == partition }
+        }
         return ticket
     }
 

@@ -12,7 +12,7 @@ struct Rests {
     /// Notes that the answer rests on the record at `position` too; 0 is no record.
     mutating func add(_ position: Int64, in partition: Int) {
         guard position != 0 else { return }
-        if positions == 0...0 && others[partition] == nil { self.partition = partition }
+        if positions == 0...0 && (others.isEmpty || others[partition] == nil) { self.partition = partition }
         if partition == self.partition {
             positions = Self.widen(positions, to: position)
         } else {
@@ -22,7 +22,7 @@ struct Rests {
 
     /// Notes that the answer rests on no record of `partition`.
     mutating func removeAll(in partition: Int) {
-        others[partition] = nil
+        if !others.isEmpty { others[partition] = nil }
         if partition == self.partition { positions = 0...0 }
     }
 
@@ -41,6 +41,7 @@ struct Rests {
     /// - Parameter fate: what became of those of one partition.
     func fate(_ fate: (_ partition: Int, ClosedRange<Int64>) -> Fate) -> Fate {
         var result = fate(partition, positions)
+        if others.isEmpty { return result }
         for (number, positions) in others where result != .lost {
             let other = fate(number, positions)
             if other != .durable { result = other }

@@ -8,6 +8,9 @@ extension Scheduler {
     /// How many deliveries are pending, those in flight and waiting included.
     public var pendingDeliveries: Int { deliveries.pending.count }
 
+    /// Most deliveries that may be pending: see `boundDeliveries`.
+    public var deliveryBacklog: Int { deliveries.backlog }
+
     /// Whether the timer of any pending one is deleted.
     public var hasDetachedDeliveries: Bool { deliveries.detachedCount > 0 }
 

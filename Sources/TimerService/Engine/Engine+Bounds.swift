@@ -16,7 +16,8 @@ extension Engine {
         guard bounds.isShared, !hasLeft else { return }
         let now = SharedBounds.Share(
             waitingBytes: waitingBytes, timers: scheduler.count, keys: idempotency.count,
-            answerBytes: idempotency.answerBytes)
+            answerBytes: idempotency.answerBytes, pending: scheduler.pendingDeliveries,
+            dead: scheduler.deadDeliveries)
         bounds.note(now, before: share)
         share = now
     }
@@ -31,6 +32,13 @@ extension Engine {
         guard bounds.isShared else { return }
         let kept = bounds.keyBounds(of: share)
         idempotency.bound(maximum: kept.keys, maximumBytes: kept.bytes)
+    }
+
+    /// Bounds the deliveries by what the other engines leave.
+    func boundDeliveries() {
+        guard bounds.isShared else { return }
+        let kept = bounds.deliveryBounds(of: share)
+        scheduler.boundDeliveries(backlog: kept.pending, deadLetters: kept.dead)
     }
 
     /// Counts no more for the bounds of the process, nor for the committer: the partition is not here any more.

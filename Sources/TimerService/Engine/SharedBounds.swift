@@ -12,10 +12,14 @@ final class SharedBounds: Sendable {
     private let maximumTimers: Int
     private let maximumKeys: Int
     private let maximumAnswerBytes: Int
+    private let maximumPending: Int
+    private let maximumDead: Int
     private let waitingBytes = Atomic<Int>(0)
     private let timers = Atomic<Int>(0)
     private let keys = Atomic<Int>(0)
     private let answerBytes = Atomic<Int>(0)
+    private let pending = Atomic<Int>(0)
+    private let dead = Atomic<Int>(0)
 
     /// - Parameter partitions: how many the volume has.
     init(_ configuration: EngineConfiguration, partitions: Int) {
@@ -24,6 +28,8 @@ final class SharedBounds: Sendable {
         maximumTimers = configuration.maximumTimers
         maximumKeys = configuration.maximumIdempotencyKeys
         maximumAnswerBytes = configuration.maximumIdempotencyBytes
+        maximumPending = configuration.deliveries.backlog
+        maximumDead = configuration.deliveries.deadLetters
     }
 
     /// What one engine holds, as it was noted last. Guarded by the engine's lock.
@@ -32,6 +38,9 @@ final class SharedBounds: Sendable {
         var timers = 0
         var keys = 0
         var answerBytes = 0
+        /// Deliveries that are pending, and dead letters.
+        var pending = 0
+        var dead = 0
     }
 
     /// Notes that an engine which held `old` holds `new`.
@@ -40,6 +49,8 @@ final class SharedBounds: Sendable {
         Self.add(new.timers - old.timers, to: timers)
         Self.add(new.keys - old.keys, to: keys)
         Self.add(new.answerBytes - old.answerBytes, to: answerBytes)
+        Self.add(new.pending - old.pending, to: pending)
+        Self.add(new.dead - old.dead, to: dead)
     }
 
     private static func add(_ difference: Int, to sum: borrowing Atomic<Int>) {
@@ -62,10 +73,19 @@ final class SharedBounds: Sendable {
     /// How many keys, and bytes of their answers, the engine with `share` may keep: what the others leave, and never less
     /// than an equal part.
     func keyBounds(of share: Share) -> (keys: Int, bytes: Int) {
-        func part(_ maximum: Int, _ others: Int) -> Int { max(maximum / partitions, maximum - others) }
-        return (
+        (
             part(maximumKeys, keys.load(ordering: .relaxed) - share.keys),
             part(maximumAnswerBytes, answerBytes.load(ordering: .relaxed) - share.answerBytes)
         )
     }
+
+    /// The same of deliveries that are pending, and of dead letters.
+    func deliveryBounds(of share: Share) -> (pending: Int, dead: Int) {
+        (
+            part(maximumPending, pending.load(ordering: .relaxed) - share.pending),
+            part(maximumDead, dead.load(ordering: .relaxed) - share.dead)
+        )
+    }
+
+    private func part(_ maximum: Int, _ others: Int) -> Int { max(maximum / partitions, maximum - others) }
 }

@@ -6,10 +6,12 @@ public import TimerLog
 /// Rows come in log order, only once they may be shown: when they are durable, or with `--durability interval` once no id of
 /// them can be given again. Those that are not on disk yet stay in memory.
 public final class EventHub: Sendable {
-    /// Rows are kept up to this many bytes of data.
+    /// Rows are kept up to this many bytes of data, of all partitions.
     static let capacityBytes = 16 << 20
     /// Rows are kept up to this many bytes while no new ones come: by then every live stream has read them.
     static let restingBytes = 1 << 20
+    /// What the hub of each partition may keep, however many there are.
+    private static let leastBytes = 64 << 10
 
     private struct State {
         var rows: [LogRow] = []
@@ -52,8 +54,18 @@ public final class EventHub: Sendable {
 
     private let state: Guarded<State>
 
+    /// Into how many parts the bytes that may be kept are divided.
+    private let parts: Int
+
     /// Begins with nothing held after `head`.
-    init(head: Int64) { state = Guarded(State(heldAfter: head, newest: head, durable: head)) }
+    ///
+    /// - Parameter partitions: of the volume; their hubs share what may be kept.
+    init(head: Int64, among partitions: Int = 1) {
+        parts = partitions
+        state = Guarded(State(heldAfter: head, newest: head, durable: head))
+    }
+
+    private func part(of bytes: Int) -> Int { max(min(bytes, Self.leastBytes), bytes / parts) }
 
     /// Calls `observer` after each publication and whenever waiting answers may have been resolved. Any thread.
     public func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observers.append(observer) } }
@@ -67,7 +79,7 @@ public final class EventHub: Sendable {
                 state.bytes += row.data.count
                 state.newest = row.last
             }
-            state.drop(downTo: Self.capacityBytes)
+            state.drop(downTo: part(of: Self.capacityBytes))
         }
     }
 
@@ -78,7 +90,7 @@ public final class EventHub: Sendable {
     }
 
     /// Drops all but a few rows.
-    func shrink() { state.withLock { $0.drop(downTo: Self.restingBytes) } }
+    func shrink() { state.withLock { $0.drop(downTo: part(of: Self.restingBytes)) } }
 
     /// Tells every observer.
     func notify() {

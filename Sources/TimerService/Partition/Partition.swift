@@ -58,7 +58,7 @@ public final class Partition: @unchecked Sendable {
         engine = Engine(
             log.fold, place: place, configuration: configuration, shared: shared, moved: moved,
             branchedAt: head.branchedAt)
-        hub = EventHub(head: head.last)
+        hub = EventHub(head: head.last, among: place.layout.count)
         self.store = store
         secret = head.secret
         tail = LogTail(head)

@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 import TimerCore
 
@@ -70,5 +71,33 @@ struct SharedBoundsTests {
         forget()
         forget()
         #expect(keys() == [4, 4])
+    }
+
+    @Test func `deliveries that are pending are bounded for all partitions together`() throws {
+        var configuration = EngineConfiguration()
+        configuration.deliveries.backlog = 4
+        let rig = try PartitionedRig(2, configuration)
+        let pending = { rig.partitions.map { $0.engine.snapshotCounters().pendingDeliveries } }
+        /// Makes timers that fire at once, each of which owes a delivery.
+        func fire(_ count: Int, _ stem: String, in number: Int) throws {
+            var rules = TimerRules(.after(10))
+            rules.deliveries = EventTypes(.fired)
+            for index in 0..<count {
+                let id = rig.published.value.id("\(stem)\(index)", in: number)
+                try rig.partitions[number].create(id, rules, webhook: [1, 2, 3])
+            }
+            rig.time.pass(milliseconds: 20)
+            rig.fire()
+        }
+        try fire(6, "a", in: 0)
+        #expect(pending() == [4, 0])
+        // A partition has never less than an equal part.
+        try fire(3, "b", in: 1)
+        #expect(pending() == [4, 2])
+        // The first has more than the other leaves, until it gets a further one.
+        try fire(1, "c", in: 0)
+        #expect(pending()[1] == 2 && pending()[0] < 4)
+        try fire(4, "d", in: 0)
+        #expect(pending() == [2, 2])
     }
 }
