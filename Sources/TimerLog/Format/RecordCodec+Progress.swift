@@ -9,7 +9,7 @@ import TimerCore
 /// ```
 extension RecordCodec {
     private static let stateMask: UInt8 = 7
-    /// The state of a timer that is suspended because nobody followed its events: five are enough for the others.
+    /// The state of a timer that is suspended because no stream followed its events. The other states are below five.
     private static let unsubscribedState: UInt8 = 5
     private static let flagsShift: UInt8 = 3
     private static let flagsMask: UInt8 = 15
@@ -38,7 +38,7 @@ extension RecordCodec {
     static func appendNextFire(
         _ instant: Int64?, _ progress: TimerProgress, at: Int64, to bytes: inout OutputSpan<UInt8>
     ) {
-        // 0 is left for "none": plus one unless it is negative.
+        // 0 stands for "none", so a distance that is not negative is written plus one.
         let distance = instant.map { $0 &- (progress.isPlanned ? progress.due : at) }
         ByteCoding.append(signed: distance.map { $0 < 0 ? $0 : $0 &+ 1 } ?? 0, to: &bytes)
     }
@@ -51,7 +51,7 @@ extension RecordCodec {
         return true
     }
 
-    /// How long ago an instant was, so that 0 is left for "never": plus one unless it lies ahead.
+    /// How long ago an instant was, plus one unless it lies ahead: 0 stands for "never".
     private static func age(of instant: Int64, at: Int64) -> Int64 {
         if instant == 0 { return 0 }
         let age = at &- instant

@@ -31,8 +31,8 @@ public enum RecordCodec {
     private static let silenceFlag: UInt8 = 0x40
     private static let reasonMask: UInt8 = 0x3F
 
-    /// Whether an event's record holds the whole definition: the events that show the payload or follow a change of it,
-    /// and those to be delivered, which their webhook and payload go along with.
+    /// Whether an event's record holds the whole definition. Events that show the payload or follow a change of it do, and
+    /// so do events that are to be delivered, as their delivery needs the webhook and the payload.
     public static func holdsDefinition(_ effect: Effect) -> Bool {
         guard let type = effect.type else { return false }
         return type.showsPayload || type == .rescheduled || effect.owesDelivery
@@ -68,8 +68,11 @@ public enum RecordCodec {
         endFrame(start, &bytes)
     }
 
-    /// Appends the record of a kick, of the watchdog whose name has that half of its hash and whose definition stands at
-    /// `base`.
+    /// Appends the record of a kick.
+    ///
+    /// - Parameters:
+    ///   - hash: the top half of the hash of the watchdog's name.
+    ///   - base: position of the record that holds the watchdog's definition.
     public static func appendKick(
         _ progress: TimerProgress, _ kicks: KickProgress, hash: UInt32, base: Int64, to bytes: inout [UInt8]
     ) {
@@ -117,7 +120,7 @@ public enum RecordCodec {
         endFrame(start, &bytes)
     }
 
-    /// Appends the record of a condensed row: records up to `position` stand for those that went.
+    /// Appends the record of a condensed row: records up to `position` hold what the removed records held.
     static func appendCondensed(restingOn position: Int64, at: Int64, to bytes: inout [UInt8]) {
         let start = beginFrame(&bytes)
         bytes.append(condensedKind)
@@ -179,7 +182,7 @@ public enum RecordCodec {
     static func decode(
         _ bytes: Span<UInt8>, _ body: Range<Int>, position: Int64, stride: Int64, into record: inout LogRecord
     ) -> Bool {
-        // Numbers that end too late must not be read from the next record.
+        // A number that does not end in this record must not be read on into the next one.
         let bytes = bytes.extracting(0..<body.upperBound)
         var offset = body.lowerBound - 4
         guard let stored = ByteCoding.readFixed(bytes, &offset, count: 4),

@@ -1,17 +1,18 @@
-/// How long the committer waits for company before it takes a batch.
+/// How long the committer delays a batch so that more requests share its append (group commit).
 ///
-/// Clients that were answered together ask again together. The first of them would have an append of its own, and the
-/// others the next one: each would wait for two. So as many requests as the last batch answered are waited for, but for no
-/// longer than half of what the last append took. Who is alone never waits.
+/// Clients that were answered together ask again together. Without a delay the first of them would have an append of its
+/// own, and the others the next one: each of these would wait for two appends. So the committer waits for as many requests
+/// as the last batch answered, at most half as long as the last append took. A single client never waits: its one request is
+/// all that the last batch answered.
 struct Gathering {
-    /// Requests that the last batch answered, whatever each of them changed: so many may come again.
+    /// Requests that the last batch answered: as many may come again.
     private(set) var expected = 0
-    /// Monotonic nanoseconds up to which they are waited for.
+    /// Monotonic nanoseconds up to which the committer waits for them.
     private(set) var deadline: Int64 = 0
 
     /// The longest wait, in nanoseconds.
     static let longest: Int64 = 2_000_000
-    /// Below this a sleep costs more than it gains.
+    /// The shortest wait, in nanoseconds: a shorter sleep costs more than it gains.
     static let shortest: Int64 = 20_000
 
     /// Notes that a batch was taken, with so many requests to answer.
