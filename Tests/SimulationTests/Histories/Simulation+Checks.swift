@@ -12,11 +12,11 @@ extension Simulation {
         let (batch, kicks) = (server.engine.batch.records, server.engine.batch.kicks)
         var found: [Recorded] = []
         var next = server.engine.batch.first + seen.records
-        if batch.count > seen.batch { found += try Recorded.all(batch[seen.batch...], first: &next) }
+        if batch.count > seen.batch { found += try Recorded.all(batch[seen.batch...], first: &next, in: place) }
         seen.records = batch.isEmpty ? 0 : next - server.engine.batch.first
         // Kicks get their positions when the batch is taken.
         var unknown: Int64 = 1 << 62
-        if kicks.count > seen.kicks { found += try Recorded.all(kicks[seen.kicks...], first: &unknown) }
+        if kicks.count > seen.kicks { found += try Recorded.all(kicks[seen.kicks...], first: &unknown, in: place) }
         (seen.batch, seen.kicks) = (batch.count, kicks.count)
         return found
     }

@@ -165,7 +165,7 @@ extension Simulation {
         missedUntil = ClockReadings()
         isDoomed = false
         model = durable
-        server = try Server(store, time)
+        server = try Server(store, time, place)
         model.forgetMemory(uptime: uptime, server.now())
         try adoptDeadLetters()
         durable = model

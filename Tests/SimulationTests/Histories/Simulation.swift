@@ -23,6 +23,8 @@ final class Simulation {
     var random: SeededGenerator
     let time: SimulatedTime
     let store = SimulatedStore()
+    /// Every fourth history is one of a log whose positions have a stride.
+    let place: PartitionPlace
     var server: Server
     var model = Model()
     /// The model as of the newest durable record.
@@ -83,7 +85,8 @@ final class Simulation {
         time = SimulatedTime(
             calendar: (starts.randomElement(using: &random) ?? 0) * 1_000_000_000
                 + Int64.random(in: 0..<1_000_000_000, using: &random))
-        server = try Server(store, time)
+        place = seed % 4 == 1 ? PartitionLayout(strided: 1).map { PartitionPlace(0, of: $0) } ?? .only : .only
+        server = try Server(store, time, place)
         lastAdvance = server.now().elapsed
         listen()
     }

@@ -21,7 +21,7 @@ final class Server {
         var count = 0
     }
 
-    init(_ store: SimulatedStore, _ time: SimulatedTime) throws(StoreError) {
+    init(_ store: SimulatedStore, _ time: SimulatedTime, _ place: PartitionPlace = .only) throws(StoreError) {
         var configuration = EngineConfiguration()
         configuration.retainMilliseconds = 60_000
         configuration.retainBytes = 4096
@@ -32,9 +32,9 @@ final class Server {
         let bell = CommitBell()
         store.begin()
         partition = Partition(
-            try RecoveredLog.recover(store, configuration), configuration: configuration,
+            try RecoveredLog.recover(store, configuration), place: place, configuration: configuration,
             shared: SharedParts(configuration, alarm: alarm, timeSource: time, bell: bell), report: { _ in })
-        let partitions = Published(PartitionMap(.single, [partition]))
+        let partitions = Published(PartitionMap(place.layout, [partition]))
         committer = Committer(
             SingleLogVolume(store), partitions, bell, durability: configuration.durability, foldsAtOnce: true)
         committer.retryPause = 1
