@@ -122,7 +122,8 @@ def test_watch_shows_events_and_reconnects_without_a_gap(new_server):
     server = new_server()
     server.client.create(id="watched", after="1h")
     process = subprocess.Popen([binary(), "watch", "--server", server.url, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                               env=environment(), bufsize=0)
+                               env=environment(), bufsize=0,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background ignores it
     try:
         # Watch shows no event from before it connected: keep toggling until it prints one.
         deadline = time.monotonic() + 10
