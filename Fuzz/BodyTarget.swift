@@ -1,4 +1,5 @@
 import TimerCore
+import TimerLog
 import TimerService
 import WireJSON
 

@@ -37,7 +37,9 @@ final class LiveServer: Sendable {
         server.serve(service)
     }
 
-    var timerCount: Int { service.engine.lock.withLock { service.engine.scheduler.count } }
+    private var engine: Engine { service.partitions.value.all[0].engine }
+
+    var timerCount: Int { engine.lock.withLock { engine.scheduler.count } }
 
     /// A new connection.
     func connect() -> Int32 {
