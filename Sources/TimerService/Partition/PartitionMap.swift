@@ -18,10 +18,10 @@ public struct PartitionMap: Sendable {
         self.places = places
     }
 
-    /// Position up to which events of some partition are no longer kept, or which lies before all of them.
+    /// Position up to which events of some partition are no longer kept; where all are kept, the one before the first.
     var horizon: Int64 {
         let deleted = all.reduce(0) { max($0, $1.horizon) }
-        return max(deleted, (all.lazy.map(\.oldestAtStart).min() ?? 1) - 1)
+        return deleted > 0 ? deleted : (all.lazy.map(\.oldestAtStart).min() ?? 1) - 1
     }
 
     /// Position of the oldest event from which on all are kept.

@@ -71,14 +71,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     /// Makes changes in one turn. Returns the position of the newest.
     @discardableResult
     func change(_ body: (borrowing Turn) throws(ServiceError) -> Void) throws(ServiceError) -> Int64 {
-        try engine.turn { (turn: borrowing Turn) -> Result<Int64, ServiceError> in
-            do throws(ServiceError) {
-                try body(turn)
-                return .success(turn.head)
-            } catch {
-                return .failure(error)
-            }
-        }.get()
+        try partition.change(body)
     }
 
     /// Makes a timer. Returns the position of the newest record.

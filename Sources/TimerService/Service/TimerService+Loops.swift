@@ -1,15 +1,7 @@
-internal import Platform
 public import TimerCore
-public import TimerLog
 
-/// Where things are, of what this process owns.
+/// What the partitions of a process have in common, for its I/O loops.
 extension TimerService {
-    /// How the volume is divided.
-    public var layout: PartitionLayout { partitions.value.layout }
-
-    /// The partition of a timer; nil where this process does not own it.
-    public func owner(of key: borrowing TimerKey) -> Partition? { partitions.value.owner(ofHash: key.hash) }
-
     /// The time zones of cron schedules; any thread.
     public var zones: any ZoneSource { configuration.zones }
 
