@@ -102,11 +102,8 @@ lint: ## Check the format of every Swift file
 format: ## Format every Swift file
 	swift format --in-place --parallel --recursive $(SWIFT_FILES)
 
-# A random history takes 4 s under a sanitizer: twelve of them, where `make test` runs 68. What a partition costs in memory
-# is not measured: sanitizers add theirs.
 sanitize: setup ## Run the Swift tests under ThreadSanitizer, then under AddressSanitizer
-	SEEDS=12 swift test --disable-xctest --skip PartitionCostTests --sanitize=thread --scratch-path .build-tsan
-	SEEDS=12 swift test --disable-xctest --skip PartitionCostTests --sanitize=address --scratch-path .build-asan
+	Scripts/sanitize.sh
 
 fuzz: setup ## Run the parsers and the whole server on mutated input, each fuzzer for SECONDS (60): TARGETS=
 	Fuzz/run.sh $(SECONDS) $(TARGETS)
