@@ -195,10 +195,14 @@ struct Executor {
             ticket.operation = .upcoming(fires)
         case .batch(let run):
             run.prepare(makeID, requestID: ticket.requestID)
+            endLeg(run, ticket)
+        case .bulk(let run):
+            endLeg(run, ticket)
+        case .deliveries(.redrive(let run)):
+            endLeg(run, ticket)
         default:
             break
         }
-        if let run = ticket.operation.partedRun, run.isLegDone { beginNextLeg(run, ticket) }
     }
 
     private func perform(

@@ -24,7 +24,7 @@ struct PartitionQueues {
         let ticket = queues[partition].popFirst()
         guard ticket != nil, queues[partition].isEmpty else { return ticket }
         if waiting.count == 1 {
-            waiting.removeAll(keepingCapacity: true)
+            waiting.removeLast()
         } else {
             waiting.removeAll { $0 == partition }
         }

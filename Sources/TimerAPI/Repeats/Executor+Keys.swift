@@ -61,8 +61,9 @@ extension Executor {
         return isDone
     }
 
-    /// Goes on with a run's next leg, in whose partition the key is looked up anew.
-    func beginNextLeg(_ run: any PartedRun, _ ticket: Ticket) {
+    /// Where a run's leg is done, goes on with its next one, in whose partition the key is looked up anew.
+    func endLeg(_ run: some PartedRun, _ ticket: Ticket) {
+        guard run.isLegDone else { return }
         run.beginNextLeg()
         ticket.isUnderWay = false
         ticket.newestPart = 0

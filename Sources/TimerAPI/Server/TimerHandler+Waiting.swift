@@ -54,21 +54,26 @@ extension TimerHandler {
     /// What became of the records that a ticket's answer rests on. An outcome that needs the store waits until the store has
     /// what it needs.
     private func fate(of ticket: Ticket) -> Fate {
-        if case .needsEvents(let reading) = ticket.outcome {
+        switch ticket.outcome {
+        case .needsEvents(let reading):
             // If the events are lost, the request is told so once the store has not found them.
             return reading.standings.allSatisfy { isThere($0.body, of: $0.id) } ? .durable : .pending
-        }
-        if case .replay(let positions) = ticket.outcome, let newest = positions.max() {
+        case .replay(let positions):
             // The earlier parts stood when they were looked up. Other records between them may be lost: not parts of the answer.
+            guard let newest = positions.max() else { return fateOfRests(ticket) }
             guard let engine = engine(ofPosition: newest) else { return .pending }
             if newest <= engine.shownHead { return engine.fate(of: newest) }
             return engine.isLost(newest) ? .lost : .pending
-        }
-        if case .stream = ticket.outcome {
+        case .stream:
             return ticket.rests.fate { partitions.value[$0]?.engine.fateOfShown($1) ?? .pending }
+        default:
+            return fateOfRests(ticket)
         }
-        // What another process goes on with may stand or not.
-        return ticket.rests.fate { partitions.value[$0]?.engine.fate(of: $1) ?? .pending }
+    }
+
+    /// What became of the records of a change. What another process goes on with may stand or not.
+    private func fateOfRests(_ ticket: Ticket) -> Fate {
+        ticket.rests.fate { partitions.value[$0]?.engine.fate(of: $1) ?? .pending }
     }
 
     private func engine(ofPosition position: Int64) -> Engine? { partitions.value.owner(ofPosition: position)?.engine }

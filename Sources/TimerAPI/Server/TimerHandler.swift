@@ -27,6 +27,8 @@ final class TimerHandler: LoopHandler {
     private(set) var streams: StreamTable!
     /// The partitions that this process owns.
     private(set) var partitions: Published<PartitionMap>.Copy
+    /// How the volume is divided.
+    private let layout: PartitionLayout
     /// Requests that wait for a step under a lock: short ones, which take one step or a few, and long ones.
     private var ready: PartitionQueues
     private var long: PartitionQueues
@@ -49,13 +51,13 @@ final class TimerHandler: LoopHandler {
         inbox = LoopInbox(loop)
         let ids = ids
         partitions = Published.Copy(context.service.partitions)
-        let count = partitions.value.layout.count
-        (ready, long) = (PartitionQueues(count: count), PartitionQueues(count: count))
+        layout = partitions.value.layout
+        (ready, long) = (PartitionQueues(count: layout.count), PartitionQueues(count: layout.count))
         reader = RequestReader(
-            siphash: context.service.siphash, layout: partitions.value.layout,
+            siphash: context.service.siphash, layout: layout,
             newest: { [feed = context.service.feed] in feed.newest }, zones: context.service.zones,
             makeID: ids.next)
-        executor = Executor(service: context.service, layout: partitions.value.layout)
+        executor = Executor(service: context.service, layout: layout)
         access = Published.Copy(context.configuration.access)
         gate = Gate(context.configuration, tokens: access.value.tokens)
         metrics = HTTPMetrics()
@@ -132,7 +134,7 @@ final class TimerHandler: LoopHandler {
     func enqueue(_ ticket: Ticket) {
         guard hasRoom(ticket) else { return }
         // A request that has begun a key goes on where the key is.
-        if !ticket.isUnderWay { ticket.partition = ticket.operation.partition(partitions.value.layout) }
+        if layout.count > 1 && !ticket.isUnderWay { ticket.partition = ticket.operation.partition(layout) }
         if ticket.operation.isLong { long.append(ticket) } else { ready.append(ticket) }
     }
 
@@ -176,8 +178,10 @@ final class TimerHandler: LoopHandler {
                 hasLong = true
             }
         }
-        ready.rotate(number)
-        long.rotate(number)
+        if layout.count > 1 {
+            ready.rotate(number)
+            long.rotate(number)
+        }
         for ticket in applied {
             executor.prepare(ticket, makeID: ids.next)
             if ticket.isDecided { decided(ticket) } else { enqueue(ticket) }
