@@ -74,6 +74,10 @@ extension Simulation {
     /// Checks that need no idle server.
     func check() throws {
         try drain()
+        try neighbours?.check(server)
+        if server.partitions.values.contains(where: { $0 !== server.partition && $0.engine.restarts > 0 }) {
+            reached.insert(.neighbourFolded)
+        }
         let now = server.now()
         try checkClock(now)
         ageKeys(now)
@@ -134,7 +138,7 @@ extension Simulation {
                 "\(timer) is due at \(instant), the server wakes at \(wake), now \(now), armed \(server.engine.pacer.armedFor)"
             )
             // A fire loop that has a step to make needs no alarm.
-            let alarm = server.alarm.armed
+            let alarm = server.alarmsAt
             try promise(
                 overflow || isLoopDue || server.alarm.isRung
                     || alarm <= max(time.sinceBoot, server.engine.clock.boottime(ofElapsed: instant)),
@@ -155,7 +159,7 @@ extension Simulation {
                 // When its last delivery went just now, the loop runs again at once.
                 let isKept =
                     timer.progress.due > now.down(.continuous) || !model.pending(of: timer.id).isEmpty
-                    || server.alarm.armed <= time.sinceBoot
+                    || server.alarmsAt <= time.sinceBoot
                 try promise(isKept, "\(timer.id) is kept beyond its `retain`")
             }
             guard state == .running else { continue }
@@ -240,6 +244,6 @@ extension Simulation {
     /// A stream reads on.
     func follow() throws {
         try follower.poll(server, store, audit)
-        if random.chance(oneIn: 10) { follower.isWatching = random.chance(oneIn: 2) ? "a" : nil }
+        if random.chance(oneIn: 10) { follower.isWatching = random.chance(oneIn: 2) ? ids[0] : nil }
     }
 }

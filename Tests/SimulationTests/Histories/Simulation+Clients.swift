@@ -11,13 +11,11 @@ extension Simulation {
         case command(TimerCommand, RescheduleTarget?)
     }
 
-    private static let ids = ["a", "b", "c", "d", "e", "f", "g", "h"]
-
     /// A client asks for something, and the answer is what the model expects.
     func request() throws {
         if random.chance(oneIn: 15) { return try createOnce() }
         if random.chance(oneIn: 12) { return try changeDelivery() }
-        let id = Self.ids.randomElement(using: &random) ?? "a"
+        let id = ids.randomElement(using: &random) ?? ids[0]
         let request = makeRequest(id)
         var condition = VersionCondition.none
         if random.chance(oneIn: 10) { condition = random.chance(oneIn: 4) ? .oneOf([]) : knownVersion(id) }

@@ -110,6 +110,7 @@ extension Simulation {
     private func endProcess() {
         isDoomed = true
         store.kill()
+        neighbours?.kill()
         server.committer.stop()
         server.pacing.stop()
     }
@@ -165,7 +166,7 @@ extension Simulation {
         missedUntil = ClockReadings()
         isDoomed = false
         model = durable
-        server = try Server(store, time, place)
+        server = try Server(store, time, place, neighbours)
         model.forgetMemory(uptime: uptime, server.now())
         try adoptDeadLetters()
         durable = model

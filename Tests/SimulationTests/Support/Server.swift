@@ -8,12 +8,16 @@ import Webhooks
 /// A server without threads: one process from its start to its end.
 final class Server {
     let partition: Partition
+    /// All partitions, by number: `partition` and its neighbours.
+    let partitions: [Int: Partition]
     let committer: Committer
     let compactor: LogCompaction
     let pacing = CompactionPacing()
     let dispatcher: Dispatcher
     let courier: SimulatedCourier
     let alarm = SimulatedAlarm()
+    private let time: SimulatedTime
+    private let shared: SharedParts
     /// Deliveries whose events could not be read.
     private let unreadable = Unreadable()
 
@@ -21,7 +25,10 @@ final class Server {
         var count = 0
     }
 
-    init(_ store: SimulatedStore, _ time: SimulatedTime, _ place: PartitionPlace = .only) throws(StoreError) {
+    init(
+        _ store: SimulatedStore, _ time: SimulatedTime, _ place: PartitionPlace = .only, _ neighbours: Neighbours? = nil
+    ) throws(StoreError) {
+        self.time = time
         var configuration = EngineConfiguration()
         configuration.retainMilliseconds = 60_000
         configuration.retainBytes = 4096
@@ -30,13 +37,14 @@ final class Server {
         configuration.deliveries.backlog = Model.backlog
         configuration.deliveries.deadLetters = Model.deadLetters
         let bell = CommitBell()
-        store.begin()
-        partition = Partition(
-            try RecoveredLog.recover(store, configuration), place: place, configuration: configuration,
-            shared: SharedParts(configuration, alarm: alarm, timeSource: time, bell: bell), report: { _ in })
-        let partitions = Published(PartitionMap(place.layout, [partition]))
-        committer = Committer(
-            SingleLogVolume(store), partitions, bell, durability: configuration.durability, foldsAtOnce: true)
+        shared = SharedParts(
+            configuration, partitions: place.layout.count, alarm: alarm, timeSource: time, bell: bell)
+        let volume = SimulatedVolume(place.layout) { number in neighbours?.store(number) ?? store }
+        partitions = try Self.open(volume, configuration, shared)
+        guard let partition = partitions[place.number] else { preconditionFailure("every partition is opened") }
+        self.partition = partition
+        let partitions = Published(PartitionMap(place.layout, Array(self.partitions.values)))
+        committer = Committer(volume, partitions, bell, durability: configuration.durability, foldsAtOnce: true)
         committer.retryPause = 1
         var tuning = LogCompaction.Tuning()
         tuning.slackBytes = 512
@@ -61,7 +69,41 @@ final class Server {
         dispatcher.watch(partition)
     }
 
+    /// Opens and folds every log of the volume.
+    private static func open(
+        _ volume: SimulatedVolume, _ configuration: EngineConfiguration, _ shared: SharedParts
+    ) throws(StoreError) -> [Int: Partition] {
+        var partitions: [Int: Partition] = [:]
+        for number in 0..<volume.layout.count {
+            volume.simulated(number).begin()
+            partitions[number] = Partition(
+                try RecoveredLog.recover(
+                    volume.store(number), configuration, hashPrefix: volume.layout.hashPrefix(of: number)),
+                place: PartitionPlace(number, of: volume.layout), configuration: configuration, shared: shared,
+                report: { _ in })
+        }
+        return partitions
+    }
+
     var engine: Engine { partition.engine }
+
+    /// A step of the fire loop: whichever neighbours are due, then the partition.
+    func fire() -> Engine.FireStep {
+        if partitions.count > 1 {
+            var due: [Int] = []
+            shared.schedule.takeDue(at: time.boottime()) { due.append($0) }
+            for number in due where number != partition.number {
+                while let neighbour = partitions[number], neighbour.engine.fire() == .more {}
+            }
+        }
+        return engine.fire()
+    }
+
+    /// Nanoseconds since boot at which the alarm goes off.
+    var alarmsAt: Int64 {
+        shared.schedule.armForSleep()
+        return alarm.armed
+    }
 
     var hub: EventHub { partition.hub }
 

@@ -52,13 +52,7 @@ final class PartitionedRig {
 extension PartitionMap {
     /// An id that begins with `stem`, of a timer that belongs to the partition numbered `number`.
     func id(_ stem: String, in number: Int) -> String {
-        guard let siphash = all.first?.engine.siphash else { return stem }
-        for attempt in 0... {
-            let id = "\(stem)-\(attempt)"
-            let hash = TimerKey(id: Array(id.utf8).span, siphash: siphash).hash
-            if layout.partition(ofHash: hash) == number { return id }
-        }
-        return stem
+        layout.id(stem, in: number, secret: all.first?.secret ?? [])
     }
 }
 
