@@ -21,7 +21,7 @@ ACCEPT ?=
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test test-partitions simulate torture soak leaks instructions bench bench-alarms bench-more bench-streams holds \
-	compare lint format sanitize fuzz clean setup setup-tests
+	compare screenshots lint format sanitize fuzz clean setup setup-tests
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,13 @@ holds: setup-tests ## Load the server with all that could hold the engine's lock
 compare: setup ## Hold this build against another binary, both measured in turn: OLD=path/to/timerd
 	swift build -c release --product timerd
 	Benchmarks/compare.sh "$(OLD)"
+
+# 520 fires are two minutes of them.
+screenshots: setup-tests ## Take the README's pictures of the dashboard anew, in two minutes
+	swift build -c release --product timerd
+	mkdir -p docs/images
+	TIMERD_BINARY=$(CURDIR)/.build/release/timerd SCREENSHOT_FIRES=520 SCREENSHOT_FOLDER=$(CURDIR)/docs/images \
+	    .venv/bin/pytest -q Tests/BlackBox/test_screenshots.py
 
 lint: ## Check the format of every Swift file
 	swift format lint --strict --parallel --recursive $(SWIFT_FILES)

@@ -1,0 +1,92 @@
+"""The pictures of the dashboard in README.md. `make screenshots` takes them anew, with two minutes of fires in the charts."""
+
+import os
+import re
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+
+from dashboard import Dashboard
+from server import ROOT
+
+KEPT = ROOT / "docs/images"
+SIZE = (1280, 760)
+SCHEMES = ["light", "dark"]
+FIRES = int(os.environ.get("SCREENSHOT_FIRES", "10"))
+
+TIMERS = [
+    {"id": "backup-nightly", "watchdog": "1d", "labels": {"host": "db-1"}},
+    {"id": "cart-4711", "after": "28m", "labels": {"shop": "prints"}, "payload": {"items": 3}},
+    {"id": "cart-4712", "after": "15m", "labels": {"shop": "prints"}, "payload": {"items": 1}},
+    {"id": "cart-4713", "after": "30m", "labels": {"shop": "frames"}, "payload": {"items": 8}},
+    {"id": "gauge-3", "every": "400ms", "labels": {"team": "blue"}},
+    {"id": "gauge-4", "every": "700ms", "labels": {"team": "blue"}},
+    {"id": "standup", "cron": "0 9 * * MON-FRI", "timeZone": "Europe/Berlin"},
+    {"id": "ticket-1207", "after": "8h", "labels": {"sla": "gold"}},
+    {"id": "trial-ada", "after": "14d", "start": "manual"},
+    {"id": "turn-12", "every": "3s", "labels": {"game": "go"}},
+    {"id": "worker-7", "watchdog": "1s", "labels": {"team": "blue"}},
+]
+COMMANDS = [("cart-4712", "cancel"), ("cart-4713", "fire"), ("ticket-1207", "suspend"), ("backup-nightly", "kick")]
+
+
+def fires(board):
+    """How many fires the chart of lateness is made of."""
+    shown = re.search(r"(\d+) fires", board.text("#lateness small"))
+    return int(shown[1]) if shown else 0
+
+
+def take(page, server, folder):
+    """Both pictures of a server with a few timers, taken once its page has shown FIRES fires."""
+    page.size(*SIZE)
+    page.prefers(reduced_motion="reduce")
+    board = Dashboard(page, server.url).until_live()
+    for timer in TIMERS:
+        server.client.create(**timer)
+    for id, command in COMMANDS:
+        server.client.command(id, command).expect(200)
+    board.until_row("worker-7", state="stalled")
+    board.until_row("cart-4713", state="completed")
+    page.until(lambda: fires(board) >= FIRES, timeout=200, told=f"the page did not show {FIRES} fires")
+    for scheme in SCHEMES:
+        page.prefers(color_scheme=scheme, reduced_motion="reduce")
+        assert page.driver.save_screenshot(str(folder / f"dashboard-{scheme}.png"))
+
+
+def look(path):
+    """A PNG's width and height, its first pixel, and how many of its rows differ."""
+    data = path.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n"), path
+    width, height, depth, kind, _, _, interlaced = struct.unpack(">IIBBBBB", data[16:29])
+    assert depth == 8 and kind in (2, 6) and not interlaced, "neither RGB nor RGBA"
+    packed, place = b"", 8
+    while place < len(data):
+        length, name = struct.unpack(">I4s", data[place:place + 8])
+        packed += data[place + 8:place + 8 + length] if name == b"IDAT" else b""
+        place += length + 12
+    pixels = zlib.decompress(packed)
+    stride = len(pixels) // height
+    rows = {pixels[start:start + stride] for start in range(0, len(pixels), stride)}
+    return (width, height), pixels[1:4], len(rows)
+
+
+def check(folder):
+    for scheme in SCHEMES:
+        path = folder / f"dashboard-{scheme}.png"
+        size, corner, rows = look(path)
+        assert size == SIZE, path
+        assert rows > SIZE[1] / 4, f"{path} is blank: {rows} different rows"
+        assert min(corner) > 200 if scheme == "light" else max(corner) < 80, f"{path} is not {scheme}: {tuple(corner)}"
+        assert path.stat().st_size < 200_000, path
+
+
+@pytest.mark.timeout(240)
+def test_the_pictures_can_be_taken(page, new_server, tmp_path):
+    take(page, new_server(), Path(os.environ.get("SCREENSHOT_FOLDER") or tmp_path))
+    check(Path(os.environ.get("SCREENSHOT_FOLDER") or tmp_path))
+
+
+def test_the_kept_pictures_are_whole():
+    check(KEPT)
