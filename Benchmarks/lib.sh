@@ -185,6 +185,17 @@ machine() {
         "$(df --output=fstype "$WORK" | tail -n 1)"
 }
 
+# replace_marked PAGE MARK FILE: what stands between the page's marks of that name becomes the file.
+replace_marked() {
+    python3 - "$2" "$3" "$1" <<'PYTHON'
+import pathlib, re, sys
+mark, (figures, page) = sys.argv[1], map(pathlib.Path, sys.argv[2:])
+text = page.read_text()
+marks = rf"(<!-- {mark} -->\n).*(<!-- /{mark} -->)"
+page.write_text(re.sub(marks, lambda match: match[1] + figures.read_text() + match[2], text, flags=re.S))
+PYTHON
+}
+
 # publish MARK COMMAND: writes FIGURES of this run, which COMMAND began, between the page's marks of that name.
 publish() {
     {
@@ -192,12 +203,6 @@ publish() {
             "$2" "$(date -u +%F)" "$(machine)" "$LOAD"
         cat "$FIGURES"
     } >"$WORK/published.md"
-    python3 - "$1" "$WORK/published.md" docs/PERFORMANCE.md <<'PYTHON'
-import pathlib, re, sys
-mark, (figures, page) = sys.argv[1], map(pathlib.Path, sys.argv[2:])
-text = page.read_text()
-marks = rf"(<!-- {mark} -->\n).*(<!-- /{mark} -->)"
-page.write_text(re.sub(marks, lambda match: match[1] + figures.read_text() + match[2], text, flags=re.S))
-PYTHON
+    replace_marked docs/PERFORMANCE.md "$1" "$WORK/published.md"
     say "docs/PERFORMANCE.md has the figures"
 }

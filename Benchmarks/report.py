@@ -10,6 +10,7 @@
     report.py tables FILE                  prints the sections as tables in Markdown, and before them the figures that have targets
     report.py json FILE MACHINE LOAD       prints the figures as JSON, one a line, with what they were measured on
     report.py chart FILE                   prints the figures of several servers as bars, in SVG
+    report.py readme JSON                  prints the table of the README from the figures as JSON
 """
 
 import datetime
@@ -173,6 +174,29 @@ def chart(figures):
     print(f"<style>{STYLE}\n</style>", *shapes, "</svg>", sep="\n")
 
 
+# --- The README's table
+
+PEERS = ["timerd", "Redis", "beanstalkd", "PostgreSQL"]
+SHOWN = [
+    ("durable creates, 1 connection", "Durable create, one request outstanding on each connection", "1 connection"),
+    ("durable creates, 64 connections", "Durable create, one request outstanding on each connection", "64 connections"),
+    ("200,000 due within 1 s: a client has it, p99", "200 k timers due within 1 s: from the due instant to a client",
+     "lateness p99"),
+    ("memory a timer, of a million", "1 M timers with a payload of 256 bytes", "memory a timer"),
+    ("a million timers after `kill -9`: ready in", "1 M timers with a payload of 256 bytes", "recovery after kill -9"),
+]
+
+
+def readme(measured):
+    """The README's table: medians beside those of the peers; what was not measured is left out."""
+    cells = {(figure["section"], figure["what"], figure["who"].split(",")[0]): amount(
+        statistics.median(figure["samples"]), figure["unit"]) for figure in measured["figures"] if figure["samples"]}
+    yield f"| measured by `make bench`, {measured['date']} | " + " | ".join(PEERS) + " |"
+    yield "|---" * (len(PEERS) + 1) + "|"
+    for shown, section, what in SHOWN:
+        yield f"| {shown} | " + " | ".join(cells.get((section, what, who), "–") for who in PEERS) + " |"
+
+
 def main():
     command, path, *rest = sys.argv[1:]
     if command == "figure":
@@ -181,6 +205,8 @@ def main():
         measured = {"date": datetime.date.today().isoformat(), "machine": rest[0], "load": float(rest[1])}
         lines = ",\n".join(json.dumps(figure, ensure_ascii=False) for figure in read(path))
         print(json.dumps(measured, ensure_ascii=False)[:-1] + ', "figures": [\n' + lines + "\n]}")
+    elif command == "readme":
+        print(*readme(json.loads(pathlib.Path(path).read_text())), sep="\n")
     else:
         {"tables": tables, "chart": chart}[command](read(path))
 

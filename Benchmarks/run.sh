@@ -165,6 +165,10 @@ write_report() {
     python3 Benchmarks/report.py tables "$RECORD" >"$FIGURES"
     cat "$FIGURES" "$docs/bench.json"
     [[ -n ${PARTS-}${QUICK-} ]] || publish "$1" "$2"
+    if [[ $docs == docs ]]; then
+        python3 Benchmarks/report.py readme docs/bench.json >"$WORK/readme.md"
+        replace_marked README.md figures "$WORK/readme.md"
+    fi
     say "$docs/bench.json and $docs/bench.svg have the figures too; it took $SECONDS s"
 }
 

@@ -46,6 +46,7 @@ missing_packages() {
     fi
     if [[ $1 == tests ]]; then
         command -v openssl >/dev/null || echo openssl
+        command -v jq >/dev/null || echo jq
         command -v python3 >/dev/null || echo python3
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
         command -v gcc clang >/dev/null || printf '%s\n' gcc libc6-dev

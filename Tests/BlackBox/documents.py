@@ -20,8 +20,8 @@ PATIENCE = 30.0
 
 
 def documents():
-    """README.md, CONTRIBUTING.md and every page of docs."""
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """README.md, the pages beside it, and every page of docs."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def name_of(path):

@@ -1,0 +1,91 @@
+"""The documents are true: their commands print what they show, up to ids, instants and versions, and their links lead somewhere."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from documents import Shell, anchors, blocks, comparable, documents, free_port, links, name_of, steps
+from server import ROOT
+from timers import STATES, transitions
+
+README = ROOT / "README.md"
+GUIDES = ROOT / "docs/guides"
+TOURS = [path for path in documents() if steps(path)]
+
+
+def lines_between(path, mark):
+    """What stands between two marks of a page."""
+    return re.search(rf"^<!-- {mark} -->\n(.*?)^<!-- /{mark} -->$", path.read_text(), re.MULTILINE | re.DOTALL)[1]
+
+
+@pytest.mark.parametrize("path", TOURS, ids=name_of)
+def test_commands_print_what_is_shown(path, new_server, tmp_path):
+    server = new_server()
+    with Shell(tmp_path, server, {8080: server.port, 8081: free_port(), 9000: free_port()}) as shell:
+        for number, command, shown in steps(path):
+            code, said = shell.run(command)
+            told = f"{name_of(path)}:{number}: {command}\n" + "\n".join([*said, shell.errors.read_text()])
+            assert code == 0, told
+            assert [comparable(line) for line in said] == [comparable(line) for line in shown], told
+
+
+def test_the_readme_and_every_guide_have_commands():
+    assert {README, *GUIDES.glob("*.md")} - {GUIDES / "README.md"} <= set(TOURS)
+
+
+def test_every_shell_block_is_valid_and_names_what_exists():
+    makefile = (ROOT / "Makefile").read_text()
+    found = [(path, number, text) for path in documents() for number, text in blocks(path, "sh")]
+    assert found
+    for path, number, text in found:
+        checked = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, timeout=10)
+        assert checked.returncode == 0, f"{name_of(path)}:{number}: {checked.stderr}"
+        for target in re.findall(r"^make ([\w-]+)", text, re.MULTILINE):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{name_of(path)}:{number}: no target {target}"
+        if "docker build" in text:
+            assert (ROOT / "Dockerfile").is_file()
+
+
+@pytest.mark.parametrize("path", documents(), ids=name_of)
+def test_every_local_link_leads_somewhere(path):
+    for number, link in links(path):
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), f"{name_of(path)}:{number}: {link}"
+        if anchor:
+            assert anchor in anchors(target), f"{name_of(path)}:{number}: {link} is none of {sorted(anchors(target))}"
+
+
+def test_every_guide_is_in_the_index():
+    named = {link for _, link in links(GUIDES / "README.md")}
+    assert {path.name for path in GUIDES.glob("*.md")} - {"README.md"} <= named
+
+
+def test_the_table_of_commands_is_the_one_that_runs():
+    rows = re.findall(r"^\| `(\w+)`.*?\|(.*)\|$", README.read_text(), re.MULTILINE)
+    table = {command: [cell.strip() for cell in cells.split("|")] for command, cells in rows if command in transitions()}
+    assert table.keys() == transitions().keys()
+    for command, cells in table.items():
+        if command == "kick":  # only for watchdogs; the tests' table is for other kinds
+            continue
+        for state, cell in zip(STATES, cells, strict=True):
+            plain, restartable = (transitions()[command][state, flag] for flag in (False, True))
+            assert cell.startswith("409") == (plain is None), (command, state)
+            assert ("restartable" in cell) == (plain != restartable), (command, state)
+
+
+def test_the_figures_are_those_that_were_measured():
+    specification = importlib.util.spec_from_file_location("report", ROOT / "Benchmarks/report.py")
+    report = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(report)
+    measured = report.json.loads((ROOT / "docs/bench.json").read_text())
+    assert lines_between(README, "figures").splitlines() == list(report.readme(measured))
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="no curl")
+def test_curl_is_new_enough_for_the_tour():
+    version = re.search(r"curl (\d+)\.(\d+)", subprocess.run(["curl", "--version"], capture_output=True, text=True).stdout)
+    assert (int(version[1]), int(version[2])) >= (7, 82)
