@@ -1,6 +1,6 @@
 import Glibc
 
-/// Small files read whole: `/proc` entries, token files.
+/// Small files read or written whole: `/proc` entries, token files, the list of listeners.
 public enum FileBytes {
     /// The first `limit` bytes of the file at `path`, or nil when it can't be read or is not a regular file: a read
     /// from a pipe could block.
@@ -22,5 +22,35 @@ public enum FileBytes {
         }
         bytes.removeSubrange(count...)
         return bytes
+    }
+
+    /// Puts a file with these bytes, for its owner alone, at `path` in one step: a reader sees the old file or the new one.
+    /// After a loss of power it may be empty.
+    ///
+    /// - Returns: false where that failed; then what was at `path` is still there.
+    public static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
+        let draft = path + ".new"
+        unsafe unlink(draft)
+        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        let written = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe write(descriptor, buffer.baseAddress, buffer.count)
+        }
+        close(descriptor)
+        guard written == bytes.count, unsafe rename(draft, path) == 0 else {
+            unsafe unlink(draft)
+            return false
+        }
+        return true
+    }
+
+    /// Removes the file at `path`, if there is one.
+    public static func remove(_ path: String) { unsafe unlink(path) }
+
+    /// `path` from the root on; as it is where the working directory has no name any more.
+    public static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(directory) }
+        return unsafe String(cString: directory) + "/" + path
     }
 }

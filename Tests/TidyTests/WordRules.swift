@@ -32,7 +32,7 @@ enum WordRules {
             "Platform/Clocks.swift": "the kernel fills in a timespec",
             "Platform/Epoll.swift": "the kernel fills in an array of events",
             "Platform/EventFD.swift": "the kernel reads and fills in a counter",
-            "Platform/FileBytes.swift": "the kernel reads into an array",
+            "Platform/FileBytes.swift": "the kernel reads into an array, and writes from one",
             "Platform/KernelRandom.swift": "the kernel fills an array",
             "Platform/Lock.swift": "POSIX wants a mutex at an address that never changes",
             "Platform/LocalAddress.swift": "binds a socket to an address, to see whether it is the machine's",

@@ -2,14 +2,11 @@
 public struct BoundAddress: Sendable, Equatable, CustomStringConvertible {
     /// The address; a port 0 is replaced by the one that the kernel chose.
     public let address: ListenAddress
+    /// Whether it is a Unix socket without a file: its name, after `@`, is the kernel's alone.
+    public var hasNoFile = false
 
     /// `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.
-    public var description: String {
-        switch address {
-        case .unix(let path): "unix:\(path)"
-        case .tcp(let host, let port): host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
-        }
-    }
+    public var description: String { address.url }
 
     /// The TCP port; nil for a Unix socket.
     public var port: UInt16? {

@@ -37,6 +37,22 @@ public enum ListenAddress: Sendable, Equatable {
         self = .tcp(host: String(host), port: port)
     }
 
+    /// As a client writes it: `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.
+    public var url: String {
+        switch self {
+        case .unix(let path): "unix:\(path)"
+        case .tcp(let host, let port): host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+        }
+    }
+
+    /// Where this machine itself reaches it: on loopback where it is every address.
+    public var fromHere: ListenAddress {
+        guard case .tcp(let host, let port) = self, let address = SocketAddress(host: host, port: port),
+            address.isWildcard
+        else { return self }
+        return .tcp(host: address.isIPv6 ? "::1" : "127.0.0.1", port: port)
+    }
+
     /// True where only this machine can connect: Unix sockets, 127.0.0.0/8, ::1, `localhost`.
     public var isLoopback: Bool {
         switch self {

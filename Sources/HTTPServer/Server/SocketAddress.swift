@@ -68,6 +68,14 @@ struct SocketAddress: Equatable, Sendable {
         }
     }
 
+    /// 0.0.0.0 or `::`, which stand for every address.
+    var isWildcard: Bool {
+        switch bytes {
+        case .v4(let address): address == 0
+        case .v6(let high, let low, _): high == 0 && low == 0
+        }
+    }
+
     /// What limits per address count by: an IPv4 address, or an IPv6 network of 64 bits, as one client has all of it.
     var owner: UInt64 {
         switch bytes {

@@ -84,9 +84,20 @@ struct DataDirectory {
         StoreError(.unusable, "\(file) was deleted, moved or replaced")
     }
 
-    /// An error that ends with what `errno` says.
+    /// An error that ends with what `errno` says; where that is a matter of rights, also with who has them.
     func failure(_ kind: StoreError.Kind, _ what: String) -> StoreError {
-        let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "errno \(errno)"
-        return StoreError(errno == ENOSPC ? .full : kind, "\(what): \(reason)")
+        let code = errno
+        let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "errno \(code)"
+        let rights = code == EACCES || code == EPERM ? rights() : ""
+        return StoreError(code == ENOSPC ? .full : kind, "\(what): \(reason)\(rights)")
+    }
+
+    /// Which user this process runs as, and which owns what it may not use: the lock file, else the directory, else the
+    /// directory's parent.
+    private func rights() -> String {
+        var status = stat()
+        let file = [lock, path, parent].first { (file: String) in unsafe lstat(file, &status) == 0 }
+        guard let file else { return "; this process runs as uid \(geteuid())" }
+        return "; this process runs as uid \(geteuid()), and \(file) belongs to uid \(status.st_uid)"
     }
 }

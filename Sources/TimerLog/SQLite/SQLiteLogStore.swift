@@ -31,18 +31,21 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
 
     deinit { closeConnections() }
 
+    /// Makes the directory where it is missing and takes its `DirectoryLock` ahead of the first `open`, to be held until
+    /// `close`.
+    public func claim() throws(StoreError) {
+        calls.lock()
+        defer { calls.unlock() }
+        try takeDirectory()
+    }
+
     /// Opens, or opens anew. The first open takes the `DirectoryLock`, which is held until `close`; it makes what is
     /// missing. Those after it make nothing, and throw where they do not find the log that was open before.
     public func open() throws(StoreError) -> StoreHead {
         calls.lock()
         defer { calls.unlock() }
         closeConnections()
-        if let directoryLock {
-            guard directoryLock.holds(directory) else { throw directory.isGone(directory.lock) }
-        } else {
-            try directory.create()
-            directoryLock = try DirectoryLock(directory: directory.path)
-        }
+        try takeDirectory()
         if known == nil { try directory.createDatabase() }
         let opened = try LogWriter(directory, tuning, continuing: known)
         writer = opened
@@ -104,6 +107,16 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
             closeConnections()
             directoryLock = nil
             known = nil
+        }
+    }
+
+    /// Makes sure that the directory is this store's.
+    private func takeDirectory() throws(StoreError) {
+        if let directoryLock {
+            guard directoryLock.holds(directory) else { throw directory.isGone(directory.lock) }
+        } else {
+            try directory.create()
+            directoryLock = try DirectoryLock(directory: directory.path)
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPClient
+import Platform
 
 /// `timerd health`.
 struct Health: ParsableCommand {
@@ -8,7 +9,11 @@ struct Health: ParsableCommand {
         discussion: """
             Exits 0 when it is, 1 when it is not or does not answer within 2 seconds. Needs no token.
 
+            Without --server it asks the server of the data directory, which keeps a list of its listeners there; \
+            where there is none, the server at --listen's variable or default. 0.0.0.0 and [::] are asked on loopback.
+
               timerd health
+              timerd health --data /var/lib/timerd
               timerd health --server unix:/run/timerd.sock
             """)
 
@@ -16,9 +21,33 @@ struct Health: ParsableCommand {
     static let timeoutMs = 2000
 
     @Option(name: Setting.server.name, help: Setting.server.help) var server: String?
+    @Option(name: Setting.data.name, help: Setting.data.help) var data: String?
 
     func run() throws {
-        let client = try ServiceClient(server: server, token: nil, Environment(), timeoutMs: Self.timeoutMs)
+        let environment = Environment()
+        guard server == nil || data == nil else {
+            throw Failure(.usage, "--\(Setting.server.flag) and --\(Setting.data.flag) both say which server to ask")
+        }
+        if server != nil || data == nil && environment[Setting.server.variable] != nil {
+            return try check(ServiceClient(server: server, token: nil, environment, timeoutMs: Self.timeoutMs))
+        }
+        let end = Clocks.monotonic() + Int64(Self.timeoutMs) * 1_000_000
+        var failure: Failure?
+        for url in try LocalServer.urls(data: data, environment) {
+            let left = Int((end - Clocks.monotonic()) / 1_000_000)
+            guard left > 0 else { break }
+            let client = try ServiceClient(server: url, token: nil, environment, timeoutMs: left)
+            do throws(Failure) {
+                return try check(client)
+            } catch {
+                // What is wrong with the first listener says most.
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? Failure(.other, "no listener answered in time")
+    }
+
+    private func check(_ client: ServiceClient) throws(Failure) {
         let response = try client.exchange(HTTPRequest(.get, "/healthz"))
         guard response.status == 200 else {
             throw Failure(.other, "\(client.address) is not healthy: \(ProblemText.line(response))")

@@ -35,14 +35,45 @@ struct ServerRun {
     func run() throws(Failure) {
         let recovery = Heartbeat(name: "recovery")
         let server = try bind(recovery)
+        let list = configuration.store == .sqlite ? ListenersFile(directory: configuration.dataDirectory) : nil
+        let end: @Sendable () -> Void = {
+            server.stop(drainSeconds: 0)
+            list?.remove(server.boundAddresses)
+        }
         // Probes watch a long recovery and must see that it moves.
-        signals.recovering { server.stop(drainSeconds: 0) }
+        signals.recovering(end)
         server.start()
-        let service = try open(recovery, for: server)
+        let service: TimerService
+        var isListed = true
+        do throws(Failure) {
+            service = try open(recovery) { isListed = list?.write(server.boundAddresses) ?? true }
+        } catch {
+            end()
+            throw error
+        }
         service.refuseDeliveries(to: server.boundAddresses.compactMap(\.listener))
         service.start()
         server.serve(service)
         signals.serving()
+        tell(of: server)
+        if let list, !isListed {
+            logger.warning(
+                "where the server listens could not be written down; timerd health needs --server then",
+                metadata: ["file": "\(list.path)"])
+        }
+        let reload = Reload(settings: settings, running: configuration, logger: logger)
+        while signals.next() == .reload { reload.run() }
+        logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
+        let drain = Thread(name: "drain") { service.drain(seconds: configuration.drainSeconds) }
+        server.stop(drainSeconds: configuration.drainSeconds)
+        drain.join()
+        list?.remove(server.boundAddresses)
+        service.stop()
+        logger.info("stopped")
+    }
+
+    /// Says that the server serves, where, and what about it an operator should know.
+    private func tell(of server: APIServer) {
         operatorLog.open()
         for name in unknownVariables {
             logger.warning("a variable looks like a setting and is none", metadata: ["variable": "\(name)"])
@@ -54,30 +85,25 @@ struct ServerRun {
                 metadata: ["listener": "\(address)"])
         }
         for address in server.boundAddresses { Console.out("timerd listening on \(address)") }
-        let reload = Reload(settings: settings, running: configuration, logger: logger)
-        while signals.next() == .reload { reload.run() }
-        logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
-        let drain = Thread(name: "drain") { service.drain(seconds: configuration.drainSeconds) }
-        server.stop(drainSeconds: configuration.drainSeconds)
-        drain.join()
-        service.stop()
-        logger.info("stopped")
     }
 
-    /// Reads the log; where that fails, `server` is stopped first.
-    private func open(_ recovery: Heartbeat, for server: APIServer) throws(Failure) -> TimerService {
-        let volume: any LogVolume =
-            switch configuration.store {
-            case .sqlite: SingleLogVolume(SQLiteLogStore(directory: configuration.dataDirectory))
-            case .memory: MemoryLogVolume(configuration.layout)
-            }
+    /// Reads the log; has `claimed` called once the data directory is this server's.
+    private func open(_ recovery: Heartbeat, claimed: () -> Void) throws(Failure) -> TimerService {
         do throws(StoreError) {
+            let volume: any LogVolume
+            switch configuration.store {
+            case .sqlite:
+                let store = SQLiteLogStore(directory: configuration.dataDirectory)
+                try store.claim()
+                volume = SingleLogVolume(store)
+            case .memory: volume = MemoryLogVolume(configuration.layout)
+            }
+            claimed()
             return try TimerService(
                 volume: volume, configuration: configuration.engine, alarm: configuration.alarm.make(),
                 recovery: recovery, sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
                 report: operatorLog.report)
         } catch {
-            server.stop(drainSeconds: 0)
             throw Failure(error, directory: configuration.dataDirectory)
         }
     }

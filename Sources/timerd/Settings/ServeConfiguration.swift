@@ -80,7 +80,8 @@ struct ServeConfiguration: Sendable {
         return layout
     }
 
-    private static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {
+    /// The addresses that `--listen` says, at least one.
+    static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {
         var listeners: [ListenAddress] = []
         for value in values {
             do throws(ListenError) {

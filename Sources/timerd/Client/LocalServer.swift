@@ -1,0 +1,35 @@
+import HTTPServer
+
+/// Where a server of this machine listens, found as `timerd serve` itself would find its settings.
+enum LocalServer {
+    /// The URLs at which it may be asked: those that the server wrote into its data directory, else those of
+    /// `--listen` as variable, file or default say them.
+    ///
+    /// - Parameter data: the data directory, where the command line names it; then a server must have written its
+    ///   addresses there.
+    static func urls(data: String?, _ environment: Environment) throws(Failure) -> [String] {
+        let settings = try SettingReader(flags: [Setting.data.flag: data.map { [$0] } ?? []], environment)
+        let store = try settings.one(.store).word(StoreKind.self)
+        if data != nil || store != .memory {
+            let file = ListenersFile(directory: try settings.one(.data).nonEmpty())
+            let listed = file.read()
+            if !listed.isEmpty { return listed.map(\.fromHere.url) }
+            if data != nil {
+                throw Failure(.other, "\(file.path) is not there, or can't be read: no server runs on that directory")
+            }
+        }
+        let configured = try ServeConfiguration.listeners(settings.all(.listen)).filter(\.hasPlace)
+        guard !configured.isEmpty else {
+            throw Failure(
+                .other, "the kernel chose the server's port, and no server wrote it down: say --server or --data")
+        }
+        return configured.map(\.fromHere.url)
+    }
+}
+
+extension ListenAddress {
+    /// Whether it says where to connect to; port 0 does not.
+    fileprivate var hasPlace: Bool {
+        if case .tcp(_, 0) = self { false } else { true }
+    }
+}
