@@ -51,13 +51,16 @@ def run(*arguments, env=None, timeout=30, cwd=None, stdin=None):
 class Server:
     """`timerd serve` on a port of its own. A context manager; the process is killed by pid at the end whatever happens."""
 
-    def __init__(self, *flags, data=None, listen=("127.0.0.1:0",), env=None, token=None, limits=(), command=None):
+    def __init__(self, *flags, data=None, listen=("127.0.0.1:0",), env=None, token=None, limits=(), command=None,
+                 pass_fds=(), listeners=None):
         """`limits` are flags of prlimit(1), such as `--nofile=256`, which bound the process from its start; `command`
-        stands in for the binary.
+        stands in for the binary; `pass_fds` are inherited; `listeners` is how many there will be, unless as many as `listen`.
         """
         self.command = list(command or [binary()])
         self.flags, self.listen, self.env, self.token = list(map(str, flags)), list(listen), env, token
         self.limits = list(limits)
+        self.pass_fds = tuple(pass_fds)
+        self.listeners = listeners or max(1, len(self.listen))
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-"))
         self._data = Path(data) if data else self.directory / "data"
         if PARTITIONS:
@@ -117,7 +120,7 @@ class Server:
             command = [setpriv, "--pdeathsig", "KILL", "--", *command]  # dies with the test run; same pid after exec
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command + self.flags, stdout=subprocess.PIPE, stderr=log,
-                                            env=environment(self.env))
+                                            env=environment(self.env), pass_fds=self.pass_fds)
         self._lifetime = threading.Timer(LIFETIME, self.process.kill)
         self._lifetime.daemon = True
         self._lifetime.start()
@@ -125,7 +128,7 @@ class Server:
 
     def come_up(self):
         """Waits until the server prints that it serves."""
-        self.addresses = [self._next_address() for _ in range(max(1, len(self.listen)))]
+        self.addresses = [self._next_address() for _ in range(self.listeners)]
         return self
 
     def _next_address(self):

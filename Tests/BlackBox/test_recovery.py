@@ -27,13 +27,13 @@ def path():
 
 
 @contextmanager
-def recovering(faults, path, *flags, **fault):
+def recovering(faults, path, *flags, env=None, **fault):
     """A server that reads its log while reads fail or are slow, and a client that already reaches it."""
     lines = [{"id": f"t{n:05}", "after": "1h", "payload": "x" * 500} for n in range(10_000)]
     with Server(*flags, data=faults.data) as filled:
         filled.client.batch(lines, "?results=brief").expect(200)
         filled.stop()
-    server = Server(*flags, data=faults.data, env=faults.env, listen=[f"unix:{path}"])
+    server = Server(*flags, data=faults.data, env={**faults.env, **(env or {})}, listen=[f"unix:{path}"])
     try:
         faults.set("read", DATABASE, **fault)
         server.launch()

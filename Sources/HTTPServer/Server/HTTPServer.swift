@@ -10,7 +10,7 @@ public final class HTTPServer: Sendable {
         var isEnded = false
     }
 
-    /// Where it listens, in the order of the configuration.
+    /// Where it listens, in the order of the configuration, passed sockets first.
     public let boundAddresses: [BoundAddress]
     private let loops: [LoopCore]
     private let quota: SocketQuota
@@ -27,7 +27,9 @@ public final class HTTPServer: Sendable {
     public init(
         _ configuration: ServerConfiguration, makeHandler: @escaping @Sendable (Loop) -> any LoopHandler
     ) throws(ListenError) {
-        guard !configuration.listeners.isEmpty else { throw ListenError("no address to listen at") }
+        guard !configuration.listeners.isEmpty || !configuration.passedSockets.isEmpty else {
+            throw ListenError("no address to listen at")
+        }
         signal(SIGPIPE, SIG_IGN)
         let quota = SocketQuota(
             configuration.limits, descriptors: Self.raiseDescriptorLimit(), loops: configuration.loops)
@@ -45,7 +47,13 @@ public final class HTTPServer: Sendable {
         var bound: [BoundAddress] = []
         var files: [(String, ListeningSocket.FileIdentity?)] = []
         do throws(ListenError) {
-            for (index, address) in configuration.listeners.enumerated() {
+            for descriptor in configuration.passedSockets {
+                let sockets = try ListeningSocket.adopt(descriptor, index: bound.count, loops: loops.count)
+                bound.append(sockets[0].bound)
+                try Self.spread(sockets, over: loops, from: bound.count - 1)
+            }
+            for address in configuration.listeners {
+                let index = bound.count
                 let sockets = try ListeningSocket.open(address, index: index, loops: loops.count)
                 bound.append(sockets[0].bound)
                 if case .unix(let path) = address { files.append((path, sockets[0].file)) }

@@ -4,6 +4,9 @@ import Glibc
 public struct ServerConfiguration: Sendable {
     /// Where it listens.
     public var listeners: [ListenAddress]
+    /// Descriptors of listening sockets that another process opened, TCP or Unix; the server takes them over, and they come
+    /// before `listeners`. A socket's file is left to whoever made it.
+    public var passedSockets: [Int32] = []
     /// I/O threads, at least 1; one fewer than cores by default.
     public var loops: Int
     /// Its bounds.

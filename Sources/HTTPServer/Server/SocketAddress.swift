@@ -27,7 +27,8 @@ struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    /// Nil where `address` is nil or of another family, as for a Unix socket's peer.
+    /// Nil where `address` is nil or of another family, as for a Unix socket's peer. IPv4 inside IPv6, as at a socket for
+    /// both, is IPv4.
     init?(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return nil }
         switch Int32(unsafe address.pointee.sa_family) {
@@ -38,7 +39,11 @@ struct SocketAddress: Equatable, Sendable {
         case AF_INET6:
             let inet = unsafe UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self)
             let halves = unsafe unsafeBitCast(inet.sin6_addr, to: (UInt64, UInt64).self)
-            bytes = .v6(high: halves.0, low: halves.1, scope: inet.sin6_scope_id)
+            if halves.0 == 0, UInt64(bigEndian: halves.1) >> 32 == 0xffff {
+                bytes = .v4(UInt32(truncatingIfNeeded: UInt64(bigEndian: halves.1)).bigEndian)
+            } else {
+                bytes = .v6(high: halves.0, low: halves.1, scope: inet.sin6_scope_id)
+            }
             port = UInt16(bigEndian: inet.sin6_port)
         default: return nil
         }

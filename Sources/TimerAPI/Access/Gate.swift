@@ -12,12 +12,14 @@ struct Gate {
     private let checksHost: [Bool]
 
     /// A gate that asks for one of `tokens`; if there are none, it lets every client in.
-    init(_ configuration: APIConfiguration, tokens: [[UInt8]]) {
+    ///
+    /// - Parameter listeners: of the server, in its order.
+    init(_ listeners: [BoundAddress], allowedHosts: [HostRule], tokens: [[UInt8]]) {
         self.tokens = tokens
-        allowedHosts = configuration.allowedHosts
-        checksHost = configuration.listeners.map { listener in
-            guard case .tcp = listener else { return false }
-            return tokens.isEmpty || listener.isLoopback
+        self.allowedHosts = allowedHosts
+        checksHost = listeners.map { listener in
+            guard case .tcp = listener.address else { return false }
+            return tokens.isEmpty || listener.address.isLoopback
         }
     }
 

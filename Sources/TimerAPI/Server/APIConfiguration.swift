@@ -3,8 +3,10 @@ public import Platform
 
 /// How the HTTP face of the service behaves.
 public struct APIConfiguration: Sendable {
-    /// Where it listens.
+    /// Where it listens, beside `passedSockets`.
     public var listeners: [ListenAddress]
+    /// Listening sockets that were opened by another process; the server takes them over.
+    public var passedSockets: [Int32] = []
     /// Most streams and long polls at once.
     public var maximumStreams = 10_000
     /// Most connections and streams at once; nil for the streams and `APIServer.connectionsBesideStreams`.

@@ -31,6 +31,11 @@ final class APIContext: Sendable {
         openAPI = Assets.openAPI
     }
 
+    /// A gate to this server.
+    func gate(tokens: [[UInt8]]) -> Gate {
+        Gate(server.boundAddresses, allowedHosts: configuration.allowedHosts, tokens: tokens)
+    }
+
     /// Adds a loop's counts to those that `/metrics` shows.
     func add(_ metrics: HTTPMetrics) { registered.withLock { $0.append(metrics) } }
 

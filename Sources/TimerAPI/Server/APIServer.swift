@@ -12,6 +12,7 @@ public final class APIServer: Sendable {
     /// - Throws: when it can't listen on one of them.
     public init(_ configuration: APIConfiguration, recovery: Heartbeat) throws(ListenError) {
         var server = ServerConfiguration(listeners: configuration.listeners)
+        server.passedSockets = configuration.passedSockets
         server.limits.streams = configuration.maximumStreams
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
         server.limits.connections =

@@ -59,7 +59,7 @@ final class TimerHandler: LoopHandler {
             makeID: ids.next)
         executor = Executor(service: context.service, layout: layout)
         access = Published.Copy(context.configuration.access)
-        gate = Gate(context.configuration, tokens: access.value.tokens)
+        gate = context.gate(tokens: access.value.tokens)
         metrics = HTTPMetrics()
         heart = Heartbeat(name: "io \(loop.index)")
         socketReader = context.service.addReader { loop.askForReading() }
@@ -83,7 +83,7 @@ final class TimerHandler: LoopHandler {
     }
 
     func admit(_ exchange: Exchange) -> Admission {
-        if access.refresh() { gate = Gate(context.configuration, tokens: access.value.tokens) }
+        if access.refresh() { gate = context.gate(tokens: access.value.tokens) }
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try route(ticket)

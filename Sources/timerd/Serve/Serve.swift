@@ -14,6 +14,9 @@ struct Serve: ParsableCommand {
             disk; a second one ends it at once, which loses nothing that was answered either. SIGHUP has it read its \
             files anew: tokens, webhook secrets, and of --config the webhook rules and the log level.
 
+            Under systemd it tells when it is ready and feeds the watchdog (NOTIFY_SOCKET, WATCHDOG_USEC), and serves \
+            the sockets it is passed (LISTEN_FDS), beside those of --listen where that is given.
+
             Examples:
 
               timerd serve
@@ -73,6 +76,7 @@ struct Serve: ParsableCommand {
             for line in try ConfigurationReport.lines(settings) { Console.out(line) }
             return
         }
+        Environment.forgetServiceManager()
         try ServerRun(settings, configuration, unknownVariables: environment.unknown, signals).run()
     }
 

@@ -34,6 +34,7 @@ struct ServerRun {
     /// Serves until a signal asks to stop; returns after a clean stop.
     func run() throws(Failure) {
         let recovery = Heartbeat(name: "recovery")
+        let manager = try ServiceManager(settings.environment, logger)
         let server = try bind(recovery)
         let list = configuration.store == .sqlite ? ListenersFile(directory: configuration.dataDirectory) : nil
         let end: @Sendable () -> Void = {
@@ -43,6 +44,7 @@ struct ServerRun {
         // Probes watch a long recovery and must see that it moves.
         signals.recovering(end)
         server.start()
+        manager.starting { recovery.silence <= LoopWatchdog.unhealthySeconds }
         let service: TimerService
         var isListed = true
         do throws(Failure) {
@@ -61,8 +63,11 @@ struct ServerRun {
                 "where the server listens could not be written down; timerd health needs --server then",
                 metadata: ["file": "\(list.path)"])
         }
+        manager.serving(
+            isHealthy: { service.watchdog.standing.isEmpty }, isReady: { service.isWritable })
         let reload = Reload(settings: settings, running: configuration, logger: logger)
-        while signals.next() == .reload { reload.run() }
+        while signals.next() == .reload { manager.reloading { reload.run() } }
+        manager.stopping()
         logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
         let drain = Thread(name: "drain") { service.drain(seconds: configuration.drainSeconds) }
         server.stop(drainSeconds: configuration.drainSeconds)
@@ -110,6 +115,7 @@ struct ServerRun {
 
     private func bind(_ recovery: Heartbeat) throws(Failure) -> APIServer {
         var api = APIConfiguration(listeners: configuration.listeners, access: configuration.access)
+        api.passedSockets = configuration.passedSockets
         api.maximumStreams = configuration.maximumStreams
         api.maximumConnections = configuration.maximumConnections
         api.maximumConnectionsPerAddress = configuration.maximumConnectionsPerAddress

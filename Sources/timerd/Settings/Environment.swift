@@ -7,6 +7,22 @@ struct Environment {
     /// For development: into how many partitions `--store memory` is divided, a power of two up to 1024.
     static let partitions = Setting.prefix + "PARTITIONS"
 
+    /// The socket on which the service manager wants to be told how the server is.
+    static let notifySocket = "NOTIFY_SOCKET"
+    /// Within how many microseconds the service manager wants a sign of life.
+    static let watchdogInterval = "WATCHDOG_USEC"
+    /// Of which process it wants that; every one where it does not say.
+    static let watchdogProcess = "WATCHDOG_PID"
+    /// How many listening sockets the service manager has passed on.
+    static let passedCount = "LISTEN_FDS"
+    /// To which process.
+    static let passedTo = "LISTEN_PID"
+    /// What they are called, which is not used.
+    static let passedNames = "LISTEN_FDNAMES"
+
+    /// The id of this process.
+    static var process: Int32 { getpid() }
+
     private let variables: [String: String]
 
     /// The process's own.
@@ -21,6 +37,14 @@ struct Environment {
             unsafe entry += 1
         }
         self.variables = variables
+    }
+
+    /// Removes what the service manager meant for this process alone, so that no child takes it for its own. Before other
+    /// threads read the environment.
+    static func forgetServiceManager() {
+        for name in [notifySocket, watchdogInterval, watchdogProcess, passedCount, passedTo, passedNames] {
+            unsafe unsetenv(name)
+        }
     }
 
     /// The value of a variable; nil where it is not set.

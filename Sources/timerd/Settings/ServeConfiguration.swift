@@ -12,6 +12,9 @@ struct ServeConfiguration: Sendable {
     /// Most names a listener may be asked under.
     static let maximumHosts = 1024
 
+    /// Listening sockets that the service manager passed on, by their descriptors.
+    let passedSockets: [Int32]
+    /// Where to listen beside them.
     let listeners: [ListenAddress]
     let dataDirectory: String
     let store: StoreKind
@@ -37,7 +40,14 @@ struct ServeConfiguration: Sendable {
     ///
     /// - Throws: `usage` at the first value that makes no sense, `unusable` for the files of tokens and secrets.
     init(_ settings: SettingReader) throws(Failure) {
-        listeners = try Self.listeners(settings.all(.listen))
+        passedSockets = try PassedSockets.descriptors(settings.environment)
+        let listen = try settings.all(.listen)
+        // Whoever passes sockets on has said where to listen; the default would be one place more.
+        let isSaid = listen.contains { !$0.origin.isDefault }
+        listeners = passedSockets.isEmpty || isSaid ? try Self.listeners(listen) : []
+        guard passedSockets.count + listeners.count <= Self.maximumListeners else {
+            throw Failure(.unusable, "more than \(Self.maximumListeners) listeners, passed sockets among them")
+        }
         dataDirectory = try settings.one(.data).nonEmpty()
         store = try settings.one(.store).word(StoreKind.self)
         layout = try Self.layout(settings.environment, store)

@@ -27,6 +27,11 @@ enum SettingOrigin: Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether nobody said anything else.
+    var isDefault: Bool {
+        if case .initial = self { true } else { false }
+    }
+
     /// How the program exits where the value makes no sense.
     var code: Failure.Code {
         if case .file = self { .unusable } else { .usage }

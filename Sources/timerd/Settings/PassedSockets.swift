@@ -1,0 +1,21 @@
+/// The listening sockets that the service manager opened and passed on (socket activation): what `sd_listen_fds` reads.
+enum PassedSockets {
+    /// The first descriptor behind the three standard ones.
+    private static let first: Int32 = 3
+
+    /// Their descriptors; none where none were passed to this process.
+    ///
+    /// - Throws: `unusable` where their number is none, or there are more than there may be listeners.
+    static func descriptors(_ environment: Environment) throws(Failure) -> [Int32] {
+        guard environment[Environment.passedTo] == "\(Environment.process)",
+            let text = environment[Environment.passedCount]
+        else { return [] }
+        guard let count = Int32(text), 0...Int32(ServeConfiguration.maximumListeners) ~= count else {
+            throw Failure(
+                .unusable,
+                "\(Environment.passedCount) \(text): expected a number from 0 to \(ServeConfiguration.maximumListeners)"
+            )
+        }
+        return Array(first..<first + count)
+    }
+}
