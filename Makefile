@@ -18,10 +18,14 @@ TARGETS ?=
 # make instructions ONLY='core json' ACCEPT=1
 ONLY ?=
 ACCEPT ?=
+# Where `make install` puts what is to be installed, below DESTDIR if that is given, and the binary that it installs.
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINARY ?= .build/static/release/timerd
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test test-partitions simulate torture soak leaks instructions bench bench-alarms bench-more bench-streams holds \
-	compare screenshots lint format sanitize fuzz clean setup setup-tests
+	compare screenshots lint format sanitize fuzz clean setup setup-tests install uninstall deb test-deb dist test-dist
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,8 +74,9 @@ instructions: setup-tests ## Count instructions under valgrind; none may take a 
 	swift build -c release --product instructions
 	python3 Benchmarks/instructions.py $(if $(ACCEPT),--accept) $(ONLY)
 
-# Beside the usual build, as the flag changes every object; its size is a figure of the bench.
-.build/static/release/timerd: Package.swift openapi.yaml $(shell find Sources -type f)
+# Beside the usual build, as the flag changes every object. Its size is a figure of the bench; it is what is installed, as it
+# needs no Swift where it runs.
+.build/static/release/timerd: Package.swift openapi.yaml $(shell find Sources -type f) | setup
 	swift build -c release --static-swift-stdlib --product timerd --scratch-path .build/static
 	touch $@
 
@@ -102,6 +107,24 @@ screenshots: setup-tests ## Take the README's pictures of the dashboard anew, in
 	mkdir -p docs/images
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd SCREENSHOT_FIRES=520 SCREENSHOT_FOLDER=$(CURDIR)/docs/images \
 	    .venv/bin/pytest -q Tests/BlackBox/test_screenshots.py
+
+install: $(BINARY) ## Install program, manual, completions, unit files and documents: PREFIX=/usr/local DESTDIR=
+	Scripts/install.sh $(BINARY) "$(PREFIX)" "$(DESTDIR)"
+
+uninstall: ## Remove what `make install` with the same PREFIX and DESTDIR put there (never the data)
+	Scripts/install.sh --remove "$(PREFIX)" "$(DESTDIR)"
+
+deb: $(BINARY) ## Make a Debian package of it in .build/deb, and have lintian check it
+	Scripts/deb.sh $(BINARY) .build/deb
+
+test-deb: deb ## Install, start, remove and purge the package in an empty Debian of its own; as root
+	Scripts/test-deb.sh .build/deb
+
+dist: $(BINARY) ## Make a tarball for x86-64 that needs glibc alone, with its checksums, in .build/dist
+	Scripts/dist.sh $(BINARY) .build/dist
+
+test-dist: dist ## Unpack the tarball in an empty Debian and run what is in it; as root
+	Scripts/test-dist.sh .build/dist
 
 lint: ## Check the format of every Swift file
 	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
