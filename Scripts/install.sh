@@ -29,7 +29,8 @@ put() { install -D -m 644 /dev/stdin "$root/$1"; }
 
 install -D -m 755 "$what" "$root/bin/timerd"
 Scripts/manpage.py "$what" | put share/man/man1/timerd.1
-"$what" --generate-completion-script bash | put "$bash"
+# A shell reads it, no kernel runs it.
+"$what" --generate-completion-script bash | sed '1{/^#!/d}' | put "$bash"
 "$what" --generate-completion-script zsh | put "$zsh"
 "$what" --generate-completion-script fish | put "$fish"
 sed "s|^ExecStart=/usr/bin/|ExecStart=$prefix/bin/|" deploy/systemd/timerd.service | put "$units/timerd.service"
