@@ -124,7 +124,7 @@ dist: $(BINARY) ## Make a tarball for x86-64 that needs glibc alone, with its ch
 	Scripts/dist.sh $(BINARY) .build/dist
 
 test-dist: dist ## Unpack the tarball in an empty Debian and run what is in it; as root
-	Scripts/test-dist.sh .build/dist
+	Scripts/test-dist.sh .build/dist $(BINARY)
 
 lint: ## Check the format of every Swift file
 	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
