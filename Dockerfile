@@ -1,6 +1,11 @@
 # syntax=docker/dockerfile:1
 
-FROM swift:6.3-bookworm AS build
+# Both can be named by digest for a build that takes the same images every time. What apt installs is the release's newest:
+# Debian's mirrors keep no older versions, and security updates are wanted.
+ARG BUILD_IMAGE=swift:6.3.1-bookworm
+ARG RUN_IMAGE=debian:bookworm-slim
+
+FROM ${BUILD_IMAGE} AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         libcurl4-openssl-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libtomlplusplus-dev pkg-config \
@@ -19,7 +24,8 @@ RUN swift build -c release --static-swift-stdlib --product timerd -Xlinker -s \
     && install -D "$(swift build -c release --show-bin-path)/timerd" /out/timerd
 
 
-FROM debian:bookworm-slim
+FROM ${RUN_IMAGE}
+# What the program is linked with, certificates for https:// webhooks, time zones for cron.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates libcurl4 libmicrohttpd12 libsqlite3-0 libssl3 libstdc++6 tzdata \
@@ -29,6 +35,15 @@ RUN apt-get update \
     && install -d -o timerd -g timerd -m 0750 /data
 COPY --from=build /out/timerd /usr/local/bin/timerd
 
+ARG VERSION=0.1.0
+ARG REVISION=
+LABEL org.opencontainers.image.title="timerd" \
+    org.opencontainers.image.description="A timer service: timers over HTTP that survive crashes, and streams of their fires" \
+    org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.version="${VERSION}" \
+    org.opencontainers.image.revision="${REVISION}"
+
+# The server writes below /data alone, so the root may be read-only.
 # Inside a container all addresses are the container's own; what is reachable from outside is what is published.
 ENV TIMERD_LISTEN=0.0.0.0:8080 \
     TIMERD_DATA=/data
@@ -36,6 +51,7 @@ USER 10001:10001
 VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
+# Finds the listener by itself, wherever TIMERD_LISTEN or --listen put it.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["timerd", "health"]
 ENTRYPOINT ["timerd"]
 CMD ["serve"]
