@@ -77,7 +77,7 @@ package struct TimerBody {
 
     private static func requireReadOnly(_ document: JSONDocument, _ field: JSONNode) throws(Problem) {
         let name = String(decoding: document.keyBytes(field), as: UTF8.self)
-        guard readOnly.contains(name) else {
+        guard TimerFields.readOnly.contains(name) else {
             throw Problem(.unknownField, "a timer has no field `\(name)`", pointer: document.pointer(to: field))
         }
     }
@@ -126,12 +126,6 @@ package struct TimerBody {
         ("misses", .misses),
         ("repeatAlarm", .repeatAlarm),
         ("webhook", .webhook),
-    ]
-
-    /// The read-only fields that a timer shows. They are ignored in a body, so that the answer of a GET can be PUT back.
-    private static let readOnly: Set<String> = [
-        "state", "kind", "createdAt", "updatedAt", "version", "nextFireAt", "remaining", "lastFiredAt", "fireCount",
-        "missedCount", "allowed", "health", "lastKickedAt", "kickCount",
     ]
 
     /// Whether secrets of the timer's present webhook are to be kept: then the old definition is needed to make the new one.

@@ -31,13 +31,10 @@ public enum LogBackup {
     ///
     /// Throws `unusable` when there is no log or `target` is not empty, `damaged` when the log is, `full` and `io` for
     /// the target's device.
-    public static func copy(from directory: String, to target: String) throws(StoreError) -> Summary {
-        try copy(from: directory, to: target) {}
-    }
-
-    /// As the public one; `betweenReads` runs after each read transaction on the original.
-    static func copy(
-        from directory: String, to target: String, betweenReads: () -> Void
+    ///
+    /// - Parameter progress: told after each read transaction on the original what is copied so far.
+    public static func copy(
+        from directory: String, to target: String, progress: (Summary) -> Void = { _ in }
     ) throws(StoreError) -> Summary {
         let source = try RowQueries.openChecked(DataDirectory(path: directory).database)
         let place = DataDirectory(path: target)
@@ -45,7 +42,7 @@ public enum LogBackup {
         guard try place.isEmpty() else { throw StoreError(.unusable, "\(target) is not empty") }
         let partial = place.database + ".partial"
         do throws(StoreError) {
-            let copy = try write(source, to: place, partial, betweenReads)
+            let copy = try write(source, to: place, partial, progress)
             try verify(copy, partial)
             guard unsafe rename(partial, place.database) == 0 else {
                 throw place.failure(.io, "can't rename \(partial)")
@@ -74,7 +71,7 @@ public enum LogBackup {
     }
 
     private static func write(
-        _ source: RowQueries, to place: DataDirectory, _ partial: String, _ betweenReads: () -> Void
+        _ source: RowQueries, to place: DataDirectory, _ partial: String, _ progress: (Summary) -> Void
     ) throws(StoreError) -> Content {
         var meta = try SQLiteSchema.meta(source.connection)
         // The original goes on, or its lost part was shown to clients.
@@ -83,7 +80,7 @@ public enum LogBackup {
         guard descriptor >= 0 else { throw place.failure(.unusable, "can't make \(partial)") }
         close(descriptor)
         for _ in 0..<attempts {
-            if let content = try fill(CopyWriter(partial, meta), from: source, betweenReads) {
+            if let content = try fill(CopyWriter(partial, meta), from: source, progress) {
                 try place.syncFile(partial)
                 return content
             }
@@ -94,14 +91,14 @@ public enum LogBackup {
 
     /// Copies the rows of one instant; nil when they went away meanwhile.
     private static func fill(
-        _ writer: CopyWriter, from source: RowQueries, _ betweenReads: () -> Void
+        _ writer: CopyWriter, from source: RowQueries, _ progress: (Summary) -> Void
     ) throws(StoreError) -> Content? {
         var content = Content()
         var verifier = ChainVerifier()
         var batch: [LogRow] = []
         var goal = try source.oldestRows(into: &batch)
         while content.summary.head < goal {
-            betweenReads()
+            progress(content.summary)
             for row in batch where content.summary.head < goal {
                 do throws(StoreError) {
                     try verifier.check(row)

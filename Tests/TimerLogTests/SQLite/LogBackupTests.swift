@@ -96,7 +96,7 @@ struct LogBackupTests {
         let written = chain(count: 64, bytes: 64 << 10)
         #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
         var reads = 0
-        let summary = try LogBackup.copy(from: data, to: target) {
+        let summary = try LogBackup.copy(from: data, to: target) { _ in
             reads += 1
             guard reads == 2 else { return }
             _ = try? store.delete(upTo: 50)
@@ -112,7 +112,7 @@ struct LogBackupTests {
         let later = chain(after: 640, count: 1)
         #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
         var reads = 0
-        let summary = try LogBackup.copy(from: data, to: target) {
+        let summary = try LogBackup.copy(from: data, to: target) { _ in
             reads += 1
             guard reads == 1 else { return }
             _ = try? store.delete(upTo: 400)
@@ -133,7 +133,7 @@ struct LogBackupTests {
         replace()
         var reads = 0
         let error = #expect(throws: StoreError.self) {
-            try LogBackup.copy(from: data, to: target) {
+            try LogBackup.copy(from: data, to: target) { _ in
                 reads += 1
                 replace()
             }
@@ -160,7 +160,7 @@ struct LogBackupTests {
         #expect(store.append(head + run + tail, expecting: 0, epoch: 0) == .durable)
         let again = kicks(after: 6016)
         var reads = 0
-        let summary = try LogBackup.copy(from: data, to: target) {
+        let summary = try LogBackup.copy(from: data, to: target) { _ in
             reads += 1
             guard reads == 1 else { return }
             #expect(store.append(again, expecting: 6016, epoch: 0) == .durable)
