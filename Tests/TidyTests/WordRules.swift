@@ -61,8 +61,11 @@ enum WordRules {
             "WireJSON/ByteBuffer.swift": "small pieces are appended to memory that nobody shares",
             "WireJSON/Bytes.swift": "reads bytes whose bounds were checked once",
             "timerd/Console.swift": "writes to standard output",
+            "timerd/EditedFile.swift": "makes a file and runs an editor on it",
             "timerd/Environment.swift": "reads the environment",
+            "timerd/InputFile.swift": "reads files and standard input",
             "timerd/Signals.swift": "waits for signals",
+            "timerd/Terminal.swift": "asks the terminal for its size",
         ],
         "@unchecked Sendable": [
             "Curl/MultiHandle.swift": "confined to its thread but for the wake-up",

@@ -5,6 +5,12 @@ import HTTPClient
 struct ClientOptions: ParsableArguments {
     @Option(name: Setting.server.name, help: Setting.server.help) var server: String?
     @Option(name: Setting.token.name, help: Setting.token.help) var token: String?
+    @Option(
+        name: Setting.tokenFile.name,
+        help: ArgumentHelp(
+            "A file whose first token is used where there is no other [\(Setting.tokenFile.variable)]",
+            valueName: Setting.tokenFile.value), completion: .file())
+    var tokenFile: String?
     @Flag(help: "Print the server's JSON as it came.") var json = false
 
     /// How long an answer may take, in milliseconds: more than the server's own waiting for a slow disk.
@@ -12,16 +18,21 @@ struct ClientOptions: ParsableArguments {
 
     /// The server to talk to.
     func client() throws(Failure) -> ServiceClient {
-        try ServiceClient(server: server, token: token, Environment(), timeoutMs: Self.timeoutMs)
+        try ClientFlags(server: server, token: token, tokenFile: tokenFile).client(timeoutMs: Self.timeoutMs)
     }
 
     /// Sends a request that is answered with a timer, and prints it.
-    func printTimer(_ request: HTTPRequest) throws(Failure) {
-        let response = try client().send(request)
+    func printTimer(_ request: HTTPRequest, by service: ServiceClient) throws(Failure) {
+        let response = try service.send(request)
+        try print(response) { TimerText.line($0) }
+    }
+
+    /// Prints an answer: as it came, or as `text` tells it to a person.
+    func print(_ response: HTTPResponse, _ text: (JSONObject) -> String) throws(Failure) {
         if json {
             Console.out(bytes: response.body + [0x0a])
         } else {
-            Console.out(TimerText.line(try JSONObject(response)))
+            Console.out(text(try JSONObject(response)))
         }
     }
 }

@@ -78,7 +78,7 @@ final class EventFollower {
                 onBytes: { [self] in take($0) })
         } catch {
             if let failure { throw failure }
-            guard wasConnected else { throw Failure(.other, error.description) }
+            guard wasConnected else { throw Failure(error) }
             return .lost
         }
         if let failure { throw failure }

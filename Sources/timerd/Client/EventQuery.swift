@@ -12,16 +12,28 @@ struct EventQuery {
     /// - Parameter isLast: only what is kept. A timer that is gone has no stream of its own any more, so this one is of
     ///   all timers: the caller picks.
     func target(since: String?, isLast: Bool) -> String {
-        var target: RequestTarget
-        if let id, !isLast {
-            target = RequestTarget("v1", "timers", id, "events")
-        } else {
-            target = RequestTarget("v1", "events")
-        }
+        var target = isLast ? RequestTarget("v1", "events") : base
+        add(to: &target, since: since)
+        if isLast { target.add("follow", "false") }
+        return target.text
+    }
+
+    /// The target of what is kept behind `since`, which ends there.
+    func target(since: String, limit: Int?) -> String {
+        var target = base
+        add(to: &target, since: since)
+        target.add("limit", limit.map(String.init))
+        target.add("follow", "false")
+        return target.text
+    }
+
+    private var base: RequestTarget {
+        id.map { RequestTarget("v1", "timers", $0, "events") } ?? RequestTarget("v1", "events")
+    }
+
+    private func add(to target: inout RequestTarget, since: String?) {
         target.add("types", types)
         for label in labels { target.add("label", label) }
         target.add("since", since)
-        if isLast { target.add("follow", "false") }
-        return target.text
     }
 }

@@ -16,7 +16,8 @@ struct Paging {
     ///   - target: makes the request's target from a cursor.
     ///   - table: shows items to a person.
     func run(
-        _ service: ServiceClient, items: StaticString, _ target: (String?) -> String, _ table: ([JSONObject]) -> String
+        _ service: ServiceClient, items: StaticString, _ target: (String?) -> String,
+        _ table: ([JSONObject]) -> [String]
     ) throws(Failure) {
         var cursor = cursor
         var isFirst = true
@@ -25,9 +26,9 @@ struct Paging {
             let page = try JSONObject(response)
             let found = page.objects(items)
             if json {
-                Console.out(bytes: response.body + [0x0a])
+                guard Console.out(bytes: response.body + [0x0a]) else { return }
             } else if !found.isEmpty || (isFirst && !all) {
-                guard Console.out(table(found)) else { return }
+                guard Console.out(table(found).joined(separator: "\n")) else { return }
             }
             isFirst = false
             cursor = page["next"]

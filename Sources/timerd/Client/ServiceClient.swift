@@ -18,7 +18,7 @@ struct ServiceClient {
         do throws(HTTPClientError) {
             http = try HTTPClient(address)
         } catch {
-            throw Failure(.other, error.description)
+            throw Failure(error)
         }
         let token = try SettingValue.one(.token, flag: token, environment)
         authorization = token.map { [("Authorization", "Bearer \($0.text)")] } ?? []
@@ -32,7 +32,7 @@ struct ServiceClient {
         do throws(HTTPClientError) {
             return try http.send(authorized(request), timeoutMs: timeoutMs)
         } catch {
-            throw Failure(.other, error.description)
+            throw Failure(error)
         }
     }
 

@@ -4,21 +4,20 @@ import HTTPClient
 /// `timerd get`.
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show a timer.",
+        abstract: "Show timers, each with all that it is.",
         discussion: """
               timerd get tea
               timerd get tea --json | jq .remaining
             """)
 
     @OptionGroup var client: ClientOptions
-    @Argument(help: "The timer's id.") var id: String
+    @Argument(help: "The timer's id; may repeat.", completion: Completions.timers) var id: [String]
 
     func run() throws {
-        let response = try client.client().send(HTTPRequest(.get, RequestTarget("v1", "timers", id).text))
-        if client.json {
-            Console.out(bytes: response.body + [0x0a])
-        } else {
-            Console.out(TimerText.details(try JSONObject(response)))
+        let service = try client.client()
+        try EachID.run(id) { (id) throws(Failure) in
+            let response = try service.send(HTTPRequest(.get, RequestTarget("v1", "timers", id).text))
+            try client.print(response) { TimerText.details($0) + (self.id.count > 1 ? "\n" : "") }
         }
     }
 }

@@ -12,9 +12,12 @@ struct ScheduleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("When it is not kicked for that long", valueName: "duration")) var watchdog: String?
     @Option(help: ArgumentHelp("For --watchdog: after so many silent periods", valueName: "n")) var misses: Int64?
     @Flag(help: "For --watchdog: again after each further silent period.") var repeatAlarm = false
-    @Option(help: ArgumentHelp("For --every: fixedRate keeps the grid, fixedDelay counts from the fire"))
+    @Option(
+        help: ArgumentHelp("For --every: fixedRate keeps the grid, fixedDelay counts from the fire"),
+        completion: Completions.modes)
     var mode: String?
-    @Option(help: ArgumentHelp("What it counts by: wall, continuous or suspending")) var clock: String?
+    @Option(help: ArgumentHelp("What it counts by: wall, continuous or suspending"), completion: Completions.clocks)
+    var clock: String?
 
     /// Whether anything says when it fires.
     var isGiven: Bool { [after, at, every, cron, watchdog].contains { $0 != nil } }

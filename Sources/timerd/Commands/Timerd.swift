@@ -11,39 +11,49 @@ struct Timerd: ParsableCommand {
             Start a server, and drive it from another terminal with these commands or with curl:
 
               timerd serve
-              timerd create --id tea --after 4m
+              timerd create tea --after 4m
               timerd suspend tea
               timerd resume tea
               timerd watch tea
 
-            Exit codes: 0 done, 1 it did not work out, 64 the command line or a variable makes no sense, \
-            78 configuration or data that can't be used.
+            Exit codes:
+
+            \(ExitCodes.text)
             """,
         version: "timerd \(Release.version)",
         groupedSubcommands: [
-            CommandGroup(name: "Server", subcommands: [Serve.self, Health.self, Version.self]),
-            CommandGroup(name: "Data", subcommands: [Log.self, Backup.self]),
-            CommandGroup(name: "Schedule", subcommands: [Preview.self]),
-            CommandGroup(name: "Webhook", subcommands: [Deliveries.self, Redrive.self, Listen.self]),
+            CommandGroup(name: "Server", subcommands: [Serve.self, Health.self, Stats.self, Version.self]),
             CommandGroup(
                 name: "Timer",
                 subcommands: [
-                    Create.self, List.self, Get.self, VerbCommand<Activate>.self, VerbCommand<Suspend>.self,
-                    VerbCommand<Resume>.self, VerbCommand<Cancel>.self, VerbCommand<Kick>.self, VerbCommand<Fire>.self,
-                    Reschedule.self, Delete.self, Watch.self,
+                    Create.self, List.self, Get.self, Next.self, Patch.self, Edit.self, VerbCommand<Activate>.self,
+                    VerbCommand<Suspend>.self, VerbCommand<Resume>.self, VerbCommand<Cancel>.self,
+                    VerbCommand<Kick>.self, VerbCommand<Fire>.self, Reschedule.self, Delete.self,
                 ]),
+            CommandGroup(name: "Many timers", subcommands: [Bulk.self, Batch.self]),
+            CommandGroup(name: "Event", subcommands: [Watch.self, Events.self]),
+            CommandGroup(name: "Webhook", subcommands: [Deliveries.self, Redrive.self, Listen.self]),
+            CommandGroup(name: "Schedule", subcommands: [Preview.self]),
+            CommandGroup(name: "Data", subcommands: [Log.self, Backup.self]),
+            CommandGroup(name: "Shell", subcommands: [Completion.self]),
         ])
 
     static func main() {
         do {
             var command = try parseAsRoot()
             try command.run()
+            // What a server says about itself is not what it is for.
+            if (command as? Serve)?.check ?? true { try Console.checkOutput() }
         } catch let failure as Failure {
-            Console.error("timerd: \(failure.line)")
-            Glibc.exit(failure.code.rawValue)
+            end(failure)
         } catch {
             end(error)
         }
+    }
+
+    private static func end(_ failure: Failure) -> Never {
+        Console.error("timerd: \(failure.line)")
+        Glibc.exit(failure.code.rawValue)
     }
 
     /// Ends with what the parser threw: help and the version on stdout, anything else as one line.
@@ -51,10 +61,12 @@ struct Timerd: ParsableCommand {
         let code = exitCode(for: error)
         if code.isSuccess {
             Console.out(fullMessage(for: error))
+            do throws(Failure) { try Console.checkOutput() } catch { end(error) }
             Glibc.exit(code.rawValue)
         }
+        let fault = CommandLineFault(CommandLine.arguments.dropFirst(), root: Timerd.self)
         let text = message(for: error).split(separator: "\n").joined(separator: " ")
-        Console.error("timerd: \(text); --help tells more")
+        Console.error("timerd: \(fault.unknown ?? "\(text); `\(fault.path) --help` tells more")")
         Glibc.exit(code.rawValue)
     }
 }

@@ -6,7 +6,8 @@ struct Watch: ParsableCommand {
         abstract: "Follow the events of one timer or of all.",
         discussion: """
             Goes on until the timer is deleted, --limit is reached or Ctrl-C. When the connection is lost it comes \
-            back by itself and goes on behind the last event shown: none is missed, none is shown twice.
+            back by itself and goes on behind the last event shown: none is missed, none is shown twice. `timerd events` \
+            shows what there was, and ends.
 
               timerd watch
               timerd watch tea
@@ -15,17 +16,23 @@ struct Watch: ParsableCommand {
             """)
 
     @OptionGroup var client: ClientOptions
-    @Argument(help: "The timer's id; without it, every timer's events.") var id: String?
+    @Argument(help: "The timer's id; without it, every timer's events.", completion: Completions.timers) var id: String?
+    @Option(help: ArgumentHelp("The timer's id, as a flag", valueName: "id"), completion: Completions.timers)
+    var timer: String?
     @Option(help: ArgumentHelp("Begin behind this event id; 0: with the oldest kept", valueName: "id"))
     var since: String?
-    @Option(help: ArgumentHelp("Only events of these types", valueName: "type,…")) var type: String?
+    @Option(help: ArgumentHelp("Only events of these types", valueName: "type,…"), completion: Completions.eventTypes)
+    var type: String?
     @Option(help: ArgumentHelp("Only of timers with this label; may repeat", valueName: "key=value"))
     var label: [String] = []
     @Option(help: ArgumentHelp("End after so many events", valueName: "n")) var limit: Int?
 
     func run() throws {
         if let limit, limit < 1 { throw Failure(.usage, "--limit \(limit): expected 1 or more") }
-        let query = EventQuery(id: id, types: type, labels: label)
+        guard id == nil || timer == nil else {
+            throw Failure(.usage, "the id stands twice: as an argument and by --timer")
+        }
+        let query = EventQuery(id: id ?? timer, types: type, labels: label)
         let follower = EventFollower(try client.client(), query, since: since, limit: limit) { [client] line, event in
             client.json ? Console.out(bytes: line + [0x0a]) : Console.out(TimerText.event(event))
         }

@@ -14,15 +14,23 @@ struct Backup: ParsableCommand {
 
     @OptionGroup var options: DataOptions
 
-    @Option(help: ArgumentHelp("The directory of the copy, empty or missing", valueName: "directory")) var to: String
+    @Option(
+        help: ArgumentHelp("The directory of the copy, empty or missing", valueName: "directory"),
+        completion: .directory)
+    var to: String
 
     func run() throws {
         let directory = try options.directory()
         guard !to.isEmpty else { throw Failure(.usage, "--to needs a directory") }
+        var progress = Progress()
         do throws(StoreError) {
-            let copy = try LogBackup.copy(from: directory, to: to)
+            let copy = try LogBackup.copy(from: directory, to: to) {
+                progress.show("\($0.rows) rows, \(ShortSize.text(Int64($0.bytes)))")
+            }
+            progress.end()
             Console.out("\(to): \(copy.rows) rows, \(copy.bytes) bytes, up to position \(copy.head)")
         } catch {
+            progress.end()
             throw Failure(error, directory: directory)
         }
     }

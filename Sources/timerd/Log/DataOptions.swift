@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The data directory of a command that works on one.
 struct DataOptions: ParsableArguments {
-    @Option(name: Setting.data.name, help: Setting.data.help) var data: String?
+    @Option(name: Setting.data.name, help: Setting.data.help, completion: .directory) var data: String?
 
     /// The directory to work on.
     func directory() throws(Failure) -> String {

@@ -9,6 +9,7 @@ struct LogScan: ~Copyable {
     private(set) var first: Int64?
     /// What stopped the fold; nil where the log is whole.
     private(set) var damage: StoreError?
+    private var progress = Progress()
     private var fold = LogFold(secret: [UInt8](repeating: 0, count: 16))
 
     /// Position of the last good record, 0 when there is none.
@@ -24,6 +25,7 @@ struct LogScan: ~Copyable {
     ///
     /// - Throws: where it can't be read at all; damage is no error here.
     init(directory: String) throws(Failure) {
+        defer { progress.end() }
         do throws(StoreError) {
             let reader = try SQLiteLogStore.openReader(directory: directory)
             try reader.read(from: 0) { take($0) }
@@ -39,6 +41,8 @@ struct LogScan: ~Copyable {
             try fold.fold(row)
             rows += 1
             if first == nil { first = row.first }
+            let (rows, bytes) = (rows, bytes)
+            progress.show("\(rows) rows, \(ShortSize.text(Int64(bytes)))")
             return true
         } catch {
             damage = error

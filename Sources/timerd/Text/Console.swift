@@ -1,17 +1,38 @@
 import Glibc
+import Platform
 
 /// Standard output and standard error, unbuffered.
 enum Console {
+    /// The error number of the first write to standard output that failed; 0 while there is none.
+    private static let fault = Guarded<Int32>(0)
+
     /// Writes a line to standard output. Returns false when nobody reads it any more.
     @discardableResult
-    static func out(_ line: String) -> Bool { write(Array((line + "\n").utf8), to: STDOUT_FILENO) }
+    static func out(_ line: String) -> Bool { out(bytes: Array((line + "\n").utf8)) }
 
     /// Writes bytes to standard output as they are. Returns false when nobody reads it any more.
     @discardableResult
-    static func out(bytes: [UInt8]) -> Bool { write(bytes, to: STDOUT_FILENO) }
+    static func out(bytes: [UInt8]) -> Bool {
+        if write(bytes, to: STDOUT_FILENO) { return true }
+        let code = errno
+        fault.withLock { if $0 == 0 { $0 = code } }
+        return false
+    }
 
     /// Writes a line to standard error.
     static func error(_ line: String) { write(Array((line + "\n").utf8), to: STDERR_FILENO) }
+
+    /// Throws where something that was printed did not reach standard output, so that no command can forget it. A reader
+    /// that has gone away, as `head` does, ends the program as SIGPIPE does, also where its parent ignores that signal.
+    static func checkOutput() throws(Failure) {
+        let code = fault.withLock { $0 }
+        guard code != 0 else { return }
+        if code == EPIPE {
+            signal(SIGPIPE, SIG_DFL)
+            raise(SIGPIPE)
+        }
+        throw Failure(.other, "can't write to standard output: \(unsafe String(cString: strerror(code)))")
+    }
 
     /// One call a line where the kernel lets it, so that lines of several threads do not mix.
     @discardableResult

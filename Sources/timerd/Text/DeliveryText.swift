@@ -6,18 +6,32 @@ enum DeliveryText {
         return Printable.text("\(delivery["id"] ?? "?"): \(delivery["state"] ?? "?"), \(what)")
     }
 
-    /// A delivery a row. `ERROR` is why the last attempt failed, `LAST` when; `NEXT` is when it is attempted again, or
-    /// forgotten.
-    static func table(_ deliveries: [JSONObject]) -> String {
-        TextTable.text(
-            ["ID", "STATE", "TIMER", "EVENT", "AT", "ATTEMPTS", "ERROR", "STATUS", "LAST", "REASON", "NEXT"],
-            deliveries.map { delivery in
-                [
-                    delivery["id"], delivery["state"], delivery["timer"], delivery["type"], delivery["at"],
-                    delivery["attempts"], delivery["error"], delivery["lastStatus"], delivery["lastAttemptAt"],
-                    delivery["reason"],
-                    delivery["nextAttemptAt"] ?? delivery["expiresAt"],
-                ]
-            })
+    /// The columns of a list of deliveries, and how it fits a narrow terminal.
+    ///
+    /// `WHY` is why the last attempt failed, and of a dead letter why there is no further one; `LAST` is when that attempt
+    /// was, `NEXT` when the next one is or, of a dead letter, when it is forgotten.
+    static let table = TextTable(
+        titles: ["ID", "STATE", "TIMER", "EVENT", "AT", "TRIES", "WHY", "LAST", "NEXT"],
+        narrowings: [.drop("AT"), .cut("TIMER", to: 12), .drop("EVENT"), .drop("TRIES"), .cut("WHY", to: 12)])
+
+    /// A delivery's row in `table`, with instants as seen from `now`, in wall milliseconds.
+    static func row(_ delivery: JSONObject, now: Int64) -> [TextTable.Cell] {
+        func distance(_ instant: String?) -> String? { instant.map { ShortTime.distance($0, now: now) } }
+        let next = distance(delivery["nextAttemptAt"]) ?? distance(delivery["expiresAt"]).map { "gone \($0)" }
+        return [
+            .init(delivery["id"]), .init(delivery["state"], Colour(state: delivery["state"])), .init(delivery["timer"]),
+            .init(delivery["type"]), .init(delivery["at"].map(ShortTime.second)), .init(delivery["attempts"]),
+            .init(why(delivery)), .init(distance(delivery["lastAttemptAt"])), .init(next),
+        ]
+    }
+
+    /// Why the last attempt failed, and why it was the last: `status 503`, `timeout, backlog`.
+    private static func why(_ delivery: JSONObject) -> String? {
+        var parts = [delivery["error"].map { "\($0)" + (delivery["lastStatus"].map { " \($0)" } ?? "") }]
+        // That all attempts failed is what a dead letter is; TRIES counts them.
+        parts.append(delivery["reason"].flatMap { $0 == "attempts" ? nil : $0 })
+        parts.append(delivery["timerDeleted"] == "true" ? "timer deleted" : nil)
+        let text = parts.compactMap(\.self).joined(separator: ", ")
+        return text.isEmpty ? nil : text
     }
 }

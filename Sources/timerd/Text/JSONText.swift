@@ -1,12 +1,22 @@
 import WireJSON
 
-/// JSON given on the command line.
+/// JSON given on the command line: itself, or where to read it.
 enum JSONText {
-    /// `text` without white space between its tokens; what is wrong with it names `flag`.
-    static func compact(_ text: String, flag: String) throws(Failure) -> [UInt8] {
+    /// Most bytes of it; the server takes fewer.
+    static let limit = 1 << 20
+
+    /// The JSON that `text` is, `@path` names or, where it is `-`, that comes from standard input; without white space between
+    /// its tokens. What is wrong with it names `flag`.
+    static func read(_ text: String, flag: String) throws(Failure) -> [UInt8] {
+        guard text == "-" || text.hasPrefix("@") else { return try compact(Array(text.utf8), flag) }
+        let path = text == "-" ? text : String(text.dropFirst())
+        return try compact(try InputFile(path).readAll(limit: limit), "\(flag) \(text)")
+    }
+
+    private static func compact(_ text: [UInt8], _ flag: String) throws(Failure) -> [UInt8] {
         var document = JSONDocument()
         do throws(JSONError) {
-            try document.parse(Array(text.utf8))
+            try document.parse(text)
         } catch {
             throw Failure(.usage, "\(flag) is not JSON: \(error.message) at byte \(error.offset)")
         }

@@ -1,16 +1,76 @@
 /// Columns under their titles.
-enum TextTable {
-    /// The lines of a table, each column as wide as its widest cell; an empty cell shows `-`.
-    static func text(_ titles: [String], _ rows: [[String?]]) -> String {
-        let lines = [titles] + rows.map { row in row.map { Printable.text($0 ?? "-") } }
-        var widths = titles.map(\.count)
-        for line in lines {
-            for (index, cell) in line.enumerated() { widths[index] = max(widths[index], cell.count) }
+struct TextTable {
+    /// What a cell says.
+    struct Cell {
+        var text: String
+        var colour: Colour?
+
+        /// A cell; nil shows as `-`. Control characters, which could steer a terminal, are shown as spaces.
+        init(_ text: String?, _ colour: Colour? = nil) {
+            self.text = Printable.text(text ?? "-")
+            self.colour = colour
         }
-        return lines.map { line in
-            let cells = zip(line, widths).map { padded($0, $1) }.joined(separator: "  ")
-            return String(cells.reversed().drop { $0 == " " }.reversed())
-        }.joined(separator: "\n")
+    }
+
+    /// A way to make a table narrower.
+    enum Narrowing {
+        /// Cut the cells of a column, down to so many characters.
+        case cut(String, to: Int)
+        /// Leave a column out.
+        case drop(String)
+    }
+
+    /// The titles of the columns.
+    let titles: [String]
+    /// How to make it fit, first things first. Where all of it does not help, the lines are cut.
+    let narrowings: [Narrowing]
+
+    /// The table of `rows`, each with a cell for each title.
+    ///
+    /// - Parameters:
+    ///   - width: the most characters of a line; nil for any.
+    ///   - isColoured: whether cells have their colours.
+    func lines(_ rows: [[Cell]], width: Int? = nil, isColoured: Bool = false) -> [String] {
+        let all = [titles.map { Cell($0, .bold) }] + rows
+        var widths = titles.indices.map { column in all.map { $0[column].text.count }.max() ?? 0 }
+        var shown = Array(titles.indices)
+        if let width { fit(&widths, &shown, width) }
+        var lines: [String] = []
+        for row in all {
+            var line = ""
+            var room = width ?? .max
+            for column in shown where room > 0 {
+                let gap = line.isEmpty ? "" : "  "
+                let isLast = column == shown.last
+                let cell = Self.cut(row[column].text, to: min(widths[column], max(0, room - gap.count)))
+                let padding = isLast ? "" : String(repeating: " ", count: widths[column] - cell.count)
+                room -= gap.count + cell.count + padding.count
+                let colour = isColoured ? row[column].colour : nil
+                line += gap + (colour?.paint(cell) ?? cell) + padding
+            }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    private func fit(_ widths: inout [Int], _ shown: inout [Int], _ width: Int) {
+        for narrowing in narrowings {
+            let excess = shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) - width
+            guard excess > 0 else { return }
+            switch narrowing {
+            case .cut(let title, let least):
+                guard let column = titles.firstIndex(of: title), widths[column] > least else { continue }
+                widths[column] = max(least, widths[column] - excess)
+            case .drop(let title):
+                shown.removeAll { titles[$0] == title }
+            }
+        }
+    }
+
+    /// `text` cut to a width, with `…` at its end where something is missing.
+    private static func cut(_ text: String, to width: Int) -> String {
+        guard text.count > width else { return text }
+        return width < 1 ? "" : text.prefix(width - 1) + "…"
     }
 
     /// `text` with spaces behind it up to a width.

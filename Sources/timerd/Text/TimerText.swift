@@ -29,16 +29,36 @@ enum TimerText {
             + (webhook["stopped"] == "true" ? ", stopped" : "")
     }
 
-    /// A timer a row.
-    static func table(_ timers: [JSONObject]) -> String {
-        TextTable.text(
-            ["ID", "STATE", "KIND", "NEXT FIRE", "REMAINING", "FIRES", "LABELS"],
-            timers.map { timer in
-                [
-                    timer["id"], timer["state"], timer["kind"], timer["nextFireAt"], timer["remaining"],
-                    timer["fireCount"], timer["labels"].flatMap { $0 == "{}" ? nil : $0 },
-                ]
-            })
+    /// The columns of a list of timers, and how it fits a narrow terminal.
+    static let table = TextTable(
+        titles: ["ID", "STATE", "LEFT", "NEXT FIRE", "SCHEDULE", "FIRES", "LABELS"],
+        narrowings: [
+            .cut("LABELS", to: 12), .cut("SCHEDULE", to: 12), .drop("NEXT FIRE"), .drop("LABELS"), .drop("FIRES"),
+            .cut("ID", to: 12), .drop("SCHEDULE"),
+        ])
+
+    /// A timer's row in `table`.
+    static func row(_ timer: JSONObject) -> [TextTable.Cell] {
+        let state = timer["health"] == "stalled" ? "stalled" : timer["state"]
+        return [
+            .init(timer["id"]), .init(state, Colour(state: state)), .init(timer["remaining"].map(ShortTime.duration)),
+            .init(timer["nextFireAt"].map(ShortTime.second)), .init(schedule(timer)), .init(timer["fireCount"]),
+            .init(timer.object("labels").flatMap(labels)),
+        ]
+    }
+
+    /// The field that says when it fires: `every 10s`, `cron 0 9 * * MON-FRI`.
+    private static func schedule(_ timer: JSONObject) -> String? {
+        let fields: [(String, String?)] = [
+            ("every", timer["every"]), ("cron", timer["cron"]), ("watchdog", timer["watchdog"]),
+            ("after", timer["after"]), ("at", timer["at"].map(ShortTime.second)),
+        ]
+        return fields.lazy.compactMap { name, value in value.map { "\(name) \($0)" } }.first
+    }
+
+    private static func labels(_ labels: JSONObject) -> String? {
+        let text = labels.members.map { "\($0.name)=\($0.text)" }.joined(separator: ",")
+        return text.isEmpty ? nil : text
     }
 
     /// One line: `2026-11-21T09:04:00.000Z  fired  tea  fire=1 reason=due latenessUs=112`.

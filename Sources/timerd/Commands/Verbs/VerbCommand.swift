@@ -11,14 +11,19 @@ struct VerbCommand<V: Verb>: ParsableCommand {
                 \(legality)
 
                   timerd \(V.command.name) tea
+                  timerd \(V.command.name) tea coffee
                 """)
     }
 
     @OptionGroup var client: ClientOptions
-    @Argument(help: "The timer's id.") var id: String
+    @Argument(help: "The timer's id; may repeat.", completion: Completions.timers) var id: [String]
 
     func run() throws {
-        try client.printTimer(HTTPRequest(.post, RequestTarget("v1", "timers", id, "\(V.command.name)").text))
+        let service = try client.client()
+        try EachID.run(id) { (id) throws(Failure) in
+            let target = RequestTarget("v1", "timers", id, "\(V.command.name)")
+            try client.printTimer(HTTPRequest(.post, target.text), by: service)
+        }
     }
 
     /// Where it is legal, out of the transition table.

@@ -15,22 +15,25 @@ struct Redrive: ParsableCommand {
             """)
 
     @OptionGroup var client: ClientOptions
-    @Argument(help: "The delivery's id.") var id: String?
-    @Option(help: ArgumentHelp("Every one of this timer", valueName: "id")) var timer: String?
+    @Argument(help: "The delivery's id; may repeat.", completion: Completions.deliveries) var id: [String] = []
+    @Option(help: ArgumentHelp("Every one of this timer", valueName: "id"), completion: Completions.timers)
+    var timer: String?
     @Option(help: ArgumentHelp("Every one with this label; may repeat", valueName: "key=value")) var label: [String] =
         []
     @Flag(help: "Only count them.") var dryRun = false
 
     func run() throws {
         let isSelector = timer != nil || !label.isEmpty
-        guard (id == nil) == isSelector else {
-            throw Failure(.usage, "redrive needs a delivery's id, or --timer, --label or both")
+        guard id.isEmpty == isSelector else {
+            throw Failure(.usage, "redrive needs ids of deliveries, or --timer, --label or both")
         }
-        guard let id else { return try redriveMany() }
+        if isSelector { return try redriveMany() }
         guard !dryRun else { throw Failure(.usage, "--dry-run goes with --timer and --label") }
-        let response = try client.client().send(
-            HTTPRequest(.post, RequestTarget("v1", "deliveries", id, "redrive").text))
-        show(response, DeliveryText.line(try JSONObject(response)))
+        let service = try client.client()
+        try EachID.run(id) { (id) throws(Failure) in
+            let target = RequestTarget("v1", "deliveries", id, "redrive")
+            try client.print(service.send(HTTPRequest(.post, target.text))) { DeliveryText.line($0) }
+        }
     }
 
     private func redriveMany() throws(Failure) {
@@ -45,12 +48,9 @@ struct Redrive: ParsableCommand {
         var target = RequestTarget("v1", "deliveries", "redrive")
         target.add("dryRun", dryRun ? "true" : nil)
         let response = try client.client().send(.post(target.text, json: writer.bytes))
-        let counts = try JSONObject(response)
         let done = dryRun ? "would be redriven" : "redriven"
-        show(response, "\(counts["changed"] ?? "?") \(done), \(counts["skipped"] ?? "?") skipped")
-    }
-
-    private func show(_ response: HTTPResponse, _ text: String) {
-        if client.json { Console.out(bytes: response.body + [0x0a]) } else { Console.out(Printable.text(text)) }
+        try client.print(response) { counts in
+            Printable.text("\(counts["changed"] ?? "?") \(done), \(counts["skipped"] ?? "?") skipped")
+        }
     }
 }

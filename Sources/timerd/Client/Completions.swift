@@ -1,0 +1,53 @@
+import ArgumentParser
+import HTTPClient
+import TimerCore
+
+/// What the shell offers for a value: words out of the tables that the server itself goes by, and ids asked of the server.
+enum Completions {
+    /// Most ids offered.
+    static let mostIDs = 50
+    /// How long the server may take, in milliseconds: the person who pressed Tab waits for it.
+    static let timeoutMs = 500
+
+    static var states: CompletionKind { .list(TimerState.allCases.map { "\($0.name)" }) }
+    static var kinds: CompletionKind { .list(TimerKind.allCases.map { "\($0.name)" }) }
+    static var healths: CompletionKind { .list(["ok", "stalled"]) }
+    static var eventTypes: CompletionKind { .list(EventType.allCases.map { "\($0.name)" }) }
+    static var clocks: CompletionKind { .list(TimerClock.allCases.map { "\($0.name)" }) }
+    static var modes: CompletionKind { .list(RepeatMode.allCases.map { "\($0.name)" }) }
+    static var starts: CompletionKind { .list(StartPolicy.allCases.map { "\($0.name)" }) }
+    static var stops: CompletionKind { .list(StopPolicy.allCases.map { "\($0.name)" }) }
+    static var resumes: CompletionKind { .list(ResumePolicy.allCases.map { "\($0.name)" }) }
+    static var misfires: CompletionKind { .list(MisfirePolicy.allCases.map { "\($0.name)" }) }
+    static var deliveryStates: CompletionKind { .list([DeliveryState.pending, .dead].map(\.name)) }
+    static var actions: CompletionKind { .list(Bulk.actions) }
+
+    /// The ids of timers that begin as the word does.
+    static var timers: CompletionKind {
+        .custom { words, _, prefix in
+            var target = RequestTarget("v1", "timers")
+            if !prefix.isEmpty { target.add("idPrefix", prefix) }
+            return ids(words, target, "timers")
+        }
+    }
+
+    /// The ids of deliveries.
+    static var deliveries: CompletionKind {
+        .custom { words, _, prefix in
+            ids(words, RequestTarget("v1", "deliveries"), "deliveries").filter { $0.hasPrefix(prefix) }
+        }
+    }
+
+    /// The ids of a page; none where the server does not answer: a completion must not fail.
+    private static func ids(_ words: [String], _ target: RequestTarget, _ items: StaticString) -> [String] {
+        var target = target
+        target.add("limit", String(mostIDs))
+        do throws(Failure) {
+            let service = try ClientFlags(words: words).client(timeoutMs: timeoutMs)
+            let response = try service.send(HTTPRequest(.get, target.text))
+            return try JSONObject(response).objects(items).compactMap { $0["id"] }
+        } catch {
+            return []
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import HTTPClient
+import TimerCore
+
+/// A list of timers in the order in which a person asks for them: watchdogs that alarm now, then what fires next, then those
+/// that no fire is planned for.
+///
+/// The server lists each of these parts by itself. A timer that passes from one to another between two requests is shown
+/// once, or not at all.
+struct TimerListing {
+    /// A part of the list.
+    enum Section: String, CaseIterable {
+        case stalled, due, rest
+    }
+
+    /// Where to go on: a part, and in it behind a page.
+    struct Place {
+        var section: Section
+        var cursor: String?
+
+        /// The first place of a part.
+        init(_ section: Section, _ cursor: String? = nil) {
+            self.section = section
+            self.cursor = cursor
+        }
+
+        /// Reads what `text` writes.
+        init?(_ text: String) {
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, let section = Section(rawValue: parts[0]) else { return nil }
+            self.init(section, parts[1].isEmpty ? nil : parts[1])
+        }
+
+        /// For `--cursor`.
+        var text: String { "\(section.rawValue):\(cursor ?? "")" }
+    }
+
+    /// Which timers.
+    let filter: TimerFilter
+
+    /// Most timers of a page of the server's.
+    static let pageLimit = 1000
+
+    /// The next timers, at most `limit`, and where to go on; nil at the end.
+    func timers(_ service: ServiceClient, from start: Place?, limit: Int) throws(Failure) -> (
+        timers: [JSONObject], next: Place?
+    ) {
+        var found: [JSONObject] = []
+        var seen: Set<String> = []
+        var place = start ?? sections.first.map { Place($0) }
+        while let here = place, found.count < limit {
+            let response = try service.send(HTTPRequest(.get, target(here, limit - found.count)))
+            let page = try JSONObject(response)
+            for timer in page.objects("timers") where isWanted(timer, here.section) {
+                if let id = timer["id"], seen.insert(id).inserted { found.append(timer) }
+            }
+            if let cursor = page["next"] {
+                place = Place(here.section, cursor)
+            } else {
+                place = sections.drop { $0 != here.section }.dropFirst().first.map { Place($0) }
+            }
+        }
+        return (found, place)
+    }
+
+    private var states: [String]? { filter.state?.split(separator: ",").map(String.init) }
+
+    /// The parts that can hold something of what is wanted.
+    private var sections: [Section] {
+        if filter.health == "stalled" { return [.stalled] }
+        let running = "\(TimerState.running.name)"
+        let hasRunning = states?.contains(running) ?? true
+        let hasOthers = states?.contains { $0 != running } ?? true
+        return (hasRunning ? [filter.health == nil ? .stalled : nil, .due].compactMap(\.self) : [])
+            + (hasOthers ? [.rest] : [])
+    }
+
+    private func target(_ place: Place, _ limit: Int) -> String {
+        let resting = TimerState.allCases.filter { $0 != .running }.map { "\($0.name)" }
+        var target =
+            switch place.section {
+            case .stalled: filter.target(states: filter.state, health: "stalled")
+            case .due: filter.target(states: filter.state, health: filter.health)
+            case .rest:
+                filter.target(
+                    states: (states ?? resting).filter { $0 != "\(TimerState.running.name)" }.joined(separator: ","),
+                    health: filter.health)
+            }
+        if place.section == .due { target.add("sort", "nextFireAt") }
+        target.add("limit", String(min(limit, Self.pageLimit)))
+        target.add("cursor", place.cursor)
+        return target.text
+    }
+
+    /// A watchdog that alarms again is among those that fire next.
+    private func isWanted(_ timer: JSONObject, _ section: Section) -> Bool {
+        section != .stalled || filter.health == "stalled" || timer["nextFireAt"] == nil
+    }
+}

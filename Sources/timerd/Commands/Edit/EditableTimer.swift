@@ -1,0 +1,124 @@
+import TimerAPI
+import WireJSON
+
+/// What a client can change of a timer.
+struct EditableTimer {
+    private let document: JSONDocument
+    private let members: [Member]
+
+    /// A field and its value.
+    private struct Member {
+        let key: [UInt8]
+        let node: JSONNode
+    }
+
+    /// Reads a timer as the server shows it; nil where it is none.
+    init?(_ bytes: [UInt8]) {
+        do throws(JSONError) {
+            try self.init(parsing: bytes)
+        } catch {
+            return nil
+        }
+        guard document.kind(document.root) == .object else { return nil }
+    }
+
+    /// Reads what a person made of it.
+    init(edited bytes: [UInt8]) throws(Failure) {
+        do throws(JSONError) {
+            try self.init(parsing: bytes)
+        } catch {
+            throw Failure(.usage, "not JSON: \(error.message) at byte \(error.offset)")
+        }
+        guard document.kind(document.root) == .object else { throw Failure(.usage, "not a JSON object") }
+    }
+
+    private init(parsing bytes: [UInt8]) throws(JSONError) {
+        var document = JSONDocument()
+        try document.parse(bytes)
+        self.document = document
+        // An id and a start never change.
+        let fixed = TimerFields.readOnly.union(["id", "start"])
+        members =
+            document.kind(document.root) == .object
+            ? document.children(of: document.root).compactMap { node in
+                let key = document.keyBytes(node)
+                return fixed.contains(String(decoding: key, as: UTF8.self)) ? nil : Member(key: key, node: node)
+            } : []
+    }
+
+    /// For an editor: a line a field.
+    var text: [UInt8] {
+        guard !members.isEmpty else { return Array("{}\n".utf8) }
+        var text = Array("{\n".utf8)
+        for (index, member) in members.enumerated() {
+            var key = JSONWriter()
+            key.string(member.key)
+            text += Array("  ".utf8) + key.bytes + Array(": ".utf8)
+            PrettyJSON.append(document, member.node, indent: 2, to: &text)
+            text += Array(index == members.count - 1 ? "\n".utf8 : ",\n".utf8)
+        }
+        return text + Array("}\n".utf8)
+    }
+
+    /// The merge patch (RFC 7396) that makes this timer `other`; nil where they are the same.
+    ///
+    /// - Throws: where no patch can: in one a null takes a member away, so that it can't put a null into a payload.
+    func patch(to other: EditableTimer) throws(Failure) -> [UInt8]? {
+        var writer = JSONWriter()
+        writer.beginObject()
+        var hasChanges = false
+        for member in other.members {
+            let old = members.first { $0.key == member.key }?.node
+            guard old.map({ !Self.areSame(document, $0, other.document, member.node) }) ?? true else { continue }
+            hasChanges = true
+            writer.key(bytes: member.key)
+            try Self.write((document, old), (other.document, member.node), &writer, Array("payload".utf8) == member.key)
+        }
+        for member in members where !other.members.contains(where: { $0.key == member.key }) {
+            guard document.kind(member.node) != .null else { continue }
+            hasChanges = true
+            writer.key(bytes: member.key)
+            writer.null()
+        }
+        writer.endObject()
+        return hasChanges ? writer.bytes : nil
+    }
+
+    private typealias Place = (document: JSONDocument, node: JSONNode)
+
+    private static func write(
+        _ old: (document: JSONDocument, node: JSONNode?), _ new: Place, _ writer: inout JSONWriter, _ isPayload: Bool
+    ) throws(Failure) {
+        guard new.document.kind(new.node) == .object else { return writer.raw(compact(new.document, new.node)) }
+        let olds = old.node.map { old.document.kind($0) == .object ? old.document.children(of: $0) : [] } ?? []
+        let news = new.document.children(of: new.node)
+        writer.beginObject()
+        for node in news {
+            let key = new.document.keyBytes(node)
+            let before = olds.first { old.document.keyBytes($0) == key }
+            if let before, areSame(old.document, before, new.document, node) { continue }
+            guard !isPayload || new.document.kind(node) != .null else {
+                throw Failure(.usage, "a patch can't put a null into a payload: PUT the timer instead")
+            }
+            writer.key(bytes: key)
+            try write((old.document, before), (new.document, node), &writer, isPayload)
+        }
+        for node in olds {
+            let key = old.document.keyBytes(node)
+            guard !news.contains(where: { new.document.keyBytes($0) == key }) else { continue }
+            writer.key(bytes: key)
+            writer.null()
+        }
+        writer.endObject()
+    }
+
+    private static func areSame(
+        _ left: JSONDocument, _ node: JSONNode, _ right: JSONDocument, _ other: JSONNode
+    ) -> Bool { compact(left, node) == compact(right, other) }
+
+    private static func compact(_ document: JSONDocument, _ node: JSONNode) -> [UInt8] {
+        var bytes: [UInt8] = []
+        document.appendCompact(node, to: &bytes)
+        return bytes
+    }
+}

@@ -1,0 +1,65 @@
+import HTTPClient
+
+/// Sends the parts of a batch and says which lines were refused.
+struct BatchSender {
+    /// Lines that were answered.
+    private(set) var sent = 0
+    /// Of them, those that were refused.
+    private(set) var refused = 0
+    private let service: ServiceClient
+    private let key: String?
+    private let json: Bool
+    private var parts = 0
+    private var progress = Progress()
+
+    /// - Parameters:
+    ///   - key: the idempotency key, to which each part adds its number; nil for none.
+    ///   - json: whether to print the answers.
+    init(_ service: ServiceClient, key: String?, json: Bool) {
+        self.service = service
+        self.key = key
+        self.json = json
+    }
+
+    /// Sends a part and reads what became of each of its lines.
+    ///
+    /// - Throws: where the part as a whole got no answer, or was refused.
+    mutating func send(_ part: BatchLines.Part) throws(Failure) {
+        parts += 1
+        var headers = [(name: "Content-Type", value: "application/x-ndjson")]
+        if let key { headers.append(("Idempotency-Key", "\(key)-\(parts)")) }
+        var target = RequestTarget("v1", "timers", "batch")
+        target.add("results", "brief")
+        let response: HTTPResponse
+        do throws(Failure) {
+            response = try service.send(HTTPRequest(.post, target.text, headers: headers, body: part.bytes))
+        } catch {
+            progress.end()
+            let lines = "lines \(part.numbers.first ?? 0) to \(part.numbers.last ?? 0)"
+            throw Failure(error.code, "\(lines): \(error.line); \(sent - refused) lines before them are done")
+        }
+        let results = response.body.split(separator: 0x0a).map { Array($0) }.filter { !$0.isEmpty }
+        guard results.count == part.numbers.count else {
+            throw Failure(.other, "\(results.count) answers for \(part.numbers.count) lines: is it timerd?")
+        }
+        for (number, result) in zip(part.numbers, results) { try take(result, number) }
+        if json { Console.out(bytes: results.flatMap { $0 + [0x0a] }) }
+        let (sent, refused) = (sent, refused)
+        progress.show("\(sent) lines, \(refused) refused")
+    }
+
+    /// Wipes what it showed of its progress.
+    mutating func end() { progress.end() }
+
+    private mutating func take(_ result: [UInt8], _ number: Int) throws(Failure) {
+        guard let object = JSONObject(result), let status = object["status"].flatMap({ Int($0) }) else {
+            throw Failure(.other, "the answer to line \(number) is no result: is it timerd?")
+        }
+        sent += 1
+        guard status >= 400 else { return }
+        refused += 1
+        progress.end()
+        let reason = object.object("problem").map { ProblemText.line($0, status: status) } ?? "\(status)"
+        Console.error("timerd: line \(number): \(reason)")
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+
+/// A file, or standard input, that a command line names as input.
+struct InputFile: ~Copyable {
+    /// What an error calls it.
+    let name: String
+    private let descriptor: Int32
+
+    /// Opens the file at `path`; `-` is standard input.
+    init(_ path: String) throws(Failure) {
+        name = path == "-" ? "standard input" : path
+        descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(.usage, "can't read \(path): \(Self.reason)") }
+    }
+
+    deinit {
+        if descriptor > STDERR_FILENO { close(descriptor) }
+    }
+
+    /// The next bytes, at most so many; none at its end.
+    func read(upTo limit: Int) throws(Failure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var count = -1
+        repeat {
+            count = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, limit) }
+        } while count < 0 && errno == EINTR
+        guard count >= 0 else { throw Failure(.usage, "can't read \(name): \(Self.reason)") }
+        bytes.removeSubrange(count...)
+        return bytes
+    }
+
+    /// All of it.
+    ///
+    /// - Throws: also where it is over `limit` bytes.
+    func readAll(limit: Int) throws(Failure) -> [UInt8] {
+        var all: [UInt8] = []
+        while true {
+            let bytes = try read(upTo: 64 * 1024)
+            if bytes.isEmpty { return all }
+            all += bytes
+            guard all.count <= limit else { throw Failure(.usage, "\(name) is over \(limit) bytes") }
+        }
+    }
+
+    private static var reason: String { unsafe String(cString: strerror(errno)) }
+}

@@ -1,0 +1,27 @@
+import Platform
+
+/// How far long work is: the last line on standard error where that is a terminal, nothing elsewhere.
+struct Progress {
+    /// Nanoseconds between two drawings at least.
+    private static let period: Int64 = 200_000_000
+
+    private let isShown = Terminal.isError
+    private var drawnAt: Int64?
+
+    /// Whether it is time to draw again.
+    private var isDue: Bool { isShown && drawnAt.map { Clocks.monotonic() - $0 >= Self.period } ?? true }
+
+    /// Draws `text` over what it drew before.
+    mutating func show(_ text: @autoclosure () -> String) {
+        guard isDue else { return }
+        drawnAt = Clocks.monotonic()
+        Console.write(Array("\r\u{1b}[K\(text())".utf8), to: 2)
+    }
+
+    /// Wipes the line, before anything else is written.
+    mutating func end() {
+        guard drawnAt != nil else { return }
+        drawnAt = nil
+        Console.write(Array("\r\u{1b}[K".utf8), to: 2)
+    }
+}

@@ -1,0 +1,16 @@
+/// Sizes as short as a person wants them.
+enum ShortSize {
+    private static let units = ["B", "KiB", "MiB", "GiB", "TiB"]
+
+    /// Three digits at most, rounded down: `512 B`, `1.4 MiB`, `250 GiB`.
+    static func text(_ bytes: Int64) -> String {
+        var tenths = bytes * 10
+        var unit = 0
+        while tenths >= 10240, unit + 1 < units.count {
+            tenths /= 1024
+            unit += 1
+        }
+        let isRound = unit == 0 || tenths >= 1000
+        return "\(tenths / 10)" + (isRound ? "" : ".\(tenths % 10)") + " \(units[unit])"
+    }
+}

@@ -1,0 +1,23 @@
+/// What a server holds and does, as a person reads it.
+enum StatsText {
+    /// A line for each concern.
+    static func lines(_ stats: JSONObject) -> String {
+        let timers = stats.object("timers")?.members ?? []
+        let count = timers.reduce(0) { $0 + (Int($1.text) ?? 0) }
+        let states = timers.filter { $0.text != "0" }.map { "\($0.text) \($0.name)" }.joined(separator: ", ")
+        let lines: [(String, String)] = [
+            ("server", "timerd \(stats["version"] ?? "?"), up \(stats["uptime"].map(ShortTime.duration) ?? "?")"),
+            ("timers", "\(count)" + (states.isEmpty ? "" : ": \(states)")),
+            ("fires", stats["fires"] ?? "?"),
+            ("events", "\(stats["events"] ?? "?"), newest \(stats["eventId"] ?? "?")"),
+            ("streams", stats["streams"] ?? "?"),
+            ("deliveries", "\(stats["pendingDeliveries"] ?? "?") pending, \(stats["deadDeliveries"] ?? "?") dead"),
+            ("idempotency", stats["idempotencyKeys"].map { "\($0) keys" } ?? "?"),
+            ("log", size(stats["logBytes"])),
+            ("memory", size(stats["residentBytes"])),
+        ]
+        return lines.map { Printable.text(TextTable.padded($0, 13) + $1) }.joined(separator: "\n")
+    }
+
+    private static func size(_ bytes: String?) -> String { bytes.flatMap { Int64($0) }.map(ShortSize.text) ?? "?" }
+}

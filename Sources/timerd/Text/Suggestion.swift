@@ -1,0 +1,45 @@
+/// What a misspelt word was probably meant to be.
+enum Suggestion {
+    /// Words that other programs use for what is called otherwise here.
+    private static let others = [
+        "add": "create", "new": "create", "ls": "list", "show": "get", "describe": "get", "rm": "delete",
+        "remove": "delete", "pause": "suspend", "unpause": "resume", "continue": "resume", "start": "activate",
+        "stop": "suspend", "end": "cancel", "trigger": "fire", "ping": "kick", "move": "reschedule", "update": "patch",
+        "follow": "watch", "tail": "watch", "status": "stats", "completions": "completion", "run": "serve",
+        "drop": "delete", "import": "batch",
+    ]
+
+    /// The word of `words` that is nearest to `word`; nil where none is near.
+    static func nearest(to word: String, among words: [String]) -> String? {
+        if let other = others[word.lowercased()], words.contains(other) { return other }
+        let near = words.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
+            .filter { $0.distance <= 1 || $0.distance == 2 && word.count > 3 }
+        return near.min { $0.distance < $1.distance }?.word
+    }
+
+    /// `: did you mean create?`, or nothing where no word is near.
+    static func phrase(for word: String, among words: [String]) -> String {
+        nearest(to: word, among: words).map { ": did you mean \($0)?" } ?? ""
+    }
+
+    /// How many letters are to be added, left out, replaced, or swapped with their neighbour: the distance of Damerau and
+    /// Levenshtein between strings in which no letter is changed twice.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left.utf8.prefix(64))
+        let right = Array(right.utf8.prefix(64))
+        var before: [Int] = []
+        var last = Array(0...right.count)
+        for (row, letter) in left.enumerated() {
+            var next = [row + 1]
+            for (column, other) in right.enumerated() {
+                var least = min(last[column] + (letter == other ? 0 : 1), last[column + 1] + 1, next[column] + 1)
+                if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
+                    least = min(least, before[column - 1] + 1)
+                }
+                next.append(least)
+            }
+            (before, last) = (last, next)
+        }
+        return last[right.count]
+    }
+}

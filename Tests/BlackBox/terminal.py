@@ -1,0 +1,57 @@
+"""A pseudo-terminal for tests of what a person sees."""
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
+
+from server import binary, environment
+
+
+class Terminal:
+    """The binary with a terminal of some size at its output; what it draws is in `screen`, escape codes and all.
+
+    `errors` puts the terminal at standard error alone, and standard output into a pipe. A context manager; the process is killed at
+    the end.
+    """
+
+    def __init__(self, *arguments, columns=80, lines=24, env=None, errors=False, stdin=subprocess.DEVNULL):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.screen = ""
+        self.process = subprocess.Popen(
+            [binary(), *map(str, arguments)], stdin=stdin, stdout=subprocess.DEVNULL if errors else slave, stderr=slave,
+            env=environment({"TERM": "xterm", "NO_COLOR": "", **(env or {})}), start_new_session=True)
+        os.close(slave)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait(10)
+        os.close(self.master)
+
+    def read_until(self, done, timeout=20):
+        """Reads until `done` of the screen is true, or the process has closed the terminal; returns the screen."""
+        deadline = time.monotonic() + timeout
+        while not done(self.screen):
+            ready, _, _ = select.select([self.master], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"it draws no more: {self.screen!r}"
+            try:
+                part = os.read(self.master, 65536)
+            except OSError:  # the other side is closed
+                part = b""
+            if not part:
+                break
+            self.screen += part.decode()
+        return self.screen
+
+    def end(self, timeout=20):
+        """Reads to the end and returns the exit code."""
+        self.read_until(lambda _: False, timeout)
+        return self.process.wait(timeout)

@@ -1,0 +1,78 @@
+"""Completion in shells: commands, flags, words and ids."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from server import binary, environment, run
+
+BASH = r"""
+source <(timerd completion bash)
+COMP_LINE=$1; read -ra COMP_WORDS <<< "$1"; [[ $1 == *' ' ]] && COMP_WORDS+=("")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_POINT=${#COMP_LINE}
+_timerd timerd "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+
+def path():
+    return f"{Path(binary()).parent}:{os.environ['PATH']}"
+
+
+def bash(line, server=None):
+    """What bash offers at the end of a line."""
+    env = environment({"PATH": path(), "TIMERD_SERVER": server or "http://127.0.0.1:1"})
+    done = subprocess.run(["bash", "--norc", "-c", BASH, "bash", line], env=env, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return done.stdout.split()
+
+
+def test_commands_and_flags():
+    assert bash("timerd ca") == ["cancel"]
+    assert set(bash("timerd re")) == {"resume", "reschedule", "redrive"}
+    assert bash("timerd list --lab") == ["--label"]
+    assert bash("timerd deliveries dr") == ["drop"]
+    assert bash("timerd completion f") == ["fish"]
+
+
+@pytest.mark.parametrize("line, words", [
+    ("timerd list --state ", "idle running suspended cancelled completed"), ("timerd list --kind o", "oneShot"), ("timerd list --health s", "stalled"),
+    ("timerd create tea --misfire ", "once all skip"), ("timerd watch --type sus", "suspended"), ("timerd bulk res", "resume reschedule"),
+    ("timerd create --clock c", "continuous"), ("timerd deliveries list --state d", "dead"),
+])
+def test_words_of_an_enumeration(line, words):
+    assert bash(line) == words.split()
+
+
+def test_ids_are_asked_of_the_server(server, name):
+    for part in ("a", "b"):
+        server.client.create(id=f"{name}-{part}", after="1h")
+    for command in ("get", "cancel", "edit", "watch"):
+        assert set(bash(f"timerd {command} {name}", server.url)) == {f"{name}-a", f"{name}-b"}, command
+    assert bash(f"timerd cancel {name}-a {name}-b", server.url) == [f"{name}-b"]
+    assert set(bash(f"timerd events --timer {name}", server.url)) == {f"{name}-a", f"{name}-b"}
+    assert set(bash(f"timerd get --server {server.url} {name}")) == {f"{name}-a", f"{name}-b"}
+
+
+def test_a_server_that_is_not_there_offers_nothing():
+    assert bash("timerd get te") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_accepts_its_script(shell, tmp_path):
+    script = run("completion", shell)
+    assert script.returncode == 0 and "timerd" in script.stdout
+    if not shutil.which(shell):
+        pytest.skip(f"there is no {shell} here")
+    file = tmp_path / "script"
+    file.write_text(script.stdout)
+    done = subprocess.run([shell, "-n", file], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, ""), done
+
+
+def test_an_unknown_shell():
+    done = run("completion", "tcsh")
+    assert done.returncode == 64 and "tcsh" in done.stderr
