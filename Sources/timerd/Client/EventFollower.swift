@@ -92,7 +92,7 @@ final class EventFollower {
         case 429, 500...: if wasConnected { return .lost }
         default: break
         }
-        throw Failure(.other, ProblemText.line(response))
+        throw Failure(response)
     }
 
     private func begin(_ head: HTTPResponse) -> Bool {

@@ -44,7 +44,7 @@ struct EventHistory {
         } catch {
             throw Failure(error)
         }
-        guard response.status == 200 else { throw Failure(.other, ProblemText.line(response)) }
+        guard response.status == 200 else { throw Failure(response) }
         guard partial.isEmpty || isEnded else { throw Failure(.other, "the server sent a part of a line") }
     }
 }

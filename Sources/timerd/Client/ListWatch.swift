@@ -13,7 +13,8 @@ struct ListWatch {
     /// Lines around the table: what is shown and when, and what is left out.
     private static let framing = 2
 
-    /// Goes on until Ctrl-C, which ends the program. A server that is away is said so, and asked again.
+    /// Goes on until Ctrl-C, which ends the program. What may pass by itself, such as a restart of the server, is shown, and
+    /// the server asked again.
     ///
     /// - Throws: where standard output is no terminal, or the server refuses.
     func run() throws(Failure) {
@@ -39,7 +40,7 @@ struct ListWatch {
             let table = part.timers.isEmpty ? ["no timers"] : List.lines(part.timers)
             return [cut(head, size.columns)] + table + (part.next == nil ? [] : ["…"])
         } catch {
-            guard error.isUnreachable else { throw error }
+            guard error.mayPass else { throw error }
             return [cut(head, size.columns), cut(error.line, size.columns)]
         }
     }

@@ -39,7 +39,7 @@ struct ServiceClient {
     /// Sends a request; an answer that is no 2xx is a failure that says what the server said.
     func send(_ request: HTTPRequest) throws(Failure) -> HTTPResponse {
         let response = try exchange(request)
-        guard 200..<300 ~= response.status else { throw Failure(.other, ProblemText.line(response)) }
+        guard 200..<300 ~= response.status else { throw Failure(response) }
         return response
     }
 

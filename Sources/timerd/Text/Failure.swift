@@ -25,6 +25,8 @@ struct Failure: Error, Sendable {
     var line: String
     /// Whether no server could be reached, so that the next request can't succeed either.
     var isUnreachable = false
+    /// Whether it may pass by itself: no server, no answer, or a server that has too much to do or is starting.
+    var mayPass = false
 
     /// Makes a failure; see the members.
     init(_ code: Code, _ line: String) {
