@@ -29,14 +29,14 @@ def refused(done, word, code=1):
 
 def test_create_takes_the_id_like_every_other_verb(server, name):
     assert done_well(client(server, "create", name, "--after", "4m")).startswith(f"{name}: running, ")
-    refused(client(server, "create", name + "1", "--id", name + "2", "--after", "4m"), "twice", 64)
+    refused(client(server, "create", name + ".1", "--id", name + ".2", "--after", "4m"), "twice", 64)
 
 
 def test_bodies_come_from_the_line_a_file_or_standard_input(server, name, tmp_path):
     file = tmp_path / "body.json"
     file.write_text(json.dumps({"after": "1h", "payload": {"from": "file"}}, indent=2))
-    assert json.loads(done_well(client(server, "create", f"{name}1", "--body", f"@{file}", "--json")))["payload"] == {"from": "file"}
-    assert json.loads(done_well(client(server, "create", "--body", "-", "--json", stdin=f'{{"id": "{name}2", "after": "1h"}}')))["id"] == f"{name}2"
+    assert json.loads(done_well(client(server, "create", f"{name}.1", "--body", f"@{file}", "--json")))["payload"] == {"from": "file"}
+    assert json.loads(done_well(client(server, "create", "--body", "-", "--json", stdin=f'{{"id": "{name}.2", "after": "1h"}}')))["id"] == f"{name}.2"
     assert json.loads(done_well(client(server, "create", "--after", "1h", "--payload", f"@{file}", "--json")))["payload"]["after"] == "1h"
     refused(client(server, "create", "--body", f"@{tmp_path}/none"), f"{tmp_path}/none", 64)
     refused(client(server, "create", "--body", "-", stdin="{"), "not JSON", 64)
@@ -132,8 +132,8 @@ def test_the_visual_editor_wins_and_only_its_owner_reads_the_file(server, name, 
 
 def test_bulk(server, name):
     for number in range(3):
-        server.client.create(id=f"{name}{number}", after="1h", labels={"bulk": name})
-    server.client.command(f"{name}0", "suspend").expect(200)
+        server.client.create(id=f"{name}.{number}", after="1h", labels={"bulk": name})
+    server.client.command(f"{name}.0", "suspend").expect(200)
     label = ("--label", f"bulk={name}")
     assert done_well(client(server, "bulk", "suspend", *label, "--dry-run")) == "3 matched, 2 would change, 1 skipped\n"
     assert done_well(client(server, "bulk", "suspend", *label)) == "3 matched, 2 changed, 1 skipped\n"
@@ -145,15 +145,15 @@ def test_bulk(server, name):
 
 
 def test_batch_names_each_refused_line(server, name, tmp_path):
-    lines = ['{"id": "%s1", "after": "1h"}' % name, "", "  ", "nonsense", '{"id": "%s1", "after": "1h"}' % name, '{"command": "cancel", "id": "%s1"}' % name,
-             '{"id": "%s2", "after": "1h"}' % name]
+    lines = ['{"id": "%s.1", "after": "1h"}' % name, "", "  ", "nonsense", '{"id": "%s.1", "after": "1h"}' % name, '{"command": "cancel", "id": "%s.1"}' % name,
+             '{"id": "%s.2", "after": "1h"}' % name]
     file = tmp_path / "batch.ndjson"
     file.write_text("\n".join(lines))
     done = client(server, "batch", file)
     first, second, last = done.stderr.splitlines()
     assert done.returncode == 1 and first.startswith("timerd: line 4: 400 ") and second.startswith("timerd: line 5: 409 timer-exists")
     assert last == "timerd: 2 of 5 lines refused, 3 done"
-    assert server.client.timer(f"{name}1")["state"] == "cancelled" and server.client.timer(f"{name}2")["state"] == "running"
+    assert server.client.timer(f"{name}.1")["state"] == "cancelled" and server.client.timer(f"{name}.2")["state"] == "running"
     assert done_well(client(server, "batch", "-", stdin=lines[5].replace("cancel", "delete"))) == "1 lines done\n"
     assert done_well(client(server, "batch", "-", stdin="\n\n")) == "0 lines done\n"
 
@@ -162,13 +162,14 @@ def test_a_batch_goes_in_parts_in_order(new_server, tmp_path):
     """More lines than one request takes, and lines that fill one by their bytes."""
     server = new_server("--store", "memory")
     file = tmp_path / "batch.ndjson"
-    with open(file, "w") as out:
-        for number in range(10_050):
-            out.write('{"command": "cancel", "id": "t%d"}\n' % number if number % 5 else '{"id": "t%d", "after": "1h"}\n' % (number + 1))
+    lines = ["0"] * 10_050
+    lines[9_998:10_002] = ['{"id": "t", "after": "1h"}', '{"command": "suspend", "id": "t"}', '{"command": "resume", "id": "t"}', '{"command": "x"}']
+    file.write_text("\n".join(lines))
     done = client(server, "batch", file, "--json")
-    results = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(results) == 10_050 and results[10_000]["status"] == 201 and results[10_001]["status"] == 200
-    assert done.returncode == 1 and "timerd: line 10003: 404" in done.stderr and "timerd: line 10002:" not in done.stderr
+    results = [json.loads(line)["status"] for line in done.stdout.splitlines()]
+    assert len(results) == 10_050 and results[9_998:10_002] == [201, 200, 200, 400] and set(results) == {200, 201, 400}
+    assert done.returncode == 1 and "timerd: line 9998: 400" in done.stderr and "line 10001:" not in done.stderr and "line 10002: 400" in done.stderr
+    assert done.stderr.splitlines()[-1] == "timerd: 10047 of 10050 lines refused, 3 done"
     file.write_text(("x" * 1_000_000 + "\n") * 20)
     done = client(server, "batch", file)
     assert done.returncode == 1 and "timerd: line 20: 4" in done.stderr and "20 of 20 lines refused" in done.stderr

@@ -48,13 +48,13 @@ def test_words_of_an_enumeration(line, words):
 
 
 def test_ids_are_asked_of_the_server(server, name):
-    for part in ("a", "b"):
-        server.client.create(id=f"{name}-{part}", after="1h")
-    for command in ("get", "cancel", "edit", "watch"):
-        assert set(bash(f"timerd {command} {name}", server.url)) == {f"{name}-a", f"{name}-b"}, command
-    assert bash(f"timerd cancel {name}-a {name}-b", server.url) == [f"{name}-b"]
-    assert set(bash(f"timerd events --timer {name}", server.url)) == {f"{name}-a", f"{name}-b"}
-    assert set(bash(f"timerd get --server {server.url} {name}")) == {f"{name}-a", f"{name}-b"}
+    lines = "".join('{"id": "%s-%d", "after": "1h"}\n' % (name, number) for number in range(200))
+    server.client.post("/v1/timers/batch", body=lines, content_type="application/x-ndjson").expect(200)
+    sevens = {f"{name}-7"} | {f"{name}-7{digit}" for digit in range(10)}
+    for command in ("get", "cancel", "edit", "watch", "events --timer", f"get --server {server.url}", f"cancel {name}-1"):
+        assert set(bash(f"timerd {command} {name}-7", server.url)) == sevens, command
+    assert bash(f"timerd get {name}-178", server.url) == [f"{name}-178"]
+    assert len(bash(f"timerd get {name}-", server.url)) == 50
 
 
 def test_a_server_that_is_not_there_offers_nothing():

@@ -123,7 +123,10 @@ def printing(tmp_path_factory):
     """A server that every command finds something at, and a log."""
     from server import Server
     with Server() as server:
-        server.client.create(id="tea", every="1h", labels={"a": "b"})
+        server.client.create(id="tea", every="1h")
+        server.client.create(id="calm", every="1h")
+        server.client.create(id="held", every="1h", labels={"a": "b"})
+        server.client.command("held", "suspend").expect(200)
         server.client.create(id="dead", after="1h", webhook={"url": "http://127.0.0.1:9/", "retry": {"maxAttempts": 1}})
         server.client.command("dead", "fire").expect(200)
         server.client.get("/v1/timers/dead/wait?since=0&types=deliveryDead&timeout=8s")
@@ -132,7 +135,7 @@ def printing(tmp_path_factory):
 
 # Every command that prints; `DATA` is the server's data directory, `NEW` one that does not exist.
 PRINTING = ["--help", "help list", "list --help", "--version", "version", "health", "stats", "list", "list --json", "list --sort nextFireAt", "list --all", "get tea",
-            "get tea --json", "next tea", "next tea --json", "suspend tea", "resume tea --json", "kick --help", "fire tea", "reschedule tea --after 2h",
+            "get tea --json", "next tea", "next tea --json", "suspend calm", "resume held --json", "kick --help", "fire tea", "reschedule tea --after 2h",
             "patch tea --body {}", "create --after 1h", "create --after 1h --json", "bulk suspend --label a=b --dry-run", "batch EMPTY",
             "events", "events --json", "watch --since 0 --limit 1", "watch --since 0 --limit 1 --json", "deliveries", "deliveries list --json",
             "redrive --timer tea", "preview @daily", "preview @daily --json", "log verify --data DATA", "log dump --data DATA", "log repair --data DATA",

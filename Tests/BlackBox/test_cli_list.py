@@ -89,21 +89,21 @@ def test_json_is_what_the_server_says(server, five, name):
 
 
 def test_durations_are_short(server, name):
-    server.client.create(id=name, after="50h30m")
-    row = next(line for line in shown(server, "--id-prefix", name).stdout.splitlines() if line.startswith(name))
+    server.client.create(id=f"{name}-", after="50h30m")
+    row = shown(server, "--id-prefix", f"{name}-").stdout.splitlines()[1]
     assert re.search(r" 2d2h ", row), row
 
 
 def test_a_pipe_gets_no_colours_and_whole_cells(server, name):
-    server.client.create(id=name, after="1h", labels={"l": "x" * 200})
-    done = shown(server, "--id-prefix", name, env={"COLUMNS": "40"})
+    server.client.create(id=f"{name}-", after="1h", labels={"l": "x" * 200})
+    done = shown(server, "--id-prefix", f"{name}-", env={"COLUMNS": "40"})
     assert "x" * 200 in done.stdout and "\x1b" not in done.stdout
 
 
 @pytest.mark.parametrize("columns", [30, 60, 80, 200])
 def test_it_fits_the_terminal(server, name, columns):
     server.client.create(id=name + "-" + "i" * 60, after="1h", labels={"l": "x" * 200})
-    with Terminal("list", "--id-prefix", name, "--server", server.url, columns=columns) as terminal:
+    with Terminal("list", "--id-prefix", f"{name}-", "--server", server.url, columns=columns) as terminal:
         assert terminal.end() == 0
         lines = [COLOUR.sub("", line) for line in terminal.screen.split("\r\n")]
     assert len(lines) == 3 and lines[2] == "" and all(len(line) <= columns for line in lines), lines
@@ -120,6 +120,7 @@ def test_colours_on_a_terminal_unless_it_says_no(server, five, name):
 
 
 def test_watch_follows_what_happens_until_ctrl_c(server, name):
+    name += "-"
     server.client.create(id=name, after="1h")
     with Terminal("list", "--watch", "--id-prefix", name, "--server", server.url) as terminal:
         terminal.read_until(lambda screen: "running" in screen)
@@ -132,8 +133,9 @@ def test_watch_follows_what_happens_until_ctrl_c(server, name):
 
 
 def test_watch_shows_no_more_than_fits(server, name):
+    name += "-"
     for number in range(20):
-        server.client.create(id=f"{name}-{number}", after="1h")
+        server.client.create(id=f"{name}{number}", after="1h")
     with Terminal("list", "--watch", "--id-prefix", name, "--server", server.url, lines=10) as terminal:
         screen = terminal.read_until(lambda screen: screen.count("\x1b[H") >= 2)
     drawn = screen.split("\x1b[H")[1]

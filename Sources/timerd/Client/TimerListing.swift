@@ -54,6 +54,7 @@ struct TimerListing {
                 if let id = timer["id"], seen.insert(id).inserted { found.append(timer) }
             }
             if let cursor = page["next"] {
+                guard cursor != here.cursor else { throw Failure(.other, "the server repeats a page: is it timerd?") }
                 place = Place(here.section, cursor)
             } else {
                 place = sections.drop { $0 != here.section }.dropFirst().first.map { Place($0) }

@@ -4,7 +4,7 @@ enum ShortSize {
 
     /// Three digits at most, rounded down: `512 B`, `1.4 MiB`, `250 GiB`.
     static func text(_ bytes: Int64) -> String {
-        var tenths = bytes * 10
+        var tenths = min(bytes, .max / 10) * 10
         var unit = 0
         while tenths >= 10240, unit + 1 < units.count {
             tenths /= 1024

@@ -3,7 +3,7 @@ enum StatsText {
     /// A line for each concern.
     static func lines(_ stats: JSONObject) -> String {
         let timers = stats.object("timers")?.members ?? []
-        let count = timers.reduce(0) { $0 + (Int($1.text) ?? 0) }
+        let count = timers.reduce(0) { $0 &+ (Int($1.text) ?? 0) }
         let states = timers.filter { $0.text != "0" }.map { "\($0.text) \($0.name)" }.joined(separator: ", ")
         let lines: [(String, String)] = [
             ("server", "timerd \(stats["version"] ?? "?"), up \(stats["uptime"].map(ShortTime.duration) ?? "?")"),
@@ -19,5 +19,7 @@ enum StatsText {
         return lines.map { Printable.text(TextTable.padded($0, 13) + $1) }.joined(separator: "\n")
     }
 
-    private static func size(_ bytes: String?) -> String { bytes.flatMap { Int64($0) }.map(ShortSize.text) ?? "?" }
+    private static func size(_ bytes: String?) -> String {
+        bytes.flatMap { Int64($0) }.map { max(0, $0) }.map(ShortSize.text) ?? "?"
+    }
 }

@@ -92,20 +92,20 @@ struct EditableTimer {
         guard new.document.kind(new.node) == .object else { return writer.raw(compact(new.document, new.node)) }
         let olds = old.node.map { old.document.kind($0) == .object ? old.document.children(of: $0) : [] } ?? []
         let news = new.document.children(of: new.node)
+        let oldKeys = olds.map(old.document.keyBytes)
+        let newKeys = news.map(new.document.keyBytes)
+        let before = Dictionary(zip(oldKeys, olds)) { first, _ in first }
+        let left = Set(newKeys)
         writer.beginObject()
-        for node in news {
-            let key = new.document.keyBytes(node)
-            let before = olds.first { old.document.keyBytes($0) == key }
-            if let before, areSame(old.document, before, new.document, node) { continue }
+        for (key, node) in zip(newKeys, news) {
+            if let before = before[key], areSame(old.document, before, new.document, node) { continue }
             guard !isPayload || new.document.kind(node) != .null else {
                 throw Failure(.usage, "a patch can't put a null into a payload: PUT the timer instead")
             }
             writer.key(bytes: key)
-            try write((old.document, before), (new.document, node), &writer, isPayload)
+            try write((old.document, before[key]), (new.document, node), &writer, isPayload)
         }
-        for node in olds {
-            let key = old.document.keyBytes(node)
-            guard !news.contains(where: { new.document.keyBytes($0) == key }) else { continue }
+        for key in oldKeys where !left.contains(key) {
             writer.key(bytes: key)
             writer.null()
         }
