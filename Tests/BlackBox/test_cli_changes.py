@@ -194,6 +194,7 @@ def test_a_batch_that_loses_its_server_says_what_is_done():
 
 # Progress.
 
+@pytest.mark.undivided
 def test_long_work_shows_its_progress_on_a_terminal(new_server, tmp_path):
     server = new_server()
     file = tmp_path / "batch.ndjson"
