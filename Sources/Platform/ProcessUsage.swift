@@ -49,4 +49,11 @@ public enum ProcessUsage {
         // `.`, `..` and the descriptor of this very reading are no part of it.
         return max(0, count - 3)
     }
+
+    /// How many descriptors the process may open, the soft limit; nil where there is no limit.
+    public static func maxDescriptors() -> Int? {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        return Int(exactly: limit.rlim_cur)
+    }
 }

@@ -48,6 +48,20 @@ def test_a_stored_answer_is_told_while_writes_fail(failing):
     failing.client.get("/v1/timers?limit=10").expect(200)
 
 
+@pytest.mark.undivided
+def test_the_metrics_tell_that_writes_fail(failing):
+    def told(value):
+        text = failing.client.get("/metrics").expect(200).body.decode().splitlines()
+        return f"timerd_storage_writable {value}" in text and f"timerd_ready {value}" in text
+
+    assert told(1)
+    limit_writes(failing, 1000)
+    failing.client.post("/v1/timers", {"after": "1h"}, timeout=15).problem(503, "storage-unavailable")
+    poll(lambda: told(0))
+    limit_writes(failing, None)
+    poll(lambda: told(1), timeout=15)
+
+
 def test_interval_answers_repeat_and_histories_end(new_server):
     api = new_server("--durability", "interval=1s").client
     api.create(id="calm", after="1h")

@@ -4,6 +4,7 @@ import json
 import math
 import socket
 import time
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -12,7 +13,7 @@ from timers import STATES, poll, timer_in, types
 
 COUNTERS = ["timerd_fires_total", "timerd_http_requests_total", "timerd_events_total", "timerd_wakeups_total", "process_cpu_seconds_total"]
 GAUGES = ["timerd_timers", "timerd_streams", "timerd_log_bytes", "process_resident_memory_bytes", "process_open_fds", "timerd_build_info", "timerd_ready",
-          "timerd_overdue_seconds", "process_start_time_seconds"]
+          "timerd_overdue_seconds", "process_start_time_seconds", "timerd_storage_writable", "process_max_fds"]
 HISTOGRAMS = ["timerd_fire_lateness_seconds", "timerd_commit_seconds", "timerd_commit_records", "timerd_http_request_seconds", "timerd_lock_hold_seconds"]
 
 
@@ -57,7 +58,10 @@ def test_metrics_tell_what_runs_and_since_when(new_server):
     assert found["timerd_build_info"] == [({"version": server.client.get("/v1/stats").json["version"]}, 1)]
     (_, started), = found["process_start_time_seconds"]
     assert before - 2 <= started <= time.time() + 2
-    assert found["timerd_ready"] == [({}, 1)]
+    assert found["timerd_ready"] == found["timerd_storage_writable"] == [({}, 1)]
+    (_, most), = found["process_max_fds"]
+    soft = Path(f"/proc/{server.pid}/limits").read_text().split("Max open files")[1].split()[0]
+    assert str(int(most)) == soft
     assert found["timerd_overdue_seconds"] == [({}, 0)]
     assert "timerd_lock_hold_longest_seconds" not in found
 

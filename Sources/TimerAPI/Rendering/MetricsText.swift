@@ -13,6 +13,10 @@ struct MetricsText {
         head("timerd_build_info", "gauge", "Always 1; the label tells the version.")
         text += "timerd_build_info{version=\"\(context.configuration.version)\"} 1\n"
         single("timerd_ready", "gauge", "1 while /readyz is 200, else 0.", context.isReady ? 1 : 0)
+        single(
+            "timerd_storage_writable", "gauge",
+            "1 while changes are taken, else 0: the disk refuses them, or the server stops.", service.isWritable ? 1 : 0
+        )
         let counters = service.snapshotCounters()
         labelled(
             "timerd_timers", "gauge", "Timers by state.", "state",
@@ -55,6 +59,9 @@ struct MetricsText {
             "process_start_time_seconds", "gauge", "When the process started, in seconds since 1970.",
             context.processStart)
         single("process_open_fds", "gauge", "Descriptors open.", Double(ProcessUsage.openDescriptors()))
+        if let most = ProcessUsage.maxDescriptors() {
+            single("process_max_fds", "gauge", "Descriptors that the process may open.", Double(most))
+        }
     }
 
     private mutating func head(_ name: String, _ type: String, _ help: String) {
