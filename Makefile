@@ -52,6 +52,11 @@ test-partitions: setup-tests ## Run the black-box tests against memory that is d
 	TEST_PARTITIONS=4 TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q -n 4 --dist loadgroup -m 'not alone' \
 	    Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
+.PHONY: test-deploy setup-deploy
+test-deploy: setup-deploy ## Check rules and alerts, and run the dashboard's queries on a Prometheus that scrapes a server
+	swift build --product timerd
+	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Deploy
+
 simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or the one of SEED=123
 	$(if $(SEED),SEED=$(SEED),SEEDS=$(SEEDS)) $(if $(FIRST_SEED),FIRST_SEED=$(FIRST_SEED)) swift test -c release \
 		-Xswiftc -enable-testing --scratch-path .build-simulate --disable-xctest --filter SimulationTests
@@ -146,3 +151,6 @@ setup:
 
 setup-tests:
 	@Scripts/setup.sh --tests
+
+setup-deploy:
+	@Scripts/setup.sh --deploy

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes this machine able to build timerd; with --tests also able to run the black-box tests.
+# Makes this machine able to build timerd; with --tests also able to run the black-box tests, with --deploy also the tests of
+# deploy/, which need Prometheus.
 #
 # Installs what is missing, and says nothing when nothing is. Before it uses sudo it asks; without a terminal it only says which
 # command it runs.
@@ -9,6 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly SWIFT_MAJOR=6 SWIFT_MINOR=3
 readonly REQUIREMENTS=Tests/BlackBox/requirements.txt
 readonly STAMP=.venv/requirements.installed
+readonly PROMETHEUS=.build/prometheus
 # How long another apt may hold its locks.
 readonly LOCK_SECONDS=120
 
@@ -96,7 +98,7 @@ apt_get() {
         sleep 2
     done
     printf '%s\n' "$said" >&2
-    fail "apt-get $1 failed; what it said is above."
+    fail "apt-get $* failed; what it said is above."
 }
 
 # The tests' Python packages, installed again only when their list has changed.
@@ -108,14 +110,34 @@ make_venv() {
     cp "$REQUIREMENTS" "$STAMP"
 }
 
+# Prometheus and promtool. Debian's package is unpacked and not installed, as its installation starts a service.
+get_prometheus() {
+    [[ -x $PROMETHEUS/usr/bin/prometheus && -x $PROMETHEUS/usr/bin/promtool ]] && return
+    command -v prometheus >/dev/null && command -v promtool >/dev/null && return
+    command -v apt-get >/dev/null ||
+        fail "There is no prometheus or no promtool in PATH, and no apt here to get them." "Install Prometheus, then try again."
+    local as_root=()
+    ((EUID == 0)) || as_root=(sudo)
+    ((EUID == 0)) || ask "The tests of deploy/ need Debian's package of Prometheus, unpacked into $PROMETHEUS. Apt takes sudo." ||
+        fail "Nothing was downloaded. Install Prometheus, then try again."
+    echo "timerd: unpacking Debian's prometheus into $PROMETHEUS" >&2
+    local folder
+    folder=$(mktemp -d)
+    apt_get update
+    (cd "$folder" && apt_get -o APT::Sandbox::User=root download prometheus)
+    dpkg-deb --extract "$folder"/prometheus_*.deb "$PROMETHEUS"
+    rm -rf "$folder"
+}
+
 main() {
     local purpose=build
-    [[ ${1-} == --tests ]] && purpose=tests
+    [[ ${1-} == --tests || ${1-} == --deploy ]] && purpose=tests
     check_swift
     local -a missing
     mapfile -t missing < <(missing_packages "$purpose")
     ((${#missing[@]} == 0)) || install_packages "${missing[@]}"
     if [[ $purpose == tests ]]; then make_venv; fi
+    if [[ ${1-} == --deploy ]]; then get_prometheus; fi
 }
 
 main "$@"

@@ -1,0 +1,168 @@
+"""compose.yaml and deploy/: their schemas, and what they say of the server against the server itself."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from server import ROOT, run
+
+KUBERNETES = ROOT / "deploy/kubernetes"
+# The oldest version of Kubernetes whose schema has every member that the manifests use by default, and the newest at hand.
+VERSIONS = ["1.27", "1.37"]
+MANIFESTS = sorted(KUBERNETES.glob("*.yaml"))
+OBJECTS = [path for path in MANIFESTS if path.name != "kustomization.yaml"]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+
+
+def read(path):
+    return yaml.safe_load(Path(path).read_text())
+
+
+def tool(name, *arguments):
+    """Runs a program of the tests' Python packages, which must find nothing wrong."""
+    program = Path(sys.executable).parent / name
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def stateful_set():
+    return read(KUBERNETES / "statefulset.yaml")["spec"]
+
+
+@pytest.fixture(scope="module")
+def pod(stateful_set):
+    return stateful_set["template"]["spec"]
+
+
+@pytest.fixture(scope="module")
+def container(pod):
+    only, = pod["containers"]
+    return only
+
+
+def environment_of(container, namespace):
+    """The settings that the kubelet would give to the server."""
+    given = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
+    return {name: value.replace("$(POD_NAMESPACE)", namespace) for name, value in given.items()}
+
+
+def image_environment():
+    """The variables that the image sets."""
+    return dict(re.findall(r"\b(TIMERD_\w+)=(\S+)", re.search(r"^ENV (?:.*\\\n)*.*$", DOCKERFILE, re.MULTILINE)[0]))
+
+
+def settings(environment, tmp_path):
+    """What `serve --check` says of an environment, whose token file is one that exists."""
+    (tmp_path / "token").write_text("a-token-of-the-tests\n")
+    done = run("serve", "--check", env={**environment, "TIMERD_TOKEN_FILE": str(tmp_path / "token")})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_compose_has_its_schema():
+    tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", ROOT / "compose.yaml")
+
+
+def test_compose_is_what_the_image_expects(tmp_path):
+    service = read(ROOT / "compose.yaml")["services"]["timerd"]
+    environment = image_environment()
+    assert f"timerd-data:{environment['TIMERD_DATA']}" in service["volumes"]
+    assert service["ports"] == ["127.0.0.1:8080:" + environment["TIMERD_LISTEN"].rsplit(":", 1)[1]]
+    secret, = service["secrets"]
+    assert service["environment"]["TIMERD_TOKEN_FILE"] == f"/run/secrets/{secret}"
+    settings({**environment, **service["environment"]}, tmp_path)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_manifest_has_the_schema_of_kubernetes(version):
+    tool("kubernetes-validate", "--strict", "--kubernetes-version", version, *OBJECTS)
+
+
+def test_the_kustomization_has_every_manifest_but_the_example():
+    listed = read(KUBERNETES / "kustomization.yaml")["resources"]
+    assert sorted(listed) == sorted(path.name for path in OBJECTS if ".example." not in path.name)
+
+
+def test_the_pod_is_the_image_with_no_more_rights_than_it_needs(pod, container):
+    user, group = map(int, re.search(r"^USER (\d+):(\d+)$", DOCKERFILE, re.MULTILINE).groups())
+    rights = pod["securityContext"]
+    assert (rights["runAsUser"], rights["runAsGroup"], rights["fsGroup"]) == (user, group, group)
+    assert rights["runAsNonRoot"] and rights["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+    environment = image_environment()
+    port, = container["ports"]
+    assert str(port["containerPort"]) == environment["TIMERD_LISTEN"].rsplit(":", 1)[1]
+    assert environment["TIMERD_DATA"] in [mount["mountPath"] for mount in container["volumeMounts"]]
+
+
+def test_volumes_claims_and_selectors_fit_together(stateful_set, pod, container):
+    volumes = {volume["name"] for volume in pod["volumes"]}
+    claims = {claim["metadata"]["name"] for claim in stateful_set["volumeClaimTemplates"]}
+    assert {mount["name"] for mount in container["volumeMounts"]} == volumes | claims
+    labels = stateful_set["template"]["metadata"]["labels"]
+    service, policy = read(KUBERNETES / "service.yaml"), read(KUBERNETES / "networkpolicy.yaml")
+    assert stateful_set["selector"]["matchLabels"] == labels == service["spec"]["selector"]
+    assert policy["spec"]["podSelector"]["matchLabels"] == labels
+    assert stateful_set["serviceName"] == service["metadata"]["name"]
+    assert pod["serviceAccountName"] == read(KUBERNETES / "serviceaccount.yaml")["metadata"]["name"]
+    secret = read(KUBERNETES / "secret.example.yaml")
+    assert secret["metadata"]["name"] in [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume]
+    mounted = next(mount["mountPath"] for mount in container["volumeMounts"] if mount["name"] == "token")
+    name, = secret["stringData"]
+    assert environment_of(container, "default")["TIMERD_TOKEN_FILE"] == f"{mounted}/{name}"
+
+
+def test_the_server_takes_the_pods_settings(container, tmp_path):
+    said = settings({**image_environment(), **environment_of(container, "blue")}, tmp_path)
+    assert "timerd.blue.svc" in said and "$(" not in said, said
+
+
+def test_the_service_is_reached_under_each_of_its_names_and_no_other(container, new_server):
+    allowed = environment_of(container, "blue")["TIMERD_ALLOW_HOST"]
+    client = new_server(env={"TIMERD_ALLOW_HOST": allowed}).client
+    for host in ("timerd", "timerd.blue", "timerd.blue.svc", "timerd.blue.svc.cluster.local"):
+        client.get("/v1/timers", headers={"Host": f"{host}:8080"}).expect(200)
+    for host in ("timerd.red", "timerd.blue.example", "svc.cluster.local.example"):
+        client.get("/v1/timers", headers={"Host": host}).problem(421, "misdirected")
+
+
+def test_the_probes_are_answered(container, api):
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        api.get(container[probe]["httpGet"]["path"]).expect(200)
+        assert container[probe]["httpGet"]["port"] == container["ports"][0]["name"]
+
+
+def test_the_token_of_the_example_is_long_enough(tmp_path):
+    token = tmp_path / "token"
+    token.write_text(read(KUBERNETES / "secret.example.yaml")["stringData"]["token"])
+    assert run("serve", "--check", "--token-file", token).returncode == 0
+
+
+def test_each_alert_leads_to_its_paragraph():
+    headings = re.findall(r"^#+ (.*)$", (ROOT / "docs/OPERATIONS.md").read_text(), re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    groups = read(ROOT / "deploy/prometheus/alerts.yaml")["groups"]
+    alerts = [rule for group in groups for rule in group["rules"]]
+    assert alerts
+    for alert in alerts:
+        path, anchor = alert["annotations"]["runbook_url"].split("#")
+        assert (path, anchor in anchors) == ("docs/OPERATIONS.md", True), alert["alert"]
+        assert alert["labels"]["severity"] in ("critical", "warning")
+
+
+def test_the_dashboards_panels_do_not_overlap():
+    panels = json.loads((ROOT / "deploy/grafana/timerd.json").read_text())["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    taken = set()
+    for panel in panels:
+        place = panel["gridPos"]
+        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
+        assert not cells & taken and max(x for x, _ in cells) < 24, panel["title"]
+        taken |= cells
