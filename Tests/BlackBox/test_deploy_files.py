@@ -1,4 +1,4 @@
-"""compose.yaml and deploy/: their schemas, and what they say of the server against the server itself."""
+"""compose.yaml, deploy/ and the workflows: their schemas, and what they say of the server against the server itself."""
 
 import json
 import re
@@ -16,6 +16,7 @@ KUBERNETES = ROOT / "deploy/kubernetes"
 VERSIONS = ["1.27", "1.37"]
 MANIFESTS = sorted(KUBERNETES.glob("*.yaml"))
 OBJECTS = [path for path in MANIFESTS if path.name != "kustomization.yaml"]
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yaml"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
 
@@ -166,3 +167,9 @@ def test_the_dashboards_panels_do_not_overlap():
         cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
         assert not cells & taken and max(x for x, _ in cells) < 24, panel["title"]
         taken |= cells
+
+
+def test_the_workflows_have_their_schema_and_no_known_weakness():
+    assert len(WORKFLOWS) == 2
+    tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
+    tool("zizmor", "--offline", "--no-progress", *WORKFLOWS)
