@@ -25,7 +25,8 @@ BINARY ?= .build/static/release/timerd
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test test-partitions simulate torture soak leaks instructions bench bench-alarms bench-more bench-streams holds \
-	compare screenshots lint format sanitize fuzz clean setup setup-tests install uninstall deb test-deb dist test-dist
+	clients compare screenshots lint format sanitize fuzz clean setup setup-tests setup-clients setup-deploy install uninstall \
+	deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,10 +53,12 @@ test-partitions: setup-tests ## Run the black-box tests against memory that is d
 	TEST_PARTITIONS=4 TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q -n 4 --dist loadgroup -m 'not alone' \
 	    Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
-.PHONY: test-deploy setup-deploy
 test-deploy: setup-deploy ## Check rules and alerts, and run the dashboard's queries on a Prometheus that scrapes a server
 	swift build --product timerd
 	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Deploy
+
+clients: setup-clients ## Generate clients from openapi.yaml in six languages, check their models, compile them as far as Debian can
+	.venv/bin/python Tests/BlackBox/generators.py .build/clients
 
 simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or the one of SEED=123
 	$(if $(SEED),SEED=$(SEED),SEEDS=$(SEEDS)) $(if $(FIRST_SEED),FIRST_SEED=$(FIRST_SEED)) swift test -c release \
@@ -154,3 +157,6 @@ setup-tests:
 
 setup-deploy:
 	@Scripts/setup.sh --deploy
+
+setup-clients:
+	@Scripts/setup.sh --clients

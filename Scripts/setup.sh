@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes this machine able to build timerd; with --tests also able to run the black-box tests, with --deploy also the tests of
-# deploy/, which need Prometheus.
+# deploy/, which need Prometheus, with --clients also to compile the clients that generators make from openapi.yaml.
 #
 # Installs what is missing, and says nothing when nothing is. Before it uses sudo it asks; without a terminal it only says which
 # command it runs.
@@ -46,7 +46,7 @@ missing_packages() {
         printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev \
             libtomlplusplus-dev
     fi
-    if [[ $1 == tests ]]; then
+    if [[ $1 != build ]]; then
         command -v openssl >/dev/null || echo openssl
         command -v jq >/dev/null || echo jq
         command -v python3 >/dev/null || echo python3
@@ -58,6 +58,12 @@ missing_packages() {
             compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || echo libfaketime
         command -v chromium chromium-browser google-chrome >/dev/null || echo chromium
         command -v chromedriver chromium.chromedriver >/dev/null || echo chromium-driver
+        command -v java >/dev/null || echo default-jre-headless
+    fi
+    if [[ $1 == clients ]]; then
+        command -v go >/dev/null || echo golang-go
+        [[ -e /usr/share/gocode/src/gopkg.in/validator.v2 ]] || echo golang-gopkg-validator.v2-dev
+        command -v tsc >/dev/null || echo node-typescript
     fi
 }
 
@@ -131,12 +137,15 @@ get_prometheus() {
 
 main() {
     local purpose=build
-    [[ ${1-} == --tests || ${1-} == --deploy ]] && purpose=tests
+    case ${1-} in
+        --tests | --deploy) purpose=tests ;;
+        --clients) purpose=clients ;;
+    esac
     check_swift
     local -a missing
     mapfile -t missing < <(missing_packages "$purpose")
     ((${#missing[@]} == 0)) || install_packages "${missing[@]}"
-    if [[ $purpose == tests ]]; then make_venv; fi
+    if [[ $purpose != build ]]; then make_venv; fi
     if [[ ${1-} == --deploy ]]; then get_prometheus; fi
 }
 
