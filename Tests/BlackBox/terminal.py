@@ -1,5 +1,6 @@
 """A pseudo-terminal for tests of what a person sees."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -23,6 +24,7 @@ class Terminal:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self.screen = ""
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.process = subprocess.Popen(
             [binary(), *map(str, arguments)], stdin=stdin, stdout=subprocess.DEVNULL if errors else slave, stderr=slave,
             env=environment({"TERM": "xterm", "NO_COLOR": "", **(env or {})}), start_new_session=True)
@@ -37,21 +39,26 @@ class Terminal:
         os.close(self.master)
 
     def read_until(self, done, timeout=20):
-        """Reads until `done` of the screen is true, or the process has closed the terminal; returns the screen."""
+        """Reads until `done` of the screen is true; returns the screen."""
         deadline = time.monotonic() + timeout
         while not done(self.screen):
-            ready, _, _ = select.select([self.master], [], [], max(0, deadline - time.monotonic()))
-            assert ready, f"it draws no more: {self.screen!r}"
-            try:
-                part = os.read(self.master, 65536)
-            except OSError:  # the other side is closed
-                part = b""
-            if not part:
-                break
-            self.screen += part.decode()
+            assert self._read(deadline), f"it has ended: {self.screen!r}"
         return self.screen
 
     def end(self, timeout=20):
         """Reads to the end and returns the exit code."""
-        self.read_until(lambda _: False, timeout)
+        deadline = time.monotonic() + timeout
+        while self._read(deadline):
+            pass
         return self.process.wait(timeout)
+
+    def _read(self, deadline):
+        """Reads some of what it draws; false once the process has closed the terminal."""
+        ready, _, _ = select.select([self.master], [], [], max(0, deadline - time.monotonic()))
+        assert ready, f"it draws no more: {self.screen!r}"
+        try:
+            part = os.read(self.master, 65536)
+        except OSError:  # the other side is closed
+            return False
+        self.screen += self.decoder.decode(part)
+        return bool(part)

@@ -3,11 +3,10 @@
 import json
 import os
 import re
-import subprocess
 
 import pytest
 
-from server import binary, environment, run
+from server import run
 from terminal import Terminal
 from timers import poll
 
