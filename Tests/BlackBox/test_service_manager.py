@@ -8,13 +8,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from client import Client
-from faults import DATABASE
-from server import binary, environment, run
+from faults import DATABASE, build
+from server import ROOT, binary, environment, run
 from test_recovery import recovering
 from timers import poll
 
@@ -152,10 +153,10 @@ def activation(sockets):
     return [sys.executable, "-c", ACTIVATE, ",".join(map(str, numbers)), binary()], {"LISTEN_FDS": str(len(numbers))}, numbers
 
 
-def start(new_server, sockets, *flags, listen=()):
+def start(new_server, sockets, *flags, listen=(), env=None):
     """A server that was passed `sockets`."""
-    command, env, numbers = activation(sockets)
-    return new_server(*flags, listen=listen, command=command, env=env, pass_fds=numbers, listeners=len(numbers) + len(listen))
+    command, passed, numbers = activation(sockets)
+    return new_server(*flags, listen=listen, command=command, env={**passed, **(env or {})}, pass_fds=numbers, listeners=len(numbers) + len(listen))
 
 
 def tcp(host="127.0.0.1", family=socket.AF_INET, **options):
@@ -184,6 +185,22 @@ def test_passed_sockets_are_served_in_place_of_the_default(new_server, short):
             first.settimeout(LIMIT)
             first.accept()[0].close()
             assert waiting.recv(1) == b""
+
+
+def test_all_io_threads_accept_from_a_passed_socket(new_server, tmp_path):
+    cores = build(tmp_path, ROOT / "Tests/BlackBox/cores.c")
+    with tcp() as passed:
+        server = start(new_server, [passed], env={"LD_PRELOAD": str(cores), "CORES": "4"})
+        names = [(thread / "comm").read_text() for thread in Path(f"/proc/{server.pid}/task").iterdir()]
+        assert sum(name.startswith("http-") for name in names) == 3
+        with ThreadPoolExecutor(6) as pool:
+            made = list(pool.map(lambda number: server.client.post("/v1/timers", {"after": "1h"}).status, range(120)))
+        assert made == [201] * 120
+        server.stop()
+        # None of them has shut the socket for the others, or for its maker.
+        with socket.create_connection(passed.getsockname()):
+            passed.settimeout(LIMIT)
+            passed.accept()[0].close()
 
 
 def test_listen_adds_to_them(new_server):
