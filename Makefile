@@ -25,8 +25,8 @@ BINARY ?= .build/static/release/timerd
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test test-partitions simulate torture soak leaks instructions bench bench-alarms bench-more bench-streams holds \
-	clients compare screenshots lint format sanitize fuzz clean setup setup-tests setup-clients setup-deploy install uninstall \
-	deb test-deb dist test-dist test-deploy
+	reference clients compare screenshots lint format sanitize fuzz clean setup setup-tests setup-clients setup-deploy install \
+	uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ test-partitions: setup-tests ## Run the black-box tests against memory that is d
 test-deploy: setup-deploy ## Check rules and alerts, and run the dashboard's queries on a Prometheus that scrapes a server
 	swift build --product timerd
 	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Deploy
+
+reference: setup-tests ## Write the page at /docs and /openapi.json, which are compiled in, from openapi.yaml
+	.venv/bin/python Scripts/reference.py
 
 clients: setup-clients ## Generate clients from openapi.yaml in six languages, check their models, compile them as far as Debian can
 	.venv/bin/python Tests/BlackBox/generators.py .build/clients

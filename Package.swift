@@ -36,7 +36,7 @@ let package = Package(
         .target(name: "Primitives"),
         .target(name: "Platform", dependencies: ["CLinux"]),
         .target(name: "CLinux"),
-        .target(name: "CAssets", exclude: ["dashboard"]),
+        .target(name: "CAssets", exclude: ["dashboard", "reference"]),
         // Compiles toml++, whose headers are Debian's libtomlplusplus-dev.
         .target(name: "CTOML"),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),

@@ -4,6 +4,22 @@ static const unsigned char openapi[] = {
 #embed "../../openapi.yaml"
 };
 
+static const unsigned char openapi_json[] = {
+#embed "reference/openapi.json"
+};
+
+static const unsigned char reference_page[] = {
+#embed "reference/page.html"
+};
+
+static const unsigned char reference_style[] = {
+#embed "reference/style.css"
+};
+
+static const unsigned char reference_script[] = {
+#embed "reference/script.js"
+};
+
 static const unsigned char page[] = {
 #embed "dashboard/page.html"
 };
@@ -36,6 +52,18 @@ static const unsigned char script[] = {
 
 const unsigned char *cassets_openapi(void) { return openapi; }
 size_t cassets_openapi_count(void) { return sizeof openapi; }
+
+const unsigned char *cassets_openapi_json(void) { return openapi_json; }
+size_t cassets_openapi_json_count(void) { return sizeof openapi_json; }
+
+const unsigned char *cassets_reference_page(void) { return reference_page; }
+size_t cassets_reference_page_count(void) { return sizeof reference_page; }
+
+const unsigned char *cassets_reference_style(void) { return reference_style; }
+size_t cassets_reference_style_count(void) { return sizeof reference_style; }
+
+const unsigned char *cassets_reference_script(void) { return reference_script; }
+size_t cassets_reference_script_count(void) { return sizeof reference_script; }
 
 const unsigned char *cassets_dashboard_page(void) { return page; }
 size_t cassets_dashboard_page_count(void) { return sizeof page; }

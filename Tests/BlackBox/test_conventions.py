@@ -30,6 +30,8 @@ ROUTES = {
     "/readyz": "GET HEAD OPTIONS",
     "/metrics": "GET HEAD OPTIONS",
     "/openapi.yaml": "GET HEAD OPTIONS",
+    "/openapi.json": "GET HEAD OPTIONS",
+    "/docs": "GET HEAD OPTIONS",
     "/": "GET HEAD OPTIONS",
 }
 
@@ -152,7 +154,7 @@ def test_head_wherever_get(api, path):
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/v1", "/v1/", "/v2/timers", "/v1/timer", "/v1/timers/x/y/z", "/v1/delivery", "/V1/timers",
-                                  "/v1/schedules", "//v1/timers", "/openapi.json", "/problems", "/problems/no-such"])
+                                  "/v1/schedules", "//v1/timers", "/openapi", "/docs/x", "/problems", "/problems/no-such"])
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_an_unknown_path_is_404(api, method, path):
     api.request(method, path).problem(404, "not-found")

@@ -53,12 +53,12 @@ def test_the_health_checks_are_open(guarded):
 
 
 def test_the_documents_are_open(guarded):
-    for target in ("/openapi.yaml", "/problems/unauthorized"):
+    for target in ("/openapi.yaml", "/openapi.json", "/docs", "/problems/unauthorized"):
         guarded.client.get(target).expect(200)
     guarded.client.get("/problems/no-such-problem").problem(404, "not-found")
 
 
-@pytest.mark.parametrize("target", ["/healthz", "/readyz", "/openapi.yaml", "/problems/not-found"])
+@pytest.mark.parametrize("target", ["/healthz", "/readyz", "/openapi.yaml", "/openapi.json", "/docs", "/problems/not-found"])
 def test_a_bad_token_on_an_open_path_is_ignored(guarded, target):
     guarded.client.get(target, headers={"Authorization": "Bearer wrong"}).expect(200)
 

@@ -6,6 +6,22 @@
 const unsigned char *cassets_openapi(void);
 size_t cassets_openapi_count(void);
 
+/// reference/openapi.json: the same in JSON.
+const unsigned char *cassets_openapi_json(void);
+size_t cassets_openapi_json_count(void);
+
+/// reference/page.html, whose `style` and `script` are empty.
+const unsigned char *cassets_reference_page(void);
+size_t cassets_reference_page_count(void);
+
+/// reference/style.css.
+const unsigned char *cassets_reference_style(void);
+size_t cassets_reference_style_count(void);
+
+/// reference/script.js.
+const unsigned char *cassets_reference_script(void);
+size_t cassets_reference_script_count(void);
+
 /// dashboard/page.html, whose `style` and `script` are empty.
 const unsigned char *cassets_dashboard_page(void);
 size_t cassets_dashboard_page_count(void);

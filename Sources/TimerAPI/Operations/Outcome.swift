@@ -24,8 +24,10 @@ enum Outcome {
     case replay([Int64])
     /// A stored answer that has been read.
     case stored(StoredResponse)
-    /// The dashboard.
-    case dashboard(Dashboard)
+    /// A page that never changes.
+    case html(HTMLPage)
+    /// A file that never changes.
+    case document(Document)
     /// A text with its media type.
     case page(status: Int, type: String, [UInt8])
     /// The answer was given, or its connection was taken over.

@@ -4,6 +4,14 @@ import CAssets
 enum Assets {
     /// `openapi.yaml`.
     static var openAPI: [UInt8] { unsafe copy(cassets_openapi(), cassets_openapi_count()) }
+    /// The same in JSON.
+    static var openAPIJSON: [UInt8] { unsafe copy(cassets_openapi_json(), cassets_openapi_json_count()) }
+    /// The reference's markup.
+    static var referencePage: [UInt8] { unsafe copy(cassets_reference_page(), cassets_reference_page_count()) }
+    /// The reference's style.
+    static var referenceStyle: [UInt8] { unsafe copy(cassets_reference_style(), cassets_reference_style_count()) }
+    /// The reference's script.
+    static var referenceScript: [UInt8] { unsafe copy(cassets_reference_script(), cassets_reference_script_count()) }
     /// The dashboard's markup.
     static var dashboardPage: [UInt8] { unsafe copy(cassets_dashboard_page(), cassets_dashboard_page_count()) }
     /// The dashboard's style.

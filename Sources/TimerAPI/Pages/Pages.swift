@@ -45,7 +45,7 @@ enum Pages {
             "\(kind.rawValue) · timerd",
             "<h1>\(kind.title)</h1><p><code>\(kind.rawValue)</code>, status \(kind.status)</p><p>"
                 + kind.advice.replacing("`", opening: "<code>", closing: "</code>")
-                + "</p><p><a href=\"/openapi.yaml\">The API in OpenAPI</a></p>")
+                + "</p><p><a href=\"/docs#problem-\(kind.rawValue)\">The API's reference</a></p>")
     }
 }
 

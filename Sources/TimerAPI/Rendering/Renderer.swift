@@ -23,7 +23,8 @@ enum Renderer {
         case .delivery(let entry): fillJSON(ticket) { DeliveryJSON.write(entry, &$0) }
         case .deliveries(let run): fillDeliveries(run, ticket)
         case .stored(let stored): fill(stored, ticket)
-        case .dashboard(let page): page.fill(ticket.exchange)
+        case .html(let page): page.fill(ticket.exchange)
+        case .document(let document): document.fill(ticket.exchange)
         case .page(let status, let type, let body):
             ticket.exchange.response.status = status
             ticket.exchange.response.add("Content-Type", type)

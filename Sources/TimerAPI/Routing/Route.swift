@@ -3,7 +3,7 @@ import TimerCore
 
 /// What a path names. The one table drives dispatch, 405 and `Allow`, metrics labels, and the check of `openapi.yaml`.
 enum Route: Int, CaseIterable {
-    case dashboard, healthz, readyz, metrics, openAPI, problem
+    case dashboard, healthz, readyz, metrics, openAPI, openAPIJSON, reference, problem
     case stats, preview, events
     case deliveries, redrive, delivery, deliveryRedrive
     case timers, batch, bulk, timer, timerNext, timerEvents, timerWait
@@ -17,6 +17,8 @@ enum Route: Int, CaseIterable {
         case .readyz: "/readyz"
         case .metrics: "/metrics"
         case .openAPI: "/openapi.yaml"
+        case .openAPIJSON: "/openapi.json"
+        case .reference: "/docs"
         case .problem: "/problems/{slug}"
         case .stats: "/v1/stats"
         case .preview: "/v1/schedules/preview"
@@ -65,7 +67,15 @@ enum Route: Int, CaseIterable {
     var isProbe: Bool { self == .healthz || self == .readyz }
 
     /// Whether it needs no token.
-    var isOpen: Bool { isProbe || self == .openAPI || self == .problem }
+    var isOpen: Bool { isProbe || isDocument }
+
+    /// Whether it shows something about the API, the same to every client.
+    private var isDocument: Bool {
+        switch self {
+        case .openAPI, .openAPIJSON, .reference, .problem: true
+        default: false
+        }
+    }
 
     /// Whether a GET on it opens a stream.
     var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait }

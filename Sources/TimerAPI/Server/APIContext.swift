@@ -12,8 +12,10 @@ final class APIContext: Sendable {
     private let registered = Guarded<[HTTPMetrics]>([])
     /// The rows that the loops' streams decoded last.
     let newestRows: NewestRows
-    let dashboard: Dashboard
-    private let openAPI: [UInt8]
+    let dashboard: HTMLPage
+    private let reference: HTMLPage
+    private let openAPI: Document
+    private let openAPIJSON: Document
     private let startedAt = Clocks.monotonic()
     /// When the process started, in seconds since 1970.
     let processStart = ProcessUsage.startSeconds()
@@ -25,10 +27,14 @@ final class APIContext: Sendable {
         self.service = service
         self.configuration = configuration
         newestRows = NewestRows(partitions: service.partitions.value.layout.count)
-        dashboard = Dashboard(
+        dashboard = HTMLPage(
             JoinedPage.bytes(
                 page: Assets.dashboardPage, style: Assets.dashboardStyle, script: Assets.dashboardScript))
-        openAPI = Assets.openAPI
+        reference = HTMLPage(
+            JoinedPage.bytes(
+                page: Assets.referencePage, style: Assets.referenceStyle, script: Assets.referenceScript))
+        openAPI = Document(Assets.openAPI, type: "application/yaml")
+        openAPIJSON = Document(Assets.openAPIJSON, type: "application/json")
     }
 
     /// A gate to this server.
@@ -49,9 +55,13 @@ final class APIContext: Sendable {
     func page(for ticket: Ticket) -> Outcome? {
         switch ticket.route {
         case .dashboard:
-            return .dashboard(dashboard)
+            return .html(dashboard)
+        case .reference:
+            return .html(reference)
         case .openAPI:
-            return .page(status: 200, type: "application/yaml", openAPI)
+            return .document(openAPI)
+        case .openAPIJSON:
+            return .document(openAPIJSON)
         case .problem:
             guard let kind = ProblemKind(slug: ticket.parameter) else {
                 return .problem(Problem(.notFound, "there is no such problem"))

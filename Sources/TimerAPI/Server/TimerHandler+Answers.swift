@@ -8,7 +8,7 @@ extension TimerHandler {
         ticket.exchange.response.reset()
         ticket.exchange.response.add("Request-Id", ticket.requestID)
         if let allow = problem.allow { ticket.exchange.response.add("Allow", allow) }
-        if problem.kind == .unauthorized && Dashboard.isWanted(by: ticket.exchange) {
+        if problem.kind == .unauthorized && HTMLPage.isDashboardWanted(by: ticket.exchange) {
             context.dashboard.fillUnauthorized(ticket.exchange)
         } else {
             Renderer.fill(problem, ticket)

@@ -2,22 +2,21 @@ import HTTPServer
 import Webhooks
 import WireJSON
 
-/// The page at `/`: a client of the public API in one file, which never changes.
+/// A page with its script and style in one file, which never changes: the dashboard at `/`, the reference at `/docs`.
 ///
-/// The page holds no data. So a browser, which can't send a token with its first request, gets it with the 401 that says
-/// that a token is needed, and the page asks for one.
-struct Dashboard {
+/// The dashboard, a client of the public API, holds no data. So a browser, which can't send a token with its first request,
+/// gets it with the 401 that says that a token is needed, and the page asks for one.
+struct HTMLPage {
     /// The page.
-    let html: [UInt8]
+    private let document: Document
     /// Value of `Content-Security-Policy`: allows the page's own script and style, its own server, and nothing else.
     let policy: String
     /// Its entity tag.
-    let tag: String
+    var tag: String { document.tag }
 
     /// Hashes the page's script and style at start, so that no hash can be out of date.
     init(_ html: [UInt8]) {
-        self.html = html
-        tag = "\"\(SHA256.base64(of: html))\""
+        document = Document(html, type: "text/html; charset=utf-8")
         policy = [
             "default-src 'none'", "script-src \(Self.hashes(of: "script", in: html))",
             "style-src \(Self.hashes(of: "style", in: html))", "connect-src 'self'", "img-src data:",
@@ -51,17 +50,11 @@ struct Dashboard {
     /// Fills the response with the page, or with 304 if the client has it.
     func fill(_ exchange: Exchange) {
         addHeaders(exchange)
-        exchange.response.add("Cache-Control", "no-cache")
-        exchange.response.add("ETag", tag)
-        if let value = exchange.list("if-none-match"), Conditions.ifNoneMatch(value, names: tag) {
-            exchange.response.status = 304
-        } else {
-            fillBody(exchange)
-        }
+        document.fill(exchange)
     }
 
-    /// Whether a request without a token comes from a browser that opens the page.
-    static func isWanted(by exchange: Exchange) -> Bool {
+    /// Whether a request without a token comes from a browser that opens the dashboard.
+    static func isDashboardWanted(by exchange: Exchange) -> Bool {
         (exchange.method == .get || exchange.method == .head) && exchange.accepts("text/html")
             && exchange.target.prefix(while: { $0 != UInt8(ascii: "?") }).elementsEqual("/".utf8)
     }
@@ -72,17 +65,12 @@ struct Dashboard {
         exchange.response.add("Cache-Control", "no-store")
         exchange.response.add("WWW-Authenticate", "Bearer")
         exchange.response.status = 401
-        fillBody(exchange)
+        document.fillBody(exchange)
     }
 
     private func addHeaders(_ exchange: Exchange) {
         exchange.response.add("Content-Security-Policy", policy)
         exchange.response.add("X-Content-Type-Options", "nosniff")
         exchange.response.add("Referrer-Policy", "no-referrer")
-    }
-
-    private func fillBody(_ exchange: Exchange) {
-        exchange.response.add("Content-Type", "text/html; charset=utf-8")
-        exchange.response.body = html
     }
 }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import TimerAPI
 
-struct DashboardTests {
+struct HTMLPageTests {
     // Hashes by `printf … | openssl dgst -sha256 -binary | base64`.
     @Test func `the policy names what stands in the page by its hash, and its own server`() {
-        let page = Dashboard(Array("<style>b{}</style><p>x</p><script>\nf()\n</script>".utf8))
+        let page = HTMLPage(Array("<style>b{}</style><p>x</p><script>\nf()\n</script>".utf8))
         #expect(
             page.policy == "default-src 'none'; script-src 'sha256-GpfXNSGA7AfjRV6DlBPnw1DCHfleUrLBhn1GCDoot4A='; "
                 + "style-src 'sha256-7yqHVAesot11p6HczDsgKRipvI5UPgs97z80zNXlans='; "
@@ -13,7 +13,7 @@ struct DashboardTests {
     }
 
     @Test func `each script has its hash`() {
-        let policy = Dashboard(Array("<script>a</script><script>b</script>".utf8)).policy
+        let policy = HTMLPage(Array("<script>a</script><script>b</script>".utf8)).policy
         #expect(
             policy.contains(
                 "script-src 'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=' "
@@ -21,7 +21,7 @@ struct DashboardTests {
     }
 
     @Test func `another page has another entity tag`() {
-        let tags = ["a", "b", "b"].map { Dashboard(Array($0.utf8)).tag }
+        let tags = ["a", "b", "b"].map { HTMLPage(Array($0.utf8)).tag }
         #expect(tags[0] != tags[1] && tags[1] == tags[2])
         #expect(tags[0] == "\"ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=\"")
     }
