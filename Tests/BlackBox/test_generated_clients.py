@@ -14,8 +14,8 @@ import contract
 import generators
 from server import ROOT
 
-# Generating takes seconds: one worker does it for all of these tests.
-pytestmark = pytest.mark.xdist_group("clients")
+# Generating takes ten seconds, and some more where others work too: one worker does it for all of these tests.
+pytestmark = [pytest.mark.xdist_group("clients"), pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
