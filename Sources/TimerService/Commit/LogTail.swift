@@ -43,10 +43,11 @@ struct LogTail {
         if rows.isEmpty { syncBy = deadline }
         rows += added
         byteCount += added.reduce(0) { $0 + $1.data.count }
+        if byteCount >= Self.mostBytes { syncBy = 0 }
     }
 
     /// Whether the rows are to be written at the monotonic instant `now`.
-    func isDue(at now: Int64) -> Bool { !rows.isEmpty && (byteCount >= Self.mostBytes || now >= syncBy) }
+    func isDue(at now: Int64) -> Bool { !rows.isEmpty && now >= syncBy }
 
     /// The rows that were not shown yet; they are from now on.
     mutating func takeUnshown() -> [LogRow] {

@@ -42,6 +42,19 @@ struct DurabilityTests {
         rig.stop()
     }
 
+    @Test func `what one batch brings too much of is written at once`() throws {
+        let rig = try Rig(MemoryLogStore(), Self.interval(Self.hour), starts: false)
+        try rig.create("first")
+        _ = rig.committer.step()
+        for number in 0..<20 { try rig.create("t\(number)", payload: Self.large) }
+        // Takes the batch, of which it was not known how large it is.
+        _ = rig.committer.step()
+        let due = try #require(rig.partition.dueAt)
+        try #require(due <= Clocks.monotonic())
+        _ = rig.committer.step()
+        #expect(rig.store.bytesOnDisk() > 20 << 20)
+    }
+
     @Test func `nothing is compacted away that was lost on its way`() throws {
         let faulty = FaultyLogStore()
         let store = GatedLogStore(faulty)
