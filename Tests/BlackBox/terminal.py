@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -27,7 +28,8 @@ class Terminal:
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.process = subprocess.Popen(
             [binary(), *map(str, arguments)], stdin=stdin, stdout=subprocess.DEVNULL if errors else slave, stderr=slave,
-            env=environment({"TERM": "xterm", "NO_COLOR": "", **(env or {})}), start_new_session=True)
+            env=environment({"TERM": "xterm", "NO_COLOR": "", **(env or {})}), start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background ignores it
         os.close(slave)
 
     def __enter__(self):

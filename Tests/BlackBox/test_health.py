@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from server import binary, environment, run
+from timers import poll
 
 pytestmark = pytest.mark.undivided
 
@@ -124,7 +125,7 @@ def test_a_list_that_can_not_be_written_stops_no_server(new_server, tmp_path):
     (data / "listeners").mkdir(parents=True)
     server = new_server(data=data)
     server.client.get("/readyz").expect(200)
-    assert str(data / "listeners") in server.log_text()
+    poll(lambda: str(data / "listeners") in server.log_text())
     server.stop()
 
 
