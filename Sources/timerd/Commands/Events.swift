@@ -17,15 +17,10 @@ struct Events: ParsableCommand {
     @Option(help: ArgumentHelp("Only this timer's", valueName: "id"), completion: Completions.timers) var timer: String?
     @Option(help: ArgumentHelp("Begin behind this event id, else with the oldest kept", valueName: "id"))
     var since = "0"
-    @Option(help: ArgumentHelp("Only events of these types", valueName: "type,…"), completion: Completions.eventTypes)
-    var type: String?
-    @Option(help: ArgumentHelp("Only of timers with this label; may repeat", valueName: "key=value"))
-    var label: [String] = []
-    @Option(help: ArgumentHelp("End after so many events", valueName: "n")) var limit: Int?
+    @OptionGroup var filter: EventFilter
 
     func run() throws {
-        if let limit, limit < 1 { throw Failure(.usage, "--limit \(limit): expected 1 or more") }
-        let history = EventHistory(EventQuery(id: timer, types: type, labels: label), since: since, limit: limit)
+        let history = try EventHistory(filter.query(id: timer), since: since, limit: filter.limit)
         try history.read(client.client()) { [json = client.json] line in
             if json { return Console.out(bytes: line + [0x0a]) }
             guard let event = JSONObject(line) else { return Console.out(bytes: line + [0x0a]) }

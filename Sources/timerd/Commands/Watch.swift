@@ -21,19 +21,15 @@ struct Watch: ParsableCommand {
     var timer: String?
     @Option(help: ArgumentHelp("Begin behind this event id; 0: with the oldest kept", valueName: "id"))
     var since: String?
-    @Option(help: ArgumentHelp("Only events of these types", valueName: "type,…"), completion: Completions.eventTypes)
-    var type: String?
-    @Option(help: ArgumentHelp("Only of timers with this label; may repeat", valueName: "key=value"))
-    var label: [String] = []
-    @Option(help: ArgumentHelp("End after so many events", valueName: "n")) var limit: Int?
+    @OptionGroup var filter: EventFilter
 
     func run() throws {
-        if let limit, limit < 1 { throw Failure(.usage, "--limit \(limit): expected 1 or more") }
         guard id == nil || timer == nil else {
             throw Failure(.usage, "the id stands twice: as an argument and by --timer")
         }
-        let query = EventQuery(id: id ?? timer, types: type, labels: label)
-        let follower = EventFollower(try client.client(), query, since: since, limit: limit) { [client] line, event in
+        let query = try filter.query(id: id ?? timer)
+        let follower = EventFollower(try client.client(), query, since: since, limit: filter.limit) {
+            [client] line, event in
             client.json ? Console.out(bytes: line + [0x0a]) : Console.out(TimerText.event(event))
         }
         try follower.run()
