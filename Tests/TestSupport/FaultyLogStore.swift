@@ -16,7 +16,7 @@ package final class FaultyLogStore: LogStore {
         /// Told as unknown; the next open does not find the rows.
         case unknownAndLost
         /// Another writer took over; nothing written.
-        case fenced
+        case diverged
     }
 
     private struct State {
@@ -93,8 +93,8 @@ package final class FaultyLogStore: LogStore {
             case .unknownAndLost:
                 state.isInDoubt = true
                 return .unknown(Self.failure)
-            case .fenced:
-                return .fenced
+            case .diverged:
+                return .diverged(Self.failure)
             }
         }
     }

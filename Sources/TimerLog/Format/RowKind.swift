@@ -6,4 +6,7 @@ public enum RowKind: UInt8, Sendable {
     case kicks = 1
     /// Rows of kicks that are gone: one record that says so, whatever positions the row spans.
     case condensed = 2
+    /// What a writer begins an epoch with: one record, a floor of versions 0. Nothing else of the row counts: its time base is
+    /// empty, and it is never condensed.
+    case barrier = 3
 }

@@ -86,7 +86,7 @@ public struct LogFold: ~Copyable {
             throw StoreError(.damaged, "the record at position \(orphan) is about a timer that no record defines")
         }
         let header = try decoded.header.get()
-        lastBase = header.base
+        if header.kind != .barrier { lastBase = header.base }
         head = row.last
         if row.last > goingThrough { bytes.add(row) }
         self.records += header.records

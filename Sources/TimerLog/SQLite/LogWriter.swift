@@ -106,7 +106,7 @@ final class LogWriter {
             head.branchedAt = nil
             return .durable
         case .rolledBack(let error) where error.isDuplicate:
-            return .fenced
+            return .diverged(error.storeError("writing positions \(first)…\(last)"))
         case .rolledBack(let error):
             return .absent(error.storeError("writing positions \(first)…\(last)"))
         case .unknown(let error):

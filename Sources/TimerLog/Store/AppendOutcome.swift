@@ -6,6 +6,13 @@ public enum AppendOutcome: Sendable, Equatable {
     case absent(StoreError)
     /// The rows may or may not be on disk: it is not known before the store is opened anew.
     case unknown(StoreError)
-    /// Another writer has taken the log over; nothing was written.
+    /// Nothing was written, as the log does not end where the writer thinks: it is to be folded anew.
+    case diverged(StoreError)
+    /// Nothing was written, as another writer owns the partition: this one never writes it again.
     case fenced
+}
+
+extension AppendOutcome {
+    /// Whether nothing was written as the log ends elsewhere.
+    public var isDiverged: Bool { if case .diverged = self { true } else { false } }
 }

@@ -2,7 +2,10 @@
 enum AppendRules {
     /// Why `rows` must not be written by a store that stands at `head`, or nil when they may.
     static func refusal(_ rows: [LogRow], expecting: Int64, epoch: Int64, head: StoreHead) -> AppendOutcome? {
-        guard expecting == head.last, epoch == head.epoch else { return .fenced }
+        guard epoch == head.epoch else { return .fenced }
+        guard expecting == head.last else {
+            return .diverged(StoreError(.io, "the log ends at position \(head.last), not at \(expecting)"))
+        }
         var verifier = ChainVerifier(after: head.last)
         do throws(StoreError) {
             for row in rows { try verifier.check(row) }

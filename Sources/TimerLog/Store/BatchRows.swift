@@ -61,6 +61,18 @@ public enum BatchRows {
             stride: first.stride, epoch: last.epoch, data: data)
     }
 
+    /// The data of a row that begins an epoch; it is the same wherever the row stands.
+    public static func barrier() -> [UInt8] {
+        var data: [UInt8] = []
+        let clocks = Now(elapsed: 0, wallOffset: 0)
+        BatchHeader(
+            base: TimeBase(now: clocks, boottime: 0, boot: Hash128(high: 0, low: 0)), kind: .barrier, records: 1
+        ).append(to: &data)
+        RecordCodec.appendVersionFloor(0, at: 0, to: &data)
+        fillChecksums(&data)
+        return data
+    }
+
     private static func fillChecksums(_ data: inout [UInt8]) {
         var offset = BatchHeader.count
         while let body = RecordCodec.body(data.span, at: offset) {

@@ -7,7 +7,8 @@ public protocol LogStore: AnyObject, Sendable {
     /// is (the whole chain is verified by the fold), `inUse` when another process has it. After a throw nothing is open.
     func open() throws(StoreError) -> StoreHead
     /// Writes `rows` in one commit after the record `expecting` (the head: `rows[0].previous`). Rows that do not form a
-    /// chain from there on are `absent` with `damaged`; another `expecting` or `epoch` than the store's is `fenced`.
+    /// chain from there on are `absent` with `damaged`; another `expecting` than the store's is `diverged`, another `epoch`
+    /// `fenced`.
     func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome
     /// Removes the rows whose `last` is at most `position`, oldest first, at most 4 MiB of them (or one larger row), and
     /// never the newest row, which says where the log stands. Returns how many bytes of row data went; 0 when there

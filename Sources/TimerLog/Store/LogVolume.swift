@@ -7,8 +7,30 @@ public protocol LogVolume: AnyObject, Sendable {
     /// Appends the rows of several partitions, each partition at most once, in as few commits as the storage can. Returns
     /// what became of each, in the same order.
     func append(_ appends: [PartitionAppend]) -> [AppendOutcome]
+    /// Finds out, finally, what became of appends whose outcome was unknown, and in the same order. Nothing else is appended
+    /// to these partitions meanwhile. A storage of several writers may begin a new epoch for it, with a row of its own between
+    /// the log's end and the positions of the rows: there is room for `PartitionLayout.settlements` of them.
+    func settle(_ appends: [PartitionAppend]) -> [Settlement]
     /// Bytes on the device, everything included.
     func bytesOnDisk() -> Int
     /// Closes every store.
     func close()
+}
+
+extension LogVolume {
+    /// Opens the stores anew: what is found then is the truth.
+    public func settle(_ appends: [PartitionAppend]) -> [Settlement] {
+        appends.map { append in
+            do throws(StoreError) {
+                let head = try store(append.partition).open()
+                guard head.epoch == append.epoch else { return .fenced }
+                // The rows of one append are there together or not at all.
+                if head.last == append.rows.last?.last { return .landed(head) }
+                if head.last == append.expecting { return .absent(head) }
+                return .diverged(StoreError(.io, "the log ends at position \(head.last), not at \(append.expecting)"))
+            } catch {
+                return .unknown(error)
+            }
+        }
+    }
 }

@@ -8,6 +8,8 @@ public import TimerCore
 public struct PartitionLayout: Sendable, Equatable {
     /// The stride of every volume of several partitions, and the most partitions there are.
     public static let wideStride: Int64 = 1024
+    /// How many positions stay free before the first of each batch with a wide stride, for what `LogVolume.settle` writes.
+    public static let settlements: Int64 = 16
     /// One partition, whose positions follow each other without gaps.
     public static let single = PartitionLayout()
 

@@ -18,7 +18,7 @@ public struct RowBytes: Sendable, Equatable {
     /// Counts another row.
     public mutating func add(_ row: LogRow) {
         switch BatchHeader.kind(of: row) {
-        case .events, nil: events += row.data.count
+        case .events, .barrier, nil: events += row.data.count
         case .kicks: kicks += row.data.count
         case .condensed: condensed += row.data.count
         }

@@ -6,6 +6,13 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case full
         /// The device failed, or the file system refused.
         case io
+        /// The storage can't be reached, or takes nothing for now; what was asked may work later, and nothing is wrong with
+        /// what is stored.
+        case unavailable
+        /// Another node owns the partition.
+        case fenced
+        /// The storage has lost rows that it had promised to keep; `description` names them.
+        case lost
         /// The stored bytes can't be right; `description` names where.
         case damaged
         /// Another process holds the data directory.

@@ -89,7 +89,7 @@ struct StorageRecovery {
         switch outcome {
         case .durable: task = .none
         case .absent: isPausing = true
-        case .unknown, .fenced:
+        case .unknown, .diverged, .fenced:
             // What the disk holds must be found out again before the next attempt.
             task = .fold(FoldRequest(isReopening: true, showsDurablePart: false, rows: rows))
         }

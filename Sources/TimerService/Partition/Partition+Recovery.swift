@@ -81,7 +81,7 @@ extension Partition {
         switch store.append(tail.rows, expecting: tail.head, epoch: tail.epoch) {
         case .durable: return .landed
         case .absent: return .failed(isOpen: true)
-        case .unknown, .fenced: return .failed(isOpen: false)
+        case .unknown, .diverged, .fenced: return .failed(isOpen: false)
         }
     }
 

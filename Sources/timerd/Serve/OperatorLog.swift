@@ -115,6 +115,7 @@ final class OperatorLog: Sendable {
         case .durable: ["outcome": "durable"]
         case .absent(let error): ["outcome": "absent", "reason": "\(error)"]
         case .unknown(let error): ["outcome": "unknown", "reason": "\(error)"]
+        case .diverged(let error): ["outcome": "diverged", "reason": "\(error)"]
         case .fenced: ["outcome": "fenced"]
         }
     }

@@ -5,8 +5,8 @@ extension Failure {
     init(_ error: StoreError, directory: String) {
         let code: Code =
             switch error.kind {
-            case .full, .io: .other
-            case .damaged, .inUse, .unusable: .unusable
+            case .full, .io, .unavailable, .fenced: .other
+            case .damaged, .inUse, .unusable, .lost: .unusable
             }
         // The reader of the line may run several servers.
         let place = error.description.contains(directory) ? "" : "\(directory): "

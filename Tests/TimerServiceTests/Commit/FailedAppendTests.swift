@@ -8,7 +8,7 @@ import TimerLog
 
 struct FailedAppendTests {
     static let outcomes: [(FaultyLogStore.Outcome, Fate)] = [
-        (.absent, .lost), (.unknownButWritten, .durable), (.unknownAndLost, .lost), (.fenced, .lost),
+        (.absent, .lost), (.unknownButWritten, .durable), (.unknownAndLost, .lost), (.diverged, .lost),
     ]
 
     /// Waits until storage is known to fail.
@@ -146,7 +146,7 @@ struct FailedAppendTests {
     @Test func `a disk that fails again and again costs time, not truth`() throws {
         let store = FaultyLogStore()
         let rig = try Rig(store)
-        store.plan(.unknownAndLost, .unknownButWritten, .unknownAndLost, .absent, .fenced, .unknownButWritten)
+        store.plan(.unknownAndLost, .unknownButWritten, .unknownAndLost, .absent, .diverged, .unknownButWritten)
         store.failOpens(3)
         let lost = try rig.create("a")
         #expect(try rig.fate(lost) == .lost)
@@ -241,7 +241,7 @@ struct FailedAppendTests {
         var given: [Int64] = []
         var fates: [Int64: Fate] = [:]
         let outcomes: [FaultyLogStore.Outcome] = [
-            .durable, .durable, .absent, .unknownButWritten, .unknownAndLost, .fenced,
+            .durable, .durable, .absent, .unknownButWritten, .unknownAndLost, .diverged,
         ]
         for number in 0..<60 {
             if generator.chance(oneIn: 3) { store.plan(outcomes.randomElement(using: &generator) ?? .durable) }

@@ -129,7 +129,7 @@ struct IntervalTests {
     }
 
     @Test(arguments: [
-        FaultyLogStore.Outcome.absent, .unknownButWritten, .unknownAndLost, .fenced,
+        FaultyLogStore.Outcome.absent, .unknownButWritten, .unknownAndLost, .diverged,
     ])
     func `a disk that fails for a while loses nothing that was shown`(_ outcome: FaultyLogStore.Outcome) throws {
         let rig = try rig()

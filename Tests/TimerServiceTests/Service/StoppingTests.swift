@@ -73,7 +73,7 @@ struct StoppingTests {
     }
 
     @Test(arguments: [
-        FaultyLogStore.Outcome.absent, .unknownButWritten, .unknownAndLost, .fenced,
+        FaultyLogStore.Outcome.absent, .unknownButWritten, .unknownAndLost, .diverged,
     ])
     func `a stop ends while storage fails, and writes nothing more`(_ outcome: FaultyLogStore.Outcome) throws {
         let store = FaultyLogStore()
