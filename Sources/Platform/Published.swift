@@ -35,10 +35,14 @@ public final class Published<Value: Sendable>: Sendable {
             }
         }
 
+        /// Whether there is a newer value.
+        @inline(__always)
+        public var isBehind: Bool { source.generation.load(ordering: .acquiring) != generation }
+
         /// Copies the newest value, where there is a newer one. Returns whether there was.
         @inline(__always)
         public mutating func refresh() -> Bool {
-            if source.generation.load(ordering: .acquiring) == generation { return false }
+            if !isBehind { return false }
             self = Copy(source)
             return true
         }

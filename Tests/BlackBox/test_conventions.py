@@ -8,8 +8,8 @@ import yaml
 
 SLUGS = """invalid-request invalid-schedule unknown-field unsupported-media-type too-large not-found method-not-allowed
     illegal-transition not-a-watchdog timer-exists version-mismatch idempotency-mismatch idempotency-in-progress timer-limit
-    stream-limit events-expired overloaded cross-origin misdirected unauthorized storage-unavailable shutting-down
-    not-implemented internal-error""".split()
+    stream-limit events-expired overloaded cross-origin misdirected unauthorized partition-unavailable storage-unavailable
+    shutting-down not-implemented internal-error""".split()
 
 ROUTES = {
     "/v1/timers": "GET HEAD OPTIONS POST",

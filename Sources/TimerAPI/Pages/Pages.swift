@@ -18,10 +18,18 @@ enum Pages {
         return .page(status: standing.isEmpty ? 200 : 503, type: "application/json", json.bytes)
     }
 
-    /// The answer of `/readyz`: traffic is wanted only if `status` is `ready`.
-    static func readiness(_ status: String) -> Outcome {
-        .page(
-            status: status == "ready" ? 200 : 503, type: "application/json", Array("{\"status\":\"\(status)\"}".utf8))
+    /// The answer of `/readyz`: traffic is wanted only if `status` is `ready`; `owner` is where it is wanted, if elsewhere.
+    static func readiness(_ status: String, owner: String? = nil) -> Outcome {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("status")
+        json.string(status)
+        if let owner {
+            json.key("owner")
+            json.string(owner)
+        }
+        json.endObject()
+        return .page(status: status == "ready" ? 200 : 503, type: "application/json", json.bytes)
     }
 
     private static func html(_ title: String, _ body: String) -> [UInt8] {

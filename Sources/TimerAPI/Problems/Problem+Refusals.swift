@@ -94,6 +94,30 @@ extension Problem {
         return problem
     }
 
+    /// This server owns no partitions, or not that of the timer.
+    ///
+    /// - Parameter owner: where the node is reached that owns it, where that is known.
+    static func elsewhere(owner: String?) -> Problem {
+        var problem = Problem(
+            .partitionUnavailable,
+            owner == nil
+                ? "no node is known to answer for the timer; nothing was changed"
+                : "another node answers for the timer; nothing was changed")
+        problem.owner = owner
+        problem.outcome = "none"
+        problem.retryAfter = 1
+        return problem
+    }
+
+    /// It is not known whether another node has taken the timers over.
+    static var leaseOver: Problem {
+        var problem = Problem(
+            .storageUnavailable, "the storage has not confirmed in time that this server owns the timers")
+        problem.outcome = "none"
+        problem.retryAfter = 1
+        return problem
+    }
+
     /// Makes a refusal with 503 one of a run that may have made changes before: it no longer says that nothing stands.
     mutating func standsInPart() {
         guard (status ?? kind.status) == 503 else { return }

@@ -23,6 +23,8 @@ package struct Problem: Error {
     var outcome: String?
     var oldest: EventID?
     var newest: EventID?
+    /// Where the node is reached that answers for the timer.
+    var owner: String?
     /// Value of the `Allow` header.
     var allow: String?
     /// Seconds for `Retry-After`.
@@ -79,6 +81,7 @@ package struct Problem: Error {
         }
         writeText(&json, "oldest", oldest?.text)
         writeText(&json, "newest", newest?.text)
+        writeText(&json, "owner", owner)
         // A refusal with 503 has changed nothing, unless it says otherwise.
         writeText(&json, "outcome", outcome ?? ((status ?? kind.status) == 503 ? "none" : nil))
         json.endObject()

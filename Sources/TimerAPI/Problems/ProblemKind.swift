@@ -20,6 +20,7 @@ enum ProblemKind: String, CaseIterable {
     case crossOrigin = "cross-origin"
     case misdirected
     case unauthorized
+    case partitionUnavailable = "partition-unavailable"
     case storageUnavailable = "storage-unavailable"
     case shuttingDown = "shutting-down"
     case notImplemented = "not-implemented"
@@ -46,7 +47,7 @@ enum ProblemKind: String, CaseIterable {
         case .timerLimit: 429
         case .internalError: 500
         case .notImplemented: 501
-        case .streamLimit, .overloaded, .storageUnavailable, .shuttingDown: 503
+        case .streamLimit, .overloaded, .partitionUnavailable, .storageUnavailable, .shuttingDown: 503
         }
     }
 
@@ -73,6 +74,7 @@ enum ProblemKind: String, CaseIterable {
         case .crossOrigin: "Another site's page may not do that"
         case .misdirected: "The request was meant for another host"
         case .unauthorized: "A token is needed"
+        case .partitionUnavailable: "Another node answers for the timer"
         case .storageUnavailable: "The disk takes no writes now"
         case .shuttingDown: "The server is stopping"
         case .notImplemented: "That is not there yet"
@@ -109,6 +111,9 @@ enum ProblemKind: String, CaseIterable {
         case .crossOrigin: "Call the API from a page of the same origin, or from outside of a browser."
         case .misdirected: "Use localhost or the address, start the server with `--allow-host`, or give it tokens."
         case .unauthorized: "Send `Authorization: Bearer` with a token of the server's token file."
+        case .partitionUnavailable:
+            "Repeat the request after `Retry-After`, or at `owner`, the node that answers for the timer, where that is "
+                + "known. `outcome` is `none`: nothing stands."
         case .storageUnavailable:
             "Repeat the request after `Retry-After`. With `outcome` `none` nothing stands; with `unknown` repeat it "
                 + "with its Idempotency-Key, or look."

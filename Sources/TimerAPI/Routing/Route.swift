@@ -69,6 +69,9 @@ enum Route: Int, CaseIterable {
     /// Whether it needs no token.
     var isOpen: Bool { isProbe || isDocument }
 
+    /// Whether it is about timers, so that a server without any can't answer it.
+    var isAboutTimers: Bool { !isOpen && self != .dashboard && self != .metrics }
+
     /// Whether it shows something about the API, the same to every client.
     private var isDocument: Bool {
         switch self {

@@ -76,7 +76,7 @@ final class APIContext: Sendable {
     func dynamicPage(for ticket: Ticket) -> Outcome {
         switch ticket.route {
         case .healthz: return Pages.health(standing: service.watchdog.standing)
-        case .readyz: return Pages.readiness(readiness)
+        case .readyz: return Pages.readiness(readiness, owner: owner)
         case .metrics:
             return .page(
                 status: 200, type: "text/plain; version=0.0.4; charset=utf-8", Array(MetricsText(self).text.utf8))
@@ -90,7 +90,26 @@ final class APIContext: Sendable {
 
     private var readiness: String {
         if server.isDraining { return "draining" }
-        return service.isWritable ? "ready" : "storage-unavailable"
+        switch service.standing {
+        case .standby: return "standby"
+        case .leaseOver: return "storage-unavailable"
+        case .serving:
+            if !service.ownsAll { return "taking-over" }
+            return service.isWritable ? "ready" : "storage-unavailable"
+        }
+    }
+
+    /// Where the node is reached that answers for the timers that this one does not own.
+    private var owner: String? { service.ownsAll ? nil : service.owner }
+
+    /// Why the server answers no request for timers now; nil where it does.
+    func refusal(of ticket: Ticket) -> Problem? {
+        if !ticket.route.isAboutTimers { return nil }
+        switch service.standing {
+        case .serving: return nil
+        case .leaseOver: return .leaseOver
+        case .standby(let owner): return .elsewhere(owner: owner)
+        }
     }
 
     private func stats() -> [UInt8] {

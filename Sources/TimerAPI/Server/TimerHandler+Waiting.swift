@@ -43,8 +43,9 @@ extension TimerHandler {
             if !held.isEmpty { inbox.wake() }
         }
         switch fate(of: ticket) {
-        case .durable: respond(ticket)
+        case .durable: mayShow ? respond(ticket) : giveUp(ticket, .leaseOver)
         case .lost: lose(ticket)
+        case .unknown: loseSight(of: ticket)
         case .pending:
             ticket.waitingSince = Clocks.monotonic()
             waiting.append(ticket)
@@ -61,11 +62,11 @@ extension TimerHandler {
         case .replay(let positions):
             // The earlier parts stood when they were looked up. Other records between them may be lost: not parts of the answer.
             guard let newest = positions.max() else { return fateOfRests(ticket) }
-            guard let engine = engine(ofPosition: newest) else { return .pending }
+            guard let engine = engine(ofPosition: newest) else { return .unknown }
             if newest <= engine.shownHead { return engine.fate(of: newest) }
-            return engine.isLost(newest) ? .lost : .pending
+            return engine.isLost(newest) ? .lost : engine.fateOfShown(newest...newest)
         case .stream:
-            return ticket.rests.fate { partitions.value[$0]?.engine.fateOfShown($1) ?? .pending }
+            return ticket.rests.fate { partitions.value[$0]?.engine.fateOfShown($1) ?? .unknown }
         default:
             return fateOfRests(ticket)
         }
@@ -73,7 +74,7 @@ extension TimerHandler {
 
     /// What became of the records of a change. What another process goes on with may stand or not.
     private func fateOfRests(_ ticket: Ticket) -> Fate {
-        ticket.rests.fate { partitions.value[$0]?.engine.fate(of: $1) ?? .pending }
+        ticket.rests.fate { partitions.value[$0]?.engine.fate(of: $1) ?? .unknown }
     }
 
     private func engine(ofPosition position: Int64) -> Engine? { partitions.value.owner(ofPosition: position)?.engine }
@@ -82,6 +83,15 @@ extension TimerHandler {
     private func isThere(_ position: Int64, of delivery: Int64) -> Bool {
         guard let engine = engine(ofPosition: delivery) else { return true }
         return position <= engine.shownHead || engine.isLost(position)
+    }
+
+    /// Whether this server can prove that what it holds is the newest.
+    private var mayShow: Bool { context.service.standing != .leaseOver }
+
+    /// Answers a request whose change this process won't hear of any more.
+    private func loseSight(of ticket: Ticket) {
+        ticket.isRendered = false
+        giveUp(ticket, .unknownOutcome)
     }
 
     private func lose(_ ticket: Ticket) {
@@ -97,6 +107,7 @@ extension TimerHandler {
             switch fate(of: ticket) {
             case .durable: respond(ticket)
             case .lost: lose(ticket)
+            case .unknown: loseSight(of: ticket)
             case .pending: waiting.append(ticket)
             }
         }
@@ -111,8 +122,7 @@ extension TimerHandler {
                 still.append(ticket)
                 continue
             }
-            ticket.isRendered = false
-            giveUp(ticket, .unknownOutcome)
+            loseSight(of: ticket)
         }
         waiting = still
     }

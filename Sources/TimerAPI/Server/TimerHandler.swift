@@ -122,6 +122,10 @@ final class TimerHandler: LoopHandler {
             }
             return respond(ticket)
         }
+        if let refusal = context.refusal(of: ticket) {
+            ticket.outcome = .problem(refusal)
+            return respond(ticket)
+        }
         readIdempotencyKey(ticket)
         if case .none = ticket.outcome { reader.read(ticket) }
         if case .none = ticket.operation, case .none = ticket.outcome {
@@ -142,10 +146,21 @@ final class TimerHandler: LoopHandler {
 
     func requestsWereHandled() {
         heart.beat()
-        _ = partitions.refresh()
+        followPartitions()
         for _ in 0..<Self.stepsPerRound where !isIdle { applyReady() }
         if !isIdle { inbox.wake() }
         tellRead()
+    }
+
+    /// Follows which partitions this process owns.
+    private func followPartitions() {
+        guard partitions.isBehind else { return }
+        // What a partition that has gone still knew of the waiting requests.
+        resolveWaiting()
+        let before = partitions.value
+        _ = partitions.refresh()
+        let isWhole = before.all.allSatisfy { partitions.value[$0.number] === $0 }
+        if !isWhole { streams.endAll() }
     }
 
     func socketsWereRead(round: Int) {
@@ -193,8 +208,7 @@ final class TimerHandler: LoopHandler {
     /// Refuses the requests for a partition that this process does not own.
     private func refuseAll(of partition: Int) {
         while let ticket = ready.popFirst(in: partition) ?? long.popFirst(in: partition) {
-            ticket.outcome = .problem(
-                Problem(.storageUnavailable, "this server does not own the timer's partition now"))
+            ticket.outcome = .problem(.elsewhere(owner: context.service.owner))
             respond(ticket)
         }
     }

@@ -50,6 +50,9 @@ extension StreamTable {
         }
     }
 
+    /// Ends every stream, since their partitions are another process's: their clients go on there.
+    func endAll() { for stream in Array(streams.values) { stream.end == nil ? finish(stream) : cut(stream) } }
+
     /// How far a stream has come, with its channel or by itself.
     func examined(_ stream: EventStream) -> StreamCursor {
         stream.mode == .inStep ? max(stream.cursor, passed) : stream.cursor

@@ -2,6 +2,11 @@
 public protocol LogVolume: AnyObject, Sendable {
     /// How it is divided.
     var layout: PartitionLayout { get }
+    /// Whether other processes may write to the storage as well. Then `settle` tells what became of unknown appends, what was
+    /// taken waits while the storage fails, and rows are deleted and replaced beside appends, by another thread.
+    var isShared: Bool { get }
+    /// The secret that keys the hashes of timers, where it is known before a log is opened.
+    var secret: [UInt8]? { get }
     /// The log of a partition.
     func store(_ partition: Int) -> any LogStore
     /// Appends the rows of several partitions, each partition at most once, in as few commits as the storage can. Returns
@@ -18,6 +23,12 @@ public protocol LogVolume: AnyObject, Sendable {
 }
 
 extension LogVolume {
+    /// One process alone writes.
+    public var isShared: Bool { false }
+
+    /// Each log tells it once it is opened.
+    public var secret: [UInt8]? { nil }
+
     /// Opens the stores anew: what is found then is the truth.
     public func settle(_ appends: [PartitionAppend]) -> [Settlement] {
         appends.map { append in

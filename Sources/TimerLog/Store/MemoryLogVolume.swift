@@ -4,10 +4,14 @@ public final class MemoryLogVolume: LogVolume {
     public let layout: PartitionLayout
     private let stores: [MemoryLogStore]
 
+    /// The secret of all partitions.
+    public let secret: [UInt8]?
+
     /// An empty volume; its partitions have one secret.
     public init(_ layout: PartitionLayout) {
         self.layout = layout
         let secret = SQLiteSchema.newSecret()
+        self.secret = secret
         stores = (0..<layout.count).map { _ in MemoryLogStore(secret: secret) }
     }
 

@@ -10,4 +10,7 @@ public enum Settlement: Sendable, Equatable {
     case unknown(StoreError)
     /// Another writer owns the partition.
     case fenced
+
+    /// Whether the rows are on disk.
+    public var hasLanded: Bool { if case .landed = self { true } else { false } }
 }

@@ -16,6 +16,8 @@ final class Committer: Worker, @unchecked Sendable {
     private let bell: CommitBell
     private let durability: Durability
     private let worker: RefoldWorker
+    /// Until when what is committed may be shown; nil: always.
+    private let lease: Lease?
     /// Partitions with something to do at some time whether the bell rings or not: rows to sync, rows to delete, storage
     /// to recover.
     private var active: Set<Int> = []
@@ -33,6 +35,8 @@ final class Committer: Worker, @unchecked Sendable {
     private var grownBytes = 0
     /// Called each time the log has grown by a step. Set before `run`.
     var onGrowth: @Sendable () -> Void = {}
+    /// Called with the number of a partition that another process has taken. Set before `run`.
+    var onFenced: @Sendable (Int) -> Void = { _ in }
     /// Pause between attempts while storage fails, in nanoseconds. Set before `run`.
     var retryPause: Int64 = 250_000_000
 
@@ -44,11 +48,13 @@ final class Committer: Worker, @unchecked Sendable {
     /// - Parameters:
     ///   - partitions: of `volume`.
     ///   - bell: the one that they ring.
+    ///   - lease: until when what is committed may be shown; nil: always.
     ///   - foldsAtOnce: logs are folded anew on the committer's thread, for tests that have but one.
     init(
         _ volume: any LogVolume, _ partitions: Published<PartitionMap>, _ bell: CommitBell, durability: Durability,
-        foldsAtOnce: Bool = false
+        lease: Lease? = nil, foldsAtOnce: Bool = false
     ) {
+        self.lease = lease
         self.volume = volume
         owned = Published.Copy(partitions)
         self.bell = bell
@@ -108,10 +114,15 @@ final class Committer: Worker, @unchecked Sendable {
         let now = Clocks.monotonic()
         let due = takeDue(isStopping: isStopping)
         commit(due, at: now, isStopping: isStopping)
-        for partition in due {
+        if volume.isShared { retry(due, at: now) }
+        for partition in due where !partition.hasEnded {
             let isLast = isStopping || partition.isLeaving
             if !isLast { partition.trimLog() }
             recover(partition, at: now, isStopping: isStopping)
+            if partition.isFenced {
+                end(partition)
+                continue
+            }
             note(partition)
             if isLast && !isStopping && !isUnfinished(partition) { retire(partition.number) }
         }
@@ -120,14 +131,17 @@ final class Committer: Worker, @unchecked Sendable {
 
     private func takeDue(isStopping: Bool) -> [Partition] {
         bell.takeListed(into: &listed)
-        if isStopping { return owned.value.all.filter { !givenUp.contains($0.number) } }
+        if isStopping { return owned.value.all.compactMap { working($0.number) } }
         // Nearly every batch of a single partition.
         if active.isEmpty, listed.count == 1 { return working(listed[0]).map { [$0] } ?? [] }
         return active.union(listed).sorted().compactMap(working)
     }
 
     /// The partition numbered `number`, unless it is not here any more.
-    private func working(_ number: Int) -> Partition? { givenUp.contains(number) ? nil : owned.value[number] }
+    private func working(_ number: Int) -> Partition? {
+        guard !givenUp.contains(number), let partition = owned.value[number], !partition.hasEnded else { return nil }
+        return partition
+    }
 
     /// Does nothing more for a partition.
     private func retire(_ number: Int) {
@@ -145,7 +159,7 @@ final class Committer: Worker, @unchecked Sendable {
     /// Whether records of a partition are still to be committed before the end. Rows that are to be deleted are not: the
     /// next process finds them.
     private func isUnfinished(_ partition: Partition) -> Bool {
-        if givenUp.contains(partition.number) { return false }
+        if givenUp.contains(partition.number) || partition.hasEnded { return false }
         return !partition.recovery.isWorking || !partition.tail.rows.isEmpty || partition.engine.hasBatch(isLast: true)
     }
 
@@ -162,12 +176,15 @@ final class Committer: Worker, @unchecked Sendable {
     private func commit(_ due: [Partition], at now: Int64, isStopping: Bool) {
         var appends: [PartitionAppend] = []
         var requests = 0
+        var appending: [Partition] = []
         for partition in due {
             let ready = partition.ready(
                 at: now, isStopping: isStopping || partition.isLeaving, spare: &spare,
                 among: owned.value.all.count)
             requests += ready.requests
-            if let append = ready.append { appends.append(append) }
+            guard let append = ready.append else { continue }
+            appends.append(append)
+            appending.append(partition)
         }
         if requests > 0 || !appends.isEmpty { gathering.took(requests) }
         bell.took(requests)
@@ -175,12 +192,17 @@ final class Committer: Worker, @unchecked Sendable {
         let started = Clocks.monotonic()
         let outcomes = volume.append(appends)
         let ended = Clocks.monotonic()
+        if outcomes.contains(.durable) { waitForLease(appending) }
         gathering.appended(from: started, to: ended)
         let seconds = Double(ended - started) / 1e9
         var bytes = 0
-        for (append, outcome) in zip(appends, outcomes) {
-            bytes += owned.value[append.partition]?.advance(outcome, seconds: seconds) ?? 0
+        for (partition, outcome) in zip(appending, outcomes) where !partition.hasEnded {
+            if outcome == .fenced { end(partition) } else { bytes += partition.advance(outcome, seconds: seconds) }
         }
+        noteGrowth(bytes)
+    }
+
+    private func noteGrowth(_ bytes: Int) {
         release.note(bytes: bytes)
         grownBytes += bytes
         if grownBytes >= Self.growthStep {
@@ -189,9 +211,60 @@ final class Committer: Worker, @unchecked Sendable {
         }
     }
 
+    // Where other processes may write too.
+
+    /// Asks what became of rows, and appends them again, in one go each for all partitions that are to.
+    private func retry(_ due: [Partition], at now: Int64) {
+        let unsettled = due.filter { $0.isToSettle(at: now) && !$0.hasEnded }
+        if !unsettled.isEmpty {
+            let settlements = volume.settle(unsettled.map(\.append))
+            if settlements.contains(where: \.hasLanded) { waitForLease(unsettled) }
+            for (partition, settlement) in zip(unsettled, settlements) where !partition.hasEnded {
+                if settlement == .fenced { end(partition) } else { partition.settle(settlement, pause: retryPause) }
+            }
+        }
+        let absent = due.filter { $0.isToAppend(at: now) && !$0.hasEnded }
+        if absent.isEmpty { return }
+        let started = Clocks.monotonic()
+        let outcomes = volume.append(absent.map(\.append))
+        let seconds = Double(Clocks.monotonic() - started) / 1e9
+        if outcomes.contains(.durable) { waitForLease(absent) }
+        var bytes = 0
+        for (partition, outcome) in zip(absent, outcomes) where !partition.hasEnded {
+            if outcome == .fenced {
+                end(partition)
+            } else {
+                bytes += partition.appendedAgain(outcome, seconds: seconds, pause: retryPause)
+            }
+        }
+        noteGrowth(bytes)
+    }
+
+    /// Waits until what was committed for `partitions` may be shown, or until they are not this process's any more. A stop ends
+    /// them where it may not.
+    private func waitForLease(_ partitions: [Partition]) {
+        guard let lease else { return }
+        while !lease.isValid, partitions.contains(where: { !$0.hasEnded }) {
+            if bell.isStopping { return partitions.forEach { $0.end() } }
+            bell.pause(nanoseconds: Self.leasePause)
+        }
+    }
+
+    /// Between two looks whether the lease was renewed, in nanoseconds.
+    private static let leasePause: Int64 = 2_000_000
+
+    /// Gives up a partition that another process has taken.
+    private func end(_ partition: Partition) {
+        partition.end()
+        retire(partition.number)
+        partition.report(.fenced(partition: partition.number))
+        onFenced(partition.number)
+    }
+
     private func recover(_ partition: Partition, at now: Int64, isStopping: Bool) {
         guard !partition.recovery.isWorking else { return }
         let isLast = isStopping || partition.isLeaving
+        if isLast && partition.isShared && partition.recovery.isPausing { return partition.end() }
         if isLast && partition.recovery.isPausing {
             // What was shown is tried once more before a stop gives it up.
             guard case .append = partition.recovery.task else { return giveUp(partition) }

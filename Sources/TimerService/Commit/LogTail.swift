@@ -55,6 +55,13 @@ struct LogTail {
         return shownRows == 0 ? rows : Array(rows[shownRows...])
     }
 
+    /// Links the rows to a log that ends at `head` now, in its epoch; none of them was shown.
+    mutating func relink(to head: StoreHead) {
+        (epoch, self.head) = (head.epoch, head.last)
+        if !rows.isEmpty { rows[0].previous = head.last }
+        for index in rows.indices { rows[index].epoch = head.epoch }
+    }
+
     /// Notes that the log ends at `head`, without the rows, which are on disk or lost.
     mutating func clear(head: Int64) {
         self.head = head

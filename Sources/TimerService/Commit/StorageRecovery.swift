@@ -12,6 +12,12 @@ import TimerLog
 /// | folding | the log was folded anew | probing |
 /// | probing | the probe is on disk | working |
 /// | probing | it is not known whether the probe is on disk | folding |
+/// | working | on a shared storage an append was refused for now | appending again |
+/// | working, appending again | on a shared storage the outcome of an append is unknown | settling |
+/// | settling | the rows are on disk | working |
+/// | settling | the rows never will be | appending again |
+/// | appending again | the rows are on disk | working |
+/// | settling, appending again | the log ends elsewhere | folding |
 /// | any but working | its attempt failed | the same, after a pause |
 struct StorageRecovery {
     /// What is next.
@@ -24,6 +30,10 @@ struct StorageRecovery {
         case fold(FoldRequest)
         /// Write a record that says nothing new.
         case probe
+        /// Find out what became of the rows, of a log that others may write.
+        case settle
+        /// Append the rows once more to a log that others may write, which do not hold them.
+        case appendAgain
     }
 
     /// How the log is to be folded anew.
@@ -53,6 +63,39 @@ struct StorageRecovery {
             wereShown
             ? .append(reopening: !isOpen)
             : .fold(FoldRequest(isReopening: !isOpen, showsDurablePart: !isOpen, rows: rows))
+    }
+
+    /// An append of `rows` to a log that others may write failed, and was not fenced. What was taken is kept.
+    mutating func sharedAppendFailed(_ outcome: AppendOutcome, _ rows: [LogRow]) {
+        isPausing = false
+        switch outcome {
+        case .durable, .fenced: return
+        case .unknown: task = .settle
+        case .absent(let error) where error.kind != .damaged:
+            task = .appendAgain
+            isPausing = true
+        case .absent, .diverged: refold(rows)
+        }
+    }
+
+    /// What became of `rows` was asked, of a log that others may write.
+    mutating func settled(_ settlement: Settlement, _ rows: [LogRow]) {
+        switch settlement {
+        case .landed: task = .none
+        case .absent: task = .appendAgain
+        case .diverged: refold(rows)
+        case .unknown: isPausing = true
+        case .fenced: return
+        }
+    }
+
+    /// The rows were appended once more to a log that others may write.
+    mutating func appendedToShared(_ outcome: AppendOutcome, _ rows: [LogRow]) {
+        if outcome == .durable { task = .none } else { sharedAppendFailed(outcome, rows) }
+    }
+
+    private mutating func refold(_ rows: [LogRow]) {
+        task = .fold(FoldRequest(isReopening: true, showsDurablePart: false, rows: rows))
     }
 
     /// What became of a further attempt to append the rows.

@@ -111,6 +111,17 @@ extension Engine {
         }
     }
 
+    /// Takes no further changes, for good, and drops those that the committer has not taken: the partition is another
+    /// process's, or its storage is given up.
+    func abandon() {
+        lock.withLock {
+            isStopping = true
+            fates.abandon()
+            bell.took(batch.requests)
+            batch.clear()
+        }
+    }
+
     /// Writes anew what deletions in old rows say. Returns false when storage takes no writes now.
     func carryVersionFloor() -> Bool {
         lock.withLock(.compaction) {

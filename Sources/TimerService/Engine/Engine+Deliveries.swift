@@ -64,12 +64,15 @@ extension Engine {
     }
 
     /// Whether attempts may begin: storage works.
-    var mayBeginDeliveries: Bool { lock.withLock(.delivery) { !storageFails } }
+    var mayBeginDeliveries: Bool { lock.withLock(.delivery) { canDeliver } }
 
-    /// Begins attempts at the deliveries `ids`, but for those that are no longer ready; nil while storage fails.
+    private var canDeliver: Bool { !storageFails && lease?.isValid ?? true }
+
+    /// Begins attempts at the deliveries `ids`, but for those that are no longer ready; nil while storage fails, or while it is
+    /// not known whether the partition is still this process's.
     func begin(_ ids: [Int64]) -> [DeliveryAttempt]? {
         lock.withLock(.delivery) {
-            guard !storageFails else { return nil }
+            guard canDeliver else { return nil }
             let durable = shownHead
             return ids.compactMap { id in
                 guard let delivery = scheduler.beginDelivery(id, clockNow, durable: durable) else { return nil }

@@ -20,6 +20,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     let place: PartitionPlace
     let configuration: EngineConfiguration
     let bell: CommitBell
+    /// Until when what it holds may be shown; nil: always.
+    let lease: Lease?
     private let schedule: FireSchedule
     /// The loops that read sockets.
     private let sockets: SocketReaders
@@ -95,6 +97,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         batch = PendingBatch(place)
         self.configuration = configuration
         bell = shared.bell
+        lease = shared.lease
         schedule = shared.schedule
         sockets = shared.sockets
         bounds = shared.bounds

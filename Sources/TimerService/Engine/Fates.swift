@@ -7,6 +7,8 @@ public final class Fates: Sendable {
     private let shown = Atomic<Int64>(0)
     /// Answers that rest on positions up to here may leave before those are on disk.
     private let unbound = Atomic<Int64>(0)
+    /// Whether nothing more is learnt of what is not on disk yet.
+    private let isAbandoned = Atomic<Bool>(false)
     /// The newest position that was lost.
     private let lostThrough = Atomic<Int64>(0)
     /// Positions that were given out and lost, newest last.
@@ -44,6 +46,9 @@ public final class Fates: Sendable {
         shown.store(head, ordering: .releasing)
     }
 
+    /// Notes that nothing more is learnt of what is not on disk yet.
+    func abandon() { isAbandoned.store(true, ordering: .releasing) }
+
     /// Notes that the positions from above `kept` through `last` are lost.
     func lose(after kept: Int64, through last: Int64) {
         guard last > kept else { return }
@@ -73,6 +78,7 @@ public final class Fates: Sendable {
     /// - Parameter head: read before the losses, as a loss is noted before a record behind it can be durable.
     private func fate(of positions: ClosedRange<Int64>, within head: Int64) -> Fate {
         if isLost(positions) { return .lost }
-        return positions.upperBound <= head ? .durable : .pending
+        if positions.upperBound <= head { return .durable }
+        return isAbandoned.load(ordering: .acquiring) ? .unknown : .pending
     }
 }

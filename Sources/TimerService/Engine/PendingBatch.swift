@@ -43,7 +43,10 @@ struct PendingBatch {
     mutating func takePosition(at now: Now) -> Int64 {
         if records.isEmpty {
             // In an empty log streams were told the position before its first: none may lie between the two.
-            if head > 0 { skip(to: PositionClock.position(at: now)) }
+            if head > 0 {
+                let room = place.stride > 1 ? PartitionLayout.settlements * place.stride : 0
+                skip(to: max(PositionClock.position(at: now), next + room))
+            }
             first = next
         }
         isTickOnly = false

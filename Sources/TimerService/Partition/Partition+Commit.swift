@@ -7,15 +7,18 @@ extension Partition {
     /// Whether there is something to do at the monotonic instant `now`, the records that wait in the engine aside.
     func isDue(at now: Int64, isStopping: Bool) -> Bool {
         if !recovery.isWorking { return !recovery.isPausing || now >= pausedUntil || isStopping }
-        return isSyncDue(at: now, isStopping: isStopping) || trim.hasWork
+        return isSyncDue(at: now, isStopping: isStopping) || hasTrimming
     }
 
     /// The next monotonic instant at which there is something to do, whatever comes; nil when there is none.
     var dueAt: Int64? {
         if !recovery.isWorking { return isFolding ? nil : recovery.isPausing ? pausedUntil : 0 }
-        if trim.hasWork { return 0 }
+        if hasTrimming { return 0 }
         return tail.rows.isEmpty ? nil : isHurried.load(ordering: .acquiring) ? 0 : tail.syncBy
     }
+
+    /// Whether the committer is to trim the log.
+    private var hasTrimming: Bool { !isShared && trim.hasWork }
 
     private func isSyncDue(at now: Int64, isStopping: Bool) -> Bool {
         !tail.rows.isEmpty && (isStopping || tail.isDue(at: now) || isHurried.load(ordering: .acquiring))
@@ -42,7 +45,8 @@ extension Partition {
         return (syncs && !tail.rows.isEmpty ? append : nil, requests)
     }
 
-    private var append: PartitionAppend {
+    /// The rows that are not on disk, to append.
+    var append: PartitionAppend {
         PartitionAppend(partition: number, rows: tail.rows, expecting: tail.head, epoch: tail.epoch)
     }
 
@@ -77,12 +81,15 @@ extension Partition {
     }
 
     /// Notes that the rows are on disk, and shows what was not shown before.
-    func landed(seconds: Double) -> Int {
+    ///
+    /// - Parameter head: where the log ends, if that is not with the rows.
+    func landed(seconds: Double?, head: StoreHead? = nil) -> Int {
         let (last, bytes) = (tail.last, tail.byteCount)
         hub.publish(tail.takeUnshown(), durableThrough: last)
         trim.grow(tail.rows)
         let (mark, records) = (tail.mark, tail.records)
-        forgetRows(head: last)
+        forgetRows(head: head?.last ?? last)
+        if let head { tail.epoch = head.epoch }
         engine.advance(.durable(through: last, mark: mark, seconds: seconds, records: records))
         hub.notify()
         return bytes
@@ -96,7 +103,7 @@ extension Partition {
 
     /// Deletes a bounded number of rows, and puts rows in the place of others.
     func trimLog() {
-        guard recovery.isWorking, trim.hasWork else { return }
+        guard recovery.isWorking, hasTrimming else { return }
         let work = trim.take()
         if let position = work.deletion {
             do throws(StoreError) {

@@ -11,6 +11,7 @@ extension Partition {
     func fail(_ outcome: AppendOutcome) {
         engine.advance(.failed)
         report(.appendFailed(outcome))
+        if isShared { return recovery.sharedAppendFailed(outcome, tail.rows) }
         let wereShown = engine.showsEarly
         if wereShown { showRest() }
         recovery.appendFailed(outcome, tail.rows, wereShown: wereShown)
@@ -42,12 +43,13 @@ extension Partition {
             guard let result else { return }
             finishFold(result)
         case .probe: probe()
+        case .settle, .appendAgain: return
         }
         if recovery.isPausing { pausedUntil = Clocks.monotonic() + pause }
         if recovery.isWorking { workAgain() }
     }
 
-    private func workAgain() {
+    func workAgain() {
         engine.advance(.recovered)
         report(.storageRecovered)
         hub.notify()
@@ -93,6 +95,7 @@ extension Partition {
             hub.notify()
             recovery.folded(true)
         case .failure(let error):
+            isFenced = error.kind == .fenced
             report(.storageStillFailing(error))
             recovery.folded(false)
         }
@@ -110,6 +113,7 @@ extension Partition {
             tail.clear(head: last)
             engine.advance(.durable(through: last, mark: batch.mark, seconds: nil, records: Int64(rows.count)))
         }
+        isFenced = isShared && outcome == .fenced
         recovery.probed(outcome, rows)
     }
 }

@@ -6,11 +6,11 @@ import TimerLog
 /// One log and what lives on it: the engine that changes its timers, the hub that shows its newest rows, and what the
 /// committer has to do for it.
 public final class Partition: @unchecked Sendable {
-    // Unchecked: `tail` to `isFolding` are confined to the committer's thread.
+    // Unchecked: `tail` to `isFenced` are confined to the committer's thread.
     /// Its number, and how the volume is divided.
     let place: PartitionPlace
     /// Its number among the partitions of the volume.
-    var number: Int { place.number }
+    public var number: Int { place.number }
     /// Where its timers change.
     public let engine: Engine
     /// Its newest rows, for live streams.
@@ -27,9 +27,14 @@ public final class Partition: @unchecked Sendable {
     var pausedUntil: Int64 = 0
     /// Whether the log is being folded anew, on another thread.
     var isFolding = false
+    /// Whether another process was found to write the log.
+    var isFenced = false
     /// Whether rows that wait for their time are to be written now.
     let isHurried = Atomic<Bool>(false)
     private let leaving = Atomic<Bool>(false)
+    private let ended = Atomic<Bool>(false)
+    /// Whether other processes may write the log too: see `LogVolume.isShared`.
+    let isShared: Bool
     /// Threads that read the store, so that nobody closes it meanwhile.
     private let reading = Guarded(Reading())
     let secret: [UInt8]
@@ -47,9 +52,11 @@ public final class Partition: @unchecked Sendable {
     ///   - moved: called now and then on the way.
     init(
         _ log: consuming RecoveredLog, place: PartitionPlace = .only, configuration: EngineConfiguration,
-        shared: SharedParts, moved: () -> Void = {}, report: @escaping @Sendable (ServiceEvent) -> Void
+        shared: SharedParts, isShared: Bool = false, moved: () -> Void = {},
+        report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
         self.place = place
+        self.isShared = isShared
         bell = shared.bell
         self.report = report
         let (store, head, deletedThrough) = (log.store, log.head, log.deletedThrough)
@@ -80,14 +87,17 @@ public final class Partition: @unchecked Sendable {
     /// Asks for the deletion of rows up to `position`, of so many bytes; nothing live rests on them any more.
     func delete(through position: Int64, _ bytes: RowBytes) {
         trim.delete(through: position, bytes)
-        callCommitter()
+        trimSoon()
     }
 
     /// Asks that rows take the place of others.
     func replace(_ rows: [RowReplacement]) {
         trim.replace(rows)
-        callCommitter()
+        trimSoon()
     }
+
+    /// A log that one process alone writes is trimmed between its appends, another one beside them.
+    private func trimSoon() { if isShared { trimShared() } else { callCommitter() } }
 
     /// Has rows that wait for their time written at once.
     func hurry() {
@@ -114,6 +124,17 @@ public final class Partition: @unchecked Sendable {
 
     /// Has nothing begin any more.
     func leave() { leaving.store(true, ordering: .releasing) }
+
+    /// Whether it is another process's, or given up: nothing more of it is written.
+    var hasEnded: Bool { ended.load(ordering: .acquiring) }
+
+    /// Ends it at once: what is not on disk is given up, and who waits for that is told that it is not known.
+    func end() {
+        ended.store(true, ordering: .releasing)
+        leave()
+        engine.abandon()
+        hub.notify()
+    }
 
     // What keeps the store open.
 

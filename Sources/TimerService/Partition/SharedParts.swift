@@ -1,3 +1,5 @@
+import TimerLog
+
 /// What the engines of a process share.
 final class SharedParts: Sendable {
     /// When the fire loop is to wake for which of them.
@@ -9,12 +11,17 @@ final class SharedParts: Sendable {
     /// The committer's.
     let bell: CommitBell
     let timeSource: any TimeSource
+    /// Until when what the engines hold may be shown; nil: always.
+    let lease: Lease?
 
-    /// - Parameter partitions: how many the volume has.
+    /// - Parameters:
+    ///   - partitions: how many the volume has.
+    ///   - lease: until when what the engines hold may be shown; nil: always.
     init(
         _ configuration: EngineConfiguration, partitions: Int = 1, alarm: any Alarm, timeSource: any TimeSource,
-        bell: CommitBell = CommitBell()
+        lease: Lease? = nil, bell: CommitBell = CommitBell()
     ) {
+        self.lease = lease
         schedule = FireSchedule(alarm, timeSource, partitions: partitions)
         bounds = SharedBounds(configuration, partitions: partitions)
         self.bell = bell

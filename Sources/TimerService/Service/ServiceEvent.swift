@@ -12,6 +12,8 @@ public enum ServiceEvent: Sendable {
     case storageStillFailing(StoreError)
     /// Changes are taken again.
     case storageRecovered
+    /// Another process writes the log of a partition now; this one has given it up.
+    case fenced(partition: Int)
     /// A loop stood still for that many seconds.
     case loopStalled(name: String, seconds: Double)
     /// A receiver wanted of a timer what is not legal in its state, or not understood.

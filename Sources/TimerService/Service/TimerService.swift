@@ -25,6 +25,8 @@ public final class TimerService: Sendable {
     private let dispatcher: Dispatcher?
     private let workers: WorkerGroup
     private let report: @Sendable (ServiceEvent) -> Void
+    /// This process's place among those that share the storage; nil where it is alone.
+    private let place: (any ClusterPlace)?
 
     /// Opens `store`, the log of a single server, and folds what it holds.
     ///
@@ -46,9 +48,12 @@ public final class TimerService: Sendable {
 
     /// Opens the logs of partitions of `volume` and folds what they hold; see the other `init`.
     ///
-    /// - Parameter numbers: of the partitions that this process owns from its start on; nil: all.
+    /// - Parameters:
+    ///   - numbers: of the partitions that this process owns from its start on; nil: all.
+    ///   - place: among the processes that share the volume; nil where this one is alone.
     public init(
-        volume: any LogVolume, owning numbers: [Int]? = nil, configuration: EngineConfiguration,
+        volume: any LogVolume, owning numbers: [Int]? = nil, place: (any ClusterPlace)? = nil,
+        configuration: EngineConfiguration,
         alarm: any Alarm = TimerFDAlarm(),
         timeSource: any TimeSource = SystemTime(), recovery: Heartbeat = Heartbeat(name: "recovery"),
         sending: DeliverySending? = nil,
@@ -57,8 +62,10 @@ public final class TimerService: Sendable {
         let started = Clocks.monotonic()
         self.volume = volume
         self.configuration = configuration
+        self.place = place
         shared = SharedParts(
-            configuration, partitions: volume.layout.count, alarm: alarm, timeSource: timeSource)
+            configuration, partitions: volume.layout.count, alarm: alarm, timeSource: timeSource,
+            lease: place?.lease)
         var owned: [Partition] = []
         var records = 0
         for number in numbers ?? Array(0..<volume.layout.count) {
@@ -69,16 +76,17 @@ public final class TimerService: Sendable {
             owned.append(
                 Partition(
                     log, place: PartitionPlace(number, of: volume.layout), configuration: configuration, shared: shared,
-                    moved: recovery.beat, report: report))
+                    isShared: volume.isShared, moved: recovery.beat, report: report))
         }
         partitions = Published(PartitionMap(volume.layout, owned))
-        siphash = SipHash(secret: owned.first?.secret ?? [])
+        siphash = SipHash(secret: volume.secret ?? owned.first?.secret ?? [])
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
         feed = EventFeed(partitions)
         replayer = Replayer(feed)
         watchdog = LoopWatchdog(report: report)
-        let committer = Committer(volume, partitions, shared.bell, durability: configuration.durability)
+        let committer = Committer(
+            volume, partitions, shared.bell, durability: configuration.durability, lease: place?.lease)
         let compactor = Compactor(partitions, report: report)
         (self.committer, self.compactor) = (committer, compactor)
         committer.onGrowth = { [weak compactor] in compactor?.nudge() }
@@ -118,7 +126,7 @@ public final class TimerService: Sendable {
             moved: moved)
         let partition = Partition(
             log, place: PartitionPlace(number, of: volume.layout), configuration: configuration, shared: shared,
-            moved: moved, report: report)
+            isShared: volume.isShared, moved: moved, report: report)
         do throws(StoreError) { try partition.checkZones() } catch {
             discard(partition)
             throw error
@@ -154,6 +162,21 @@ public final class TimerService: Sendable {
         return partition.engine.durableHead
     }
 
+    /// Ends a partition at once, as another process owns it or may: nothing more of it is committed or shown, and who waits for
+    /// a change is told that its outcome is not known. Returns once its log is closed. Any thread but the service's own.
+    public func drop(_ number: Int) {
+        guard let partition = partitions.value[number] else { return }
+        partition.end()
+        gate.dismiss(number)
+        compactor.nudge()
+        dispatcher?.wake()
+        discard(partition)
+    }
+
+    /// Has `body` called with the number of each partition that another process is found to have taken; it drops it then.
+    /// Before `start`.
+    public func onFenced(_ body: @escaping @Sendable (Int) -> Void) { committer.onFenced = body }
+
     private func discard(_ partition: Partition) {
         partition.close()
         partition.engine.leave()
@@ -181,6 +204,19 @@ public final class TimerService: Sendable {
 
     /// Whether storage takes changes.
     public var isWritable: Bool { partitions.value.all.allSatisfy { $0.engine.takesChanges } }
+
+    /// Whether this process may answer for the partitions that it owns.
+    public var standing: Standing {
+        guard let place else { return .serving }
+        if partitions.value.all.isEmpty { return .standby(owner: place.owner) }
+        return place.lease.isValid ? .serving : .leaseOver
+    }
+
+    /// Whether this process owns all partitions.
+    public var ownsAll: Bool { partitions.value.all.count == partitions.value.layout.count }
+
+    /// Where requests for a partition that this process does not own are answered; nil where that is not known.
+    public var owner: String? { place?.owner }
 
     /// Position up to which events of some partition are no longer kept.
     public var horizon: Int64 { partitions.value.horizon }

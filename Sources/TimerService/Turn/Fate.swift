@@ -6,4 +6,6 @@ public enum Fate: Sendable, Equatable {
     case pending
     /// They are gone: nothing of the change stands.
     case lost
+    /// It will never be known here: the partition is not this process's any more.
+    case unknown
 }

@@ -79,6 +79,9 @@ final class OperatorLog: Sendable {
         case .storageRecovered:
             state.withLock { $0.told = [:] }
             logger.notice("storage works again; changes are taken")
+        case .fenced(let partition):
+            logger.warning(
+                "another node has taken a partition over", metadata: ["partition": .stringConvertible(partition)])
         case .loopStalled(let name, let seconds):
             logger.warning("a loop stands still", metadata: ["loop": "\(name)", "ms": Self.milliseconds(seconds)])
         case .receiverCommandRefused(let timer, let command):

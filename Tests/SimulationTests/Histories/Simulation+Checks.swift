@@ -198,6 +198,7 @@ extension Simulation {
         for answer in answers {
             switch server.engine.fate(of: answer.position) {
             case .pending: waiting.append(answer)
+            case .unknown: try promise(false, "no partition is taken over, but \(answer.position) is given up")
             case .lost:
                 try promise(!audit.holds(answer.position), "what stands at \(answer.position) is told to be lost")
             case .durable:

@@ -73,7 +73,7 @@ final class Neighbours {
         for timer in waiting {
             switch server.partitions[timer.number]?.engine.fate(of: timer.position) {
             case .durable: answered.append(timer)
-            case .lost: break
+            case .lost, .unknown: break
             case .pending, nil: still.append(timer)
             }
         }

@@ -39,6 +39,36 @@ struct StorageRecoveryTests {
         #expect(!recovery.isPausing)
     }
 
+    @Test func `of a log that others may write, an unknown append is settled, then made again`() {
+        let head = StoreHead(epoch: 2, last: 5, secret: [])
+        var recovery = StorageRecovery()
+        recovery.sharedAppendFailed(Self.unknown, Self.rows)
+        #expect(recovery.task == .settle && !recovery.isPausing)
+        recovery.settled(.unknown(Self.error), Self.rows)
+        #expect(recovery.task == .settle && recovery.isPausing)
+        recovery.goOn()
+        recovery.settled(.absent(head), Self.rows)
+        #expect(recovery.task == .appendAgain && !recovery.isPausing)
+        recovery.appendedToShared(Self.absent, Self.rows)
+        #expect(recovery.task == .appendAgain && recovery.isPausing)
+        recovery.goOn()
+        recovery.appendedToShared(Self.unknown, Self.rows)
+        #expect(recovery.task == .settle && !recovery.isPausing)
+        recovery.settled(.landed(head), Self.rows)
+        #expect(recovery.isWorking)
+    }
+
+    @Test(arguments: [
+        AppendOutcome.diverged(error), .absent(StoreError(.damaged, "rows that form no chain")),
+    ])
+    func `a log that others may write is folded only where it is another one, or takes no such rows`(
+        outcome: AppendOutcome
+    ) {
+        var recovery = StorageRecovery()
+        recovery.sharedAppendFailed(outcome, Self.rows)
+        #expect(recovery.task == Self.fold(reopening: true, showing: false))
+    }
+
     @Test func `rows that were shown are tried until they land`() {
         var recovery = failed(Self.unknown, wereShown: true)
         recovery.appendedAgain(.failed(isOpen: false), Self.rows)
