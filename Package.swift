@@ -23,6 +23,7 @@ let package = Package(
             ]),
         .target(
             name: "TimerService", dependencies: ["TimerLog", "TimerCore", "Webhooks", "Platform", "Primitives"]),
+        .target(name: "TimerCluster", dependencies: ["TimerLog", "TimerCore", "Platform"]),
         .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "Primitives", "CSQLite"]),
         .target(name: "HTTPServer", dependencies: ["Platform", "Primitives", "CMicroHTTPD"]),
         .target(name: "HTTPClient", dependencies: ["Curl", "Platform", "Primitives"]),
@@ -60,6 +61,8 @@ let package = Package(
         .testTarget(name: "WireJSONTests", dependencies: ["WireJSON", "TestSupport"]),
         .testTarget(
             name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite", "TestSupport"]),
+        .testTarget(
+            name: "TimerClusterTests", dependencies: ["TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "TestSupport"]),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "TestSupport"]),

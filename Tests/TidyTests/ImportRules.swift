@@ -16,6 +16,7 @@ enum ImportRules {
             "Curl", "TimerCore", "WireJSON", "Platform", "Primitives", "CCrypto", "Glibc", "Synchronization",
         ],
         "TimerLog": ["TimerCore", "Platform", "Primitives", "CSQLite", "Glibc", "Synchronization"],
+        "TimerCluster": ["TimerLog", "TimerCore", "Platform", "Synchronization"],
         "TimerService": ["TimerLog", "TimerCore", "Webhooks", "Platform", "Primitives", "Dispatch", "Synchronization"],
         "TimerAPI": [
             "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform",

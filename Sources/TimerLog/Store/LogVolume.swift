@@ -40,7 +40,7 @@ extension LogVolume {
                 if head.last == append.expecting { return .absent(head) }
                 return .diverged(StoreError(.io, "the log ends at position \(head.last), not at \(append.expecting)"))
             } catch {
-                return .unknown(error)
+                return error.kind == .fenced ? .fenced : .unknown(error)
             }
         }
     }

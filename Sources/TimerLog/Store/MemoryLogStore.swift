@@ -3,32 +3,35 @@ internal import Platform
 /// The log in memory: for tests, and for a server whose timers may be lost when it ends. `open` of the same object finds
 /// what was appended.
 public final class MemoryLogStore: LogStore {
-    private struct State {
-        var rows: [LogRow] = []
-        var head: StoreHead
-        var isOpen = false
-    }
-
-    private let state: Guarded<State>
+    private let log: MemoryLog
+    /// The session that calls.
+    private let session: Int64
+    private let isOpen = Guarded(false)
 
     /// Makes an empty, closed store with a secret of its own.
-    public convenience init() { self.init(secret: SQLiteSchema.newSecret()) }
+    public convenience init() { self.init(MemoryLog(secret: SQLiteSchema.newSecret()), session: 0) }
 
-    /// Makes an empty, closed store with the secret of its volume.
-    init(secret: [UInt8]) { state = Guarded(State(head: StoreHead(epoch: 0, last: 0, secret: secret))) }
+    /// Makes a closed store on `log` for the node of `session`.
+    init(_ log: MemoryLog, session: Int64) {
+        self.log = log
+        self.session = session
+    }
 
-    /// Opens; never throws.
+    /// Opens; throws `fenced` where another session owns the log.
     public func open() throws(StoreError) -> StoreHead {
-        state.withLock { state in
-            state.isOpen = true
+        let head = try log.state.withLock { state throws(StoreError) in
+            guard state.session == session else { throw StoreError(.fenced, "another node owns the partition") }
             return state.head
         }
+        isOpen.withLock { $0 = true }
+        return head
     }
 
     /// Keeps `rows`. Never `unknown`.
     public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
-        state.withLock { state in
-            guard state.isOpen else { return .absent(Self.notOpen) }
+        guard isOpen.withLock({ $0 }) else { return .absent(Self.notOpen) }
+        return log.state.withLock { state in
+            guard state.session == session else { return .fenced }
             let refusal = AppendRules.refusal(rows, expecting: expecting, epoch: epoch, head: state.head)
             if let refusal { return refusal }
             state.rows += rows
@@ -39,8 +42,7 @@ public final class MemoryLogStore: LogStore {
 
     /// As the protocol says; the newest row always stays.
     public func delete(upTo position: Int64) throws(StoreError) -> Int {
-        try state.withLock { state throws(StoreError) in
-            guard state.isOpen else { throw Self.notOpen }
+        try owned { state throws(StoreError) in
             var bytes = 0
             var count = 0
             while count + 1 < state.rows.count, state.rows[count].last <= position {
@@ -56,8 +58,7 @@ public final class MemoryLogStore: LogStore {
 
     /// As the protocol says.
     public func replace(with replacements: [LogRow]) throws(StoreError) {
-        try state.withLock { state throws(StoreError) in
-            guard state.isOpen else { throw Self.notOpen }
+        try owned { state throws(StoreError) in
             for row in replacements {
                 guard let start = state.rows.firstIndex(where: { $0.first == row.first }),
                     let end = state.rows[start...].firstIndex(where: { $0.last == row.last }),
@@ -71,20 +72,31 @@ public final class MemoryLogStore: LogStore {
     /// Makes a reader.
     public func makeReader() throws(StoreError) -> any LogReader { Reader(self) }
 
+    /// Runs `body` with the log's state if the store is open and the log its session's.
+    private func owned<Result>(
+        _ body: (inout MemoryLog.State) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard isOpen.withLock({ $0 }) else { throw Self.notOpen }
+        return try log.state.withLock { state throws(StoreError) in
+            guard state.session == session else { throw StoreError(.fenced, "another node owns the partition") }
+            return try body(&state)
+        }
+    }
+
     /// Bytes of row data: what a device would hold at least.
     public func bytesOnDisk() -> Int {
-        state.withLock { $0.rows.reduce(0) { $0 + $1.data.count } }
+        log.state.withLock { $0.rows.reduce(0) { $0 + $1.data.count } }
     }
 
     /// Closes; `open` finds everything again.
     public func close() {
-        state.withLock { $0.isOpen = false }
+        isOpen.withLock { $0 = false }
     }
 
     /// Up to a bounded number of rows from the one that holds `position`, or the first after it.
     fileprivate func fetch(from position: Int64) throws(StoreError) -> [LogRow] {
-        try state.withLock { state throws(StoreError) in
-            guard state.isOpen else { throw Self.notOpen }
+        guard isOpen.withLock({ $0 }) else { throw Self.notOpen }
+        return log.state.withLock { state in
             var low = 0
             var high = state.rows.count
             while low < high {

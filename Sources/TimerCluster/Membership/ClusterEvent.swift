@@ -1,0 +1,35 @@
+public import TimerLog
+
+/// What the operator of a node may want to know.
+public enum ClusterEvent: Sendable, Equatable {
+    /// The node has entered a session, and beats.
+    case joined(session: Int64)
+    /// Another node owns what this one would serve.
+    case standsBy(owner: String)
+    /// The node has taken partitions.
+    case took([Int])
+    /// Partitions were taken from the node.
+    case fenced([Int])
+    /// A partition of the node can't be opened; it is tried again.
+    case adoptionFailed(Int, StoreError)
+    /// The directory does not answer.
+    case unreachable(StoreError)
+    /// No beat has succeeded for so long that another node may have taken over: nothing is shown.
+    case leaseLost
+    /// The lease is valid again; nobody had taken over.
+    case leaseRegained
+    /// This node's session was ended by another node, which saw no beat.
+    case sessionEnded(session: Int64)
+    /// The node gives up its session and begins a new one.
+    case sessionGivenUp(session: Int64, reason: String)
+    /// This node has ended the session of another, whose beats had stopped.
+    case ended(ClusterNode)
+    /// Connections of an ended session that blocked a take-over were closed.
+    case connectionsEnded(session: Int64, count: Int)
+    /// The node's calendar is off by so many nanoseconds; `leaves` where the others agree, so that it gets no partitions.
+    case skewed(Int64, leaves: Bool)
+    /// The node's calendar is right again.
+    case skewGone
+    /// The log may hold rows of a newer format than the node reads: it has left.
+    case formatTooNew(Int)
+}

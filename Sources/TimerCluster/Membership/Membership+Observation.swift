@@ -1,0 +1,62 @@
+import TimerLog
+
+/// What the node sees of others: beats that stop, and calendars.
+extension Membership {
+    /// Counts for how long each node's beat has stayed the same. Time without a successful read counts a little at most.
+    mutating func observe(_ view: ClusterView, at now: ClusterInstant) {
+        let gap = lastView.map { min(now.boottime - $0, MembershipTiming.widestGap) } ?? 0
+        lastView = now.boottime
+        gone.formIntersection(view.nodes.map(\.session))
+        standing.nodes = view.nodes.filter { !gone.contains($0.session) }
+        var seen: [Int64: Observation] = [:]
+        for node in standing.nodes where node.session != session {
+            var one = observations[node.session] ?? Observation(beat: node.beat)
+            if one.beat == node.beat { one.unchanged += gap } else { one = Observation(beat: node.beat) }
+            seen[node.session] = one
+        }
+        observations = seen
+        for node in standing.nodes where (seen[node.session]?.unchanged ?? 0) >= MembershipTiming.silence {
+            if ending.insert(node.session).inserted { call(.end(node), at: now) }
+        }
+    }
+
+    mutating func endAnswered(_ node: ClusterNode, _ answer: DirectoryAnswer, at now: ClusterInstant) {
+        ending.remove(node.session)
+        guard case .ended(let isEnded) = answer else { return }
+        observations[node.session] = nil
+        guard isEnded else { return }
+        gone.insert(node.session)
+        standing.nodes.removeAll { $0.session == node.session }
+        steps.append(.report(.ended(node)))
+        reconcile(at: now)
+    }
+
+    /// Compares the calendar with the directory's, and that with the other nodes'.
+    mutating func measureSkew(_ view: ClusterView, sentAt sent: ClusterInstant, at now: ClusterInstant) {
+        guard now.boottime - sent.boottime <= MembershipTiming.widestMeasurement else { return }
+        let skew = now.realtime - (now.boottime - sent.boottime) / 2 - view.realtime
+        standing.skew = skew
+        let others = standing.nodes.filter { $0.session != session && !$0.isLeaving }.compactMap(\.skew)
+        let median = Self.median([skew] + others)
+        let distance = others.isEmpty ? abs(skew) : abs(skew - median)
+        let isOthersRight = others.contains { abs($0 - median) <= MembershipTiming.skew }
+        if distance > MembershipTiming.skew {
+            let leaves = isOthersRight
+            if !isSkewReported || leaves && !isSkewed { steps.append(.report(.skewed(skew, leaves: leaves))) }
+            isSkewReported = true
+            isSkewed = leaves
+        } else if distance <= MembershipTiming.skewGone {
+            let isAlike = abs(skew) > MembershipTiming.skew
+            if isAlike && !isSkewReported { steps.append(.report(.skewed(skew, leaves: false))) }
+            if !isAlike && isSkewReported { steps.append(.report(.skewGone)) }
+            isSkewReported = isAlike
+            isSkewed = false
+        }
+    }
+
+    /// The median of offsets to the directory's calendar, which itself counts where their number is even.
+    private static func median(_ offsets: [Int64]) -> Int64 {
+        let sorted = (offsets.count % 2 == 0 ? offsets + [0] : offsets).sorted()
+        return sorted[sorted.count / 2]
+    }
+}

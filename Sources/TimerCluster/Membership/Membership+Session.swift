@@ -1,0 +1,133 @@
+import TimerLog
+
+/// The session: joining, beating, leaving, and the lease.
+extension Membership {
+    /// Sends the session's next call if it is time.
+    mutating func sendNext(at now: ClusterInstant) {
+        guard !isCallUnderWay, now.boottime >= nextCall else { return }
+        let isLeaving = isDraining || isSkewed
+        switch phase {
+        case .left: return
+        case .joining:
+            // What is served for an old session must not be shown under the lease of a new one.
+            guard dropsUnderWay == 0, adopting.isEmpty else { return }
+            call(
+                .join(
+                    ClusterNode(
+                        session: session, url: profile.url, reads: profile.reads, speaks: profile.speaks,
+                        skew: standing.skew, isLeaving: isLeaving)), at: now)
+        case .member:
+            lastPromise = max(lastPromise, CalendarPosition.at(realtime: now.realtime + MembershipTiming.promise))
+            call(
+                .beat(
+                    Heartbeat(
+                        session: session, promised: lastPromise, skew: standing.skew, isLeaving: isLeaving)), at: now)
+        case .departing: call(.leave, at: now)
+        }
+        isCallUnderWay = true
+    }
+
+    mutating func joined(at now: ClusterInstant) {
+        guard phase == .joining else { return }
+        phase = .member
+        nextCall = now.boottime
+    }
+
+    mutating func took(
+        _ view: ClusterView, to beat: Heartbeat, sentAt sent: ClusterInstant, at now: ClusterInstant
+    ) {
+        guard phase == .member else { return }
+        nextCall = isDraining && !beat.isLeaving ? now.boottime : sent.boottime + MembershipTiming.beatInterval
+        isUnreachable = false
+        guard view.isLive else {
+            steps.append(.report(.sessionEnded(session: session)))
+            endSession(.joining, at: now)
+            return
+        }
+        if view.format > profile.reads {
+            steps.append(.report(.formatTooNew(view.format)))
+            endSession(.departing(isLast: true), at: now)
+            return
+        }
+        if !standing.isMember { steps.append(.report(.joined(session: session))) }
+        standing.isMember = true
+        standing.promised = beat.promised
+        leaseEnd = max(leaseEnd, sent.boottime + MembershipTiming.lease)
+        if leaseEnd > now.boottime {
+            if !isLeaseShown && hasLostLease { steps.append(.report(.leaseRegained)) }
+            (isLeaseShown, hasLostLease) = (true, false)
+            steps.append(.extendLease(until: leaseEnd))
+        }
+        // A view from after the last take shows it; one from before may lack it.
+        let isBehind = sent.boottime <= lastTake
+        if view.epochs > epochsKnown || view.epochs < epochsKnown && !isBehind { doubts += 1 }
+        observe(view, at: now)
+        measureSkew(view, sentAt: sent, at: now)
+        keepFormat(view, at: now)
+        forget(at: now)
+        reconcile(at: now)
+    }
+
+    /// Tells when the lease has run out.
+    mutating func noteLease(at now: ClusterInstant) {
+        guard isLeaseShown, now.boottime >= leaseEnd else { return }
+        (isLeaseShown, hasLostLease) = (false, true)
+        steps.append(.report(.leaseLost))
+    }
+
+    /// Drops everything that the session has, and goes on with a new one or with its end.
+    mutating func endSession(_ next: Phase, at now: ClusterInstant) {
+        leaseEnd = .min
+        (isLeaseShown, hasLostLease) = (false, false)
+        steps.append(.revokeLease)
+        drop(Array(held))
+        held = []
+        standing.isMember = false
+        standing.promised = 0
+        lastPromise = 0
+        taking = []
+        unblocking = []
+        justTook = []
+        confirmed = []
+        toAdopt = [:]
+        fencedPartitions = []
+        ending = []
+        observations = [:]
+        lastView = nil
+        standsBy = nil
+        isReadingOwners = false
+        doubts += 1
+        pausedUntil = .min
+        nextCall = now.boottime
+        phase = next
+        if next == .joining { beginSession() }
+    }
+
+    mutating func departed(at now: ClusterInstant) {
+        guard case .departing(let isLast) = phase else { return }
+        nextCall = now.boottime
+        phase = isLast ? .left : .joining
+        if !isLast { beginSession() }
+    }
+
+    private mutating func beginSession() {
+        standing.session = newSession()
+        isCallUnderWay = false
+    }
+
+    /// Lets a newer format be written once all nodes read it. The node with the least session does so.
+    private mutating func keepFormat(_ view: ClusterView, at now: ClusterInstant) {
+        let read = view.nodes.map(\.reads).min() ?? view.format
+        standing.format = min(view.format, read)
+        guard read > max(view.format, announced), view.nodes.first?.session == session else { return }
+        announced = read
+        call(.announce(format: read), at: now)
+    }
+
+    private mutating func forget(at now: ClusterInstant) {
+        guard now.boottime >= nextForget else { return }
+        nextForget = now.boottime + MembershipTiming.forgetInterval
+        let position = CalendarPosition.at(realtime: now.realtime - MembershipTiming.memory)
+        call(.forget(promisedBefore: position), at: now)
+    }
+}

@@ -1,0 +1,17 @@
+public import TimerLog
+
+/// What a membership wants done. Steps are done in order.
+public enum MembershipStep: Sendable, Equatable {
+    /// Ask the directory; the answer goes to `Membership.answered`.
+    case call(DirectoryCall)
+    /// The lease lasts until this instant, in nanoseconds since boot.
+    case extendLease(until: Int64)
+    /// The lease is over.
+    case revokeLease
+    /// Open the partition and serve it; the outcome goes to `Membership.adopted`.
+    case adopt(PartitionOwner)
+    /// Stop serving the partitions at once; then tell `Membership.dropped`.
+    case drop([Int])
+    /// Tell the operator.
+    case report(ClusterEvent)
+}

@@ -1,0 +1,16 @@
+/// What a node tells the others about itself, the same in each of its sessions.
+public struct NodeProfile: Sendable, Equatable {
+    /// Where it can be reached.
+    public var url: String
+    /// The newest row format that it reads.
+    public var reads: Int
+    /// The version of what nodes say to each other; 0 where it can't be forwarded to.
+    public var speaks: Int
+
+    /// Makes a profile; see the members.
+    public init(url: String, reads: Int, speaks: Int) {
+        self.url = url
+        self.reads = reads
+        self.speaks = speaks
+    }
+}

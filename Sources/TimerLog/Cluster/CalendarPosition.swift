@@ -1,0 +1,16 @@
+/// Positions as a clock: each stands for an instant of the calendar.
+public enum CalendarPosition {
+    /// Positions of one second.
+    public static let perSecond: Int64 = 1 << 30
+    /// From this second on (in the year 2106) positions follow the log alone, so that no calendar exhausts them.
+    public static let lastSecond: Int64 = 1 << 32
+
+    /// The position of an instant.
+    ///
+    /// - Parameter realtime: nanoseconds since 1970; earlier instants count as 1970.
+    public static func at(realtime: Int64) -> Int64 {
+        let (second, rest) = max(0, realtime).quotientAndRemainder(dividingBy: 1_000_000_000)
+        if second >= lastSecond { return lastSecond * perSecond }
+        return second * perSecond + rest * perSecond / 1_000_000_000
+    }
+}

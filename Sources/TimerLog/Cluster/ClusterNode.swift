@@ -1,0 +1,31 @@
+/// A process that takes part in a cluster, as the directory lists it.
+public struct ClusterNode: Sendable, Equatable {
+    /// The random number of its session. A process begins a new session when its last one was ended.
+    public var session: Int64
+    /// How many beats of the session the directory has counted.
+    public var beat: Int64
+    /// Where it can be reached; the plan of ownership rests on it, so a restart keeps its partitions.
+    public var url: String
+    /// The newest row format that it reads.
+    public var reads: Int
+    /// The version of what nodes say to each other; 0 where it can't be forwarded to.
+    public var speaks: Int
+    /// How far its calendar is ahead of the directory's, in nanoseconds; nil until it has measured that.
+    public var skew: Int64?
+    /// Whether it is to get no partitions.
+    public var isLeaving: Bool
+
+    /// Makes a node; see the members.
+    public init(
+        session: Int64, beat: Int64 = 0, url: String, reads: Int, speaks: Int, skew: Int64? = nil,
+        isLeaving: Bool = false
+    ) {
+        self.session = session
+        self.beat = beat
+        self.url = url
+        self.reads = reads
+        self.speaks = speaks
+        self.skew = skew
+        self.isLeaving = isLeaving
+    }
+}

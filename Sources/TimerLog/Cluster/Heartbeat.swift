@@ -1,0 +1,19 @@
+/// What a node tells the directory with each beat.
+public struct Heartbeat: Sendable, Equatable {
+    /// Its session.
+    public var session: Int64
+    /// No partition of the session says "no later record up to here" beyond this position. It never falls.
+    public var promised: Int64
+    /// See `ClusterNode.skew`.
+    public var skew: Int64?
+    /// See `ClusterNode.isLeaving`.
+    public var isLeaving: Bool
+
+    /// Makes a beat; see the members.
+    public init(session: Int64, promised: Int64, skew: Int64?, isLeaving: Bool) {
+        self.session = session
+        self.promised = promised
+        self.skew = skew
+        self.isLeaving = isLeaving
+    }
+}

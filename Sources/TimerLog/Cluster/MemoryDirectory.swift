@@ -1,0 +1,124 @@
+public import Platform
+
+/// The directory of a cluster in memory: for tests. It hands out the partitions of a `MemoryLogVolume`. Any thread may call.
+public final class MemoryDirectory: ClusterDirectory {
+    private struct Entry {
+        var node: ClusterNode
+        var promised: Int64 = 0
+        var isEnded = false
+    }
+
+    private struct State {
+        var entries: [Int64: Entry] = [:]
+        var format: Int
+
+        func isLive(_ session: Int64) -> Bool { entries[session].map { !$0.isEnded } ?? false }
+    }
+
+    private let volume: MemoryLogVolume
+    private let realtime: @Sendable () -> Int64
+    private let state: Guarded<State>
+
+    /// An empty directory: the partitions belong to session 0, which has ended.
+    ///
+    /// - Parameter realtime: the directory's calendar clock.
+    public init(
+        _ volume: MemoryLogVolume, format: Int = Int(BatchHeader.format),
+        realtime: @escaping @Sendable () -> Int64 = Clocks.realtime
+    ) {
+        self.volume = volume
+        self.realtime = realtime
+        state = Guarded(State(format: format))
+    }
+
+    /// As the protocol says.
+    public func join(_ node: ClusterNode) throws(StoreError) {
+        state.withLock { state in
+            if state.entries[node.session] == nil { state.entries[node.session] = Entry(node: node) }
+        }
+    }
+
+    /// As the protocol says.
+    public func beat(_ beat: Heartbeat) throws(StoreError) -> ClusterView {
+        state.withLock { state in
+            let isLive = state.isLive(beat.session)
+            if isLive, var entry = state.entries[beat.session] {
+                entry.node.beat += 1
+                entry.node.skew = beat.skew
+                entry.node.isLeaving = beat.isLeaving
+                entry.promised = max(entry.promised, beat.promised)
+                state.entries[beat.session] = entry
+            }
+            let nodes = state.entries.values.filter { !$0.isEnded }.map(\.node).sorted { $0.session < $1.session }
+            return ClusterView(
+                isLive: isLive, nodes: nodes, epochs: volume.owners.reduce(0) { $0 + $1.epoch },
+                format: state.format, realtime: realtime())
+        }
+    }
+
+    /// As the protocol says.
+    public func owners() throws(StoreError) -> [PartitionOwner] { state.withLock { _ in volume.owners } }
+
+    /// As the protocol says.
+    public func end(_ session: Int64, at beat: Int64) throws(StoreError) -> Bool {
+        state.withLock { state in
+            guard state.isLive(session), state.entries[session]?.node.beat == beat else { return false }
+            state.entries[session]?.isEnded = true
+            return true
+        }
+    }
+
+    /// As the protocol says.
+    public func leave(_ session: Int64) throws(StoreError) {
+        state.withLock { $0.entries[session]?.isEnded = true }
+    }
+
+    /// As the protocol says.
+    public func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
+        state.withLock { state in
+            let owner = volume.owners[order.partition]
+            let isOwn = owner.session == order.session
+            guard owner.epoch == order.epoch, state.isLive(order.session), isOwn || !state.isLive(owner.session) else {
+                return .refused
+            }
+            let promised = isOwn ? 0 : state.entries[owner.session]?.promised ?? 0
+            return .taken(
+                volume.beginEpoch(of: order.partition, session: order.session, behind: max(order.clock, promised)))
+        }
+    }
+
+    /// As the protocol says.
+    public func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
+        state.withLock { state in
+            let owner = volume.owners[order.partition]
+            guard owner.epoch == order.epoch, owner.session == order.from, state.isLive(order.session) else {
+                return .refused
+            }
+            return .taken(
+                volume.beginEpoch(of: order.partition, session: order.session, behind: order.clock))
+        }
+    }
+
+    /// Nothing: an append to memory is over at once.
+    public func endConnections(of session: Int64) throws(StoreError) -> Int { 0 }
+
+    /// As the protocol says.
+    public func announce(format: Int) throws(StoreError) {
+        state.withLock { $0.format = max($0.format, format) }
+    }
+
+    /// As the protocol says.
+    public func forget(promisedBefore position: Int64) throws(StoreError) -> Int {
+        state.withLock { state in
+            let owning = Set(volume.owners.map(\.session))
+            let old = state.entries.filter { session, entry in
+                entry.isEnded && entry.promised < position && !owning.contains(session)
+            }
+            for session in old.keys { state.entries[session] = nil }
+            return old.count
+        }
+    }
+
+    /// Nothing.
+    public func close() {}
+}

@@ -1,0 +1,9 @@
+/// What became of a take-over, where that is known.
+public enum TakeOutcome: Sendable, Equatable {
+    /// The session owns the partition from the barrier on.
+    case taken(Barrier)
+    /// Nothing was changed: the partition has another epoch, its owner's session has not been ended, or the taker's has.
+    case refused
+    /// Nothing was changed: a statement of the old owner holds the place of the barrier.
+    case blocked
+}
