@@ -5,7 +5,7 @@ public struct DirectoryCall: Sendable, Equatable {
     /// What is asked.
     public enum Request: Sendable, Equatable {
         case join(ClusterNode)
-        case beat(Heartbeat)
+        case beat(NodeBeat)
         case leave
         case readOwners
         case end(ClusterNode)

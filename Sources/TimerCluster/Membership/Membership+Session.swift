@@ -20,7 +20,7 @@ extension Membership {
             lastPromise = max(lastPromise, CalendarPosition.at(realtime: now.realtime + MembershipTiming.promise))
             call(
                 .beat(
-                    Heartbeat(
+                    NodeBeat(
                         session: session, promised: lastPromise, skew: standing.skew, isLeaving: isLeaving)), at: now)
         case .departing: call(.leave, at: now)
         }
@@ -34,7 +34,7 @@ extension Membership {
     }
 
     mutating func took(
-        _ view: ClusterView, to beat: Heartbeat, sentAt sent: ClusterInstant, at now: ClusterInstant
+        _ view: ClusterView, to beat: NodeBeat, sentAt sent: ClusterInstant, at now: ClusterInstant
     ) {
         guard phase == .member else { return }
         nextCall = isDraining && !beat.isLeaving ? now.boottime : sent.boottime + MembershipTiming.beatInterval

@@ -6,7 +6,7 @@ public protocol ClusterDirectory: AnyObject, Sendable {
     /// Enters the node's session. Nothing happens where it is there already.
     func join(_ node: ClusterNode) throws(StoreError)
     /// Counts a beat of the session unless it was ended, and tells how the cluster stands.
-    func beat(_ beat: Heartbeat) throws(StoreError) -> ClusterView
+    func beat(_ beat: NodeBeat) throws(StoreError) -> ClusterView
     /// The owners of all partitions, in order.
     func owners() throws(StoreError) -> [PartitionOwner]
     /// Ends a session whose beat is still `beat`. Returns whether this call ended it.

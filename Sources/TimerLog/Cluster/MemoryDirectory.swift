@@ -39,7 +39,7 @@ public final class MemoryDirectory: ClusterDirectory {
     }
 
     /// As the protocol says.
-    public func beat(_ beat: Heartbeat) throws(StoreError) -> ClusterView {
+    public func beat(_ beat: NodeBeat) throws(StoreError) -> ClusterView {
         state.withLock { state in
             let isLive = state.isLive(beat.session)
             if isLive, var entry = state.entries[beat.session] {

@@ -1,5 +1,5 @@
 /// What a node tells the directory with each beat.
-public struct Heartbeat: Sendable, Equatable {
+public struct NodeBeat: Sendable, Equatable {
     /// Its session.
     public var session: Int64
     /// No partition of the session says "no later record up to here" beyond this position. It never falls.
