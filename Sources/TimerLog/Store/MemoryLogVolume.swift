@@ -41,14 +41,14 @@ public final class MemoryLogVolume: LogVolume {
     public func close() { for store in stores { store.close() } }
 
     /// Who may append to which partition.
-    var owners: [PartitionOwner] {
+    package var owners: [PartitionOwner] {
         logs.enumerated().map { number, log in
             log.state.withLock { PartitionOwner(partition: number, epoch: $0.head.epoch, session: $0.session) }
         }
     }
 
     /// Lets a session append to a partition, and nobody else. The log goes on behind `position`.
-    func beginEpoch(of partition: Int, session: Int64, behind position: Int64) -> Barrier {
+    package func beginEpoch(of partition: Int, session: Int64, behind position: Int64) -> Barrier {
         logs[partition].state.withLock {
             $0.beginEpoch(session, behind: position, in: PartitionPlace(partition, of: layout))
         }

@@ -1,0 +1,57 @@
+import TestSupport
+import Testing
+import TimerCluster
+
+struct ClusterSimulationTests {
+    private static func outcome(_ seed: UInt64, _ bug: ClusterSimulation.Bug = .none) -> String? {
+        do throws(ClusterSimulation.Broken) {
+            try ClusterSimulation(seed: seed, bug: bug).run(seconds: 40)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test(arguments: [UInt64](1...40))
+    func `whatever goes wrong, no two nodes show a partition, and all are served in the end`(seed: UInt64) {
+        #expect(Self.outcome(seed) == nil)
+    }
+
+    @Test func `a fresh seed holds as well`() {
+        for _ in 0..<4 { #expect(Self.outcome(UInt64.random(in: 1_000...(.max))) == nil) }
+    }
+
+    @Test(arguments: [
+        ClusterSimulation.Bug.wallClockLease, .leaseFromAnswer, .takeOfTheLiving, .appendWithoutEpoch,
+    ])
+    func `the simulation finds a mistake that breaks the lease or the fence`(bug: ClusterSimulation.Bug) {
+        #expect((1...200).contains { Self.outcome(UInt64($0), bug) != nil })
+    }
+
+    @Test func `an outage of the directory ends no session`() throws {
+        for seed in UInt64(1)...20 {
+            let simulation = ClusterSimulation(seed: seed)
+            simulation.isChaotic = false
+            try simulation.advance(to: 10 * ClusterSimulation.second)
+            let before = simulation.owners()
+            simulation.outageUntil = simulation.time + simulation.random.number(1...60) * ClusterSimulation.second
+            try simulation.advance(to: simulation.outageUntil + 10 * ClusterSimulation.second)
+            #expect(simulation.ends == 0 && simulation.owners() == before)
+        }
+    }
+
+    @Test func `a node that dies is replaced by as many takes as there are partitions`() throws {
+        for seed in UInt64(1)...10 {
+            let simulation = ClusterSimulation(seed: seed, nodes: 3, partitions: 32)
+            simulation.isChaotic = false
+            try simulation.advance(to: 10 * ClusterSimulation.second)
+            let before = simulation.takes
+            let owner = try #require(simulation.nodes.first { $0.served[0] != nil })
+            let lost = owner.served.count
+            simulation.crash(owner, forSeconds: 100)
+            try simulation.advance(to: simulation.time + 5 * ClusterSimulation.second)
+            #expect(simulation.nodes.map(\.served.count).reduce(0, +) == 32)
+            #expect(simulation.takes - before <= 2 * lost + 6)
+        }
+    }
+}

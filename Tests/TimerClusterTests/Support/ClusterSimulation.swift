@@ -1,0 +1,215 @@
+import Platform
+import TestSupport
+import TimerCluster
+import TimerLog
+
+/// Nodes of a cluster with their clocks, a directory in memory and what can go wrong between them, on one thread. A seed
+/// decides everything.
+final class ClusterSimulation {
+    /// A mistake that the simulation is to find.
+    enum Bug: Sendable {
+        case none
+        /// The lease is timed by the calendar.
+        case wallClockLease
+        /// The lease counts from the answer of a beat.
+        case leaseFromAnswer
+        /// A take does not look whether the owner's session was ended.
+        case takeOfTheLiving
+        /// An append does not look at the epoch.
+        case appendWithoutEpoch
+    }
+
+    enum Happening {
+        case performs(DirectoryCall, deadline: Int64)
+        case answers(DirectoryCall, DirectoryAnswer)
+        case opens(PartitionOwner, StoreError?)
+        case adopted(PartitionOwner, StoreError?)
+        case drops([Int])
+        case sendsAppend(Int)
+        case appends(Int, session: Int64, PartitionAppend, isAnswered: Bool)
+        case appendAnswered(Int, session: Int64, PartitionAppend, AppendOutcome?)
+        case fault
+    }
+
+    struct Event {
+        var time: Int64
+        var node: Int
+        var life: Int
+        var happening: Happening
+    }
+
+    /// What was promised and does not hold.
+    struct Broken: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    static let epoch: Int64 = 1_700_000_000_000_000_000
+    static let second: Int64 = 1_000_000_000
+
+    let seed: UInt64
+    let bug: Bug
+    var random: SeededGenerator
+    let volume: MemoryLogVolume
+    let directory: MemoryDirectory
+    let clock = Guarded<Int64>(0)
+    var time: Int64 = 0
+    var events: [Event] = []
+    var nodes: [SimulatedNode] = []
+    var acknowledged: [SimulatedNode.Acknowledged] = []
+    var outageUntil: Int64 = 0
+    var slowUntil: Int64 = 0
+    var isChaotic = true
+    var epochs: [Int64]
+    var takes = 0
+    var takeovers = 0
+    var ends = 0
+    var appendsFenced = 0
+    var trace: [String] = []
+    private var turnsAtOnce = 0
+
+    init(seed: UInt64, bug: Bug = .none, nodes count: Int? = nil, partitions: Int? = nil) {
+        self.seed = seed
+        self.bug = bug
+        random = SeededGenerator(seed: seed)
+        let partitions = partitions ?? [1, 4, 8, 32].randomElement(using: &random) ?? 4
+        guard let layout = PartitionLayout(strided: partitions) else { preconditionFailure("a power of two") }
+        volume = MemoryLogVolume(layout)
+        directory = MemoryDirectory(volume, format: 2) { [clock] in Self.epoch + clock.withLock { $0 } }
+        epochs = [Int64](repeating: 0, count: partitions)
+        let speaks = random.chance(oneIn: 2) ? 0 : 1
+        for number in 0..<(count ?? Int(random.number(2...5))) {
+            nodes.append(
+                SimulatedNode(
+                    number, speaks: speaks == 1 && random.chance(oneIn: 8) ? 0 : speaks, rate: random.number(900...1100),
+                    wallOffset: random.number(-100_000_000...100_000_000), partitions: partitions))
+        }
+    }
+
+    /// Lets things go wrong for `seconds`, then looks whether all is well again.
+    func run(seconds: Int64) throws(Broken) {
+        schedule(.fault, node: 0, after: random.number(0...Self.second))
+        try advance(to: seconds * Self.second)
+        calm()
+        try advance(to: time + 5 * Self.second)
+        let live = Set(nodes.filter(\.isRunning).map(\.membership.session))
+        for owner in owners() where !live.contains(owner.session) {
+            throw broken("partition \(owner.partition) has no live owner 5 s after the last fault")
+        }
+        try advance(to: time + 5 * Self.second)
+        try checkServed()
+        let before = owners()
+        try advance(to: time + 5 * Self.second)
+        if owners() != before { throw broken("owners change although nothing goes wrong") }
+        try checkLogs()
+    }
+
+    /// Takes every event up to `end`.
+    func advance(to end: Int64) throws(Broken) {
+        while true {
+            let event = events.indices.min { events[$0].time < events[$1].time }
+            let awake = nodes.filter(\.isAwake).map { ($0, max(time, $0.time(at: $0.membership.nextWake))) }
+            let resumed = nodes.compactMap { node in node.pausedUntil.map { (node, $0) } }
+            let restarted = nodes.compactMap { node in node.restartAt.map { (node, $0) } }
+            let first = min(
+                event.map { events[$0].time } ?? .max,
+                (awake + resumed + restarted).map(\.1).min() ?? .max)
+            guard first <= end else { break }
+            turnsAtOnce = first == time ? turnsAtOnce + 1 : 0
+            if turnsAtOnce > 5000 { throw broken("time stands still") }
+            time = max(time, first)
+            clock.withLock { $0 = time }
+            if let event, events[event].time <= first {
+                let happened = events.remove(at: event)
+                try happen(happened)
+            } else if let (node, _) = restarted.first(where: { $0.1 <= first }) {
+                node.restart(at: time, partitions: epochs.count)
+            } else if let (node, _) = resumed.first(where: { $0.1 <= first }) {
+                node.pausedUntil = nil
+                try check()
+                let waiting = node.waiting
+                node.waiting = []
+                for one in waiting { schedule(one, node: node.number, after: 0) }
+            } else if let (node, _) = awake.first(where: { $0.1 <= first }) {
+                perform(node.membership.wake(at: node.now(at: time)), node)
+            }
+            try check()
+        }
+        time = end
+        clock.withLock { $0 = time }
+    }
+
+    func owners() -> [PartitionOwner] {
+        do { return try directory.owners() } catch { preconditionFailure("memory does not fail") }
+    }
+
+    func broken(_ what: String) -> Broken {
+        let last = trace.suffix(40).joined(separator: "\n")
+        return Broken(description: "seed \(seed), at \(Double(time) / 1e9) s: \(what)\n\(last)")
+    }
+
+    func note(_ what: @autoclosure () -> String) {
+        trace.append("\(Double(time / 1000) / 1e6) \(what())")
+        if trace.count > 400 { trace.removeFirst(200) }
+    }
+
+    func schedule(_ happening: Happening, node: Int, after delay: Int64) {
+        events.append(Event(time: time + delay, node: node, life: nodes[node].life, happening: happening))
+    }
+
+    // MARK: What must hold
+
+    private func check() throws(Broken) {
+        let owners = owners()
+        for owner in owners {
+            if owner.epoch < epochs[owner.partition] { throw broken("the epoch of \(owner.partition) fell") }
+            epochs[owner.partition] = owner.epoch
+        }
+        for node in nodes where node.isAwake && isLeaseValid(node) {
+            for (partition, served) in node.served where owners[partition].session != served.session {
+                throw broken(
+                    "node \(node.number) shows partition \(partition), which session \(owners[partition].session) owns")
+            }
+        }
+    }
+
+    func isLeaseValid(_ node: SimulatedNode) -> Bool {
+        let now = node.now(at: time)
+        return node.leaseEnd > (bug == .wallClockLease ? now.realtime : now.boottime)
+    }
+
+    private func checkServed() throws(Broken) {
+        let serving = nodes.filter { $0.isRunning && isLeaseValid($0) }
+        for partition in epochs.indices where !serving.contains(where: { $0.served[partition] != nil }) {
+            throw broken("partition \(partition) is not served 10 s after the last fault")
+        }
+        if nodes.contains(where: { $0.speaks == 0 }) && serving.filter({ !$0.served.isEmpty }).count > 1 {
+            throw broken("several nodes serve although one can't be forwarded to")
+        }
+    }
+
+    /// Epochs never fall along a log, each begins with its barrier, and no acknowledged row is missing.
+    private func checkLogs() throws(Broken) {
+        for owner in owners() {
+            let store = volume.seen(by: owner.session).store(owner.partition)
+            var all: [LogRow] = []
+            do {
+                _ = try store.open()
+                all = try rows(of: store)
+            } catch { throw broken("\(error)") }
+            var epoch: Int64 = 0
+            var chain = ChainVerifier()
+            for row in all {
+                do { try chain.check(row) } catch { throw broken("\(error)") }
+                if row.epoch < epoch { throw broken("epoch \(row.epoch) after \(epoch) in log \(owner.partition)") }
+                if row.epoch > epoch && BatchHeader.kind(of: row) != .barrier {
+                    throw broken("epoch \(row.epoch) of log \(owner.partition) begins without a barrier")
+                }
+                epoch = row.epoch
+            }
+            let found = Set(all.map(\.first))
+            for one in acknowledged where one.partition == owner.partition && !found.contains(one.row.first) {
+                throw broken("the acknowledged row at \(one.row.first) is lost")
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import TimerCluster
+import TimerLog
+
+/// A node of a simulated cluster: its clocks, its membership, and what it serves.
+final class SimulatedNode {
+    /// A partition that it serves.
+    struct Served {
+        var session: Int64
+        var store: any LogStore
+        var head: StoreHead
+        var isAppending = false
+    }
+
+    /// An append that it knows to be durable.
+    struct Acknowledged {
+        var partition: Int
+        var row: LogRow
+    }
+
+    let number: Int
+    let speaks: Int
+    /// Nanoseconds of its clocks in a thousand of true time.
+    let rate: Int64
+    private let bootedAt: Int64
+    /// How far its calendar is ahead.
+    var wallOffset: Int64
+    /// Counts its processes.
+    var life = 0
+    var isRunning = true
+    var pausedUntil: Int64?
+    var restartAt: Int64?
+    var isStopping = false
+    var membership: Membership
+    var leaseEnd: Int64 = .min
+    var served: [Int: Served] = [:]
+    /// What has happened to it while it was paused.
+    var waiting: [ClusterSimulation.Happening] = []
+
+    init(_ number: Int, speaks: Int, rate: Int64, wallOffset: Int64, partitions: Int) {
+        self.number = number
+        self.speaks = speaks
+        self.rate = rate
+        self.wallOffset = wallOffset
+        bootedAt = Int64(number) * 1_000_000_000_000
+        membership = Self.membership(number, 0, speaks, partitions, ClusterInstant(boottime: bootedAt, realtime: 0))
+    }
+
+    var isAwake: Bool { isRunning && pausedUntil == nil }
+
+    func boottime(at time: Int64) -> Int64 { bootedAt + time / 1000 * rate + time % 1000 }
+
+    /// The true time at which the boot clock shows `boottime`, or a little later.
+    func time(at boottime: Int64) -> Int64 {
+        boottime >= .max / 2 ? .max : max(0, (boottime - bootedAt) / rate * 1000) + 2000
+    }
+
+    func now(at time: Int64) -> ClusterInstant {
+        ClusterInstant(boottime: boottime(at: time), realtime: ClusterSimulation.epoch + time + wallOffset)
+    }
+
+    /// Begins anew, as another process.
+    func restart(at time: Int64, partitions: Int) {
+        life += 1
+        (isRunning, isStopping, pausedUntil, restartAt) = (true, false, nil, nil)
+        leaseEnd = .min
+        served = [:]
+        waiting = []
+        membership = Self.membership(number, life, speaks, partitions, now(at: time))
+    }
+
+    private static func membership(
+        _ number: Int, _ life: Int, _ speaks: Int, _ partitions: Int, _ now: ClusterInstant
+    ) -> Membership {
+        let sessions = SessionNumbers(first: Int64(number + 1) * 1_000_000 + Int64(life) * 1000)
+        return Membership(
+            NodeProfile(url: "http://node-\(number)", reads: 2, speaks: speaks), partitions: partitions, at: now,
+            newSession: { sessions.next() })
+    }
+}
