@@ -30,8 +30,8 @@ final class TimerHandler: LoopHandler {
     /// How the volume is divided.
     private let layout: PartitionLayout
     /// Requests that wait for a step under a lock: short ones, which take one step or a few, and long ones.
-    private var ready: PartitionQueues
-    private var long: PartitionQueues
+    private var ready: PartitionQueues<Ticket>
+    private var long: PartitionQueues<Ticket>
     /// Whether the partition of the next step is one with long requests, where there is one.
     private var isLongNext = true
     /// Requests that took a step in this hold of the lock.
@@ -139,7 +139,11 @@ final class TimerHandler: LoopHandler {
         guard hasRoom(ticket) else { return }
         // A request that has begun a key goes on where the key is.
         if layout.count > 1 && !ticket.isUnderWay { ticket.partition = ticket.operation.partition(layout) }
-        if ticket.operation.isLong { long.append(ticket) } else { ready.append(ticket) }
+        if ticket.operation.isLong {
+            long.append(ticket, in: ticket.partition)
+        } else {
+            ready.append(ticket, in: ticket.partition)
+        }
     }
 
     private var isIdle: Bool { ready.isEmpty && long.isEmpty }
