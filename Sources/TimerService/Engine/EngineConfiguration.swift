@@ -12,7 +12,7 @@ public struct EngineConfiguration: Sendable {
     public var maximumIdempotencyBytes = 256 << 20
     /// How long events are kept, in milliseconds.
     public var retainMilliseconds: Int64 = 86_400_000
-    /// How many bytes of log are kept for events.
+    /// How many bytes of log are kept for events, of all partitions together.
     public var retainBytes = 1 << 30
     /// How events are delivered to webhooks.
     public var deliveries = DeliveryConfiguration()

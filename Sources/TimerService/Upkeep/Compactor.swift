@@ -1,7 +1,7 @@
 import Platform
 import TimerLog
 
-/// The thread that keeps the logs of all partitions short, one after the other.
+/// The thread that keeps the logs of all partitions short, one after the other. What events are kept for is theirs together.
 final class Compactor: Worker {
     let name = "compact"
     private let partitions: Published<PartitionMap>
@@ -19,9 +19,7 @@ final class Compactor: Worker {
         var logs = compactions(of: owned.value, before: [])
         while !pacing.isStopping {
             if owned.refresh() { logs = compactions(of: owned.value, before: logs) }
-            var isBusy = false
-            for log in logs where !pacing.isStopping { isBusy = log.roundWhileOpen() || isBusy }
-            if !isBusy { pacing.waitForRound() }
+            if !LogCompaction.round(logs) { pacing.waitForRound() }
         }
     }
 

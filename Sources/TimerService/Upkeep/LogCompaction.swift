@@ -14,10 +14,8 @@ final class LogCompaction {
     private let report: @Sendable (ServiceEvent) -> Void
     /// Kept from round to round: opening the database takes longer than a look at the oldest row.
     private var reader: (any LogReader)?
-    /// Rows up to here are outside of what is kept for events.
-    private var outsideThrough: Int64 = 0
-    /// Bytes of the rows that are outside and not yet compacted.
-    private var outsideBytes = 0
+    /// Where the events that are kept begin.
+    let boundary: EventBoundary
     /// Rows up to here are compacted.
     private var compactedThrough: Int64 = 0
     /// What deliveries' events held that had to be written anew in the last way through the log, and in this one.
@@ -51,59 +49,65 @@ final class LogCompaction {
         self.tuning = tuning
         self.report = report
         engine = partition.engine
+        boundary = EventBoundary(partition)
     }
 
-    /// As `round()`, unless the partition is given up.
-    func roundWhileOpen() -> Bool {
-        if partition.isLeaving { return false }
-        return partition.whileOpen { round() } ?? false
-    }
-
-    /// As `round(_:)`, with a reader of its own; a failure is reported.
-    func round() -> Bool {
-        do throws(StoreError) {
-            if reader == nil { reader = try partition.store.makeReader() }
-            return try reader.map { reader throws(StoreError) in try round(reader) } ?? false
-        } catch {
-            reader = nil
-            report(.compactionFailed(error))
-            return false
+    /// One round of several logs, which share the bytes that events are kept for. Returns whether more is to do at once.
+    static func round(_ logs: [LogCompaction]) -> Bool {
+        guard let bytes = logs.first?.engine.configuration.retainBytes else { return false }
+        let readable = logs.filter { log in
+            log.reading { reader throws(StoreError) in try log.look(reader) } != nil
         }
+        let held = logs.reduce(0) { $0 + $1.boundary.insideBytes }
+        let oldestKept = EventRetention.oldestKept(readable.map(\.boundary), excess: held - bytes)
+        var isBusy = false
+        for log in readable where !log.pacing.isStopping {
+            let isLogBusy = log.reading { reader throws(StoreError) in try log.round(reader, since: oldestKept) }
+            isBusy = isLogBusy ?? false || isBusy
+        }
+        return isBusy
     }
 
-    /// One round: moves the boundary, compacts a bounded number of rows. Returns whether more is to do at once.
+    /// Reads the log, with a reader of its own. Nil where the partition is given up, or where that fails, which is reported.
+    private func reading<Result>(_ body: (any LogReader) throws(StoreError) -> Result) -> Result? {
+        if partition.isLeaving { return nil }
+        let result: Result?? = partition.whileOpen {
+            do throws(StoreError) {
+                if reader == nil { reader = try partition.store.makeReader() }
+                guard let reader else { return nil }
+                return try body(reader)
+            } catch {
+                reader = nil
+                report(.compactionFailed(error))
+                return nil
+            }
+        }
+        return result ?? nil
+    }
+
+    /// One round of a log that shares its bytes with no other. Returns whether more is to do at once.
     func round(_ reader: any LogReader) throws(StoreError) -> Bool {
+        try look(reader)
+        let excess = boundary.insideBytes - engine.configuration.retainBytes
+        return try round(reader, since: EventRetention.oldestKept([boundary], excess: excess))
+    }
+
+    private func look(_ reader: any LogReader) throws(StoreError) {
+        try boundary.look(reader, rows: tuning.rowsPerRound)
+    }
+
+    /// Moves the boundary to where events are young enough and not before `instant`, and compacts a bounded number of rows.
+    /// Returns whether more is to do at once.
+    private func round(_ reader: any LogReader, since instant: Int64) throws(StoreError) -> Bool {
         while engine.forgetKeys(), !pacing.isStopping, !partition.isLeaving {}
-        let moved = try moveBoundary(reader)
         let upkeep = engine.upkeep
+        let moved = boundary.move(to: max(instant, upkeep.wall - engine.configuration.retainMilliseconds))
         let live =
             upkeep.liveBytes + upkeep.liveRecords * Self.recordOverhead
             + max(upkeep.deliveryBytes, carried.bytes(upkeep.carriedDeliveryBytes))
         var isBusy = try condenseKicks(reader) || moved
-        if outsideBytes > 2 * live + tuning.slackBytes { isBusy = try compact(reader) || isBusy }
+        if boundary.outsideBytes > 2 * live + tuning.slackBytes { isBusy = try compact(reader) || isBusy }
         return isBusy
-    }
-
-    private func moveBoundary(_ reader: any LogReader) throws(StoreError) -> Bool {
-        let kept = engine.configuration
-        let oldestKept = engine.upkeep.wall - kept.retainMilliseconds
-        var inside = partition.trim.bytes.events - outsideBytes
-        var rows = 0
-        let head = engine.durableHead
-        try reader.read(from: outsideThrough + 1) { row in
-            guard rows < tuning.rowsPerRound, row.last < head, let header = BatchHeader(row.data.span),
-                header.base.now.wall < oldestKept || inside > kept.retainBytes
-            else { return false }
-            rows += 1
-            outsideThrough = row.last
-            if header.kind == .events {
-                outsideBytes += row.data.count
-                inside -= row.data.count
-            }
-            return true
-        }
-        partition.trim.expire(through: outsideThrough)
-        return rows == tuning.rowsPerRound
     }
 
     /// Compacts the oldest rows outside. Returns whether it did any.
@@ -112,7 +116,7 @@ final class LogCompaction {
         var rows: [LogRow] = []
         var bytes = 0
         try reader.read(from: compactedThrough + 1) { row in
-            guard row.last <= outsideThrough, rows.count < tuning.rowsPerRound, bytes < tuning.bytesPerRound else {
+            guard row.last <= boundary.through, rows.count < tuning.rowsPerRound, bytes < tuning.bytesPerRound else {
                 return false
             }
             rows.append(row)
@@ -129,7 +133,7 @@ final class LogCompaction {
             through: last, head: engine.durableHead, engine.upkeep.carriedDeliveryBytes)
         pass.through = max(pass.through, last)
         let going = RowBytes(rows)
-        outsideBytes -= going.events
+        boundary.compacted(bytes: going.events)
         partition.delete(through: last, going)
         return true
     }

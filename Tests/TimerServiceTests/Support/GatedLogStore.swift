@@ -2,7 +2,8 @@ import Platform
 import TestSupport
 import TimerLog
 
-/// A log whose appends, and whose reads of several rows, wait at gates while those are shut, and whose deletions fail as told.
+/// A log whose appends, and whose reads of several rows, wait at gates while those are shut, and whose deletions and reads fail
+/// as told.
 final class GatedLogStore: LogStore {
     private struct State {
         /// How many appends may pass; nil for all.
@@ -12,6 +13,8 @@ final class GatedLogStore: LogStore {
         /// Whether no read may pass, and how many wait.
         var readsAreShut = false
         var waitingReads = 0
+        var readsFail = false
+        var reads = 0
         var failingDeletes = 0
         var isInDoubt = false
         var deleted = 0
@@ -40,10 +43,21 @@ final class GatedLogStore: LogStore {
     /// Whether a read waits at the gate.
     var isHoldingRead: Bool { state.withLock { $0.waitingReads > 0 } }
 
-    private func passRead() {
+    /// Has every further read of several rows fail.
+    func failReads() { state.withLock { $0.readsFail = true } }
+
+    /// How often several rows were read.
+    var readCount: Int { state.withLock { $0.reads } }
+
+    private func passRead() throws(StoreError) {
         state.withLock { $0.waitingReads += 1 }
         state.wait { $0.readsAreShut ? nil : () }
-        state.withLock { $0.waitingReads -= 1 }
+        let fails = state.withLock { state in
+            state.waitingReads -= 1
+            state.reads += 1
+            return state.readsFail
+        }
+        if fails { throw FaultyLogStore.failure }
     }
 
     /// The next `count` deletions throw; after each the log must be opened anew.
@@ -96,7 +110,7 @@ final class GatedLogStore: LogStore {
         }
 
         func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
-            store.passRead()
+            try store.passRead()
             try inner.read(from: position, body)
         }
 

@@ -1,0 +1,84 @@
+import TimerCore
+import TimerLog
+
+/// Where in the log of a partition the events that are kept begin. Confined to the compactor's thread.
+///
+/// It knows the oldest rows inside, some of which it reads at once: a log is read again only when these are outside, or
+/// when it has grown and none of them was left. So a partition that is idle is not read at all.
+final class EventBoundary {
+    /// What counts of a row.
+    private struct Row {
+        var last: Int64
+        /// Wall milliseconds at which it, or one before it, was closed: they never fall from row to row.
+        var closed: Int64
+        /// Bytes of events; other rows have none.
+        var bytes: Int
+    }
+
+    private let partition: Partition
+    /// Rows up to here are outside.
+    private(set) var through: Int64 = 0
+    /// Bytes of events in rows that are outside and not yet compacted.
+    private(set) var outsideBytes = 0
+    /// The oldest rows inside, as far as they were read.
+    private var ahead: ArraySlice<Row> = []
+    /// The end of the log when no row inside but the newest was found.
+    private var exhaustedAt: Int64?
+    /// When the row read last was closed.
+    private var closed = Int64.min
+
+    init(_ partition: Partition) { self.partition = partition }
+
+    /// Bytes of the events inside.
+    var insideBytes: Int { partition.trim.bytes.events - outsideBytes }
+
+    /// Wall milliseconds at which the oldest and the newest of the rows that were read ahead were closed; nil if there are
+    /// none.
+    var closedAhead: ClosedRange<Int64>? {
+        guard let first = ahead.first, let last = ahead.last else { return nil }
+        return first.closed...last.closed
+    }
+
+    /// Bytes of the events in rows read ahead that were closed before `instant`.
+    func bytes(before instant: Int64) -> Int {
+        var bytes = 0
+        for row in ahead {
+            guard row.closed < instant else { break }
+            bytes += row.bytes
+        }
+        return bytes
+    }
+
+    /// Reads up to `count` rows ahead if none is left and the log has grown since there was none. The newest row of the log is
+    /// never outside.
+    func look(_ reader: any LogReader, rows count: Int) throws(StoreError) {
+        let head = partition.engine.durableHead
+        guard ahead.isEmpty, head != exhaustedAt else { return }
+        var found: ArraySlice<Row> = []
+        var newest = closed
+        try reader.read(from: through + 1) { row in
+            guard found.count < count, row.last < head, let header = BatchHeader(row.data.span) else { return false }
+            newest = max(newest, header.base.now.wall)
+            found.append(Row(last: row.last, closed: newest, bytes: header.kind == .events ? row.data.count : 0))
+            return true
+        }
+        (ahead, closed) = (found, newest)
+        exhaustedAt = found.isEmpty ? head : nil
+    }
+
+    /// Moves to the first row that was closed at `instant` or later. Returns whether further ones, not yet read, may be outside
+    /// too.
+    func move(to instant: Int64) -> Bool {
+        guard let oldest = ahead.first, oldest.closed < instant else { return false }
+        while let row = ahead.first, row.closed < instant {
+            ahead.removeFirst()
+            through = row.last
+            outsideBytes += row.bytes
+        }
+        partition.trim.expire(through: through)
+        return ahead.isEmpty
+    }
+
+    /// Notes that rows outside, with so many bytes of events, are compacted.
+    func compacted(bytes: Int) { outsideBytes -= bytes }
+}
