@@ -25,6 +25,7 @@ let package = Package(
             name: "TimerService", dependencies: ["TimerLog", "TimerCore", "Webhooks", "Platform", "Primitives"]),
         .target(name: "TimerCluster", dependencies: ["TimerLog", "TimerCore", "Platform"]),
         .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "Primitives", "CSQLite"]),
+        .target(name: "PostgresLog", dependencies: ["TimerLog", "TimerCore", "Platform", "CPQ", "CZstd"]),
         .target(name: "HTTPServer", dependencies: ["Platform", "Primitives", "CMicroHTTPD"]),
         .target(name: "HTTPClient", dependencies: ["Curl", "Platform", "Primitives"]),
         .target(
@@ -44,6 +45,8 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
         // What `make instructions` counts; no part of the server.
         .executableTarget(
@@ -63,6 +66,8 @@ let package = Package(
             name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite", "TestSupport"]),
         .testTarget(
             name: "TimerClusterTests", dependencies: ["TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
+        .testTarget(
+            name: "PostgresLogTests", dependencies: ["PostgresLog", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "TestSupport"]),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "TestSupport"]),

@@ -17,6 +17,7 @@ enum ImportRules {
         ],
         "TimerLog": ["TimerCore", "Platform", "Primitives", "CSQLite", "Glibc", "Synchronization"],
         "TimerCluster": ["TimerLog", "TimerCore", "Platform", "Synchronization"],
+        "PostgresLog": ["TimerLog", "TimerCore", "Platform", "CPQ", "CZstd", "Glibc", "Synchronization"],
         "TimerService": ["TimerLog", "TimerCore", "Webhooks", "Platform", "Primitives", "Dispatch", "Synchronization"],
         "TimerAPI": [
             "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform",

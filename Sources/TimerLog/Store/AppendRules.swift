@@ -1,7 +1,7 @@
 /// What every store checks before it writes.
-enum AppendRules {
+public enum AppendRules {
     /// Why `rows` must not be written by a store that stands at `head`, or nil when they may.
-    static func refusal(_ rows: [LogRow], expecting: Int64, epoch: Int64, head: StoreHead) -> AppendOutcome? {
+    public static func refusal(_ rows: [LogRow], expecting: Int64, epoch: Int64, head: StoreHead) -> AppendOutcome? {
         guard epoch == head.epoch else { return .fenced }
         guard expecting == head.last else {
             return .diverged(StoreError(.io, "the log ends at position \(head.last), not at \(expecting)"))

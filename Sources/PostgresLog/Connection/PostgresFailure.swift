@@ -1,0 +1,55 @@
+public import TimerLog
+
+/// Why a statement, or a connection, did not do what it was asked.
+public struct PostgresFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The five characters of the server's SQLSTATE; nil where the server said nothing.
+    public var state: String?
+    /// One line, without any secret.
+    public var description: String
+    /// Whether the statement certainly had no effect: the server refused it and went on, or it was never sent. Otherwise it
+    /// may have been committed.
+    public var isCertain: Bool
+    private let given: StoreError.Kind?
+
+    /// Makes a failure; see the members.
+    ///
+    /// - Parameter kind: what it is for the store, where the state does not say.
+    public init(_ description: String, state: String? = nil, isCertain: Bool, kind: StoreError.Kind? = nil) {
+        self.state = state
+        self.description = description
+        self.isCertain = isCertain
+        given = kind
+    }
+
+    /// A row of this key is there already.
+    public var isDuplicate: Bool { state == "23505" }
+    /// The statement met another one that changes the same rows; repeated, it may go through.
+    public var isCollision: Bool { state == "40001" || state == "40P01" }
+    /// The statement waited too long for a lock.
+    public var isLockTimeout: Bool { state == "55P03" }
+    /// A table, column or type is missing.
+    public var isMissingTable: Bool { state == "42P01" || state == "42703" || state == "3F000" }
+
+    /// What kind of trouble it is for the store: what can pass by itself is `unavailable`.
+    public var kind: StoreError.Kind {
+        if let given { return given }
+        guard let state else { return .unavailable }
+        switch state {
+        case "53100": return .full
+        case "XX001", "XX002": return .damaged
+        case "28000", "28P01", "3D000", "42501", "42P01", "42703", "3F000": return .unusable
+        case "25006", "55P03", "55006", "57014": return .unavailable
+        default: break
+        }
+        return switch state.prefix(2) {
+        case "08", "40", "53", "57": .unavailable
+        default: .io
+        }
+    }
+
+    /// The failure as the log's callers act on it; `activity` completes "while …".
+    public func storeError(_ activity: String) -> StoreError {
+        let code = state.map { " (SQLSTATE \($0))" } ?? ""
+        return StoreError(kind, "PostgreSQL: \(description)\(code), while \(activity)")
+    }
+}

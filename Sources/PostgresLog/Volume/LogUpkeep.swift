@@ -1,0 +1,126 @@
+internal import Platform
+internal import TimerLog
+
+/// Gives the space of deleted rows back and measures the tables, on a thread and a connection of its own. Without deletions and
+/// without questions about the size it sends nothing.
+final class LogUpkeep: Sendable {
+    /// The table is vacuumed once so many stored bytes were deleted.
+    private static let bytesAVacuum = 64 << 20
+    /// The size is measured at most so often.
+    private static let sizeIntervalNs: Int64 = 10_000_000_000
+
+    private struct State {
+        var deleted = 0
+        var wantsSize = false
+        var size = 0
+        var measuredAt: Int64?
+        var isStopped = false
+        var thread: Thread?
+        var warnings: Set<String> = []
+    }
+
+    private enum Work { case vacuum, size }
+
+    private let state = Guarded(State())
+    private let link: PostgresLink
+    private let interrupt = EventFD()
+    private let timeouts: PostgresTimeouts
+    private let warn: @Sendable (String) -> Void
+
+    init(
+        _ address: PostgresAddress, session: Int64, _ timeouts: PostgresTimeouts,
+        warn: @escaping @Sendable (String) -> Void
+    ) {
+        let purpose = PostgresConnection.Purpose(session: session, statementTimeout: 0, interrupt: interrupt)
+        link = PostgresLink(address, for: purpose, timeouts)
+        self.timeouts = timeouts
+        self.warn = warn
+    }
+
+    /// The size that was measured last; has it be measured anew where that was long ago.
+    func bytesOnDisk() -> Int {
+        state.update { state in
+            let isOld = state.measuredAt.map { Clocks.monotonic() - $0 > Self.sizeIntervalNs } ?? true
+            if isOld, !state.wantsSize {
+                state.wantsSize = true
+                start(&state)
+            }
+            return state.size
+        }
+    }
+
+    /// Counts bytes that were deleted.
+    func note(deleted bytes: Int) {
+        state.update { state in
+            state.deleted += bytes
+            if state.deleted >= Self.bytesAVacuum { start(&state) }
+        }
+    }
+
+    /// Ends the thread, and what it does at the moment. The size stays known.
+    func stop() {
+        let thread = state.update { state in
+            state.isStopped = true
+            let thread = state.thread
+            state.thread = nil
+            return thread
+        }
+        interrupt.signal()
+        thread?.join()
+        link.close()
+    }
+
+    private func start(_ state: inout State) {
+        guard state.thread == nil, !state.isStopped else { return }
+        state.thread = Thread(name: "pg-upkeep") { [weak self] in self?.run() }
+    }
+
+    private func run() {
+        while let work = state.wait({ state -> Work?? in
+            if state.isStopped { return .some(nil) }
+            if state.wantsSize { return .size }
+            return state.deleted >= Self.bytesAVacuum ? .vacuum : nil
+        }) {
+            do throws(PostgresFailure) {
+                switch work {
+                case .size: try measure()
+                case .vacuum: try vacuum()
+                }
+            } catch {
+                // The next question or deletion asks again.
+                tell("\(error.passingError(work == .size ? "measuring the log" : "vacuuming the log"))")
+            }
+        }
+    }
+
+    private func measure() throws(PostgresFailure) {
+        defer {
+            state.withLock { state in
+                state.wantsSize = false
+                state.measuredAt = Clocks.monotonic()
+            }
+        }
+        let size = try link.use { connection throws(PostgresFailure) in
+            try connection.run(LogStatements.size, within: timeouts.statement).integer(0, 0)
+        }
+        state.withLock { $0.size = Int(size) }
+    }
+
+    private func vacuum() throws(PostgresFailure) {
+        state.withLock { $0.deleted = 0 }
+        let result = try link.use { connection throws(PostgresFailure) in
+            try connection.execute("VACUUM timerd_log", within: timeouts.vacuum)
+        }
+        if let warning = result.warning {
+            tell("PostgreSQL does not let timerd vacuum its log, so that autovacuum alone gives space back: \(warning)")
+        }
+    }
+
+    /// Warns, once of the same.
+    private func tell(_ warning: String) {
+        let isNew = state.withLock { state in
+            !state.isStopped && state.warnings.count < 16 && state.warnings.insert(warning).inserted
+        }
+        if isNew { warn(warning) }
+    }
+}

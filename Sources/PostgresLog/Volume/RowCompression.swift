@@ -1,0 +1,67 @@
+internal import CZstd
+internal import TimerLog
+
+/// Row data as it stands in the table: a zstd frame where that is smaller, else as it is.
+///
+/// A row as it is begins with the number of its format, 1 or 2, and a frame with its magic number.
+@safe final class RowCompression {
+    /// The first bytes of a frame.
+    private static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
+    /// How many first bytes of a frame say how large its content is.
+    static let headBytes = 18
+    /// A row is never larger: a batch is refused at a quarter of it.
+    private static let maximumBytes: Int64 = 64 << 20
+    private static let level: Int32 = 1
+
+    private let context: OpaquePointer
+    private var frame: [UInt8] = []
+
+    /// Makes a compressor. Confined to one thread at a time.
+    init() {
+        guard let made = unsafe ZSTD_createCCtx() else { preconditionFailure("there is memory for a compressor") }
+        unsafe context = made
+    }
+
+    deinit { unsafe ZSTD_freeCCtx(context) }
+
+    /// What is stored for `data`.
+    func stored(_ data: [UInt8]) -> [UInt8] {
+        let bound = ZSTD_compressBound(data.count)
+        if frame.count < bound { frame = [UInt8](repeating: 0, count: bound) }
+        let count = unsafe frame.withUnsafeMutableBytes { out in
+            unsafe data.withUnsafeBytes { bytes in
+                unsafe ZSTD_compressCCtx(
+                    context, out.baseAddress, out.count, bytes.baseAddress, bytes.count, Self.level)
+            }
+        }
+        guard ZSTD_isError(count) == 0, count < data.count else { return data }
+        return Array(frame[..<count])
+    }
+
+    /// The row data that `stored` stands for; nil where it is damaged.
+    static func data(_ stored: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard unsafe isFrame(stored) else { return unsafe Array(stored) }
+        let size = unsafe czstd_content_size(stored.baseAddress, stored.count)
+        guard (0...maximumBytes).contains(size) else { return nil }
+        var isWhole = false
+        let data = unsafe [UInt8](unsafeUninitializedCapacity: Int(size)) { bytes, count in
+            let written = unsafe ZSTD_decompress(bytes.baseAddress, bytes.count, stored.baseAddress, stored.count)
+            isWhole = ZSTD_isError(written) == 0 && written == Int(size)
+            count = isWhole ? written : 0
+        }
+        return isWhole ? data : nil
+    }
+
+    /// How many bytes of row data are stored in `count` bytes that begin so; nil where that is damaged.
+    static func dataCount(_ head: [UInt8], of count: Int) -> Int? {
+        unsafe head.withUnsafeBytes { bytes in
+            guard unsafe isFrame(bytes) else { return count }
+            let size = unsafe czstd_content_size(bytes.baseAddress, bytes.count)
+            return (0...maximumBytes).contains(size) ? Int(size) : nil
+        }
+    }
+
+    private static func isFrame(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count >= magic.count && magic.indices.allSatisfy { unsafe bytes[$0] == magic[$0] }
+    }
+}

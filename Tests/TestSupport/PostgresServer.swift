@@ -1,0 +1,155 @@
+import Foundation
+import Glibc
+import Platform
+
+/// A real PostgreSQL of the test's own, on a Unix socket in a directory of its own. It ends with the object.
+///
+/// `initdb` runs once in a test process; each server starts with a copy of what it made. PostgreSQL refuses to run as root, so
+/// then it runs as the user `postgres`.
+package final class PostgresServer: Sendable {
+    /// How a server is ended.
+    package enum End: String, Sendable {
+        /// Sessions are ended, everything is written out.
+        case fast
+        /// As a crash: the next start replays the log.
+        case immediate
+    }
+
+    /// What a test needs and this machine does not have.
+    package struct Missing: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Where the server's programs are.
+    package static let programs: String? = {
+        let folders = (10...30).reversed().map { "/usr/lib/postgresql/\($0)/bin" } + ["/usr/bin", "/usr/local/bin"]
+        return folders.first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
+    }()
+
+    /// The folder of the socket.
+    package let folder: String
+    /// The address of the database, as user `postgres`.
+    package var address: String { "host=\(folder) user=postgres dbname=postgres" }
+    /// The path of the socket.
+    package var socket: String { folder + "/.s.PGSQL.5432" }
+    private let data: String
+    private let settings: [String]
+    private let process = Guarded<Process?>(nil)
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - isSynced: whether commits reach the disk; the tests of crashes end the process, not the machine.
+    ///   - settings: more of them, as `name=value`.
+    ///   - data: where its files go, if not beside the socket.
+    package init(isSynced: Bool = false, _ settings: [String] = [], data: String? = nil) throws {
+        let template = try Self.template.get()
+        folder = "/tmp/timerd-pg-\(getpid())-\(UUID().uuidString.prefix(8))"
+        self.data = data ?? folder + "/data"
+        self.settings = ["fsync=\(isSynced ? "on" : "off")"] + settings
+        try Self.run("/bin/mkdir", "-m", "755", folder)
+        try Self.run("/bin/cp", "-a", template + "/.", self.data)
+        try Self.run("/bin/chmod", "700", self.data)
+        if geteuid() == 0 { try Self.run("/bin/chown", "-R", "postgres", folder, self.data) }
+        try start()
+    }
+
+    deinit {
+        process.withLock { process in
+            guard let process, process.isRunning else { return }
+            kill(process.processIdentifier, SIGCONT)
+            // SIGQUIT ends it at once, with its backends.
+            kill(process.processIdentifier, SIGQUIT)
+            process.waitUntilExit()
+        }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Ends the server and starts it again.
+    package func restart(_ end: End = .fast) throws {
+        stop(end)
+        try start()
+    }
+
+    /// Ends the server.
+    package func stop(_ end: End = .fast) {
+        process.withLock { process in
+            guard let process else { return }
+            kill(process.processIdentifier, end == .fast ? SIGINT : SIGQUIT)
+            process.waitUntilExit()
+        }
+    }
+
+    /// Starts the server after `stop`.
+    package func start() throws {
+        guard let programs = Self.programs else { throw Missing(description: "PostgreSQL's server") }
+        let made = Process()
+        let command =
+            [programs + "/postgres", "-D", data, "-k", folder, "-c", "listen_addresses="]
+            + settings.flatMap { ["-c", $0] }
+        let asUser = geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
+        made.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        made.arguments = asUser + command
+        let log = folder + "/log"
+        if !FileManager.default.fileExists(atPath: log) { try Data().write(to: URL(fileURLWithPath: log)) }
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+        try handle.seekToEnd()
+        made.standardOutput = handle
+        made.standardError = handle
+        try made.run()
+        process.withLock { $0 = made }
+        try eventually("the server is ready") {
+            guard made.isRunning else { throw Missing(description: "the server did not start; see \(log)") }
+            return try Self.status(programs + "/pg_isready", "-q", "-h", folder) == 0
+        }
+    }
+
+    /// Stops every process of the server (SIGSTOP), or has them go on.
+    package func pause(_ isPaused: Bool) throws {
+        let pid = process.withLock { $0?.processIdentifier ?? 0 }
+        let children = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
+        for pid in [pid] + children.split(separator: " ").compactMap({ Int32($0) }) {
+            kill(pid, isPaused ? SIGSTOP : SIGCONT)
+        }
+    }
+
+    /// What the server wrote into its log.
+    package var log: String { (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? "" }
+
+    private static let template = Result<String, any Error> {
+        guard let programs else { throw Missing(description: "PostgreSQL's server is not installed: make setup-tests") }
+        let folder = "/tmp/timerd-pg-\(getpid())-template"
+        try run("/bin/mkdir", "-m", "755", folder)
+        atexit { _ = try? PostgresServer.run("/bin/rm", "-rf", "/tmp/timerd-pg-\(getpid())-template") }
+        if geteuid() == 0 { try run("/bin/chown", "postgres", folder) }
+        let initdb = [
+            programs + "/initdb", "-D", folder + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
+            "-N",
+        ]
+        let asUser = geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
+        try run("/usr/bin/env", asUser + initdb)
+        return folder + "/data"
+    }
+
+    private static func status(_ program: String, _ arguments: [String]) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    private static func status(_ program: String, _ arguments: String...) throws -> Int32 {
+        try status(program, arguments)
+    }
+
+    private static func run(_ program: String, _ arguments: [String]) throws {
+        guard try status(program, arguments) == 0 else {
+            throw Missing(description: "\(program) \(arguments.joined(separator: " ")) failed")
+        }
+    }
+
+    private static func run(_ program: String, _ arguments: String...) throws { try run(program, arguments) }
+}
