@@ -3,21 +3,11 @@
 #
 #     Scripts/test-deb.sh DIRECTORY
 #
-# Needs root. What it mounts is seen by itself alone, and this machine's packages stay as they are.
+# Needs root. This machine's packages stay as they are.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 (($# == 1)) || { sed -n '4s/^# *//p' "$0" >&2; exit 64; }
-[[ ${APART-} ]] || APART=yes exec unshare --mount "$0" "$@"
-
-root=$(mktemp -d)
-server=
-clean() {
-    if [[ $server ]]; then kill -KILL "$server" 2>/dev/null || true; fi
-    umount "$root/proc" 2>/dev/null || true
-    rm -rf --one-file-system "$root"
-}
-trap clean EXIT
-fail() { echo "timerd: $*" >&2; exit 1; }
+source Scripts/debian-apart.bash "$@"
 
 # Runs a command in the empty Debian, which says something only if it fails.
 quietly() {
@@ -25,8 +15,6 @@ quietly() {
     said=$(chroot "$root" env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@" 2>&1) || fail "$* failed: $said"
 }
 
-Scripts/empty-debian.sh "$root"
-mount --bind /proc "$root/proc"
 cp "$1"/timerd_*.deb "$root/timerd.deb"
 quietly apt-get update
 quietly apt-get install -y --no-install-recommends systemd-standalone-sysusers /timerd.deb
@@ -43,14 +31,10 @@ data=$(printf '%s\n' "${variables[@]}" | sed -n 's/^TIMERD_DATA=//p')
 chroot "$root" install -d -o timerd -g timerd -m 700 "$data"
 exec 3< <(exec chroot --userspec timerd:timerd "$root" env "${variables[@]}" TIMERD_LISTEN=127.0.0.1:0 "${command[@]}" 2>"$root/log")
 server=$!
-read -r -t 30 -u 3 line || fail "the server said nothing; its log: $(cat "$root/log")"
-url=${line#timerd listening on }
-curl -fsS --max-time 10 "$url/readyz" >/dev/null
+await_server
 quietly env TIMERD_DATA="$data" timerd health
 echo "serves: $url is ready and healthy, as user $(ps -o user= -p "$server" | head -n 1)"
-kill -TERM "$server"
-wait "$server" || fail "the server's clean stop ended with $?; its log: $(cat "$root/log")"
-server=
+stop_server
 
 quietly apt-get remove -y timerd
 [[ ! -e $root/usr/bin/timerd && -e $root/etc/default/timerd && -e $root$data/timers.db ]] || fail "a removal takes the program and no more"

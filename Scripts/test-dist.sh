@@ -7,21 +7,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 (($# == 2)) || { sed -n '4s/^# *//p' "$0" >&2; exit 64; }
-[[ ${APART-} ]] || APART=yes exec unshare --mount "$0" "$@"
-
-root=$(mktemp -d)
-server=
-clean() {
-    if [[ $server ]]; then kill -KILL "$server" 2>/dev/null || true; fi
-    umount "$root/proc" 2>/dev/null || true
-    rm -rf --one-file-system "$root"
-}
-trap clean EXIT
-fail() { echo "timerd: $*" >&2; exit 1; }
+source Scripts/debian-apart.bash "$@"
 
 (cd "$1" && sha256sum --quiet -c SHA256SUMS)
-Scripts/empty-debian.sh "$root"
-mount --bind /proc "$root/proc"
 mkdir "$root/opt/timerd"
 tar -C "$root/opt/timerd" --strip-components 1 -xzf "$1"/timerd-*-linux-x86_64.tar.gz
 # So that they are found nowhere but beside the program.
@@ -40,14 +28,10 @@ timerd() { chroot --userspec nobody:nogroup "$root" env TIMERD_DATA=/tmp/data TI
 ln -s /opt/timerd/bin/timerd "$root/usr/bin/timerd"
 exec 3< <(exec chroot --userspec nobody:nogroup "$root" env TIMERD_DATA=/tmp/data TIMERD_LISTEN=127.0.0.1:0 timerd serve 2>"$root/log")
 server=$!
-read -r -t 30 -u 3 line || fail "the server said nothing; its log: $(cat "$root/log")"
-url=${line#timerd listening on }
-curl -fsS --max-time 10 "$url/readyz" >/dev/null
+await_server
 timerd timerd health
 timerd timerd create --id tea --after 4m --server "$url"
-kill -TERM "$server"
-wait "$server" || fail "the server's clean stop ended with $?; its log: $(cat "$root/log")"
-server=
+stop_server
 timerd timerd log verify --data /tmp/data
 
 Scripts/dist.sh "$2" "$root/again" >/dev/null
