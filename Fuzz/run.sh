@@ -83,27 +83,36 @@ make_long_seeds() {
     esac
 }
 
-failed=()
-for target in "${targets[@]}"; do
-    corpus=$build/corpus/$target
+# Runs a fuzzer and says what came of it.
+fuzz() {
+    local target=$1 outcome="no findings" status=0 executions
+    local corpus=$build/corpus/$target log=$build/$target.log options=()
     mkdir -p "$corpus"
     make_long_seeds "$target"
-    log=$build/$target.log
-    options=()
     [[ ! -f Fuzz/$target.dict ]] || options+=(-dict="Fuzz/$target.dict")
     # The server's threads allocate beside each input, which looks like a leak and stops them all to search for one.
     # `make leaks` finds what whole runs of the server leak.
     [[ $target != http ]] || options+=(-detect_leaks=0)
-    if FUZZ_TARGET=$target "$build/fuzz" -max_total_time="$seconds" -max_len="${longest[$target]:-4096}" -timeout=10 -rss_limit_mb=1024 \
+    FUZZ_TARGET=$target "$build/fuzz" -max_total_time="$seconds" -max_len="${longest[$target]:-4096}" -timeout=10 -rss_limit_mb=1024 \
         -print_final_stats=1 -artifact_prefix="$build/findings/$target-" "${options[@]}" \
-        "$corpus" "Fuzz/corpus/$target" "$build/long/$target" >"$log" 2>&1
-    then
-        outcome="no findings"
-    else
-        outcome="FAILED, see $log"
-        failed+=("$target")
-    fi
+        "$corpus" "Fuzz/corpus/$target" "$build/long/$target" >"$log" 2>&1 || status=$?
+    ((status == 0)) || outcome="FAILED, see $log"
     executions=$(awk '/^stat::number_of_executed_units/ { print $2 }' "$log")
     printf '%-10s %12s executions  %s\n' "$target" "${executions:-?}" "$outcome"
+    return "$status"
+}
+
+# As many at once as there are cores.
+cores=$(nproc)
+running=0
+status=0
+for target in "${targets[@]}"; do
+    if ((running == cores)); then
+        wait -n || status=1
+        running=$((running - 1))
+    fi
+    fuzz "$target" &
+    running=$((running + 1))
 done
-[[ ${#failed[@]} -eq 0 ]]
+for ((; running > 0; running--)); do wait -n || status=1; done
+exit "$status"
