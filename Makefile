@@ -38,14 +38,11 @@ run: setup ## Install what is missing, build release, serve on 127.0.0.1:8080 wi
 build: setup ## Build everything in debug, tests included
 	swift build --build-tests
 
-check: setup-tests ## Check a change in some minutes: lint, the Swift tests, and the black-box tests side by side
-	@Scripts/check.sh
+check: setup-tests lint ## Check a change in some minutes: lint, and every test, some with fewer random inputs
+	@EXAMPLES=8 SEEDS=24 Scripts/test.sh
 
-test: setup-tests ## Run every test: Swift, then the real binary from outside
-	swift build --build-tests
-	swift test --skip-build --disable-xctest
-	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py
-	.venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture Tests/Soak Benchmarks
+test: setup-tests ## Run every test: Swift, and the real binary from outside
+	@Scripts/test.sh
 
 # What is left out needs another start, or SQLite's files; what nothing may run beside is not about partitions.
 test-partitions: setup-tests ## Run the black-box tests against memory that is divided into four partitions, side by side

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Runs every test: the Swift tests beside the black-box tests, as most of these wait more than they work, then those that
+# nothing may run beside. Of the Swift tests only the end is shown, or all at last if one failed.
+#
+# WORKERS says how many black-box tests run at once, EXAMPLES how many requests each operation of openapi.yaml gets, and SEEDS
+# how many random histories are run instead of the usual ones.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+readonly WORKERS=${WORKERS:-4} EXAMPLES=${EXAMPLES:-25}
+export TIMERD_BINARY=$PWD/.build/debug/timerd
+# Where it is set, each of a dozen Python processes compiles all tests anew.
+unset PYTHONDONTWRITEBYTECODE
+
+said=$(mktemp -d)
+readonly said
+declare -A running=()
+failed=()
+clean() {
+    for process in "${running[@]}"; do kill -- "-$process" 2>/dev/null || true; done
+    rm -rf "$said"
+}
+trap clean EXIT
+
+part() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
+
+# Starts a command in a group of its own, so that all of it can be ended: begin NAME COMMAND…
+begin() {
+    setsid "${@:2}" </dev/null &
+    running[$1]=$!
+}
+
+# As begin, and what it says is kept.
+begin_quietly() { begin "$@" >"$said/$1" 2>&1; }
+
+# Waits for it. Shows the last line that was kept, if all is well.
+finish() {
+    local status=0
+    wait "${running[$1]}" || status=$?
+    unset "running[$1]"
+    if ((status > 0)); then
+        failed+=("$1")
+    elif [[ -e $said/$1 ]]; then
+        printf '%s: %s\n' "$1" "$(tail -n 1 "$said/$1")"
+    fi
+}
+
+# Ends the run if something failed, and shows what was kept of that.
+stop_if_failed() {
+    ((${#failed[@]} > 0)) || return 0
+    for name in "${failed[@]}"; do
+        [[ ! -e $said/$name ]] || { part "$name"; cat "$said/$name"; }
+    done
+    printf '\n== failed: %s\n' "${failed[@]}"
+    exit 1
+}
+
+part 'build'
+swift build --build-tests
+part "Swift tests beside black-box tests, $WORKERS of these at once"
+# A process takes half a minute to make requests of openapi.yaml, so one does it for all operations.
+begin_quietly 'openapi.yaml' env "TIMERD_TEST_EXAMPLES=$EXAMPLES" .venv/bin/pytest -q --timeout 300 Tests/BlackBox/test_openapi.py
+begin_quietly 'Swift tests' swift test --skip-build --disable-xctest --quiet
+begin 'black-box tests' .venv/bin/pytest -q Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py \
+    --ignore Tests/BlackBox/test_openapi.py -m 'not alone' -n "$WORKERS" --dist loadgroup
+finish 'black-box tests'
+finish 'openapi.yaml'
+finish 'Swift tests'
+stop_if_failed
+part 'black-box tests that nothing may run beside'
+mapfile -t alone < <(grep -l 'pytest.mark.alone' Tests/BlackBox/test_*.py)
+.venv/bin/pytest -q "${alone[@]}" -m alone
+part 'tests of what tests and measures'
+.venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture Tests/Soak Benchmarks
+part 'all is well'
