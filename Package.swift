@@ -11,8 +11,8 @@ let package = Package(
         .executableTarget(
             name: "timerd",
             dependencies: [
-                "TimerAPI", "TimerService", "TimerLog", "Webhooks", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore",
-                "Platform", "TOML",
+                "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks", "HTTPServer",
+                "HTTPClient", "WireJSON", "TimerCore", "Platform", "TOML",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -65,7 +65,8 @@ let package = Package(
         .testTarget(
             name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite", "TestSupport"]),
         .testTarget(
-            name: "TimerClusterTests", dependencies: ["TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
+            name: "TimerClusterTests",
+            dependencies: ["TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(
             name: "PostgresLogTests", dependencies: ["PostgresLog", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "TestSupport"]),

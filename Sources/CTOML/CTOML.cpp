@@ -40,6 +40,7 @@ static ctoml_item item_of(const toml::node &node, const toml::key *key) {
         item.text = string->get().data();
         item.text_length = string->get().size();
     }
+    if (auto *boolean = node.as_boolean()) item.integer = boolean->get();
     if (auto *integer = node.as_integer()) item.integer = integer->get();
     return item;
 }

@@ -42,7 +42,7 @@ public enum TOMLDocument {
         case CTOML_STRING: .string(unsafe string(item.text, item.text_length))
         case CTOML_INTEGER: .integer(unsafe item.integer)
         case CTOML_FLOAT: .float
-        case CTOML_BOOLEAN: .boolean
+        case CTOML_BOOLEAN: .boolean(unsafe item.integer != 0)
         case CTOML_ARRAY: .array([])
         case CTOML_TABLE: .table
         default: .time

@@ -7,7 +7,7 @@ public enum TOMLValue: Sendable, Equatable {
     /// A number with a fraction or an exponent, `inf` or `nan`.
     case float
     /// `true` or `false`.
-    case boolean
+    case boolean(Bool)
     /// A date, a time, or both.
     case time
     /// An array with its elements; an array inside it has none here.

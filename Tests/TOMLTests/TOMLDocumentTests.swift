@@ -31,7 +31,8 @@ struct TOMLDocumentTests {
     }
 
     @Test(arguments: [
-        ("1.5", TOMLValue.float), ("true", .boolean), ("2026-01-01", .time), ("12:00:00", .time), ("{ a = 1 }", .table),
+        ("1.5", TOMLValue.float), ("true", .boolean(true)), ("false", .boolean(false)), ("2026-01-01", .time),
+        ("12:00:00", .time), ("{ a = 1 }", .table),
         ("[]", .array([])), ("[[1]]", .array([.init(value: .array([]), line: 1)])), ("-7", .integer(-7)),
         ("\"\"", .string("")), ("0x10", .integer(16)),
     ])

@@ -25,8 +25,10 @@ enum ImportRules {
             "CAssets",
         ],
         "timerd": [
-            "TimerAPI", "TimerService", "TimerLog", "Webhooks", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore",
-            "Platform", "TOML", "ArgumentParser", "Logging", "Foundation", "FoundationEssentials", "Glibc", "Dispatch",
+            "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks", "HTTPServer",
+            "HTTPClient",
+            "WireJSON", "TimerCore", "Platform", "TOML", "ArgumentParser", "Logging", "Foundation",
+            "FoundationEssentials", "Glibc", "Dispatch",
             "Synchronization",
         ],
     ]

@@ -32,7 +32,7 @@ struct ctoml_item {
     /// What a string says.
     const char *text;
     size_t text_length;
-    /// What an integer is.
+    /// What an integer is; of a boolean 1 or 0.
     int64_t integer;
 };
 

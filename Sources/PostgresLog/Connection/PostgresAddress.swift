@@ -20,6 +20,11 @@ public struct PostgresAddress: Sendable, CustomStringConvertible {
     /// Whether `text` looks like the URI of a PostgreSQL database.
     public static func isURI(_ text: String) -> Bool { schemes.contains(where: text.hasPrefix) }
 
+    /// Whether `text` holds a password, or can't be read.
+    public static func mayNamePassword(_ text: String) -> Bool {
+        do throws(StoreError) { return try PostgresAddress(text).namesPassword } catch { return true }
+    }
+
     /// Reads a URI (`postgres://…` or `postgresql://…`) or a connection string (`host=… dbname=…`).
     ///
     /// - Parameter password: one that was given elsewhere; it precedes that of the address.

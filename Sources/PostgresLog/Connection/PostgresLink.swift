@@ -1,9 +1,10 @@
 internal import Platform
 
 /// A connection that is opened when it is needed, and again after it was lost. Any thread; one at a time uses it.
-public final class PostgresLink: @unchecked Sendable {  // unchecked: one thread at a time uses the connection, under the lock
+public final class PostgresLink: @unchecked Sendable {
+    // Unchecked: one thread at a time uses the connection, under the lock.
     private let address: PostgresAddress
-    private let purpose: PostgresConnection.Purpose
+    private var purpose: PostgresConnection.Purpose
     private let timeouts: PostgresTimeouts
     private let lock = Lock()
     private var connection: PostgresConnection?
@@ -40,6 +41,14 @@ public final class PostgresLink: @unchecked Sendable {  // unchecked: one thread
         let made = try PostgresConnection.open(address, for: purpose, timeouts)
         connection = made
         return made
+    }
+
+    /// Has the next connection bear the name of another session, after the use under way.
+    func begin(session: Int64) {
+        lock.withLock {
+            purpose.session = session
+            connection = nil
+        }
     }
 
     /// Closes the connection, after the use under way.

@@ -19,7 +19,8 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
     private static let backendsKept = 16
 
     let link: PostgresLink
-    let session: Int64
+    private let number: SessionNumber
+    var session: Int64 { number.value }
     let stride: Int64
     let secret: [UInt8]
     let timeouts: PostgresTimeouts
@@ -28,9 +29,9 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
     private(set) var strays: [Int32] = []
     private let compression = RowCompression()
 
-    init(_ link: PostgresLink, session: Int64, stride: Int64, secret: [UInt8], _ timeouts: PostgresTimeouts) {
+    init(_ link: PostgresLink, _ number: SessionNumber, stride: Int64, secret: [UInt8], _ timeouts: PostgresTimeouts) {
         self.link = link
-        self.session = session
+        self.number = number
         self.stride = stride
         self.secret = secret
         self.timeouts = timeouts

@@ -10,14 +10,15 @@ final class LogTrimmer: Sendable {
     /// A row that begins an epoch stays so long: an append that stalled may come for its key.
     private static let barrierNs: Int64 = 600_000_000_000
 
-    private let link: PostgresLink
-    private let session: Int64
+    let link: PostgresLink
+    private let number: SessionNumber
+    private var session: Int64 { number.value }
     private let upkeep: LogUpkeep
     private let timeouts: PostgresTimeouts
 
-    init(_ link: PostgresLink, session: Int64, upkeep: LogUpkeep, _ timeouts: PostgresTimeouts) {
+    init(_ link: PostgresLink, _ number: SessionNumber, upkeep: LogUpkeep, _ timeouts: PostgresTimeouts) {
         self.link = link
-        self.session = session
+        self.number = number
         self.upkeep = upkeep
         self.timeouts = timeouts
     }

@@ -10,7 +10,9 @@ public final class PostgresLogVolume: LogVolume {
     /// How the cluster is divided.
     public let layout: PartitionLayout
     /// The cluster's secret.
-    public let secret: [UInt8]
+    public let secret: [UInt8]?
+    /// Other processes write to the same tables.
+    public var isShared: Bool { true }
     private let storage: PostgresStorage
     private let stores: [PostgresLogStore]
 
@@ -53,6 +55,9 @@ public final class PostgresLogVolume: LogVolume {
 
     /// A reader of a partition's log, whoever owns it.
     public func makeReader(_ partition: Int) -> any LogReader { PostgresLogReader(partition, in: storage) { -1 } }
+
+    /// Appends under another session from now on: the last one was ended, and its partitions dropped.
+    public func begin(session: Int64) { storage.begin(session: session) }
 
     /// Bytes of the tables of all partitions on the server's disk, as they were some seconds ago.
     public func bytesOnDisk() -> Int { storage.upkeep.bytesOnDisk() }

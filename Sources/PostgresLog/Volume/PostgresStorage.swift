@@ -3,7 +3,9 @@ internal import TimerLog
 
 /// What the logs of a volume share: connections, and what is known of the cluster.
 final class PostgresStorage: Sendable {
-    let session: Int64
+    private let number: SessionNumber
+    /// The session under which it appends.
+    var session: Int64 { number.value }
     let meta: PostgresSchema.Meta
     let timeouts: PostgresTimeouts
     let readers: ReaderLinks
@@ -16,16 +18,17 @@ final class PostgresStorage: Sendable {
         _ address: PostgresAddress, session: Int64, _ timeouts: PostgresTimeouts,
         warn: @escaping @Sendable (String) -> Void
     ) throws(StoreError) {
-        self.session = session
+        let number = SessionNumber(session)
+        self.number = number
         self.timeouts = timeouts
         let purpose = PostgresConnection.Purpose(session: session, statementTimeout: timeouts.statement)
         let writer = PostgresLink(address, for: purpose, timeouts)
         readers = ReaderLinks(address, session: session, timeouts)
         meta = try Self.begin(writer, readers)
         upkeep = LogUpkeep(address, session: session, timeouts, warn: warn)
-        appender = LogAppender(writer, session: session, stride: meta.layout.stride, secret: meta.secret, timeouts)
+        appender = LogAppender(writer, number, stride: meta.layout.stride, secret: meta.secret, timeouts)
         trimmer = LogTrimmer(
-            PostgresLink(address, for: purpose, timeouts), session: session, upkeep: upkeep, timeouts)
+            PostgresLink(address, for: purpose, timeouts), number, upkeep: upkeep, timeouts)
     }
 
     private static func begin(_ writer: PostgresLink, _ readers: ReaderLinks) throws(StoreError) -> PostgresSchema.Meta
@@ -43,6 +46,13 @@ final class PostgresStorage: Sendable {
             throw error.storeError("connecting")
         }
         return try meta.get()
+    }
+
+    /// Appends under another session from now on, after the append under way.
+    func begin(session: Int64) {
+        guard number.begin(session) else { return }
+        appender.link.begin(session: session)
+        trimmer.link.begin(session: session)
     }
 
     /// Whose a partition is, and where its log ends. Throws `fenced` where it is another session's.

@@ -1,6 +1,7 @@
 import HTTPServer
 import Platform
 import TimerCore
+import TimerLog
 import TimerService
 
 /// The metrics in Prometheus' text format 0.0.4.
@@ -17,6 +18,7 @@ struct MetricsText {
             "timerd_storage_writable", "gauge",
             "1 while changes are taken, else 0: the disk refuses them, or the server stops.", service.isWritable ? 1 : 0
         )
+        writeCluster(service)
         let counters = service.snapshotCounters()
         labelled(
             "timerd_timers", "gauge", "Timers by state.", "state",
@@ -97,6 +99,19 @@ struct MetricsText {
             let braces = labels.isEmpty ? "" : "{\(labels)}"
             text += "\(name)_sum\(braces) \(histogram.sum)\n\(name)_count\(braces) \(total)\n"
         }
+    }
+
+    private mutating func writeCluster(_ service: TimerService) {
+        single(
+            "timerd_partitions", "gauge", "Partitions that this server owns.",
+            Double(service.partitions.value.all.count))
+        guard let place = service.place else { return }
+        single(
+            "timerd_lease_seconds", "gauge", "For how long this server may answer without word from the database.",
+            Double(max(0, place.lease.remaining)) / 1e9)
+        single(
+            "timerd_takeovers_total", "counter", "Partitions that this server has taken.", Double(place.takeovers))
+        single("timerd_fenced_total", "counter", "Partitions that were taken from this server.", Double(place.fenced))
     }
 
     private mutating func writeHolds(_ counters: EngineCounters) {

@@ -130,6 +130,8 @@ final class TimerHandler: LoopHandler {
         if case .none = ticket.outcome { reader.read(ticket) }
         if case .none = ticket.operation, case .none = ticket.outcome {
             ticket.outcome = context.dynamicPage(for: ticket)
+            // It rests on no partition, and there may be none.
+            if !ticket.route.isAboutTimers { return respond(ticket) }
         }
         executor.prepare(ticket, makeID: ids.next)
         enqueue(ticket)

@@ -45,6 +45,8 @@ struct FireRounds {
             return step
         }
         let now = schedule.boottime
+        // Also where there is no partition.
+        heart.beat()
         pace.seen(at: now)
         let order = collectDue(at: now)
         unfinished.removeAll(keepingCapacity: true)

@@ -26,7 +26,7 @@ public final class TimerService: Sendable {
     private let workers: WorkerGroup
     private let report: @Sendable (ServiceEvent) -> Void
     /// This process's place among those that share the storage; nil where it is alone.
-    private let place: (any ClusterPlace)?
+    public let place: (any ClusterPlace)?
 
     /// Opens `store`, the log of a single server, and folds what it holds.
     ///
@@ -162,15 +162,16 @@ public final class TimerService: Sendable {
         return partition.engine.durableHead
     }
 
-    /// Ends a partition at once, as another process owns it or may: nothing more of it is committed or shown, and who waits for
-    /// a change is told that its outcome is not known. Returns once its log is closed. Any thread but the service's own.
-    public func drop(_ number: Int) {
-        guard let partition = partitions.value[number] else { return }
-        partition.end()
-        gate.dismiss(number)
+    /// Ends partitions at once, as another process owns them or may: nothing more of them is committed or shown, and who waits
+    /// for a change is told that its outcome is not known. Their logs are closed once nobody reads them. Any thread but the
+    /// service's own.
+    public func drop(_ numbers: [Int]) {
+        let dropped = numbers.compactMap { partitions.value[$0] }
+        for partition in dropped { partition.end() }
+        for partition in dropped { gate.dismiss(partition.number) }
         compactor.nudge()
         dispatcher?.wake()
-        discard(partition)
+        for partition in dropped { discard(partition) }
     }
 
     /// Has `body` called with the number of each partition that another process is found to have taken; it drops it then.

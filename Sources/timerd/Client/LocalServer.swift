@@ -9,8 +9,9 @@ enum LocalServer {
     ///   addresses there.
     static func urls(data: String?, _ environment: Environment) throws(Failure) -> [String] {
         let settings = try SettingReader(flags: [Setting.data.flag: data.map { [$0] } ?? []], environment)
-        let store = try settings.one(.store).word(StoreKind.self)
-        if data != nil || store != .memory {
+        // A server on a database writes its addresses nowhere.
+        let isInDirectory = try settings.one(.store).text == "sqlite"
+        if data != nil || isInDirectory {
             let file = ListenersFile(directory: try settings.one(.data).nonEmpty())
             let listed = file.read()
             if !listed.isEmpty { return listed.map(\.fromHere.url) }

@@ -1,6 +1,7 @@
 import Logging
 import Platform
 import TimerAPI
+import TimerCluster
 import TimerLog
 import TimerService
 
@@ -13,7 +14,7 @@ final class OperatorLog: Sendable {
         var told: [String: Int64] = [:]
     }
 
-    private let logger: Logger
+    let logger: Logger
     private let state = Guarded(State())
     /// Nanoseconds between two lines about the same reason.
     private static let repeatPause: Int64 = 60_000_000_000
@@ -42,6 +43,9 @@ final class OperatorLog: Sendable {
             if !isHeld { tell(event) }
         }
     }
+
+    /// Takes an event of the cluster; any thread.
+    var reportCluster: @Sendable (ClusterEvent) -> Void { { [self] event in tell(event) } }
 
     /// Takes a request that was answered; any thread.
     var request: @Sendable (AccessRecord) -> Void {
@@ -102,7 +106,7 @@ final class OperatorLog: Sendable {
 
     /// Tells a failure of something that is tried several times a second: at once, then once a minute while the reason is the
     /// same.
-    private func tellSeldom(_ message: Logger.Message, _ reason: String) {
+    func tellSeldom(_ message: Logger.Message, _ reason: String) {
         let isNews = state.withLock { state in
             let now = Clocks.monotonic()
             if let last = state.told[reason], now - last < Self.repeatPause { return false }

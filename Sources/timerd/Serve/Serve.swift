@@ -24,12 +24,17 @@ struct Serve: ParsableCommand {
               timerd serve --listen 127.0.0.1:8080 --listen unix:/run/timerd.sock
               timerd serve --listen 0.0.0.0:8080 --token-file /etc/timerd/tokens
               timerd serve --store memory --log-format json
+              timerd serve --store postgres://timerd@db.example/timers --store-password-file /etc/timerd/db --migrate
               timerd serve --config /etc/timerd.toml --check
             """)
 
     @Option(name: Setting.listen.name, help: Setting.listen.help) var listen: [String] = []
     @Option(name: Setting.data.name, help: Setting.data.help) var data: String?
     @Option(name: Setting.store.name, help: Setting.store.help) var store: String?
+    @Option(name: Setting.storePasswordFile.name, help: Setting.storePasswordFile.help) var storePasswordFile: String?
+    @Option(name: Setting.partitions.name, help: Setting.partitions.help) var partitions: String?
+    @Flag(name: Setting.migrate.name, help: Setting.migrate.help) var migrate = false
+    @Option(name: Setting.clusterURL.name, help: Setting.clusterURL.help) var clusterURL: String?
     @Option(name: Setting.durability.name, help: Setting.durability.help) var durability: String?
     @Option(name: Setting.maxTimers.name, help: Setting.maxTimers.help) var maxTimers: String?
     @Option(name: Setting.maxStreams.name, help: Setting.maxStreams.help) var maxStreams: String?
@@ -58,6 +63,8 @@ struct Serve: ParsableCommand {
         let environment = Environment()
         let flags = [
             Setting.listen.flag: listen, Setting.data.flag: given(data), Setting.store.flag: given(store),
+            Setting.storePasswordFile.flag: given(storePasswordFile), Setting.partitions.flag: given(partitions),
+            Setting.migrate.flag: migrate ? ["true"] : [], Setting.clusterURL.flag: given(clusterURL),
             Setting.durability.flag: given(durability), Setting.maxTimers.flag: given(maxTimers),
             Setting.maxStreams.flag: given(maxStreams),
             Setting.maxConnections.flag: given(maxConnections),

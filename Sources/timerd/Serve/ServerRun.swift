@@ -8,12 +8,12 @@ import Webhooks
 
 /// One run of the server, from opening its listeners to a clean stop.
 struct ServerRun {
-    private let settings: SettingReader
-    private let configuration: ServeConfiguration
+    let settings: SettingReader
+    let configuration: ServeConfiguration
     private let unknownVariables: [String]
-    private let signals: Signals
-    private let logger: Logger
-    private let operatorLog: OperatorLog
+    let signals: Signals
+    let logger: Logger
+    let operatorLog: OperatorLog
 
     /// Makes a run; nothing is opened yet.
     ///
@@ -36,7 +36,7 @@ struct ServerRun {
         let recovery = Heartbeat(name: "recovery")
         let manager = try ServiceManager(settings.environment, logger)
         let server = try bind(recovery)
-        let list = configuration.store == .sqlite ? ListenersFile(directory: configuration.dataDirectory) : nil
+        let list = configuration.store.isDirectory ? ListenersFile(directory: configuration.dataDirectory) : nil
         let end: @Sendable () -> Void = {
             server.stop(drainSeconds: 0)
             list?.remove(server.boundAddresses)
@@ -45,18 +45,20 @@ struct ServerRun {
         signals.recovering(end)
         server.start()
         manager.starting { recovery.silence <= LoopWatchdog.unhealthySeconds }
-        let service: TimerService
+        let opened: Opened
         var isListed = true
         do throws(Failure) {
-            service = try open(recovery) { isListed = list?.write(server.boundAddresses) ?? true }
+            opened = try open(recovery) { isListed = list?.write(server.boundAddresses) ?? true }
         } catch {
             end()
             throw error
         }
+        let service = opened.service
         service.refuseDeliveries(to: server.boundAddresses.compactMap(\.listener))
         service.start()
-        server.serve(service)
         signals.serving()
+        opened.join(url: configuration.clusterURL ?? ClusterURL.of(server.boundAddresses), until: signals)
+        server.serve(service)
         tell(of: server)
         if let list, !isListed {
             logger.warning(
@@ -68,12 +70,14 @@ struct ServerRun {
         let reload = Reload(settings: settings, running: configuration, logger: logger)
         while signals.next() == .reload { manager.reloading { reload.run() } }
         manager.stopping()
+        opened.member?.drain()
         logger.info("stopping", metadata: ["drainSeconds": .stringConvertible(configuration.drainSeconds)])
         let drain = Thread(name: "drain") { service.drain(seconds: configuration.drainSeconds) }
         server.stop(drainSeconds: configuration.drainSeconds)
         drain.join()
         list?.remove(server.boundAddresses)
         service.stop()
+        opened.member?.leave(seconds: ClusterMember.leaveSeconds)
         logger.info("stopped")
     }
 
@@ -90,27 +94,6 @@ struct ServerRun {
                 metadata: ["listener": "\(address)"])
         }
         for address in server.boundAddresses { Console.out("timerd listening on \(address)") }
-    }
-
-    /// Reads the log; has `claimed` called once the data directory is this server's.
-    private func open(_ recovery: Heartbeat, claimed: () -> Void) throws(Failure) -> TimerService {
-        do throws(StoreError) {
-            let volume: any LogVolume
-            switch configuration.store {
-            case .sqlite:
-                let store = SQLiteLogStore(directory: configuration.dataDirectory)
-                try store.claim()
-                volume = SingleLogVolume(store)
-            case .memory: volume = MemoryLogVolume(configuration.layout)
-            }
-            claimed()
-            return try TimerService(
-                volume: volume, configuration: configuration.engine, alarm: configuration.alarm.make(),
-                recovery: recovery, sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
-                report: operatorLog.report)
-        } catch {
-            throw Failure(error, directory: configuration.dataDirectory)
-        }
     }
 
     private func bind(_ recovery: Heartbeat) throws(Failure) -> APIServer {

@@ -43,6 +43,9 @@ final class Signals: Sendable {
     /// From here on a signal to stop stops cleanly.
     func serving() { state.withLock { $0.isServing = true } }
 
+    /// Whether a signal asked to stop.
+    var isAskedToStop: Bool { state.withLock { $0.isAskedToStop } }
+
     /// Waits for the next request; a stop comes before a reload.
     func next() -> Request {
         state.wait { state in

@@ -53,6 +53,8 @@ struct ConfigFile {
         switch (entry.value, setting.form) {
         case (.integer(let number), .number):
             return [value("\(number)", line: entry.line)]
+        case (.boolean(let isSet), .yesNo):
+            return [value("\(isSet)", line: entry.line)]
         case (.string(let text), .text), (.string(let text), .parts), (.string(let text), .list):
             return [value(text, line: entry.line)]
         case (.array(let elements), .list), (.array(let elements), .parts):
@@ -67,6 +69,8 @@ struct ConfigFile {
             return [value(parts.map(\.text).joined(separator: ","), line: entry.line)]
         case (_, .number):
             throw value("", line: entry.line).hiddenRefusal("expected a whole number")
+        case (_, .yesNo):
+            throw value("", line: entry.line).hiddenRefusal("expected true or false")
         case (_, .text):
             throw value("", line: entry.line).hiddenRefusal("expected a string")
         case (_, .list), (_, .parts):

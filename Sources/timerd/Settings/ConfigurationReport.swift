@@ -1,3 +1,4 @@
+import PostgresLog
 import WireJSON
 
 /// The effective configuration as TOML; a comment behind each setting says where it comes from.
@@ -18,9 +19,11 @@ enum ConfigurationReport {
     }
 
     private static func text(of value: SettingValue, _ setting: Setting) -> String {
-        if setting.form == .number { return value.text }
+        if setting.form == .number || setting.form == .yesNo { return value.text }
         var text = value.text
-        if setting.hidesPassword, let at = text.lastIndex(of: "@"), let scheme = text.firstRange(of: "://") {
+        if PostgresAddress.isURI(text) {
+            if PostgresAddress.mayNamePassword(text) { text = "postgres://***" }
+        } else if setting.hidesPassword, let at = text.lastIndex(of: "@"), let scheme = text.firstRange(of: "://") {
             text.replaceSubrange(scheme.upperBound..<at, with: "***")
         }
         // A JSON string is a basic string of TOML.

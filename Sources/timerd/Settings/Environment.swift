@@ -4,8 +4,6 @@ import Glibc
 struct Environment {
     /// For development: where it is set, every hold of the engine's lock is measured.
     static let measureHolds = Setting.prefix + "MEASURE_HOLDS"
-    /// For development: into how many partitions `--store memory` is divided, a power of two up to 1024.
-    static let partitions = Setting.prefix + "PARTITIONS"
 
     /// The socket on which the service manager wants to be told how the server is.
     static let notifySocket = "NOTIFY_SOCKET"
@@ -52,7 +50,7 @@ struct Environment {
 
     /// Variables with the prefix that are no settings, sorted: probably misspelt.
     var unknown: [String] {
-        let known = Set(Setting.all.map(\.variable) + [Self.measureHolds, Self.partitions])
+        let known = Set(Setting.all.map(\.variable) + [Self.measureHolds])
         return variables.keys.filter { $0.hasPrefix(Setting.prefix) && !known.contains($0) }.sorted()
     }
 }

@@ -18,8 +18,12 @@ struct ServeConfiguration: Sendable {
     let listeners: [ListenAddress]
     let dataDirectory: String
     let store: StoreKind
-    /// How the volume is divided.
-    let layout: PartitionLayout
+    /// Into how many partitions a new store is divided; nil: as many as is usual for it.
+    let partitions: Int?
+    /// Whether the tables of a database are made or brought to this version at start.
+    let migrates: Bool
+    /// Where this server is reached, for who asks another one; nil: at its first listener.
+    let clusterURL: String?
     let engine: EngineConfiguration
     let maximumStreams: Int
     /// Nil: the default, by the number of streams.
@@ -49,10 +53,13 @@ struct ServeConfiguration: Sendable {
             throw Failure(.unusable, "more than \(Self.maximumListeners) listeners, passed sockets among them")
         }
         dataDirectory = try settings.one(.data).nonEmpty()
-        store = try settings.one(.store).word(StoreKind.self)
-        layout = try Self.layout(settings.environment, store)
+        store = try StoreKind(settings)
+        partitions = try Self.partitions(settings, store)
+        migrates = try settings.one(.migrate).yesNo()
+        clusterURL = try settings.all(.clusterURL).first.map { value throws(Failure) in try Self.url(value) }
         var engine = EngineConfiguration()
         engine.durability = try Self.durability(settings.one(.durability))
+        if store.isShared { try Self.checkShared(settings, engine.durability) }
         // A slot's index has 32 bits.
         engine.maximumTimers = try settings.one(.maxTimers).integer(1...2_000_000_000)
         engine.maximumIdempotencyKeys = try settings.one(.maxIdempotencyKeys).integer(1...1_000_000_000)
@@ -81,13 +88,39 @@ struct ServeConfiguration: Sendable {
         self.access.publish(access)
     }
 
-    private static func layout(_ environment: Environment, _ store: StoreKind) throws(Failure) -> PartitionLayout {
-        guard let text = environment[Environment.partitions] else { return .single }
-        guard store == .memory, let layout = Int(text).flatMap(PartitionLayout.init(strided:)) else {
-            throw Failure(
-                .usage, "\(Environment.partitions) divides `--store memory` alone, by a power of two up to 1024")
+    private static func partitions(_ settings: SettingReader, _ store: StoreKind) throws(Failure) -> Int? {
+        guard let value = try settings.all(.partitions).first else { return nil }
+        guard !store.isDirectory else {
+            throw value.refusal("a data directory has one; --store postgres://… and memory can have several")
         }
-        return layout
+        let count = try value.integer(1...Int(PartitionLayout.wideStride))
+        guard PartitionLayout(strided: count) != nil else { throw value.refusal("expected a power of two") }
+        return count
+    }
+
+    /// Refuses what makes no sense beside a database.
+    private static func checkShared(_ settings: SettingReader, _ durability: Durability) throws(Failure) {
+        if durability != .commit {
+            throw Failure(
+                .unusable,
+                "\(try settings.one(.durability).origin): PostgreSQL commits at once: leave it out, or use "
+                    + "synchronous_commit of the database")
+        }
+        let data = try settings.one(.data)
+        switch data.origin {
+        // The image sets the variable, whatever the store.
+        case .initial, .variable: return
+        case .flag, .file:
+            throw Failure(.unusable, "\(data.origin): --store postgres://… keeps nothing in a directory: leave it out")
+        }
+    }
+
+    private static func url(_ value: SettingValue) throws(Failure) -> String {
+        let isURL = ["http://", "https://"].contains { value.text.hasPrefix($0) && value.text.count > $0.count }
+        guard isURL, value.text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw value.refusal("expected a URL such as http://10.0.0.2:8080")
+        }
+        return value.text
     }
 
     /// The addresses that `--listen` says, at least one.

@@ -28,6 +28,8 @@ struct Setting: Sendable {
         case number
         /// A string of parts between commas, or a list of them.
         case parts
+        /// `true` or `false`; its flag has no value.
+        case yesNo
         /// A list of strings, or the only one: it may be given several times, and a variable has its values between commas.
         case list
     }
@@ -58,8 +60,20 @@ extension Setting {
         flag: "data", value: "directory", initial: "./timerd-data",
         meaning: "The data directory; one server at a time")
     static let store = Setting(
-        flag: "store", value: "sqlite|memory", initial: "sqlite",
-        meaning: "Where timers are kept; memory: nothing survives the process")
+        flag: "store", value: "sqlite|memory|postgres://…", initial: "sqlite", hidesPassword: true,
+        meaning: "Where timers are kept; memory: nothing survives the process; a PostgreSQL can have several servers")
+    static let storePasswordFile = Setting(
+        flag: "store-password-file", value: "file", initial: nil,
+        meaning: "The password for PostgreSQL, on the first line; ~/.pgpass and PGPASSFILE are read too")
+    static let partitions = Setting(
+        flag: "partitions", value: "n", initial: nil, form: .number,
+        meaning: "Into how many partitions a new store is divided, a power of two up to 1024. Default 64 in PostgreSQL")
+    static let migrate = Setting(
+        flag: "migrate", value: "true|false", initial: "false", form: .yesNo,
+        meaning: "Make PostgreSQL's tables at start, or bring them to this version, as timerd store migrate does")
+    static let clusterURL = Setting(
+        flag: "cluster-url", value: "url", initial: nil,
+        meaning: "Where this server is reached, told to who asks another one. Default its first listener")
     static let durability = Setting(
         flag: "durability", value: "commit|interval=D", initial: "commit",
         meaning: "commit: an answer leaves when it is on disk; interval=100ms: at once, a crash may lose the last 100ms"
@@ -142,7 +156,8 @@ extension Setting {
 
     /// The server's settings, which its file may hold.
     static let serve = [
-        listen, data, store, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
+        listen, data, store, storePasswordFile, partitions, migrate, clusterURL, durability, maxTimers, maxStreams,
+        maxConnections, maxConnectionsPerAddress,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy,

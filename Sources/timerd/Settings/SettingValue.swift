@@ -50,6 +50,12 @@ struct SettingValue {
         return number
     }
 
+    /// The value as yes or no.
+    func yesNo() throws(Failure) -> Bool {
+        guard let value = Bool(text) else { throw refusal("expected true or false") }
+        return value
+    }
+
     /// The value as a size of at least `minimum` bytes.
     func bytes(_ minimum: Int) throws(Failure) -> Int {
         guard let size = ByteSize.parse(text[...]), size >= minimum else {

@@ -1,4 +1,57 @@
+import PostgresLog
+import TimerLog
+
 /// Where timers are kept.
-enum StoreKind: String, CaseIterable, Sendable {
-    case sqlite, memory
+enum StoreKind: Sendable {
+    case sqlite
+    case memory
+    case postgres(PostgresAddress)
+
+    /// Reads `--store`, and `--store-password-file` beside the address of a database.
+    ///
+    /// - Throws: `usage` for a password on the command line, which `ps` shows; no error shows one.
+    init(_ settings: SettingReader) throws(Failure) {
+        let value = try settings.one(.store)
+        switch value.text {
+        case "sqlite": self = .sqlite
+        case "memory": self = .memory
+        default:
+            guard PostgresAddress.isURI(value.text) else {
+                throw value.refusal("expected sqlite, memory or the URI of a PostgreSQL database, postgres://…")
+            }
+            self = .postgres(try Self.address(value, settings))
+        }
+        if case .postgres = self { return }
+        for setting in [Setting.storePasswordFile, .clusterURL] {
+            guard let other = try settings.all(setting).first else { continue }
+            throw other.refusal("it is for --store postgres://… alone")
+        }
+        if let asked = try settings.all(.migrate).first, try asked.yesNo() {
+            throw asked.refusal("it is for --store postgres://… alone")
+        }
+    }
+
+    /// Whether it is the database of a cluster.
+    var isShared: Bool { if case .postgres = self { true } else { false } }
+
+    /// Whether it is a data directory.
+    var isDirectory: Bool { if case .sqlite = self { true } else { false } }
+
+    private static func address(_ value: SettingValue, _ settings: SettingReader) throws(Failure) -> PostgresAddress {
+        let password = try settings.all(.storePasswordFile).first.map { file throws(Failure) in
+            try PasswordFile.read(file.nonEmpty())
+        }
+        let address: PostgresAddress
+        do throws(StoreError) {
+            address = try PostgresAddress(value.text, password: password)
+        } catch {
+            throw value.hiddenRefusal(error.description)
+        }
+        if address.namesPassword, case .flag = value.origin {
+            throw value.hiddenRefusal(
+                "a password in it is shown to whoever lists processes; give it by "
+                    + "--\(Setting.storePasswordFile.flag), PGPASSFILE, or the whole URI as \(Setting.store.variable)")
+        }
+        return address
+    }
 }

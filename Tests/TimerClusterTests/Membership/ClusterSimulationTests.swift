@@ -3,12 +3,17 @@ import Testing
 import TimerCluster
 
 struct ClusterSimulationTests {
-    private static func outcome(_ seed: UInt64, _ bug: ClusterSimulation.Bug = .none) -> String? {
+    /// What was broken; nil where nothing was.
+    private static func outcome(
+        _ seed: UInt64, _ bug: ClusterSimulation.Bug = .none, isTraced: Bool = false
+    ) -> String? {
+        let simulation = ClusterSimulation(seed: seed, bug: bug)
+        simulation.isTraced = isTraced
         do throws(ClusterSimulation.Broken) {
-            try ClusterSimulation(seed: seed, bug: bug).run(seconds: 40)
+            try simulation.run(seconds: 40)
             return nil
         } catch {
-            return error.description
+            return isTraced || bug != .none ? error.description : outcome(seed, isTraced: true)
         }
     }
 

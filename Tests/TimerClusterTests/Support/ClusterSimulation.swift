@@ -65,6 +65,8 @@ final class ClusterSimulation {
     var ends = 0
     var appendsFenced = 0
     var trace: [String] = []
+    /// Whether what happens is written down, which takes long.
+    var isTraced = false
     private var turnsAtOnce = 0
 
     init(seed: UInt64, bug: Bug = .none, nodes count: Int? = nil, partitions: Int? = nil) {
@@ -80,7 +82,8 @@ final class ClusterSimulation {
         for number in 0..<(count ?? Int(random.number(2...5))) {
             nodes.append(
                 SimulatedNode(
-                    number, speaks: speaks == 1 && random.chance(oneIn: 8) ? 0 : speaks, rate: random.number(900...1100),
+                    number, speaks: speaks == 1 && random.chance(oneIn: 8) ? 0 : speaks,
+                    rate: random.number(900...1100),
                     wallOffset: random.number(-100_000_000...100_000_000), partitions: partitions))
         }
     }
@@ -148,6 +151,7 @@ final class ClusterSimulation {
     }
 
     func note(_ what: @autoclosure () -> String) {
+        guard isTraced else { return }
         trace.append("\(Double(time / 1000) / 1e6) \(what())")
         if trace.count > 400 { trace.removeFirst(200) }
     }

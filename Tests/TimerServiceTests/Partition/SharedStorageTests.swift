@@ -12,6 +12,7 @@ private final class ManualPlace: ClusterPlace {
     private static let start: Int64 = 1_000
     let lease = Lease { ManualPlace.start }
     var owner: String? { "http://other:1" }
+    let (takeovers, fenced) = (0, 0)
 
     init(isValid: Bool = true) { if isValid { renew() } }
 
@@ -108,7 +109,7 @@ struct SharedStorageTests {
         #expect(throws: ServiceError.shuttingDown) { try running.create("late", in: 2) }
         let kept = try running.create("kept", in: 1)
         try eventually("it is durable") { kept() == .durable }
-        running.service.drop(2)
+        running.service.drop([2])
         #expect(running.service.partitions.value[2] == nil)
         #expect(running.service.standing == .serving)
         #expect(!running.service.ownsAll)
@@ -133,7 +134,7 @@ struct SharedStorageTests {
         let running = try SharedService(leased: false)
         let fate = try running.create("held", in: 1)
         try eventually("it is on disk") { try running.rows(1).count == 1 }
-        for number in 0..<4 { running.service.drop(number) }
+        running.service.drop([0, 1, 2, 3])
         #expect(fate() == .unknown)
         #expect(running.service.standing == .standby(owner: "http://other:1"))
         running.service.stop()
@@ -144,7 +145,7 @@ struct SharedStorageTests {
         running.volume.shut()
         let fate = try running.create("old", in: 1)
         try eventually("the append waits") { running.volume.isHolding }
-        running.service.drop(1)
+        running.service.drop([1])
         #expect(fate() == .unknown)
         try running.service.adopt(1)
         running.volume.shut(false)

@@ -1,0 +1,203 @@
+internal import Platform
+public import TimerLog
+
+/// The directory of a cluster in PostgreSQL, over a connection of its own. One thread at a time calls.
+public final class PostgresDirectory: ClusterDirectory {
+    /// How long a beat is waited for: if its connection is dead, there is time for another one before the lease is over.
+    public static let beatLimit: Int64 = 1_250_000_000
+    /// How long a take waits for what a statement of the old owner holds.
+    public static let lockLimit: Int64 = 500_000_000
+    /// How many times a statement that met another one is repeated.
+    private static let tries = 4
+
+    private struct State {
+        var session: Int64 = 0
+        var link: PostgresLink
+        /// The backend that was told how long to wait for locks.
+        var backend: Int32?
+    }
+
+    private let address: PostgresAddress
+    private let timeouts: PostgresTimeouts
+    private let state: Guarded<State>
+
+    /// Makes a directory that connects when it is first called.
+    public init(_ address: PostgresAddress) {
+        self.address = address
+        var timeouts = PostgresTimeouts()
+        timeouts.connect = Self.beatLimit
+        self.timeouts = timeouts
+        state = Guarded(State(link: Self.link(address, 0, timeouts)))
+    }
+
+    private static func link(_ address: PostgresAddress, _ session: Int64, _ timeouts: PostgresTimeouts) -> PostgresLink
+    {
+        PostgresLink(address, for: PostgresConnection.Purpose(session: session), timeouts)
+    }
+
+    /// As the protocol says.
+    public func join(_ node: ClusterNode) throws(StoreError) {
+        _ = try run(
+            DirectoryStatements.join, "joining the cluster", session: node.session, within: Self.beatLimit,
+            [
+                .int8(node.session), .text(node.url), .int4(Int32(node.reads)), .int4(Int32(node.speaks)),
+                .int8(node.skew ?? .min), .bool(node.isLeaving),
+            ])
+    }
+
+    /// As the protocol says.
+    public func beat(_ beat: NodeBeat) throws(StoreError) -> ClusterView {
+        let found = try run(
+            DirectoryStatements.beat, "beating", session: beat.session, within: Self.beatLimit,
+            [.int8(beat.session), .int8(beat.promised), .int8(beat.skew ?? .min), .bool(beat.isLeaving)])
+        guard found.count > 0 else { throw StoreError(.damaged, "PostgreSQL answered a beat with nothing") }
+        let isLive = found.bool(0, 0)
+        var nodes: [ClusterNode] = []
+        for row in 0..<found.count where !found.isNull(row, 4) {
+            let skew = found.integer(row, 9)
+            var node = ClusterNode(
+                session: found.integer(row, 4), beat: found.integer(row, 5), url: found.text(row, 6),
+                reads: Int(found.integer(row, 7)), speaks: Int(found.integer(row, 8)), skew: skew == .min ? nil : skew,
+                isLeaving: found.bool(row, 10))
+            if node.session == beat.session {
+                // The statement reads what was before it.
+                guard isLive else { continue }
+                node.beat += 1
+                node.skew = beat.skew
+                node.isLeaving = beat.isLeaving
+            }
+            nodes.append(node)
+        }
+        return ClusterView(
+            isLive: isLive, nodes: nodes, epochs: found.integer(0, 1), format: Int(found.integer(0, 2)),
+            realtime: found.integer(0, 3) * 1000)
+    }
+
+    /// As the protocol says.
+    public func owners() throws(StoreError) -> [PartitionOwner] {
+        let found = try run(DirectoryStatements.owners, "reading the owners of partitions", [])
+        let owners = (0..<found.count).map { row in
+            PartitionOwner(
+                partition: Int(found.integer(row, 0)), epoch: found.integer(row, 1), session: found.integer(row, 2))
+        }
+        guard owners.indices.allSatisfy({ owners[$0].partition == $0 }) else {
+            throw StoreError(.damaged, "the table timerd_partition is damaged: partitions are missing")
+        }
+        return owners
+    }
+
+    /// As the protocol says.
+    public func end(_ session: Int64, at beat: Int64) throws(StoreError) -> Bool {
+        let found = try run(
+            DirectoryStatements.end, "ending the session of a node that is silent", [.int8(session), .int8(beat)])
+        return found.changed == 1
+    }
+
+    /// As the protocol says.
+    public func leave(_ session: Int64) throws(StoreError) {
+        _ = try run(
+            DirectoryStatements.leave, "leaving the cluster", session: session, within: Self.beatLimit,
+            [.int8(session)])
+    }
+
+    /// As the protocol says.
+    public func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
+        try begin(DirectoryStatements.take, order, [])
+    }
+
+    /// As the protocol says.
+    public func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
+        try begin(DirectoryStatements.give, order, [.int8(order.from)])
+    }
+
+    private func begin(
+        _ statement: PostgresStatement, _ order: TakeOrder, _ more: [PostgresValue]
+    ) throws(StoreError) -> TakeOutcome {
+        let values: [PostgresValue] = [
+            .int8(order.session), .int4(Int32(order.partition)), .int8(order.epoch), .int8(order.clock),
+            .bytes(BatchRows.barrier()),
+        ]
+        let caller = statement.name == DirectoryStatements.give.name ? order.from : order.session
+        var tried = 0
+        while true {
+            tried += 1
+            do throws(PostgresFailure) {
+                let found = try attempt(statement, session: caller, within: timeouts.statement, values + more)
+                guard found.count > 0 else { return .refused }
+                let previous = found.integer(0, 1)
+                return .taken(
+                    Barrier(
+                        epoch: found.integer(0, 0), previous: LogEnd.shown(previous, in: order.partition),
+                        position: found.integer(0, 2)))
+            } catch {
+                guard error.isCertain else { throw error.passingError("taking partition \(order.partition)") }
+                if error.isLockTimeout { return .blocked }
+                // An append of the old owner has just been committed, or another node takes as well.
+                let isMet = error.isDuplicate || error.isCollision
+                guard isMet && tried < Self.tries else {
+                    throw error.passingError("taking partition \(order.partition)")
+                }
+            }
+        }
+    }
+
+    /// As the protocol says.
+    public func endConnections(of session: Int64) throws(StoreError) -> Int {
+        let name = PostgresConnection.Purpose(session: session).applicationName
+        let found = try run(DirectoryStatements.endConnections, "ending a session's connections", [.text(name)])
+        return Int(found.integer(0, 0))
+    }
+
+    /// As the protocol says.
+    public func announce(format: Int) throws(StoreError) {
+        _ = try run(DirectoryStatements.announce, "announcing a format", [.text("\(format)")])
+    }
+
+    /// As the protocol says.
+    public func forget(promisedBefore position: Int64) throws(StoreError) -> Int {
+        try run(DirectoryStatements.forget, "forgetting ended sessions", [.int8(position)]).changed
+    }
+
+    /// As the protocol says.
+    public func close() { state.withLock { $0.link }.close() }
+
+    private func run(
+        _ statement: PostgresStatement, _ activity: String, session: Int64? = nil, within limit: Int64? = nil,
+        _ values: [PostgresValue]
+    ) throws(StoreError) -> PostgresResult {
+        do throws(PostgresFailure) {
+            return try attempt(statement, session: session, within: limit ?? timeouts.statement, values)
+        } catch {
+            throw error.passingError(activity)
+        }
+    }
+
+    private func attempt(
+        _ statement: PostgresStatement, session: Int64?, within limit: Int64, _ values: [PostgresValue]
+    ) throws(PostgresFailure) -> PostgresResult {
+        let end = Clocks.monotonic() + limit
+        let (link, told) = link(for: session)
+        let result = try link.use { connection throws(PostgresFailure) -> PostgresResult in
+            if connection.backend != told {
+                try connection.execute(
+                    "SET lock_timeout = \(Self.lockLimit / 1_000_000)", within: max(1, end - Clocks.monotonic()))
+                state.withLock { $0.backend = connection.backend }
+            }
+            return try connection.run(statement, values, within: max(1, end - Clocks.monotonic()))
+        }
+        // The commit is not known to be on the standby that it was to wait for.
+        if let warning = result.warning { throw PostgresFailure(warning, isCertain: false) }
+        return result
+    }
+
+    /// The link, whose connection the server knows by the session: what it leaves under way can be ended with the session.
+    private func link(for session: Int64?) -> (PostgresLink, Int32?) {
+        state.withLock { state in
+            if let session, session != state.session {
+                state.link.close()
+                state = State(session: session, link: Self.link(address, session, timeouts))
+            }
+            return (state.link, state.backend)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Platform
+import PostgresLog
+import TimerCluster
+import TimerLog
+import TimerService
+
+/// A server's part in a cluster: its session and lease, and the partitions that it takes and drops.
+final class ClusterMember: ClusterPlace, PartitionHost {
+    private struct State {
+        var service: TimerService?
+        var loop: MembershipLoop?
+        /// Whether it is known for the first time who serves: this server has all its partitions, or another one is the owner.
+        var isSettled = false
+    }
+
+    let lease = Lease()
+    private let volume: PostgresLogVolume
+    private let tell: @Sendable (ClusterEvent) -> Void
+    /// Called now and then while a log is read.
+    private let moved: @Sendable () -> Void
+    private let state = Guarded(State())
+
+    /// How many logs are read at once.
+    private static let adopters = 2
+    /// How long a stop waits for the database to note that this server has left.
+    static let leaveSeconds = 2.0
+    /// Between two looks who serves, in nanoseconds.
+    private static let settlingPause: Int64 = 10_000_000
+
+    /// - Parameters:
+    ///   - moved: called now and then while a log is read.
+    ///   - tell: hears what an operator should; any thread.
+    init(
+        _ volume: PostgresLogVolume, moved: @escaping @Sendable () -> Void,
+        tell: @escaping @Sendable (ClusterEvent) -> Void
+    ) {
+        self.volume = volume
+        self.moved = moved
+        self.tell = tell
+    }
+
+    /// Draws the number of a session, which is positive.
+    @Sendable static func newSession() -> Int64 { Int64(KernelRandom.words(1)[0] >> 1) | 1 }
+
+    private var standing: ClusterStanding? { state.withLock { $0.loop }?.standing }
+
+    var owner: String? { standing?.ownerURL() }
+    var takeovers: Int { standing?.takeovers ?? 0 }
+    var fenced: Int { standing?.fenced ?? 0 }
+
+    /// Joins the cluster, whose partitions `service` serves from then on as they come.
+    ///
+    /// - Parameter url: where this server is reached.
+    func join(_ service: TimerService, at url: String, _ address: PostgresAddress) {
+        let membership = Membership(
+            NodeProfile(url: url, reads: Int(BatchHeader.format), speaks: 0), partitions: volume.layout.count,
+            at: ClusterInstant.current(), newSession: Self.newSession)
+        let loop = MembershipLoop(membership, lease: lease, host: self) { PostgresDirectory(address) }
+        service.onFenced { [weak loop] number in loop?.fenced(number) }
+        state.withLock { state in
+            state.service = service
+            state.loop = loop
+        }
+        loop.start(adopters: Self.adopters)
+    }
+
+    /// Waits until it is known who serves, or until `isStopping`.
+    func waitUntilSettled(orUntil isStopping: () -> Bool) {
+        while let service = state.withLock({ $0.service }), !service.ownsAll, owner == nil, !isStopping() {
+            moved()
+            _ = state.wait(nanoseconds: Self.settlingPause) { _ in nil as Void? }
+        }
+    }
+
+    /// Takes nothing more; the partitions that it has stay until `leave`.
+    func drain() { state.withLock { $0.loop }?.drain() }
+
+    /// Leaves the cluster, so that others may take its partitions at once. Waits up to `seconds` for that.
+    func leave(seconds: Double) { state.withLock { $0.loop }?.leave(seconds: seconds) }
+
+    func adopt(_ owner: PartitionOwner) throws(StoreError) {
+        guard let service = state.withLock({ $0.service }) else { return }
+        volume.begin(session: owner.session)
+        try service.adopt(owner.partition, moved: moved)
+    }
+
+    func drop(_ partitions: [Int]) { state.withLock { $0.service }?.drop(partitions) }
+
+    func report(_ event: ClusterEvent) { tell(event) }
+}

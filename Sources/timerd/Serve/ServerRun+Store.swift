@@ -1,0 +1,83 @@
+import Logging
+import Platform
+import PostgresLog
+import TimerAPI
+import TimerLog
+import TimerService
+
+/// How a run opens what its timers are kept in.
+extension ServerRun {
+    /// A service, and its part in a cluster if the store is shared.
+    struct Opened {
+        let service: TimerService
+        var member: ClusterMember?
+        var address: PostgresAddress?
+
+        /// Joins the cluster, if there is one, and waits until it is known who serves, or until a signal asks to stop.
+        func join(url: String, until signals: Signals) {
+            guard let member, let address else { return }
+            member.join(service, at: url, address)
+            member.waitUntilSettled { signals.isAskedToStop }
+        }
+    }
+
+    /// Reads the log, or connects to the database of a cluster.
+    ///
+    /// - Parameter claimed: called once the data directory is this server's.
+    func open(_ recovery: Heartbeat, claimed: () -> Void) throws(Failure) -> Opened {
+        do throws(StoreError) {
+            switch configuration.store {
+            case .sqlite:
+                let store = SQLiteLogStore(directory: configuration.dataDirectory)
+                try store.claim()
+                claimed()
+                return Opened(service: try service(SingleLogVolume(store), recovery))
+            case .memory:
+                let layout = configuration.partitions.flatMap(PartitionLayout.init(strided:)) ?? .single
+                return Opened(service: try service(MemoryLogVolume(layout), recovery))
+            case .postgres(let address): return try open(address, recovery)
+            }
+        } catch {
+            throw Failure(error, directory: configuration.store.isDirectory ? configuration.dataDirectory : "--store")
+        }
+    }
+
+    private func service(
+        _ volume: any LogVolume, owning numbers: [Int]? = nil, member: ClusterMember? = nil, _ recovery: Heartbeat
+    ) throws(StoreError) -> TimerService {
+        try TimerService(
+            volume: volume, owning: numbers, place: member, configuration: configuration.engine,
+            alarm: configuration.alarm.make(), recovery: recovery,
+            sending: DeliverySending(version: Release.version, event: WebhookEvents.event), report: operatorLog.report)
+    }
+
+    private func open(_ address: PostgresAddress, _ recovery: Heartbeat) throws(StoreError) -> Opened {
+        let volume = try connect(to: address, recovery)
+        let member = ClusterMember(volume, moved: recovery.beat, tell: operatorLog.reportCluster)
+        return Opened(
+            service: try service(volume, owning: [], member: member, recovery), member: member, address: address)
+    }
+
+    /// Connects to a database; waits while it can't be reached.
+    private func connect(to address: PostgresAddress, _ recovery: Heartbeat) throws(StoreError) -> PostgresLogVolume {
+        while true {
+            recovery.beat()
+            do throws(StoreError) {
+                if configuration.migrates {
+                    let partitions = configuration.partitions ?? PostgresSchema.partitionsByDefault
+                    _ = try PostgresSchema.migrate(address, partitions: partitions)
+                }
+                return try PostgresLogVolume(address, session: ClusterMember.newSession()) { [logger] warning in
+                    logger.warning("\(warning)")
+                }
+            } catch {
+                guard error.kind == .unavailable || error.kind == .io else { throw error }
+                operatorLog.tellSeldom("the database can't be reached; it is tried again", "\(error)")
+                _ = Guarded(()).wait(nanoseconds: Self.connectPause) { _ in nil as Void? }
+            }
+        }
+    }
+
+    /// Between two attempts to connect, in nanoseconds.
+    private static let connectPause: Int64 = 500_000_000
+}

@@ -1,0 +1,23 @@
+import Platform
+
+/// The file of PostgreSQL's password.
+enum PasswordFile {
+    /// Most bytes of it.
+    private static let limit = 4096
+
+    /// Reads the first line, white space included.
+    ///
+    /// No error shows the file's content.
+    static func read(_ path: String) throws(Failure) -> String {
+        guard let bytes = FileBytes.read(path, limit: limit + 1) else {
+            throw Failure(.unusable, "the password file \(path) can't be read or is no regular file")
+        }
+        guard bytes.count <= limit else { throw Failure(.unusable, "the password file \(path) is over 4 KiB") }
+        var line = bytes.prefix { $0 != 0x0a }
+        if line.last == 0x0d { line.removeLast() }
+        guard !line.isEmpty, !line.contains(0), let text = String(validating: line, as: UTF8.self) else {
+            throw Failure(.unusable, "the first line of the password file \(path) is no password")
+        }
+        return text
+    }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import PostgresLog
+
+/// The database of a command that works on one.
+struct DatabaseOptions: ParsableArguments {
+    @Option(name: Setting.store.name, help: Setting.store.help) var store: String?
+    @Option(name: Setting.storePasswordFile.name, help: Setting.storePasswordFile.help) var storePasswordFile: String?
+
+    /// What the flags, and that of one more setting, and the environment say.
+    func settings(_ flag: String, _ value: String?) throws(Failure) -> SettingReader {
+        let flags = [Setting.store.flag: store, Setting.storePasswordFile.flag: storePasswordFile, flag: value]
+        return try SettingReader(flags: flags.compactMapValues { $0.map { [$0] } }, Environment())
+    }
+
+    /// The database to work on.
+    func address(_ settings: SettingReader) throws(Failure) -> PostgresAddress {
+        guard case .postgres(let address) = try StoreKind(settings) else {
+            throw Failure(.usage, "--\(Setting.store.flag): expected the URI of a PostgreSQL database, postgres://…")
+        }
+        return address
+    }
+}
