@@ -218,6 +218,8 @@ public struct Membership: Sendable {
 
     private mutating func take(_ answer: DirectoryAnswer, to call: DirectoryCall, at now: ClusterInstant) {
         if call.isUrgent { isCallUnderWay = false }
+        // What a session has learnt that is being ended is of no use to the next one.
+        guard call.isUrgent || phase == .member else { return }
         switch (call.request, answer) {
         case (.beat(let beat), .view(let view)): took(view, to: beat, sentAt: call.issuedAt, at: now)
         case (.join, .done): joined(at: now)

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 import TimerCore
@@ -16,17 +15,8 @@ enum Seeds {
     /// A run ends after so many broken histories.
     private static let mostBroken = 3
 
-    private static func number(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-    }
-
-    /// The seeds of this run: what `SEED` or `SEEDS` ask for, else the fixed ones and a few fresh ones.
-    static func chosen() -> [UInt64] {
-        if let seed = number("SEED") { return [seed] }
-        let first = number("FIRST_SEED") ?? UInt64.random(in: 0..<1 << 32)
-        if let count = number("SEEDS") { return (0..<count).map { first &+ $0 } }
-        return Array(fixed) + (0..<freshCount).map { first &+ $0 }
-    }
+    /// The seeds of this run.
+    static func chosen() -> [UInt64] { SeedChoice.seeds(fixed: fixed, fresh: freshCount) }
 
     /// What histories did and reached.
     struct Tally {
@@ -65,6 +55,6 @@ enum Seeds {
     private static func lastSteps(_ seed: UInt64) -> String {
         guard let again = try? Simulation(seed: seed, traces: true) else { return "" }
         try? again.run(steps: steps)
-        return again.trace.suffix(Int(number("LAST") ?? UInt64(stepsTold))).joined(separator: "\n")
+        return again.trace.suffix(Int(SeedChoice.number("LAST") ?? UInt64(stepsTold))).joined(separator: "\n")
     }
 }

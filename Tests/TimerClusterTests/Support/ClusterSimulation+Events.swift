@@ -17,7 +17,10 @@ extension ClusterSimulation {
             }
             return
         // The directory and the log work whatever becomes of the node.
-        case .performs(let call, let deadline): return perform(call, deadline, event)
+        case .performs(let call, let deadline):
+            perform(call, deadline, event)
+            if case .take = call.request { try look() }
+            return
         case .appends(let partition, let session, let append, let isAnswered):
             return self.append(partition, session, append, isAnswered, event)
         default: break
@@ -194,6 +197,8 @@ extension ClusterSimulation {
         case 0...2:
             note("node \(node.number) stands still for \(length)")
             node.pausedUntil = time + length
+            // A virtual machine that was frozen may come back with an old calendar.
+            if random.chance(oneIn: 4) { node.wallOffset -= length }
         case 3, 4: crash(node, forSeconds: random.number(0...5))
         case 5:
             note("outage of \(length)")

@@ -60,6 +60,8 @@ final class ClusterSimulation {
     var slowUntil: Int64 = 0
     var isChaotic = true
     var epochs: [Int64]
+    /// Who owns what, as of the last call of the directory.
+    var owned: [PartitionOwner] = []
     var takes = 0
     var takeovers = 0
     var ends = 0
@@ -78,6 +80,7 @@ final class ClusterSimulation {
         volume = MemoryLogVolume(layout)
         directory = MemoryDirectory(volume, format: 2) { [clock] in Self.epoch + clock.withLock { $0 } }
         epochs = [Int64](repeating: 0, count: partitions)
+        owned = owners()
         let speaks = random.chance(oneIn: 2) ? 0 : 1
         for number in 0..<(count ?? Int(random.number(2...5))) {
             nodes.append(
@@ -162,16 +165,20 @@ final class ClusterSimulation {
 
     // MARK: What must hold
 
-    private func check() throws(Broken) {
-        let owners = owners()
-        for owner in owners {
+    /// Looks who owns what.
+    func look() throws(Broken) {
+        owned = owners()
+        for owner in owned {
             if owner.epoch < epochs[owner.partition] { throw broken("the epoch of \(owner.partition) fell") }
             epochs[owner.partition] = owner.epoch
         }
+    }
+
+    private func check() throws(Broken) {
         for node in nodes where node.isAwake && isLeaseValid(node) {
-            for (partition, served) in node.served where owners[partition].session != served.session {
+            for (partition, served) in node.served where owned[partition].session != served.session {
                 throw broken(
-                    "node \(node.number) shows partition \(partition), which session \(owners[partition].session) owns")
+                    "node \(node.number) shows partition \(partition), which session \(owned[partition].session) owns")
             }
         }
     }

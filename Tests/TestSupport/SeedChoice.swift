@@ -1,0 +1,17 @@
+import Foundation
+
+/// Which random histories a test run makes.
+package enum SeedChoice {
+    /// The number in the environment variable `name`.
+    package static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+    }
+
+    /// The seeds of this run: what `SEED` or `SEEDS` ask for, else the fixed ones and a few fresh ones.
+    package static func seeds(fixed: ClosedRange<UInt64>, fresh: UInt64) -> [UInt64] {
+        if let seed = number("SEED") { return [seed] }
+        let first = number("FIRST_SEED") ?? UInt64.random(in: 0..<1 << 32)
+        if let count = number("SEEDS") { return (0..<count).map { first &+ $0 } }
+        return Array(fixed) + (0..<fresh).map { first &+ $0 }
+    }
+}
