@@ -68,7 +68,8 @@ let package = Package(
             name: "TimerClusterTests",
             dependencies: ["TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(
-            name: "PostgresLogTests", dependencies: ["PostgresLog", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
+            name: "PostgresLogTests",
+            dependencies: ["PostgresLog", "TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "TestSupport"]),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "TestSupport"]),

@@ -1,0 +1,129 @@
+import Platform
+import TestSupport
+import Testing
+import TimerCluster
+import TimerLog
+
+@testable import PostgresLog
+
+/// Nodes of a cluster, each with its threads, on one PostgreSQL.
+struct ClusterLoopTests {
+    /// A node without a server: it opens the logs that it is given.
+    private final class Node: PartitionHost {
+        let lease = Lease()
+        let served = Guarded<[Int: any LogStore]>([:])
+        let events = Guarded<[ClusterEvent]>([])
+        private let address: PostgresAddress
+        private let volumes = Guarded<[Int64: PostgresLogVolume]>([:])
+        private let running = Guarded<MembershipLoop?>(nil)
+
+        init(_ number: Int, _ cluster: Cluster) {
+            address = cluster.address
+            let membership = Membership(
+                NodeProfile(url: "http://node-\(number)", reads: 2, speaks: 0), partitions: 4,
+                at: ClusterInstant.current(),
+                newSession: { Int64(truncatingIfNeeded: KernelRandom.words(1)[0] >> 1) })
+            let loop = MembershipLoop(membership, lease: lease, host: self) { [address] in PostgresDirectory(address) }
+            running.withLock { $0 = loop }
+            loop.start(adopters: 2)
+        }
+
+        deinit { running.withLock { $0 }?.abandon() }
+
+        var loop: MembershipLoop {
+            get throws { try #require(running.withLock { $0 }) }
+        }
+        var isServing: Bool { served.withLock { $0.count } == 4 && lease.isValid }
+
+        func adopt(_ owner: PartitionOwner) throws(StoreError) {
+            let volume = try volumes.withLock { volumes throws(StoreError) in
+                if let volume = volumes[owner.session] { return volume }
+                let made = try PostgresLogVolume(address, session: owner.session)
+                volumes = [owner.session: made]
+                return made
+            }
+            let store = volume.store(owner.partition)
+            _ = try store.open()
+            served.withLock { $0[owner.partition] = store }
+        }
+
+        func drop(_ partitions: [Int]) {
+            served.withLock { served in
+                for partition in partitions { served[partition] = nil }
+            }
+        }
+
+        func report(_ event: ClusterEvent) { events.withLock { $0.append(event) } }
+
+        /// As kill -9: not a word to the others.
+        func die() throws {
+            try loop.abandon()
+            running.withLock { $0 = nil }
+        }
+    }
+
+    private static func pair(_ cluster: Cluster) throws -> (owner: Node, other: Node) {
+        let first = Node(0, cluster)
+        try eventually("the first node serves") { first.isServing }
+        let second = Node(1, cluster)
+        try eventually("the second node stands by") {
+            second.events.withLock { $0.contains(.standsBy(owner: "http://node-0")) }
+        }
+        return (first, second)
+    }
+
+    @Test func `when the owner dies another node takes all partitions`() throws {
+        let cluster = try Cluster()
+        let (owner, other) = try Self.pair(cluster)
+        #expect(other.served.withLock { $0.isEmpty })
+        #expect(try other.loop.standing.ownerURL() == "http://node-0")
+        try owner.die()
+        try eventually("the other node serves") { other.isServing }
+        #expect(try other.loop.standing.takeovers == 4)
+        #expect(try other.loop.standing.ownerURL() == nil)
+        try eventually("the operator is told") { other.events.withLock { $0.contains(.took([0, 1, 2, 3])) } }
+    }
+
+    @Test func `an owner that leaves is replaced without waiting for its silence`() throws {
+        let cluster = try Cluster()
+        let (owner, other) = try Self.pair(cluster)
+        try owner.loop.drain()
+        try owner.loop.leave(seconds: 10)
+        #expect(!owner.lease.isValid && owner.served.withLock { $0.isEmpty })
+        try eventually("the other node serves") { other.isServing }
+        #expect(!other.events.withLock { $0.contains { if case .ended = $0 { true } else { false } } })
+    }
+
+    @Test func `a restart of the server costs nobody its partitions`() throws {
+        let server = try PostgresServer()
+        let cluster = try Cluster(on: server)
+        let (owner, other) = try Self.pair(cluster)
+        let epochs = try cluster.integer("SELECT sum(epoch) FROM timerd_partition")
+        let session = try owner.loop.standing.session
+        let start = Clocks.boottime()
+        try server.restart(.immediate)
+        try eventually("the lease counts from a beat to the new server") {
+            owner.lease.isValid && owner.lease.remaining > start + 2_100_000_000 - Clocks.boottime()
+        }
+        #expect(try owner.loop.standing.session == session && owner.isServing)
+        #expect(try cluster.integer("SELECT sum(epoch) FROM timerd_partition") == epochs)
+        #expect(try other.loop.standing.takeovers == 0)
+    }
+
+    @Test func `a node whose session was ended drops everything and comes back with another`() throws {
+        let cluster = try Cluster()
+        let (owner, other) = try Self.pair(cluster)
+        let session = try owner.loop.standing.session
+        try cluster.execute("UPDATE timerd_node SET ended = true WHERE session = \(session)")
+        try eventually("the first node has learnt so") {
+            owner.events.withLock { $0.contains(.sessionEnded(session: session)) }
+        }
+        // The plan names the first node again, unless the second was quicker than its new session.
+        try eventually("one of the nodes serves") { owner.isServing != other.isServing }
+        let serving = owner.isServing ? owner : other
+        let owning = try serving.loop.standing.session
+        #expect(owning != session)
+        let theirs = try cluster.integer("SELECT count(*) FROM timerd_partition WHERE session = \(owning)")
+        #expect(theirs == 4)
+    }
+}
