@@ -1,0 +1,127 @@
+import TestSupport
+import TimerCluster
+import TimerLog
+
+/// A membership whose directory a test plays by hand.
+struct MembershipBench {
+    static let millisecond: Int64 = 1_000_000
+    var membership: Membership
+    var now = ClusterInstant(boottime: 1_000_000_000, realtime: 1_700_000_000_000_000_000)
+    /// What was asked for and not done yet, calls aside.
+    var steps: [MembershipStep] = []
+    /// Calls without an answer.
+    var calls: [DirectoryCall] = []
+    /// What the directory answers.
+    var others: [ClusterNode] = []
+    var owners: [PartitionOwner]
+    var format = 2
+    /// How far the directory's calendar is behind the node's.
+    var skew: Int64 = 0
+
+    init(partitions: Int = 4) {
+        let sessions = SessionNumbers(first: 10)
+        membership = Membership(
+            NodeProfile(url: "http://b", reads: 2, speaks: 0), partitions: partitions, at: now,
+            newSession: { sessions.next() })
+        owners = (0..<partitions).map { PartitionOwner(partition: $0, epoch: 0, session: 0) }
+    }
+
+    /// A node that can't be forwarded to.
+    static func node(_ session: Int64, _ url: String, beat: Int64 = 0, skew: Int64? = nil) -> ClusterNode {
+        ClusterNode(session: session, beat: beat, url: url, reads: 2, speaks: 0, skew: skew)
+    }
+
+    mutating func pass(milliseconds: Int64) {
+        now.boottime += milliseconds * Self.millisecond
+        now.realtime += milliseconds * Self.millisecond
+    }
+
+    mutating func sort(_ made: [MembershipStep]) {
+        for step in made {
+            if case .call(let call) = step { calls.append(call) } else { steps.append(step) }
+        }
+    }
+
+    mutating func wake() { sort(membership.wake(at: now)) }
+
+    /// Passes time until the next thing is due.
+    mutating func sleep() {
+        now.realtime += max(0, membership.nextWake - now.boottime)
+        now.boottime = max(now.boottime, membership.nextWake)
+        wake()
+    }
+
+    func view(isLive: Bool = true) -> ClusterView {
+        let me = ClusterNode(session: membership.session, url: "http://b", reads: 2, speaks: 0)
+        return ClusterView(
+            isLive: isLive, nodes: ((isLive ? [me] : []) + others).sorted { $0.session < $1.session },
+            epochs: owners.reduce(0) { $0 + $1.epoch }, format: format, realtime: now.realtime - skew)
+    }
+
+    mutating func answer(_ call: DirectoryCall, _ answer: DirectoryAnswer) {
+        calls.removeAll { $0 == call }
+        sort(membership.answered(call, answer, at: now))
+    }
+
+    /// What the directory would answer.
+    mutating func answerAsAsked(_ call: DirectoryCall) {
+        switch call.request {
+        case .join, .leave, .announce: answer(call, .done)
+        case .beat: answer(call, .view(view()))
+        case .readOwners: answer(call, .owners(owners))
+        case .end: answer(call, .ended(true))
+        case .endConnections, .forget: answer(call, .count(0))
+        case .take(let order):
+            let owner = PartitionOwner(partition: order.partition, epoch: order.epoch + 1, session: order.session)
+            owners[order.partition] = owner
+            answer(call, .take(.taken(Barrier(epoch: owner.epoch, previous: 0, position: 1))))
+        }
+    }
+
+    /// Answers everything but takes, as long as there is anything.
+    mutating func settle() {
+        wake()
+        while let call = calls.first(where: { $0.order == nil }) { answerAsAsked(call) }
+    }
+
+    /// Answers everything, and does what is asked for.
+    mutating func settleAll() {
+        settle()
+        while !calls.isEmpty || !todo.isEmpty {
+            while let call = calls.first { answerAsAsked(call) }
+            for step in todo { perform(step) }
+        }
+    }
+
+    /// Adoptions and drops that were asked for.
+    var todo: [MembershipStep] {
+        steps.filter {
+            switch $0 {
+            case .adopt, .drop: true
+            default: false
+            }
+        }
+    }
+
+    mutating func perform(_ step: MembershipStep, _ error: StoreError? = nil) {
+        steps.removeAll { $0 == step }
+        switch step {
+        case .adopt(let owner): sort(membership.adopted(owner, error, at: now))
+        case .drop(let partitions): sort(membership.dropped(partitions, at: now))
+        default: break
+        }
+    }
+
+    /// The take-overs that wait for an answer.
+    var takes: [TakeOrder] { calls.compactMap(\.order) }
+
+    /// The beat that waits for an answer.
+    var beat: DirectoryCall? { calls.first { if case .beat = $0.request { true } else { false } } }
+
+    func reports(_ event: ClusterEvent) -> Bool { steps.contains(.report(event)) }
+}
+
+extension DirectoryCall {
+    /// The order of a take.
+    var order: TakeOrder? { if case .take(let order) = request { order } else { nil } }
+}
