@@ -44,11 +44,14 @@ check: setup-tests lint ## Check a change in some minutes: lint, and every test,
 test: setup-tests ## Run every test: Swift, and the real binary from outside
 	@Scripts/test.sh
 
-# What is left out needs another start, or SQLite's files; what nothing may run beside is not about partitions.
+# What is left out needs another start, or SQLite's files.
+test-partitions: export TEST_PARTITIONS = 4
+test-partitions: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
 test-partitions: setup-tests ## Run the black-box tests against memory that is divided into four partitions, side by side
 	swift build --product timerd
-	TEST_PARTITIONS=4 TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q -n 4 --dist loadgroup -m 'not alone' \
-	    Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
+	.venv/bin/pytest -q -n 4 --dist loadgroup -m 'not alone' Tests/BlackBox \
+	    --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
+	.venv/bin/pytest -q -m alone Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
 test-deploy: setup-deploy ## Check rules and alerts, and run the dashboard's queries on a Prometheus that scrapes a server
 	swift build --product timerd

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from client import Client
+from server import PARTITIONS
 from test_http import head, one_answer, status
 from test_resets import open_files, resident
 from timers import poll
@@ -273,11 +274,15 @@ def most_resident(server):
     return int(line.split()[1]) << 10
 
 
-def heavy_server(new_server, count=1000):
+HEAVY_TIMERS, HEAVY_PAYLOAD = 1000, 65_536
+PAYLOADS = HEAVY_TIMERS * HEAVY_PAYLOAD
+
+
+def heavy_server(new_server):
     """A server with timers of 64 KiB each; one of them is a watchdog."""
     server = new_server()
-    payload = "x" * 65_534
-    for start in range(0, count, 100):
+    payload = "x" * (HEAVY_PAYLOAD - 2)
+    for start in range(0, HEAVY_TIMERS, 100):
         server.client.batch([{"id": f"heavy-{start + number}", "after": "1h", "payload": payload} for number in range(100)],
                             "?results=brief").expect(200)
     server.client.create(id="w", watchdog="1h", payload=payload)
@@ -309,7 +314,8 @@ def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
         client.start()
     for client in clients:
         client.join(60)
-    assert most_resident(server) < 512 << 20
+    # Where memory keeps the log, it keeps the payloads once more.
+    assert most_resident(server) < (512 << 20) + (PAYLOADS if PARTITIONS else 0)
     # On a slow machine some find no room in time.
     served = [reply for reply in replies if reply.status == 200]
     for reply in served:
