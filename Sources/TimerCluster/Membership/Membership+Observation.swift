@@ -10,8 +10,11 @@ extension Membership {
         standing.nodes = view.nodes.filter { !gone.contains($0.session) }
         var seen: [Int64: Observation] = [:]
         for node in standing.nodes where node.session != session {
-            var one = observations[node.session] ?? Observation(beat: node.beat)
-            if one.beat == node.beat { one.unchanged += gap } else { one = Observation(beat: node.beat) }
+            // The gap counts only for a beat that was there at its beginning.
+            var one = Observation(beat: node.beat)
+            if let before = observations[node.session], before.beat == node.beat {
+                one.unchanged = before.unchanged + gap
+            }
             seen[node.session] = one
         }
         observations = seen

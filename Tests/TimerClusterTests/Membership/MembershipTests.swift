@@ -133,6 +133,35 @@ struct MembershipTests {
         #expect(bench.reports(.ended(silent)) && bench.membership.standing.servedCount == 4)
     }
 
+    @Test func `a node without a valid lease takes nothing`() throws {
+        var bench = MembershipBench()
+        bench.wake()
+        bench.answerAsAsked(try #require(bench.calls.first))
+        let beat = try #require(bench.beat)
+        bench.pass(milliseconds: 2000)
+        bench.answer(beat, .view(bench.view()))
+        let read = try #require(bench.calls.first { $0.request == .readOwners })
+        bench.answerAsAsked(read)
+        #expect(bench.takes.isEmpty)
+        bench.settle()
+        #expect(bench.takes.map(\.partition) == [0])
+    }
+
+    @Test func `a node is watched from when it was first seen`() throws {
+        var bench = MembershipBench()
+        bench.settle()
+        bench.sleep()
+        let silent = MembershipBench.node(7, "http://a", beat: 1)
+        bench.others = [silent]
+        bench.settle()
+        let start = bench.now.boottime
+        while !bench.calls.contains(where: { $0.request == .end(silent) }) {
+            bench.sleep()
+            bench.answerAsAsked(try #require(bench.beat))
+        }
+        #expect(bench.now.boottime - start == MembershipTiming.silence)
+    }
+
     @Test func `a beat that goes on, or time without an answer, ends nobody`() throws {
         var bench = MembershipBench()
         bench.others = [MembershipBench.node(7, "http://a", beat: 5)]
