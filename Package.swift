@@ -63,7 +63,8 @@ let package = Package(
         .testTarget(name: "TimerCoreTests", dependencies: ["TimerCore", "TestSupport"]),
         .testTarget(name: "WireJSONTests", dependencies: ["WireJSON", "TestSupport"]),
         .testTarget(
-            name: "TimerLogTests", dependencies: ["TimerLog", "TimerCore", "Platform", "CSQLite", "TestSupport"]),
+            name: "TimerLogTests",
+            dependencies: ["TimerLog", "PostgresLog", "TimerCore", "Platform", "CSQLite", "TestSupport"]),
         .testTarget(
             name: "TimerClusterTests",
             dependencies: ["TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),

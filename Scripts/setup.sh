@@ -11,6 +11,8 @@ readonly SWIFT_MAJOR=6 SWIFT_MINOR=3
 readonly REQUIREMENTS=Tests/BlackBox/requirements.txt
 readonly STAMP=.venv/requirements.installed
 readonly PROMETHEUS=.build/prometheus
+# Says whether an installation of PostgreSQL's server makes a database, and starts it.
+readonly CREATE_CLUSTER=/etc/postgresql-common/createcluster.conf
 # How long another apt may hold its locks.
 readonly LOCK_SECONDS=120
 
@@ -42,9 +44,11 @@ missing_packages() {
         pkg-config --exists libcurl || echo libcurl4-openssl-dev
         pkg-config --exists libcrypto || echo libssl-dev
         pkg-config --exists tomlplusplus || echo libtomlplusplus-dev
+        pkg-config --exists libpq || echo libpq-dev
+        pkg-config --exists libzstd || echo libzstd-dev
     else
         printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev \
-            libtomlplusplus-dev
+            libtomlplusplus-dev libpq-dev libzstd-dev
     fi
     if [[ $1 != build ]]; then
         command -v openssl >/dev/null || echo openssl
@@ -59,6 +63,7 @@ missing_packages() {
         command -v chromium chromium-browser google-chrome >/dev/null || echo chromium
         command -v chromedriver chromium.chromedriver >/dev/null || echo chromium-driver
         command -v java >/dev/null || echo default-jre-headless
+        compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || echo postgresql
     fi
     if [[ $1 == clients ]]; then
         command -v go >/dev/null || echo golang-go
@@ -81,6 +86,11 @@ install_packages() {
             fail "Nothing was installed. Once you have installed them, try again."
     fi
     echo "timerd: running $command" >&2
+    # The tests start servers of their own: Debian's package is kept from making and starting one.
+    if [[ " $* " == *' postgresql '* && ! -e $CREATE_CLUSTER ]]; then
+        "${as_root[@]}" mkdir -p "${CREATE_CLUSTER%/*}"
+        echo 'create_main_cluster = false' | "${as_root[@]}" tee "$CREATE_CLUSTER" >/dev/null
+    fi
     apt_get update
     apt_get install -y --no-install-recommends "$@"
 }

@@ -35,6 +35,8 @@ package final class PostgresServer: Sendable {
     private let data: String
     private let settings: [String]
     private let process = Guarded<Process?>(nil)
+    /// The servers that run, by their process ids, with their folders: those of the last tests end with the test process.
+    private static let running = Guarded<[pid_t: String]>([:])
 
     /// Starts a server.
     ///
@@ -57,6 +59,7 @@ package final class PostgresServer: Sendable {
     deinit {
         process.withLock { process in
             guard let process, process.isRunning else { return }
+            Self.running.withLock { $0[process.processIdentifier] = nil }
             kill(process.processIdentifier, SIGCONT)
             // SIGQUIT ends it at once, with its backends.
             kill(process.processIdentifier, SIGQUIT)
@@ -77,6 +80,7 @@ package final class PostgresServer: Sendable {
             guard let process else { return }
             kill(process.processIdentifier, end == .fast ? SIGINT : SIGQUIT)
             process.waitUntilExit()
+            Self.running.withLock { $0[process.processIdentifier] = nil }
         }
     }
 
@@ -98,6 +102,7 @@ package final class PostgresServer: Sendable {
         made.standardError = handle
         try made.run()
         process.withLock { $0 = made }
+        Self.running.withLock { $0[made.processIdentifier] = folder }
         try eventually("the server is ready") {
             guard made.isRunning else { throw Missing(description: "the server did not start; see \(log)") }
             return try Self.status(programs + "/pg_isready", "-q", "-h", folder) == 0
@@ -120,7 +125,15 @@ package final class PostgresServer: Sendable {
         guard let programs else { throw Missing(description: "PostgreSQL's server is not installed: make setup-tests") }
         let folder = "/tmp/timerd-pg-\(getpid())-template"
         try run("/bin/mkdir", "-m", "755", folder)
-        atexit { _ = try? PostgresServer.run("/bin/rm", "-rf", "/tmp/timerd-pg-\(getpid())-template") }
+        atexit {
+            let running = PostgresServer.running.withLock { $0 }
+            for pid in running.keys { kill(pid, SIGQUIT) }
+            for (pid, folder) in running {
+                try? eventually("a server has ended") { kill(pid, 0) != 0 }
+                try? FileManager.default.removeItem(atPath: folder)
+            }
+            try? FileManager.default.removeItem(atPath: "/tmp/timerd-pg-\(getpid())-template")
+        }
         if geteuid() == 0 { try run("/bin/chown", "postgres", folder) }
         let initdb = [
             programs + "/initdb", "-D", folder + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",

@@ -266,6 +266,8 @@ internal import TimerLog
         let text =
             unsafe cpq_message(result).map { unsafe String(cString: $0) }
             ?? firstLine(unsafe String(cString: PQresultErrorMessage(result)))
+        // Statements are prepared once in each session, under names of their own.
+        if state == "42P05" || state == "26000" { return PoolerCheck.failure }
         return PostgresFailure(address.withoutSecrets(text), state: state, isCertain: true)
     }
 

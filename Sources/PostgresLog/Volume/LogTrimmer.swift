@@ -105,7 +105,7 @@ final class LogTrimmer: Sendable {
                     LogStatements.span, [partition, .int8(key), .int8(row.last)], within: timeouts.statement)
             }
             guard span.integer(0, 0) > 0, span.integer(0, 1) == row.first, span.integer(0, 2) == row.last,
-                key < end.tail
+                row.last <= end.tail
             else { throw StoreError(.damaged, "the rows at positions \(row.first)…\(row.last) are not there") }
             counts.append(span.integer(0, 0))
             stored += Int(span.integer(0, 3))

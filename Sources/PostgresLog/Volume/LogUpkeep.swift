@@ -49,6 +49,14 @@ final class LogUpkeep: Sendable {
         }
     }
 
+    /// Keeps a size that was measured now.
+    func note(size: Int) {
+        state.withLock { state in
+            state.size = size
+            state.measuredAt = Clocks.monotonic()
+        }
+    }
+
     /// Counts bytes that were deleted.
     func note(deleted bytes: Int) {
         state.update { state in
@@ -103,7 +111,7 @@ final class LogUpkeep: Sendable {
         let size = try link.use { connection throws(PostgresFailure) in
             try connection.run(LogStatements.size, within: timeouts.statement).integer(0, 0)
         }
-        state.withLock { $0.size = Int(size) }
+        note(size: Int(size))
     }
 
     private func vacuum() throws(PostgresFailure) {

@@ -29,6 +29,10 @@ final class PostgresStorage: Sendable {
         appender = LogAppender(writer, number, stride: meta.layout.stride, secret: meta.secret, timeouts)
         trimmer = LogTrimmer(
             PostgresLink(address, for: purpose, timeouts), number, upkeep: upkeep, timeouts)
+        let size = try readers.read("measuring the log") { connection throws(PostgresFailure) in
+            try connection.run(LogStatements.size, within: timeouts.statement).integer(0, 0)
+        }
+        upkeep.note(size: Int(size))
     }
 
     private static func begin(_ writer: PostgresLink, _ readers: ReaderLinks) throws(StoreError) -> PostgresSchema.Meta

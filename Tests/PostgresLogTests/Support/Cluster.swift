@@ -1,3 +1,4 @@
+import Foundation
 import Platform
 import TestSupport
 import TimerLog
@@ -82,4 +83,10 @@ extension LogVolume {
                 PartitionAppend(partition: partition, rows: rows, expecting: rows.first?.previous ?? 0, epoch: epoch)
             })
     }
+}
+
+/// Bytes that don't compress.
+func noise(_ count: Int) -> [UInt8] {
+    let source = FileHandle(forReadingAtPath: "/dev/urandom")
+    return (try? source?.read(upToCount: count)).map { [UInt8]($0) } ?? []
 }
