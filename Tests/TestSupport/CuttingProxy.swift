@@ -75,6 +75,8 @@ package final class CuttingProxy: Sendable {
         while true {
             let client = Glibc.accept(listener, nil, nil)
             guard client >= 0 else { break }
+            // A server that starts meanwhile must not keep it open.
+            _ = fcntl(client, F_SETFD, FD_CLOEXEC)
             Thread(name: "proxied") { [self] in serve(client) }.detach()
         }
         close(listener)

@@ -34,7 +34,7 @@ package final class PostgresServer: Sendable {
     package var socket: String { folder + "/.s.PGSQL.5432" }
     private let data: String
     private let settings: [String]
-    private let process = Guarded<Process?>(nil)
+    private let process = Guarded<ChildProcess?>(nil)
     /// The servers that run, by their process ids, with their folders: those of the last tests end with the test process.
     private static let running = Guarded<[pid_t: String]>([:])
 
@@ -59,11 +59,11 @@ package final class PostgresServer: Sendable {
     deinit {
         process.withLock { process in
             guard let process, process.isRunning else { return }
-            Self.running.withLock { $0[process.processIdentifier] = nil }
-            kill(process.processIdentifier, SIGCONT)
+            Self.running.withLock { $0[process.pid] = nil }
+            kill(process.pid, SIGCONT)
             // SIGQUIT ends it at once, with its backends.
-            kill(process.processIdentifier, SIGQUIT)
-            process.waitUntilExit()
+            kill(process.pid, SIGQUIT)
+            process.wait()
         }
         try? FileManager.default.removeItem(atPath: folder)
     }
@@ -78,40 +78,30 @@ package final class PostgresServer: Sendable {
     package func stop(_ end: End = .fast) {
         process.withLock { process in
             guard let process else { return }
-            kill(process.processIdentifier, end == .fast ? SIGINT : SIGQUIT)
-            process.waitUntilExit()
-            Self.running.withLock { $0[process.processIdentifier] = nil }
+            kill(process.pid, end == .fast ? SIGINT : SIGQUIT)
+            process.wait()
+            Self.running.withLock { $0[process.pid] = nil }
         }
     }
 
     /// Starts the server after `stop`.
     package func start() throws {
         guard let programs = Self.programs else { throw Missing(description: "PostgreSQL's server") }
-        let made = Process()
         let command =
             [programs + "/postgres", "-D", data, "-k", folder, "-c", "listen_addresses="]
             + settings.flatMap { ["-c", $0] }
-        let asUser = geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
-        made.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        made.arguments = asUser + command
-        let log = folder + "/log"
-        if !FileManager.default.fileExists(atPath: log) { try Data().write(to: URL(fileURLWithPath: log)) }
-        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
-        try handle.seekToEnd()
-        made.standardOutput = handle
-        made.standardError = handle
-        try made.run()
+        let made = try ChildProcess(Self.asServer + command, output: folder + "/log")
         process.withLock { $0 = made }
-        Self.running.withLock { $0[made.processIdentifier] = folder }
+        Self.running.withLock { $0[made.pid] = folder }
         try eventually("the server is ready") {
-            guard made.isRunning else { throw Missing(description: "the server did not start; see \(log)") }
-            return try Self.status(programs + "/pg_isready", "-q", "-h", folder) == 0
+            guard made.isRunning else { throw Missing(description: "the server did not start; see \(folder)/log") }
+            return try ChildProcess.run(programs + "/pg_isready", "-q", "-h", folder) == 0
         }
     }
 
     /// Stops every process of the server (SIGSTOP), or has them go on.
     package func pause(_ isPaused: Bool) throws {
-        let pid = process.withLock { $0?.processIdentifier ?? 0 }
+        let pid = process.withLock { $0?.pid ?? 0 }
         let children = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
         for pid in [pid] + children.split(separator: " ").compactMap({ Int32($0) }) {
             kill(pid, isPaused ? SIGSTOP : SIGCONT)
@@ -135,34 +125,24 @@ package final class PostgresServer: Sendable {
             try? FileManager.default.removeItem(atPath: "/tmp/timerd-pg-\(getpid())-template")
         }
         if geteuid() == 0 { try run("/bin/chown", "postgres", folder) }
-        let initdb = [
-            programs + "/initdb", "-D", folder + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
-            "-N",
-        ]
-        let asUser = geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
-        try run("/usr/bin/env", asUser + initdb)
+        try run(
+            asServer + [
+                programs + "/initdb", "-D", folder + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
+                "--locale=C",
+                "-N",
+            ])
         return folder + "/data"
     }
 
-    private static func status(_ program: String, _ arguments: [String]) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
-    }
+    /// What a command begins with, to run as the server's user.
+    package static let asServer =
+        geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
 
-    private static func status(_ program: String, _ arguments: String...) throws -> Int32 {
-        try status(program, arguments)
-    }
-
-    private static func run(_ program: String, _ arguments: [String]) throws {
-        guard try status(program, arguments) == 0 else {
-            throw Missing(description: "\(program) \(arguments.joined(separator: " ")) failed")
+    private static func run(_ arguments: [String]) throws {
+        guard try ChildProcess(arguments).wait() == 0 else {
+            throw Missing(description: "\(arguments.joined(separator: " ")) failed")
         }
     }
 
-    private static func run(_ program: String, _ arguments: String...) throws { try run(program, arguments) }
+    private static func run(_ arguments: String...) throws { try run(arguments) }
 }

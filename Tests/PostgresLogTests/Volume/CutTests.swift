@@ -101,15 +101,24 @@ struct CutTests {
     @Test func `a server that crashes under appends loses nothing that was durable`() throws {
         let cluster = try ownCluster(partitions: 1, isSynced: true)
         let writer = Writer(try cluster.volume())
-        let isDone = Guarded(false)
+        let (isDone, appended) = (Guarded(false), Guarded(0))
         let server = cluster.server
         let restarts = Background {
             for end in [PostgresServer.End.immediate, .immediate, .fast, .immediate] {
-                do { try server.restart(end) } catch { Issue.record("\(error)") }
+                do {
+                    let before = appended.value
+                    try eventually("a batch since the last restart") { appended.value > before }
+                    try server.restart(end)
+                } catch {
+                    Issue.record("\(error)")
+                }
             }
             isDone.withLock { $0 = true }
         }
-        while !isDone.value { try writer.append() }
+        while !isDone.value {
+            try writer.append()
+            appended.withLock { $0 += 1 }
+        }
         try restarts.finish("the restarts")
         try writer.append()
         #expect(writer.durable.count > 4)

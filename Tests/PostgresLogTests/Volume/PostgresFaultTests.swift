@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Platform
 import TestSupport
 import Testing
@@ -13,15 +14,7 @@ struct PostgresFaultTests {
         return error.kind
     }
 
-    private static func run(_ command: String...) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
+    private static func run(_ command: String...) -> Bool { (try? ChildProcess(command).wait()) == 0 }
 
     @Test func `a full disk refuses appends, and takes them once there is room`() throws {
         let folder = "/tmp/timerd-full-\(getpid())"
@@ -150,16 +143,10 @@ struct PostgresFaultTests {
             ignore_startup_parameters = extra_float_digits
             """.write(toFile: folder + "/ini", atomically: true, encoding: .utf8)
             _ = Self.run("chown", "-R", "postgres", folder)
-            let pooler = Process()
-            pooler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            let asUser = geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
-            pooler.arguments = asUser + [program, "-q", folder + "/ini"]
-            pooler.standardError = FileHandle.nullDevice
-            pooler.standardOutput = FileHandle.nullDevice
-            try pooler.run()
+            let pooler = try ChildProcess(PostgresServer.asServer + [program, "-q", folder + "/ini"])
             defer {
-                pooler.terminate()
-                pooler.waitUntilExit()
+                kill(pooler.pid, SIGQUIT)
+                pooler.wait()
             }
             let name = cluster.text.split(separator: "dbname=")[1]
             let address = try PostgresAddress("host=\(folder) user=postgres dbname=\(name)")
