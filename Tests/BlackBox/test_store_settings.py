@@ -51,7 +51,7 @@ def test_what_a_database_does_not_need_is_refused_with_what_to_use():
 
 
 @pytest.mark.parametrize("flags", [
-    ("--store-password-file", "/x"), ("--cluster-url", "http://10.0.0.1:8080"), ("--migrate",), ("--partitions", "4"),
+    ("--store-password-file", "/x"), ("--cluster-url", "http://10.0.0.1:8080"), ("--migrate",), ("--accept-loss",), ("--partitions", "4"),
 ])
 def test_what_only_a_database_has_is_refused_elsewhere(flags):
     assert flags[0] in refused(64, *flags)

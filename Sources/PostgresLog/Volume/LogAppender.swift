@@ -92,7 +92,7 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
         let bytes = stored.reduce(0) { $0 + $1.count }
         guard bytes <= PostgresLogVolume.bytesAnAppend else {
             let most = PostgresLogVolume.bytesAnAppend
-            let error = StoreError(.io, "an append of \(bytes) bytes to one partition; at most \(most) fit")
+            let error = StoreError(.damaged, "an append of \(bytes) bytes to one partition; at most \(most) fit")
             return .failure(Refusal(outcome: .absent(error)))
         }
         return .success(Ready(index: index, store: store, end: end, rows: append.rows, stored: stored, bytes: bytes))

@@ -111,6 +111,9 @@ struct MetricsText {
             Double(max(0, place.lease.remaining)) / 1e9)
         single(
             "timerd_takeovers_total", "counter", "Partitions that this server has taken.", Double(place.takeovers))
+        single(
+            "timerd_rows_lost_total", "counter", "Times that the database had lost rows of a partition.",
+            Double(service.losses))
         single("timerd_fenced_total", "counter", "Partitions that were taken from this server.", Double(place.fenced))
     }
 

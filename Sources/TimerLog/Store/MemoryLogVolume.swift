@@ -37,6 +37,14 @@ public final class MemoryLogVolume: LogVolume {
     /// Bytes of row data in all partitions.
     public func bytesOnDisk() -> Int { stores.reduce(0) { $0 + $1.bytesOnDisk() } }
 
+    /// Loses the newest row of a partition, as a fail-over to a standby that was behind would.
+    package func loseNewestRow(of partition: Int) {
+        logs[partition].state.withLock { state in
+            guard state.rows.popLast() != nil else { return }
+            state.head.last = state.rows.last?.last ?? 0
+        }
+    }
+
     /// Closes every log; `open` of one finds everything again.
     public func close() { for store in stores { store.close() } }
 

@@ -1,5 +1,6 @@
 import Platform
 import TimerCore
+import Synchronization
 import TimerLog
 
 /// The thread that makes changes durable: it takes the batch of each partition that has one, appends them together, and
@@ -159,6 +160,7 @@ final class Committer: Worker, @unchecked Sendable {
     /// Whether records of a partition are still to be committed before the end. Rows that are to be deleted are not: the
     /// next process finds them.
     private func isUnfinished(_ partition: Partition) -> Bool {
+        if partition.isHeld { return false }
         if givenUp.contains(partition.number) || partition.hasEnded { return false }
         return !partition.recovery.isWorking || !partition.tail.rows.isEmpty || partition.engine.hasBatch(isLast: true)
     }
@@ -263,6 +265,10 @@ final class Committer: Worker, @unchecked Sendable {
 
     private func recover(_ partition: Partition, at now: Int64, isStopping: Bool) {
         guard !partition.recovery.isWorking else { return }
+        if partition.isHeld, partition.acceptsLoss.exchange(false, ordering: .acquiringAndReleasing) {
+            partition.recovery.acceptLoss()
+        }
+        if partition.isHeld { return }
         let isLast = isStopping || partition.isLeaving
         if isLast && partition.isShared && partition.recovery.isPausing { return partition.end() }
         if isLast && partition.recovery.isPausing {

@@ -85,15 +85,17 @@ extension Partition {
         try store.fold(into: &fold)
         let bytes = fold.bytes
         let hasLanded = try isInLog(request.rows.first)
-        let kept = hasLanded ? request.rows.last?.last ?? head : head
         var state = engine.state(of: fold)
         let newHead = state.head
+        // A log that has lost rows ends before it did.
+        let kept = hasLanded ? request.rows.last?.last ?? head : min(head, newHead)
         // What landed after all is shown like any commit.
         if hasLanded { hub.publish(request.rows, durableThrough: kept) }
         // Rows of another writer are read from the store.
         hub.reset(head: newHead, keeping: kept)
         trim.reset(held: bytes)
-        engine.restart(&state, keeping: kept)
+        engine.restart(&state, keeping: kept, isLoss: request.followsLoss)
+        if request.followsLoss { report(.rowsLost(partition: number, after: newHead, through: head)) }
         return RefoldWorker.Refolded(epoch: epoch, head: newHead)
     }
 

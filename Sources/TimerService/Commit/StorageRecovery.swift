@@ -18,6 +18,8 @@ import TimerLog
 /// | settling | the rows never will be | appending again |
 /// | appending again | the rows are on disk | working |
 /// | settling, appending again | the log ends elsewhere | folding |
+/// | folding | the log was folded, and had lost rows that it had promised to keep | holding |
+/// | holding | an operator accepts the loss | probing |
 /// | any but working | its attempt failed | the same, after a pause |
 struct StorageRecovery {
     /// What is next.
@@ -32,6 +34,8 @@ struct StorageRecovery {
         case probe
         /// Find out what became of the rows, of a log that others may write.
         case settle
+        /// Nothing before an operator accepts that the log has lost rows: reads are answered, nothing changes.
+        case hold
         /// Append the rows once more to a log that others may write, which do not hold them.
         case appendAgain
     }
@@ -44,6 +48,8 @@ struct StorageRecovery {
         var showsDurablePart: Bool
         /// The rows of which it is to be found out whether they are on disk.
         var rows: [LogRow]
+        /// Whether the log has lost rows that it had promised to keep.
+        var followsLoss = false
     }
 
     private(set) var task = Task.none
@@ -74,7 +80,8 @@ struct StorageRecovery {
         case .absent(let error) where error.kind != .damaged:
             task = .appendAgain
             isPausing = true
-        case .absent, .diverged: refold(rows)
+        case .absent: refold(rows, followsLoss: false)
+        case .diverged(let error): refold(rows, followsLoss: error.kind == .lost)
         }
     }
 
@@ -83,7 +90,7 @@ struct StorageRecovery {
         switch settlement {
         case .landed: task = .none
         case .absent: task = .appendAgain
-        case .diverged: refold(rows)
+        case .diverged(let error): refold(rows, followsLoss: error.kind == .lost)
         case .unknown: isPausing = true
         case .fenced: return
         }
@@ -94,8 +101,14 @@ struct StorageRecovery {
         if outcome == .durable { task = .none } else { sharedAppendFailed(outcome, rows) }
     }
 
-    private mutating func refold(_ rows: [LogRow]) {
-        task = .fold(FoldRequest(isReopening: true, showsDurablePart: false, rows: rows))
+    private mutating func refold(_ rows: [LogRow], followsLoss: Bool) {
+        task = .fold(
+            FoldRequest(isReopening: true, showsDurablePart: false, rows: rows, followsLoss: followsLoss))
+    }
+
+    /// An operator has accepted that rows are lost.
+    mutating func acceptLoss() {
+        if task == .hold { task = .probe }
     }
 
     /// What became of a further attempt to append the rows.
@@ -124,7 +137,7 @@ struct StorageRecovery {
         isPausing = !isDone
         // What was surely on disk is shown once.
         request.showsDurablePart = false
-        task = isDone ? .probe : .fold(request)
+        task = !isDone ? .fold(request) : request.followsLoss ? .hold : .probe
     }
 
     /// The probe, of `rows`, was appended, or was not.

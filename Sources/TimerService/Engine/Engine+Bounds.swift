@@ -8,6 +8,7 @@ extension Engine {
     /// Whether more records wait for the disk, of all partitions, than may.
     var isFull: Bool {
         let elsewhere = bounds.isShared ? bounds.waitingElsewhere(than: share) : 0
+        if lease != nil && waitingBytes > EngineConfiguration.maximumSharedBatchBytes { return true }
         return waitingBytes + elsewhere > EngineConfiguration.maximumBatchBytes
     }
 

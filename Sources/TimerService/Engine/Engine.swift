@@ -84,6 +84,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// A new time base is written, at the loop's next waking within a second, once the newest is so old while a timer counts the time the server is up, in nanoseconds.
     static let tickInterval: Int64 = 8_000_000_000
 
+    /// How long the suspending clock stands after another process's partition was taken over, in nanoseconds: its clients try
+    /// again within that.
+    private static let takeoverPatience: Int64 = 1_000_000_000
+
     /// Takes a folded log over.
     ///
     /// - Parameters:
@@ -102,7 +106,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         sockets = shared.sockets
         bounds = shared.bounds
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
-        clock = ServiceClock(shared.timeSource, after: fold.lastBase)
+        clock = ServiceClock(
+            shared.timeSource, after: fold.lastBase, patience: shared.lease == nil ? 0 : Self.takeoverPatience)
         lastUp = fold.lastBase?.now
         var state = FoldedState(
             fold,
@@ -133,13 +138,14 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// - Parameters:
     ///   - state: gets what the engine had, to be freed without the lock.
     ///   - kept: the newest position of ours that the log holds, or may hold; those given out above are lost.
-    func restart(_ state: inout FoldedState, keeping kept: Int64) {
+    ///   - isLoss: changes that were shown may be lost, whose versions are not given again.
+    func restart(_ state: inout FoldedState, keeping kept: Int64, isLoss: Bool = false) {
         lock.lock(.restart)
         defer { lock.unlock() }
         fates.lose(after: kept, through: batch.givenOut)
         restarts += 1
         for key in abandoned { state.idempotency.release(key) }
-        if showsEarly { lostVersions = highestVersion }
+        if showsEarly || isLoss { lostVersions = highestVersion }
         bell.took(batch.requests)
         batch.clear()
         take(&state)

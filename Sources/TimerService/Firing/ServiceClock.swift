@@ -20,8 +20,14 @@ struct ServiceClock {
     /// A reading that took longer than this proves nothing about a step.
     private static let longestReading: Int64 = 50_000
 
+    /// Elapsed time before which the suspending clock stands.
+    private var upFrom = Int64.min
+
     /// Continues from the newest row's time base; without one the elapsed clock begins as the calendar.
-    init(_ source: any TimeSource, after base: TimeBase?) {
+    ///
+    /// - Parameter patience: for so many nanoseconds the suspending clock stands still beyond the gap behind that row: clients
+    ///   of another process have to find this one first.
+    init(_ source: any TimeSource, after base: TimeBase?, patience: Int64 = 0) {
         self.source = source
         boot = source.boot()
         let (boottime, realtime) = Self.readTogether(source)
@@ -41,6 +47,7 @@ struct ServiceClock {
         last.elapsed = max(last.elapsed, boottime + shift)
         // The server was not up since the row was written, or was so unseen.
         last.downtime += Self.wholeMilliseconds(last.elapsed - base.now.elapsed)
+        if patience > 0 { upFrom = last.elapsed + patience }
     }
 
     /// Both clocks at nearly the same instant: a delay between the two readings would count as a difference for ever.
@@ -73,6 +80,7 @@ struct ServiceClock {
     mutating func now(isUp: Bool = true) -> Now {
         let seen = last.elapsed
         readClocks()
+        let isUp = isUp && last.elapsed >= upFrom
         if !isUp || standsSince != nil || last.elapsed - seen > Self.longestGap {
             let since = standsSince ?? seen
             let stood = last.elapsed - since

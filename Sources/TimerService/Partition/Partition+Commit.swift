@@ -6,16 +6,20 @@ import TimerLog
 extension Partition {
     /// Whether there is something to do at the monotonic instant `now`, the records that wait in the engine aside.
     func isDue(at now: Int64, isStopping: Bool) -> Bool {
+        if isHeld { return false }
         if !recovery.isWorking { return !recovery.isPausing || now >= pausedUntil || isStopping }
         return isSyncDue(at: now, isStopping: isStopping) || hasTrimming
     }
 
     /// The next monotonic instant at which there is something to do, whatever comes; nil when there is none.
     var dueAt: Int64? {
-        if !recovery.isWorking { return isFolding ? nil : recovery.isPausing ? pausedUntil : 0 }
+        if !recovery.isWorking { return isFolding || isHeld ? nil : recovery.isPausing ? pausedUntil : 0 }
         if hasTrimming { return 0 }
         return tail.rows.isEmpty ? nil : isHurried.load(ordering: .acquiring) ? 0 : tail.syncBy
     }
+
+    /// Whether nothing changes before an operator accepts that the log has lost rows.
+    var isHeld: Bool { recovery.task == .hold }
 
     /// Whether the committer is to trim the log.
     private var hasTrimming: Bool { !isShared && trim.hasWork }

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import TimerCore
 import TimerLog
 
@@ -43,7 +44,7 @@ extension Partition {
             guard let result else { return }
             finishFold(result)
         case .probe: probe()
-        case .settle, .appendAgain: return
+        case .settle, .appendAgain, .hold: return
         }
         if recovery.isPausing { pausedUntil = Clocks.monotonic() + pause }
         if recovery.isWorking { workAgain() }
@@ -93,7 +94,10 @@ extension Partition {
             tail.epoch = refolded.epoch
             tail.clear(head: refolded.head)
             hub.notify()
+            // What was accepted before this loss was another one.
+            acceptsLoss.store(engine.configuration.acceptsLosses, ordering: .releasing)
             recovery.folded(true)
+            if isHeld { losses.add(1, ordering: .relaxed) }
         case .failure(let error):
             isFenced = error.kind == .fenced
             report(.storageStillFailing(error))

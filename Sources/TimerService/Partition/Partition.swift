@@ -31,6 +31,10 @@ public final class Partition: @unchecked Sendable {
     var isFenced = false
     /// Whether rows that wait for their time are to be written now.
     let isHurried = Atomic<Bool>(false)
+    /// Whether an operator has accepted that the log has lost rows.
+    let acceptsLoss = Atomic<Bool>(false)
+    /// How often the log was found to have lost rows.
+    let losses = Atomic<Int>(0)
     private let leaving = Atomic<Bool>(false)
     private let ended = Atomic<Bool>(false)
     /// Whether other processes may write the log too: see `LogVolume.isShared`.

@@ -12,6 +12,9 @@ public enum ServiceEvent: Sendable {
     case storageStillFailing(StoreError)
     /// Changes are taken again.
     case storageRecovered
+    /// The storage has lost rows of a partition that it had promised to keep, those after one position through another. Until
+    /// `acceptLoss` nothing of the partition changes.
+    case rowsLost(partition: Int, after: Int64, through: Int64)
     /// Another process writes the log of a partition now; this one has given it up.
     case fenced(partition: Int)
     /// A loop stood still for that many seconds.

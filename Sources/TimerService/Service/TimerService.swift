@@ -1,4 +1,5 @@
 public import Platform
+import Synchronization
 public import TimerCore
 public import TimerLog
 public import Webhooks
@@ -172,6 +173,17 @@ public final class TimerService: Sendable {
         compactor.nudge()
         dispatcher?.wake()
         for partition in dropped { discard(partition) }
+    }
+
+    /// How often logs were found to have lost rows that their storage had promised to keep.
+    public var losses: Int { partitions.value.all.reduce(0) { $0 + $1.losses.load(ordering: .relaxed) } }
+
+    /// Accepts that logs have lost rows that their storage had promised to keep: their timers change and fire again.
+    public func acceptLoss() {
+        for partition in partitions.value.all {
+            partition.acceptsLoss.store(true, ordering: .releasing)
+            partition.callCommitter()
+        }
     }
 
     /// Has `body` called with the number of each partition that another process is found to have taken; it drops it then.

@@ -9,8 +9,8 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     private struct State {
         var service: TimerService?
         var loop: MembershipLoop?
-        /// Whether it is known for the first time who serves: this server has all its partitions, or another one is the owner.
-        var isSettled = false
+        var isAwaitingAcceptance = false
+        var hasLeft = false
     }
 
     let lease = Lease()
@@ -72,11 +72,42 @@ final class ClusterMember: ClusterPlace, PartitionHost {
         }
     }
 
+    /// Waits, on a thread of its own, until an operator accepts what the database has lost.
+    func awaitAcceptance(_ address: PostgresAddress) {
+        let isFirst = state.withLock { state in
+            defer { state.isAwaitingAcceptance = true }
+            return !state.isAwaitingAcceptance
+        }
+        if isFirst { _ = Thread(name: "losses") { [weak self] in self?.watchAcceptance(address) } }
+    }
+
+    private func watchAcceptance(_ address: PostgresAddress) {
+        var before: [UInt8]?
+        while state.withLock({ !$0.hasLeft }) {
+            // While the database can't be reached there is nothing to accept.
+            if let latest = try? LossAcceptance.latest(address) {
+                if let before, before != latest {
+                    state.withLock { $0.isAwaitingAcceptance = false }
+                    state.withLock { $0.service }?.acceptLoss()
+                    return
+                }
+                before = latest
+            }
+            _ = state.wait(nanoseconds: Self.acceptancePause) { $0.hasLeft ? () : nil }
+        }
+    }
+
+    /// Between two looks whether a loss is accepted, in nanoseconds.
+    private static let acceptancePause: Int64 = 1_000_000_000
+
     /// Takes nothing more; the partitions that it has stay until `leave`.
     func drain() { state.withLock { $0.loop }?.drain() }
 
     /// Leaves the cluster, so that others may take its partitions at once. Waits up to `seconds` for that.
-    func leave(seconds: Double) { state.withLock { $0.loop }?.leave(seconds: seconds) }
+    func leave(seconds: Double) {
+        state.update { $0.hasLeft = true }
+        state.withLock { $0.loop }?.leave(seconds: seconds)
+    }
 
     func adopt(_ owner: PartitionOwner) throws(StoreError) {
         guard let service = state.withLock({ $0.service }) else { return }

@@ -34,7 +34,7 @@ struct Timerd: ParsableCommand {
             CommandGroup(name: "Event", subcommands: [Watch.self, Events.self]),
             CommandGroup(name: "Webhook", subcommands: [Deliveries.self, Redrive.self, Listen.self]),
             CommandGroup(name: "Schedule", subcommands: [Preview.self]),
-            CommandGroup(name: "Data", subcommands: [Log.self, Backup.self, Store.self]),
+            CommandGroup(name: "Data", subcommands: [Log.self, Backup.self, Store.self, Cluster.self]),
             CommandGroup(name: "Shell", subcommands: [Completion.self]),
         ])
 

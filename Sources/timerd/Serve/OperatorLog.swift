@@ -83,6 +83,12 @@ final class OperatorLog: Sendable {
         case .storageRecovered:
             state.withLock { $0.told = [:] }
             logger.notice("storage works again; changes are taken")
+        case .rowsLost(let partition, let kept, let last):
+            logger.error(
+                "the database has lost rows that it had promised to keep; nothing of the partition changes before an operator says `timerd cluster accept-loss`",
+                metadata: [
+                    "partition": .stringConvertible(partition), "after": "\(kept)", "through": "\(last)",
+                ])
         case .fenced(let partition):
             logger.warning(
                 "another node has taken a partition over", metadata: ["partition": .stringConvertible(partition)])

@@ -43,12 +43,14 @@ extension ServerRun {
     }
 
     private func service(
-        _ volume: any LogVolume, owning numbers: [Int]? = nil, member: ClusterMember? = nil, _ recovery: Heartbeat
+        _ volume: any LogVolume, owning numbers: [Int]? = nil, member: ClusterMember? = nil, _ recovery: Heartbeat,
+        report: (@Sendable (ServiceEvent) -> Void)? = nil
     ) throws(StoreError) -> TimerService {
         try TimerService(
             volume: volume, owning: numbers, place: member, configuration: configuration.engine,
             alarm: configuration.alarm.make(), recovery: recovery,
-            sending: DeliverySending(version: Release.version, event: WebhookEvents.event), report: operatorLog.report)
+            sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
+            report: report ?? operatorLog.report)
     }
 
     private func open(_ address: PostgresAddress, _ recovery: Heartbeat) throws(StoreError) -> Opened {

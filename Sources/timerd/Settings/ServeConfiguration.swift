@@ -66,6 +66,7 @@ struct ServeConfiguration: Sendable {
         engine.maximumIdempotencyBytes = try settings.one(.maxIdempotencyBytes).bytes(1 << 20)
         (engine.retainMilliseconds, engine.retainBytes) = try Self.retention(settings.one(.retainEvents))
         engine.deliveries = try DeliveryConfiguration(settings)
+        engine.acceptsLosses = try settings.one(.acceptLoss).yesNo()
         engine.zones = HostZones.source()
         engine.measuresEveryHold = settings.environment[Environment.measureHolds] != nil
         self.engine = engine

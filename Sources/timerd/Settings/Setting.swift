@@ -74,6 +74,9 @@ extension Setting {
     static let clusterURL = Setting(
         flag: "cluster-url", value: "url", initial: nil,
         meaning: "Where this server is reached, told to who asks another one. Default its first listener")
+    static let acceptLoss = Setting(
+        flag: "accept-loss", value: "true|false", initial: "false", form: .yesNo,
+        meaning: "Go on at once where a fail-over of PostgreSQL has lost what was answered; else an operator is asked")
     static let durability = Setting(
         flag: "durability", value: "commit|interval=D", initial: "commit",
         meaning: "commit: an answer leaves when it is on disk; interval=100ms: at once, a crash may lose the last 100ms"
@@ -156,7 +159,7 @@ extension Setting {
 
     /// The server's settings, which its file may hold.
     static let serve = [
-        listen, data, store, storePasswordFile, partitions, migrate, clusterURL, durability, maxTimers, maxStreams,
+        listen, data, store, storePasswordFile, partitions, migrate, clusterURL, acceptLoss, durability, maxTimers, maxStreams,
         maxConnections, maxConnectionsPerAddress,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,

@@ -26,8 +26,8 @@ enum StoreKind: Sendable {
             guard let other = try settings.all(setting).first else { continue }
             throw other.refusal("it is for --store postgres://… alone")
         }
-        if let asked = try settings.all(.migrate).first, try asked.yesNo() {
-            throw asked.refusal("it is for --store postgres://… alone")
+        for setting in [Setting.migrate, .acceptLoss] where try settings.one(setting).yesNo() {
+            throw try settings.one(setting).refusal("it is for --store postgres://… alone")
         }
     }
 

@@ -6,9 +6,10 @@ struct DatabaseOptions: ParsableArguments {
     @Option(name: Setting.store.name, help: Setting.store.help) var store: String?
     @Option(name: Setting.storePasswordFile.name, help: Setting.storePasswordFile.help) var storePasswordFile: String?
 
-    /// What the flags, and that of one more setting, and the environment say.
-    func settings(_ flag: String, _ value: String?) throws(Failure) -> SettingReader {
-        let flags = [Setting.store.flag: store, Setting.storePasswordFile.flag: storePasswordFile, flag: value]
+    /// What the flags, those of further settings among them, and the environment say.
+    func settings(_ more: [String: String?] = [:]) throws(Failure) -> SettingReader {
+        let flags = more.merging(
+            [Setting.store.flag: store, Setting.storePasswordFile.flag: storePasswordFile], uniquingKeysWith: { $1 })
         return try SettingReader(flags: flags.compactMapValues { $0.map { [$0] } }, Environment())
     }
 

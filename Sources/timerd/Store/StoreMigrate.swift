@@ -19,7 +19,7 @@ struct StoreMigrate: ParsableCommand {
     @Option(name: Setting.partitions.name, help: Setting.partitions.help) var partitions: String?
 
     func run() throws {
-        let settings = try options.settings(Setting.partitions.flag, partitions)
+        let settings = try options.settings([Setting.partitions.flag: partitions])
         let address = try options.address(settings)
         let count = try settings.all(.partitions).first?.integer(1...Int(PartitionLayout.wideStride))
         let done: PostgresSchema.Migration

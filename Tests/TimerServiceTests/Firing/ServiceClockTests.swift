@@ -46,6 +46,23 @@ struct ServiceClockTests {
         #expect(clock.now() == Now(elapsed: before.elapsed + 10_000_000, wallOffset: milliseconds))
     }
 
+    @Test func `the suspending clock stands for a while after a take-over, and goes on where it stood`() {
+        var clock = ServiceClock(time, after: nil)
+        let base = clock.base(at: clock.now())
+        func suspending(_ now: Now) -> Int64 { now.elapsed / 1_000_000 - now.downtime }
+        let before = suspending(base.now)
+        time.pass(milliseconds: 4000)
+        var taken = ServiceClock(time, after: base, patience: 1_000_000_000)
+        for milliseconds in [0, 400, 599] as [Int64] {
+            time.pass(milliseconds: milliseconds)
+            #expect(suspending(taken.now()) == before)
+        }
+        time.pass(milliseconds: 1)
+        #expect(suspending(taken.now()) == before)
+        time.pass(milliseconds: 250)
+        #expect(suspending(taken.now()) == before + 250)
+    }
+
     @Test func `jitter of a reading is no step`() {
         var clock = ServiceClock(time, after: nil)
         for nanoseconds in [999_000, -999_000, 5, 0] as [Int64] {

@@ -116,6 +116,31 @@ struct SharedStorageTests {
         running.service.stop()
     }
 
+    @Test func `what the storage has lost is told, and nothing changes before an operator accepts it`() throws {
+        let running = try SharedService()
+        let first = try running.create("first", in: 1)
+        try eventually("it is durable") { first() == .durable }
+        let gone = try running.create("gone", in: 1)
+        try eventually("it is durable") { gone() == .durable }
+        let version = try running.partition(1).engine.upkeep.head
+        running.volume.plan(1, .lost)
+        let late = try running.create("late", in: 1)
+        try eventually("it is told") { running.service.losses == 1 }
+        #expect(late() == .lost)
+        let partition = try running.partition(1)
+        #expect(partition.has(running.service.partitions.value.id("first", in: 1)))
+        #expect(!partition.has(running.service.partitions.value.id("gone", in: 1)))
+        #expect(!running.service.isWritable)
+        #expect(throws: ServiceError.storageUnavailable) { try running.create("refused", in: 1) }
+        let other = try running.create("other", in: 2)
+        try eventually("others go on") { other() == .durable }
+        running.service.acceptLoss()
+        let again = try eventuallyCreated("gone", running)
+        try eventually("it is durable") { again() == .durable }
+        #expect(try #require(running.rows(1).last).last > version)
+        running.service.stop()
+    }
+
     @Test func `nothing that was committed is shown before the lease is renewed`() throws {
         let running = try SharedService(leased: false)
         #expect(running.service.standing == .leaseOver)

@@ -6,6 +6,8 @@ import TimerLog
 final class ContestedVolume: LogVolume {
     enum Outcome: Sendable {
         case durable, absent, unknownButWritten, unknownAndLost, fenced
+        /// The newest row is gone.
+        case lost
     }
 
     private struct State {
@@ -60,6 +62,9 @@ final class ContestedVolume: LogVolume {
             case .absent: return .absent(StoreError(.unavailable, "not now"))
             case .unknownAndLost: return .unknown(FaultyLogStore.failure)
             case .fenced: return .fenced
+            case .lost:
+                inner.loseNewestRow(of: append.partition)
+                return .diverged(StoreError(.lost, "the newest row is gone"))
             case .unknownButWritten:
                 _ = inner.append([append])
                 return .unknown(FaultyLogStore.failure)
