@@ -19,7 +19,7 @@ struct PostgresConnectionTests {
     }
 
     @Test func `a session has its settings, whatever role and database have`() throws {
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         let name = cluster.text.split(separator: "dbname=")[1]
         for setting in [
             "synchronous_commit = off", "client_min_messages = error", "plan_cache_mode = force_custom_plan",
@@ -85,7 +85,7 @@ struct PostgresConnectionTests {
     }
 
     @Test func `the second host is asked where the first takes no writes`() throws {
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         let name = cluster.text.split(separator: "dbname=")[1]
         let hosts = "host=\(cluster.server.folder)/none,\(cluster.server.folder) user=postgres dbname=\(name)"
         #expect(failure(try PostgresAddress(hosts)) == nil)

@@ -81,7 +81,7 @@ struct PostgresSchemaTests {
     }
 
     @Test func `older tables are brought to the next version, or left as they were`() throws {
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         let next = PostgresSchema.steps + [["ALTER TABLE timerd_node ADD COLUMN more int NOT NULL DEFAULT 0"]]
         let broken = PostgresSchema.steps + [["ALTER TABLE timerd_node ADD COLUMN less int", "SELECT 1 / 0"]]
         #expect(refusal { _ = try PostgresSchema.migrate(cluster.address, partitions: 4, steps: broken) } != nil)
@@ -94,7 +94,7 @@ struct PostgresSchemaTests {
     }
 
     @Test func `a role that is no superuser makes and uses the tables in a schema of its own`() throws {
-        let cluster = try Cluster(partitions: nil)
+        let cluster = try Cluster(partitions: nil, ownDatabase: true)
         try cluster.execute("CREATE ROLE plain LOGIN; CREATE SCHEMA plain AUTHORIZATION plain")
         let address = try PostgresAddress(cluster.text.replacing("user=postgres", with: "user=plain"))
         _ = try PostgresSchema.migrate(address, partitions: 2)

@@ -5,7 +5,7 @@ import TimerLog
 
 @testable import PostgresLog
 
-/// A database of its own on the test process's server, with timerd's tables.
+/// A schema or a database of its own on the test process's server, with timerd's tables.
 final class Cluster: Sendable {
     /// The server that tests share which do not harm it.
     static let shared = Result { try PostgresServer() }
@@ -15,16 +15,21 @@ final class Cluster: Sendable {
     let text: String
     let address: PostgresAddress
 
-    /// Makes the tables in a new database.
-    init(partitions: Int? = 4, on given: PostgresServer? = nil) throws {
+    /// Makes the tables in a new schema or, where a test changes more than tables, in a new database.
+    init(partitions: Int? = 4, on given: PostgresServer? = nil, ownDatabase: Bool = false) throws {
         server = try given ?? Self.shared.get()
         let number = Self.count.withLock { count in
             count += 1
             return count
         }
         let admin = try PostgresConnection.open(PostgresAddress(server.address), for: .init(session: 0))
-        try admin.execute("CREATE DATABASE t\(number)", within: 30_000_000_000)
-        text = "host=\(server.folder) user=postgres dbname=t\(number)"
+        if ownDatabase {
+            try admin.execute("CREATE DATABASE t\(number)", within: 30_000_000_000)
+            text = "host=\(server.folder) user=postgres dbname=t\(number)"
+        } else {
+            try admin.execute("CREATE SCHEMA t\(number)")
+            text = "\(server.address) options='-c search_path=t\(number)'"
+        }
         address = try PostgresAddress(text)
         if let partitions { _ = try PostgresSchema.migrate(address, partitions: partitions) }
     }

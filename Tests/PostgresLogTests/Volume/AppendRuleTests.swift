@@ -45,7 +45,7 @@ struct AppendRuleTests {
     }
 
     @Test func `a commit that fails behind the statement is no success`() throws {
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         try cluster.execute(
             """
             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -151,7 +151,7 @@ struct AppendRuleTests {
     }
 
     @Test func `a row in the way of one partition leaves the others of a joint append alone`() throws {
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         let volume = try cluster.volume()
         let other = try cluster.connect()
         try other.execute("BEGIN")
@@ -163,7 +163,7 @@ struct AppendRuleTests {
         }
         try eventually("the append waits for the key") {
             try cluster.integer(
-                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'timerd:7' AND wait_event_type = 'Lock'"
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'timerd:7' AND wait_event_type = 'Lock' AND datname = current_database()"
             ) == 1
         }
         try other.execute("COMMIT")

@@ -127,7 +127,7 @@ struct PostgresFaultTests {
             FileManager.default.isExecutableFile(atPath: $0)
         }
         guard let program else { return print("skipped: pgbouncer is not installed") }
-        let cluster = try Cluster()
+        let cluster = try Cluster(ownDatabase: true)
         for mode in ["transaction", "session"] {
             let folder = "/tmp/timerd-bouncer-\(getpid())-\(mode)"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -81,7 +81,7 @@ struct TrimTests {
     }
 
     @Test func `space is given back once much was deleted, and a role that may not is told`() throws {
-        let cluster = try Cluster(partitions: 1)
+        let cluster = try Cluster(partitions: 1, ownDatabase: true)
         let warnings = Guarded<[String]>([])
         let volume = try cluster.volume()
         var last: Int64 = 0
