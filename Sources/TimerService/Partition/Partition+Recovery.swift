@@ -118,6 +118,10 @@ extension Partition {
             engine.advance(.durable(through: last, mark: batch.mark, seconds: nil, records: Int64(rows.count)))
         }
         isFenced = isShared && outcome == .fenced
+        switch outcome {
+        case .absent(let error), .unknown(let error), .diverged(let error): report(.storageStillFailing(error))
+        case .durable, .fenced: break
+        }
         recovery.probed(outcome, rows)
     }
 }

@@ -56,8 +56,12 @@ extension ServerRun {
     private func open(_ address: PostgresAddress, _ recovery: Heartbeat) throws(StoreError) -> Opened {
         let volume = try connect(to: address, recovery)
         let member = ClusterMember(volume, moved: recovery.beat, tell: operatorLog.reportCluster)
-        return Opened(
-            service: try service(volume, owning: [], member: member, recovery), member: member, address: address)
+        let log = operatorLog.report
+        let service = try service(volume, owning: [], member: member, recovery) { [weak member] event in
+            log(event)
+            if case .rowsLost = event { member?.awaitAcceptance(address) }
+        }
+        return Opened(service: service, member: member, address: address)
     }
 
     /// Connects to a database; waits while it can't be reached.

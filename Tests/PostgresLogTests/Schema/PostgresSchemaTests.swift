@@ -20,7 +20,7 @@ struct PostgresSchemaTests {
         let cluster = try Cluster(partitions: nil)
         let made = try PostgresSchema.migrate(cluster.address, partitions: 8)
         #expect(made == PostgresSchema.Migration(from: 0, to: PostgresSchema.version, partitions: 8))
-        let secret = try cluster.volume().secret
+        let secret = try #require(cluster.volume().secret)
         #expect(secret.count == 16)
         let again = try PostgresSchema.migrate(cluster.address, partitions: 32)
         #expect(

@@ -30,7 +30,7 @@ struct BarrierTests {
             #expect(volume.append([0: rows], epoch: epoch) == [.durable])
             last = rows[0].last
         }
-        var fold = LogFold(secret: volume.secret)
+        var fold = LogFold(secret: try #require(volume.secret))
         var kinds: [RowKind?] = []
         for row in try rows(of: volume.store(0)) {
             kinds.append(BatchHeader.kind(of: row))
