@@ -18,7 +18,8 @@ FOLDER = ROOT / "Sources/CAssets/reference"
 SERVER = "http://localhost:8080"
 METHODS = ("get", "post", "put", "patch", "delete")
 # What stands for a parameter in the path of an example.
-IN_PATHS = {"id": "tea", "action": "cancel", "slug": "not-found"}
+EXPORT = "5f1c8a0e6b7d4c2f9a3e1d0c8b7a6f5e"
+IN_PATHS = {"id": "tea", "action": "cancel", "slug": "not-found", "export": EXPORT}
 DELIVERY = "1898231250945671168"
 
 
@@ -169,7 +170,7 @@ class Reference:
                 words += ["-d", quote(json.dumps(example, ensure_ascii=False))]
         if path.endswith("/{action}") and isinstance(example, dict) and {"after", "at"} & example.keys():
             target = target.replace("cancel", "reschedule")
-        query = "?since=0" if words[1] == "-sN" else ""
+        query = "?since=0" if words[1] == "-sN" else f"?export={EXPORT}&part=0" if path == "/v1/import" else ""
         command = f"{before}{' '.join(words)} {quote(SERVER + target + query) if query else SERVER + target}"
         comment = f"<small># {escape(summary)}</small><br>" if summary else ""
         return f'<pre class="curl">{comment}<code>{escape(command)}</code></pre>'.replace("\n", "<br>")

@@ -20,9 +20,10 @@ from webhooks import FAST, SECRET, hooked
 FIXTURES = Path(__file__).parent / "Fixtures"
 CENTURY = "36525d"
 KEEP_EVENTS = ("--retain-events", f"{CENTURY},1GiB")
-# Records that every fixture has, and records that fixtures have from format 2 on.
+# Records that every fixture has, and records that fixtures have from format 2 and from format 3 on.
 KINDS = {"event", "snapshot", "answer", "versionFloor", "kick", "condensed", "delivery"}
 SINCE_FORMAT_2 = {"answerPart", "timerAnswer", "will", "mark"}
+SINCE_FORMAT_3 = {"drain", "import"}
 
 
 def dumped(data):
@@ -133,8 +134,25 @@ def fill(api, receiver):
     wanted = {("hook", "delivered"), ("hook-gone", "deliveryDead"), ("hook-dead", "deliveryDead"), ("hook-left", "deliveryDead")}
     poll(lambda: wanted <= {(event["timer"], event["type"]) for event in api.history()})
     api.delete("/v1/timers/hook-left").expect(204)
+    move(api)
     poll(lambda: {"completed"} <= {event["type"] for event in api.history("&timer=completed")})
     poll(lambda: api.get("/v1/timers/expired").status == 404)
+
+
+def move(api):
+    """A drain, and the import of a timer and of a delivery, that its receiver had refused, from another server."""
+    api.post("/v1/drain").expect(200)
+    api.delete("/v1/drain").expect(200)
+    export, made = "0123456789abcdef0123456789abcdef", {"version": 41, "createdAt": "2026-01-02T03:04:05.678Z", "updatedAt": "2026-02-03T04:05:06.789Z"}
+    timer = {"id": "imported", "after": CENTURY, "webhook": {"url": "http://127.0.0.1:1/", "retry": {"initial": "1d", "max": "1d"}}}
+    event = {"id": "1898231250945671168", "type": "fired", "timer": "imported", "at": "2026-02-03T04:05:06.789Z", "version": 40, "labels": {},
+             "payload": None, "scheduledAt": "2026-02-03T04:05:06.789Z", "latenessUs": 5, "fire": 1, "missed": 0, "nextFireAt": None, "reason": "manual"}
+    state = made | {"state": "running", "dueAt": "2120-01-01T00:00:00.000Z", "fireCount": 1, "lastFiredAt": "2026-02-03T04:05:06.789Z"}
+    lines = [{"export": export, "format": 1, "drained": True, "versionFloor": 40}, {"timer": timer, "state": state, "held": True},
+             {"delivery": {"state": "dead", "attempts": 12, "createdAt": made["createdAt"], "dueAt": "2120-01-01T00:00:00.000Z"}, "event": event},
+             {"timer": timer, "state": state, "again": True}, {"end": True, "lines": 4}]
+    api.post(f"/v1/import?export={export}&part=0", body="".join(json.dumps(line) + "\n" for line in lines),
+             content_type="application/x-ndjson").expect(200)
 
 
 def make(directory):
@@ -146,7 +164,7 @@ def make(directory):
         fill(api, receiver)
         answers = everything(api) | {"since": since, "events": api.history(f"&since={since}")}
         server.stop()
-    wanted = KINDS | SINCE_FORMAT_2
+    wanted = KINDS | SINCE_FORMAT_2 | SINCE_FORMAT_3
     assert kinds(data) == wanted, kinds(data) ^ wanted
     with sqlite3.connect(data / "timers.db") as database:
         database.execute("VACUUM")

@@ -24,7 +24,7 @@ def lines_between(path, mark):
 @pytest.mark.parametrize("path", TOURS, ids=name_of)
 def test_commands_print_what_is_shown(path, new_server, tmp_path):
     server = new_server()
-    with Shell(tmp_path, server, {8080: server.port, 8081: free_port(), 9000: free_port()}) as shell:
+    with Shell(tmp_path, server, {8080: server.port, 8081: free_port(), 8082: free_port(), 9000: free_port()}) as shell:
         for number, command, shown in steps(path):
             code, said = shell.run(command)
             told = f"{name_of(path)}:{number}: {command}\n" + "\n".join([*said, shell.errors.read_text()])

@@ -13,7 +13,7 @@ from timers import STATES, poll, timer_in, types
 
 COUNTERS = ["timerd_fires_total", "timerd_http_requests_total", "timerd_events_total", "timerd_wakeups_total", "process_cpu_seconds_total"]
 GAUGES = ["timerd_timers", "timerd_streams", "timerd_log_bytes", "process_resident_memory_bytes", "process_open_fds", "timerd_build_info", "timerd_ready",
-          "timerd_overdue_seconds", "process_start_time_seconds", "timerd_storage_writable", "process_max_fds"]
+          "timerd_overdue_seconds", "process_start_time_seconds", "timerd_storage_writable", "timerd_drained", "process_max_fds"]
 HISTOGRAMS = ["timerd_fire_lateness_seconds", "timerd_commit_seconds", "timerd_commit_records", "timerd_http_request_seconds", "timerd_lock_hold_seconds"]
 
 

@@ -6,13 +6,13 @@ import sqlite3
 
 import pytest
 
-from make_fixture import FIXTURES, KEEP_EVENTS, KINDS, SINCE_FORMAT_2, everything, kinds
+from make_fixture import FIXTURES, KEEP_EVENTS, KINDS, SINCE_FORMAT_2, SINCE_FORMAT_3, everything, kinds
 from server import run
 from test_startup import one_line, refuse
 
 FORMATS = sorted(path.name for path in FIXTURES.iterdir())
 HEADER = 57  # bytes of a row's header before its CRC
-NEWEST_FORMAT = 2
+NEWEST_FORMAT = 3
 
 
 @pytest.fixture
@@ -57,7 +57,8 @@ def test_an_old_log_says_what_it_said(new_server, old, name):
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_data_of_a_format_have_every_kind_of_record(old, name):
     data, answers = old(name)
-    assert kinds(data) >= (KINDS if name == "format-1" else KINDS | SINCE_FORMAT_2)
+    since = {"format-1": set(), "format-2": SINCE_FORMAT_2, "format-3": SINCE_FORMAT_2 | SINCE_FORMAT_3}
+    assert kinds(data) >= KINDS | since[name]
     assert {event["type"] for event in answers["events"]} == {
         "created", "activated", "suspended", "resumed", "rescheduled", "updated", "fired", "recovered", "cancelled", "completed",
         "deleted", "delivered", "deliveryFailed", "deliveryDead"}

@@ -69,6 +69,7 @@ enum WordRules {
             "timerd/Console.swift": "writes to standard output",
             "timerd/EditedFile.swift": "makes a file and runs an editor on it",
             "timerd/Environment.swift": "reads the environment",
+            "timerd/ExportFile.swift": "renames a file",
             "timerd/InputFile.swift": "reads files and standard input",
             "timerd/Signals.swift": "waits for signals",
             "timerd/Terminal.swift": "asks the terminal for its size",

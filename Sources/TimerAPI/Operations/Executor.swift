@@ -111,10 +111,9 @@ struct Executor {
             ticket.rest(on: turn.head)
             guard isDone else { return false }
             ticket.outcome = run.outcome
-        case .deliveries(let operation):
-            return try perform(operation, ticket, turn)
-        case .stream(let plan):
-            return try open(plan, ticket, turn)
+        case .deliveries(let operation): return try perform(operation, ticket, turn)
+        case .drain, .importPart, .importState: return try move(ticket, turn)
+        case .stream(let plan): return try open(plan, ticket, turn)
         case .subscribe(let plan):
             try subscribe(plan, ticket, turn)
         }
@@ -198,6 +197,8 @@ struct Executor {
             endLeg(run, ticket)
         case .bulk(let run):
             endLeg(run, ticket)
+        case .importPart(let run):
+            run.prepare()
         case .deliveries(.redrive(let run)):
             endLeg(run, ticket)
         default:

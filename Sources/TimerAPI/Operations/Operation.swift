@@ -25,6 +25,9 @@ enum Operation {
     case batch(BatchRun)
     case bulk(BulkRun)
     case deliveries(DeliveryOperation)
+    case drain(DrainRun)
+    case importPart(ImportRun)
+    case importState(ImportStateRun)
     case stream(StreamPlan)
     /// Subscribes a stream that is admitted: activates the timer if it still waits for a subscriber.
     case subscribe(StreamPlan)
@@ -47,7 +50,7 @@ extension Operation {
     /// Whether it takes many steps, each of which is long.
     var isLong: Bool {
         switch self {
-        case .list, .batch, .bulk, .deliveries: true
+        case .list, .batch, .bulk, .deliveries, .importPart: true
         default: false
         }
     }

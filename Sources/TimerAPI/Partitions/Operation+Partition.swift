@@ -15,6 +15,9 @@ extension Operation {
         case .list(let run): return run.partition
         case .batch(let run): return run.partition
         case .bulk(let run): return run.partition
+        case .drain(let run): return run.partition
+        case .importPart(let run): return run.partition
+        case .importState(let run): return run.partition
         case .deliveries(let operation): return operation.partition(layout)
         case .stream(let plan), .subscribe(let plan):
             return plan.filter.timer.map { layout.partition(ofHash: $0.hash) } ?? plan.partition

@@ -17,6 +17,10 @@ extension Problem {
             self.init(.overloaded, "more changes wait for the disk than may; nothing was changed")
             outcome = "none"
             retryAfter = 1
+        case .drained:
+            self.init(.drained, "the server is drained and takes no changes until it is undrained; nothing was changed")
+            outcome = "none"
+            retryAfter = 5
         case .shuttingDown:
             self.init(.shuttingDown, "the server is stopping; nothing was changed")
             outcome = "none"

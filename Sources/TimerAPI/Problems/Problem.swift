@@ -9,6 +9,8 @@ package struct Problem: Error {
     var status: Int?
     /// JSON pointer of the part of the body at fault.
     var pointer: String?
+    /// Number of the line of an import at fault, from 1; blank lines do not count.
+    var line: Int?
     /// Name of the query parameter at fault.
     var parameter: String?
     /// The timer's id.
@@ -66,6 +68,7 @@ package struct Problem: Error {
     /// Writes the members after `requestId`.
     func writeTail(_ json: inout JSONWriter) {
         writeText(&json, "pointer", pointer.map(Self.clipped))
+        if let line { json.member("line", Int64(line)) }
         writeText(&json, "parameter", parameter)
         if let timer {
             json.key("timer")

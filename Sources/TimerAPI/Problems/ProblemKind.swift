@@ -23,6 +23,8 @@ enum ProblemKind: String, CaseIterable {
     case partitionUnavailable = "partition-unavailable"
     case storageUnavailable = "storage-unavailable"
     case shuttingDown = "shutting-down"
+    case drained
+    case stillRunning = "still-running"
     case notImplemented = "not-implemented"
     case internalError = "internal-error"
 
@@ -37,7 +39,7 @@ enum ProblemKind: String, CaseIterable {
         case .crossOrigin: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .illegalTransition, .notAWatchdog, .timerExists, .idempotencyInProgress: 409
+        case .illegalTransition, .notAWatchdog, .timerExists, .idempotencyInProgress, .stillRunning: 409
         case .eventsExpired: 410
         case .versionMismatch: 412
         case .tooLarge: 413
@@ -47,7 +49,7 @@ enum ProblemKind: String, CaseIterable {
         case .timerLimit: 429
         case .internalError: 500
         case .notImplemented: 501
-        case .streamLimit, .overloaded, .partitionUnavailable, .storageUnavailable, .shuttingDown: 503
+        case .streamLimit, .overloaded, .partitionUnavailable, .storageUnavailable, .shuttingDown, .drained: 503
         }
     }
 
@@ -77,6 +79,8 @@ enum ProblemKind: String, CaseIterable {
         case .partitionUnavailable: "Another node answers for the timer"
         case .storageUnavailable: "The disk takes no writes now"
         case .shuttingDown: "The server is stopping"
+        case .drained: "The server is drained"
+        case .stillRunning: "The server that made the export goes on"
         case .notImplemented: "That is not there yet"
         case .internalError: "The server made a mistake"
         }
@@ -118,6 +122,12 @@ enum ProblemKind: String, CaseIterable {
             "Repeat the request after `Retry-After`. With `outcome` `none` nothing stands; with `unknown` repeat it "
                 + "with its Idempotency-Key, or look."
         case .shuttingDown: "Repeat the request once the server is back. `outcome` is `none`: nothing stands."
+        case .drained:
+            "An operator has drained the server, mostly because its timers move to another one. Ask that one, or repeat the "
+                + "request once `timerd undrain` was called. `outcome` is `none`: nothing stands."
+        case .stillRunning:
+            "Drain the server that the export is of (`timerd drain`) and export again, so that no timer fires on both. For a "
+                + "copy that is meant to run beside it, import with `?copy=true`."
         case .notImplemented: "`detail` names what the server does not do: send the request without it."
         case .internalError:
             "Look whether the change stands, and report the mistake: with the request and the server's log around it."

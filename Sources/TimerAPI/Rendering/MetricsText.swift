@@ -18,6 +18,9 @@ struct MetricsText {
             "timerd_storage_writable", "gauge",
             "1 while changes are taken, else 0: the disk refuses them, or the server stops.", service.isWritable ? 1 : 0
         )
+        single(
+            "timerd_drained", "gauge", "1 while an operator keeps the server drained, else 0.",
+            service.isDrained ? 1 : 0)
         writeCluster(service)
         let counters = service.snapshotCounters()
         labelled(

@@ -67,6 +67,18 @@ struct RequestReader {
         case .deliveries: return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash, layout, mark)))
         case .redrive: return try redrive(ticket)
         case .delivery, .deliveryRedrive: return try delivery(ticket)
+        case .drain:
+            try requireNoParameters(ticket)
+            try requireNothing(ticket)
+            return .drain(DrainRun(ticket.exchange.method == .post, layout))
+        case .importPart:
+            try refuse("if-match", ticket)
+            try checkMediaType(ticket, orType: "application/x-ndjson")
+            let request = try ImportRequest(ticket.target, ticket.exchange.body, siphash: siphash)
+            return .importPart(try ImportRun(request, layout, siphash: siphash, zones: zones))
+        case .importState:
+            try requireNoParameters(ticket)
+            return .importState(try ImportStateRun(ticket.parameter, layout))
         case .timerNext:
             let key = try pathKey(ticket)
             return .next(key, count: try count(ticket))

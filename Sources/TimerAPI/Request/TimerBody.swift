@@ -128,6 +128,9 @@ package struct TimerBody {
         ("webhook", .webhook),
     ]
 
+    /// Leaves masked secrets and masked headers out. Returns whether there were any.
+    mutating func dropMaskedSecrets() -> Bool { webhook?.dropMasks() ?? false }
+
     /// Whether secrets of the timer's present webhook are to be kept: then the old definition is needed to make the new one.
     var keepsSecrets: Bool { webhook?.needsStored ?? false }
 

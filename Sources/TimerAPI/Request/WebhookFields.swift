@@ -183,6 +183,14 @@ extension WebhookFields {
         }
     }
 
+    /// Leaves out the masks, of secrets and of headers. Returns whether there were any.
+    mutating func dropMasks() -> Bool {
+        let (secretCount, headerCount) = (secrets.count, configuration.headers.count)
+        secrets.removeAll { if case .mask = $0 { true } else { false } }
+        configuration.headers.removeAll { $0.value == WebhookJSON.headerMask }
+        return secrets.count < secretCount || configuration.headers.count < headerCount
+    }
+
     /// Whether the stored configuration is needed to make the whole one: for a mask, or for a header that stays secret as
     /// long as its value does not change.
     var needsStored: Bool {

@@ -5,6 +5,7 @@ import TimerCore
 enum Route: Int, CaseIterable {
     case dashboard, healthz, readyz, metrics, openAPI, openAPIJSON, reference, problem
     case stats, preview, events
+    case drain, export, importPart, importState
     case deliveries, redrive, delivery, deliveryRedrive
     case timers, batch, bulk, timer, timerNext, timerEvents, timerWait
     case activate, suspend, resume, cancel, kick, fire, reschedule
@@ -23,6 +24,10 @@ enum Route: Int, CaseIterable {
         case .stats: "/v1/stats"
         case .preview: "/v1/schedules/preview"
         case .events: "/v1/events"
+        case .drain: "/v1/drain"
+        case .export: "/v1/export"
+        case .importPart: "/v1/import"
+        case .importState: "/v1/import/{export}"
         case .deliveries: "/v1/deliveries"
         case .redrive: "/v1/deliveries/redrive"
         case .delivery: "/v1/deliveries/{id}"
@@ -44,7 +49,8 @@ enum Route: Int, CaseIterable {
         case .timers: [.get, .post]
         case .timer: [.get, .put, .patch, .delete]
         case .delivery: [.get, .delete]
-        case .preview, .batch, .bulk, .redrive, .deliveryRedrive: [.post]
+        case .drain: [.post, .delete]
+        case .preview, .batch, .bulk, .redrive, .deliveryRedrive, .importPart: [.post]
         default: command == nil ? [.get] : [.post]
         }
     }
@@ -81,10 +87,13 @@ enum Route: Int, CaseIterable {
     }
 
     /// Whether a GET on it opens a stream.
-    var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait }
+    var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait || self == .export }
 
     /// Most bytes a request's body may have.
-    var bodyLimit: Int { self == .batch ? APILimits.batchBytes : APILimits.bodyBytes }
+    var bodyLimit: Int { self == .batch || self == .importPart ? APILimits.batchBytes : APILimits.bodyBytes }
+
+    /// Whether a POST takes an `Idempotency-Key`. Those without have one effect however often they come.
+    var takesKeys: Bool { self != .drain && self != .importPart }
 
     /// The value of an `Allow` header.
     var allow: String {

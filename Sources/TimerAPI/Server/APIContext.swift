@@ -95,7 +95,8 @@ final class APIContext: Sendable {
         case .leaseOver: return "storage-unavailable"
         case .serving:
             if !service.ownsAll { return "taking-over" }
-            return service.isWritable ? "ready" : "storage-unavailable"
+            if !service.isWritable { return "storage-unavailable" }
+            return service.isDrained ? "drained" : "ready"
         }
     }
 
@@ -137,6 +138,7 @@ final class APIContext: Sendable {
             json.key(name)
             json.integer(Int64(value))
         }
+        json.member("drained", service.isDrained)
         json.key("eventId")
         EventID(service.feed.head).write(&json)
         json.endObject()

@@ -16,6 +16,8 @@ final class LoopInbox: Sendable {
         case storedAnswer(ticket: UInt64, Result<[StoredAnswer?], StoreError>)
         /// The events of deliveries; nil for one that is gone.
         case deliveryEvents(ticket: UInt64, Result<[OwedEvent?], StoreError>)
+        /// Lines of an export.
+        case exported(export: UInt64, Result<Replayer.Departed, StoreError>)
     }
 
     private let messages = Guarded<[Message]>([])

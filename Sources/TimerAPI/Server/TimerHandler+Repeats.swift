@@ -7,7 +7,9 @@ import TimerService
 extension TimerHandler {
     /// Reads the key of a POST that has one.
     func readIdempotencyKey(_ ticket: Ticket) {
-        guard ticket.exchange.method == .post, let value = ticket.exchange.header("idempotency-key") else { return }
+        guard ticket.exchange.method == .post, ticket.route.takesKeys,
+            let value = ticket.exchange.header("idempotency-key")
+        else { return }
         guard ticket.exchange.headers.count(of: "idempotency-key") == 1 else {
             return ticket.fail(Problem(.invalidRequest, "`Idempotency-Key` stands there more than once"))
         }

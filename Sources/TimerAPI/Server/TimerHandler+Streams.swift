@@ -183,7 +183,7 @@ extension TimerHandler {
         ticket.exchange.response.add("Event-Id", plan.head.text)
     }
 
-    private func refuseStream(_ answer: consuming Answer, _ reason: DetachRefusal, _ ticket: Ticket) {
+    func refuseStream(_ answer: consuming Answer, _ reason: DetachRefusal, _ ticket: Ticket) {
         ticket.answer = consume answer
         var problem = Problem(.streamLimit, "the server holds as many streams as it may")
         problem.retryAfter = 1

@@ -43,6 +43,8 @@ final class TimerHandler: LoopHandler {
     var held: [Ticket] = []
     /// Requests that wait for the store to be read.
     var reading: [UInt64: Ticket] = [:]
+    /// Exports under way.
+    var exports: [UInt64: ExportStream] = [:]
     private var nextSerial: UInt64 = 1
     private(set) var isDraining = false
 
@@ -113,6 +115,7 @@ final class TimerHandler: LoopHandler {
         guard let ticket = exchange.context as? Ticket else { return answer.send() }
         ticket.answer = consume answer
         if exchange.method == .options { return answerOptions(ticket) }
+        if ticket.route == .export { return beginExport(ticket) }
         if let page = context.page(for: ticket) {
             do throws(Problem) {
                 try QueryReader(ticket.target).finish()
@@ -182,7 +185,7 @@ final class TimerHandler: LoopHandler {
     }
 
     /// Holds of the lock in one round of the loop.
-    private static let stepsPerRound = 8
+    static let stepsPerRound = 8
 
     /// Takes one step each of the waiting requests of the partition that is next, in one hold of its lock, until the hold has
     /// cost as much as it may. At least one long request takes a step: the one that has waited longest.
@@ -229,6 +232,7 @@ final class TimerHandler: LoopHandler {
         resolveWaiting()
         retryHeld()
         streams.feed()
+        stepExports()
         requestsWereHandled()
     }
 
@@ -254,14 +258,18 @@ final class TimerHandler: LoopHandler {
         case .deliveryEvents(let serial, let result):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
             receivedEvents(result, ticket)
+        case .exported(let export, let result):
+            exports[export]?.received(result)
         }
     }
 
     func streamWritable(_ stream: DetachedStream) {
+        if stream.context is ExportStream { return inbox.wake() }
         if let stream = stream.context as? EventStream { streams.resume(stream) }
     }
 
     func streamClosed(_ stream: DetachedStream) {
+        if let export = stream.context as? ExportStream { exports[export.id] = nil }
         if let stream = stream.context as? EventStream { streams.remove(stream) }
     }
 
@@ -272,6 +280,8 @@ final class TimerHandler: LoopHandler {
     func drainBegan() {
         isDraining = true
         streams.drain()
+        for export in exports.values { export.cancel() }
+        exports = [:]
     }
 
     var deadline: Int64? { streams.nextDeadline }
@@ -281,6 +291,7 @@ final class TimerHandler: LoopHandler {
     func tick(now: Int64) {
         heart.beat()
         streams.retryReads()
+        cutSilentExports(now: now)
         expireWaiting(now: now)
         if !held.isEmpty { inbox.wake() }
     }

@@ -67,7 +67,7 @@ public enum Definition {
     }
 
     /// Writes the instant a timer was made into its encoded definition.
-    static func setCreatedAt(_ wall: Int64, in bytes: inout [UInt8]) {
+    public static func setCreatedAt(_ wall: Int64, in bytes: inout [UInt8]) {
         guard let offset = prefixCount(bytes.span) else { return }
         for index in 0..<createdAtCount {
             bytes[offset + index] = UInt8(truncatingIfNeeded: wall >> Int64(8 * index))
@@ -117,7 +117,7 @@ public enum Definition {
     }
 
     /// When the timer of the whole definition `bytes` was made: a shortcut through `layout`; 0 for the prefix of one.
-    static func createdAt(_ bytes: Span<UInt8>) -> Int64 {
+    public static func createdAt(_ bytes: Span<UInt8>) -> Int64 {
         var offset = prefixCount(bytes) ?? 0
         return ByteCoding.readFixed(bytes, &offset, count: createdAtCount).map { Int64($0) } ?? 0
     }

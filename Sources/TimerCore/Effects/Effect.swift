@@ -23,3 +23,10 @@ public struct Effect: Sendable, Equatable {
     /// Whether the event is owed to the timer's webhook.
     public var owesDelivery = false
 }
+
+extension Effect {
+    /// An effect of which only the event is told, for a timer that is elsewhere.
+    public init(_ type: EventType, at: Int64, progress: TimerProgress) {
+        self.init(type: type, at: at, slot: 0, progress: progress)
+    }
+}

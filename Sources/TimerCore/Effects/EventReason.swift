@@ -1,4 +1,4 @@
-/// Why a timer fired, was suspended or was deleted, or a delivery is dead.
+/// Why a timer fired, was suspended, was deleted or is there, or a delivery is dead.
 public enum EventReason: UInt8, Sendable, CaseIterable {
     case none = 0
     /// fired: its due instant came.
@@ -23,6 +23,8 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
     case gone = 10
     /// suspended: its last subscriber left.
     case unsubscribed = 11
+    /// created, updated: it came from another server, as it was there.
+    case imported = 12
 
     /// The name on the wire.
     public var name: StaticString {
@@ -39,6 +41,7 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
         case .backlog: "backlog"
         case .gone: "gone"
         case .unsubscribed: "unsubscribed"
+        case .imported: "imported"
         }
     }
 }

@@ -61,7 +61,8 @@ extension Scheduler {
             return wallWheel.insert(table.arm(slot, .wall, due: until, build: wallBuild))
         }
         guard progress.isPlanned else { return }
-        if rules.misfire == .all, progress.due <= misfireUntil[rules.clock], !table[slot].plannedPast {
+        if !late.isEmpty, let end = late[slot], progress.due > end { late[slot] = nil }
+        if rules.misfire == .all, progress.due <= misfires(slot, on: rules.clock), !table[slot].plannedPast {
             let entry = table.arm(slot, .catchUp, due: progress.due)
             return catchUp.append(CatchUpQueue.Entry(slot: slot, generation: entry.generation))
         }

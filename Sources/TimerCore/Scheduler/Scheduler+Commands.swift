@@ -76,7 +76,7 @@ extension Scheduler {
     }
 
     /// Replaces what the client set; pending deliveries are sent by the new webhook.
-    private mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) {
+    mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) {
         let createdAt = layout(slot).createdAt
         let changesWebhook = changesWebhook(slot, definition)
         Definition.setCreatedAt(createdAt, in: &definition)
@@ -191,6 +191,7 @@ extension Scheduler {
         dropDeliveries(slot)
         versionFloor = max(versionFloor, step.progress.version)
         if !held.isEmpty { held[slot] = nil }
+        if !late.isEmpty { late[slot] = nil }
         table.unlink(slot)
         unlinked.append(slot)
     }

@@ -151,7 +151,7 @@ extension Scheduler {
             hash: UInt32(truncatingIfNeeded: hash >> 32), createdAt: Definition.createdAt(definition))
     }
 
-    private func isOldest(_ place: UInt32) -> Bool {
+    func isOldest(_ place: UInt32) -> Bool {
         let slot = deliveries.slots[place]
         return slot.isDetached || deliveries.slots[table[slot.owner].deliveries].next == place
     }

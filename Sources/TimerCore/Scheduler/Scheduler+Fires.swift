@@ -53,7 +53,7 @@ extension Scheduler {
             // When the fire was planned it was due before `until`; the calendar was stepped forward since.
             return step.complete(&effects)
         }
-        let misfires = misfireUntil[step.rules.clock]
+        let misfires = misfires(step.slot, on: step.rules.clock)
         if due <= misfires && planned(step.slot, step.grid) <= misfires && !table[step.slot].plannedPast {
             step.misfire(through: misfires, &effects)
         } else if step.isWatchdog {

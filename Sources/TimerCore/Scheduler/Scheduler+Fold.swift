@@ -141,7 +141,7 @@ extension Scheduler {
 
     /// Whether the due instant lay before the command that planned it, as far as the record shows; a fire's record
     /// never does.
-    private func wasPlannedPast(_ slot: SlotIndex, _ clock: TimerClock, _ now: Now) -> Bool {
+    func wasPlannedPast(_ slot: SlotIndex, _ clock: TimerClock, _ now: Now) -> Bool {
         let progress = table.progress(slot)
         return progress.updatedAt != progress.lastFiredAt && now.wall(of: progress.due, on: clock) < progress.updatedAt
     }

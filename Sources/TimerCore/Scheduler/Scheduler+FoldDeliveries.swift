@@ -38,9 +38,10 @@ extension Scheduler {
     ///   - standing: with its due instant on the wall clock; its slot says only whether it belongs to a timer.
     ///   - definition: of its timer; the prefix of it where it belongs to none.
     ///   - progress: of its timer at the event; nil where the record does not hold the event.
+    ///   - wallOffset: from the elapsed clock to the wall clock in milliseconds; 0 while a log is folded.
     public mutating func foldDelivery(
         _ standing: DeliveryStanding, definition: Span<UInt8>, progress: (TimerProgress, KickProgress?)?,
-        position: Int64
+        position: Int64, wallOffset: Int64 = 0
     ) {
         indexFolded()
         let key = TimerKey(definition: definition, siphash: table.siphash)
@@ -68,7 +69,8 @@ extension Scheduler {
             guard deliveries.slots[place].state != .dead else { return }
             var outcome = DeliveryOutcome(.deliveryDead, delivery: standing.id, attempt: standing.attempts)
             outcome.reason = standing.reason
-            settle(outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: 0)
+            settle(
+                outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: wallOffset)
         case .pending, .inFlight:
             if deliveries.slots[place].state == .dead { return moveToPending(place, key, restsOn: position) }
             deliveries.slots[place].state = .pending
@@ -76,7 +78,7 @@ extension Scheduler {
         case .waiting:
             deliveries.slots[place].state = .waiting
             deliveries.slots[place].attempts = standing.attempts
-            deliveries.arm(place, due: standing.due)
+            deliveries.arm(place, due: standing.due - wallOffset)
         case .delivered, .stopped:
             _ = dropDelivery(standing.id, position: position)
         }

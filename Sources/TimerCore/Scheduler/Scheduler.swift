@@ -24,6 +24,8 @@ public struct Scheduler: ~Copyable {
     var deliveries = DeliveryTable()
     /// Running timers that wait for a subscriber since the start, with the due instant they had then.
     var held: [SlotIndex: Int64] = [:]
+    /// Timers that came from another server overdue: their due instants up to these, on their clocks, misfire.
+    var late: [SlotIndex: Int64] = [:]
     /// Elapsed nanoseconds before which no further one catches up.
     var catchUpFrom: Int64 = .min
     /// The most that any timer's fires were planned after their due instants, in milliseconds.

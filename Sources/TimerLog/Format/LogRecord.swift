@@ -24,6 +24,10 @@ public struct LogRecord: Sendable, Equatable {
         case versionFloor(Int64)
         /// What may have been shown although the log does not hold it; the newest one counts.
         case mark(HighWaterMark)
+        /// Fires, webhooks and changes are stopped from here on, or are no more.
+        case drain(isDrained: Bool)
+        /// How far an import has come in this partition.
+        case importProgress(ImportProgress)
     }
 
     /// Where it stands in the log; also the id of its event.

@@ -50,7 +50,7 @@ extension RecordCodec {
         return true
     }
 
-    private static func hash(_ bytes: Span<UInt8>, _ offset: inout Int) -> Hash128? {
+    static func hash(_ bytes: Span<UInt8>, _ offset: inout Int) -> Hash128? {
         guard let high = ByteCoding.readFixed(bytes, &offset, count: 8),
             let low = ByteCoding.readFixed(bytes, &offset, count: 8)
         else { return nil }

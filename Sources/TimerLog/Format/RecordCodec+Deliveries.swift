@@ -6,7 +6,8 @@ public import TimerCore
 /// ```
 /// outcome    as every event's: kind, reason, distance, instant; then the delivery's id (8 bytes), attempt, status,
 ///            why there was no answer (a byte, 0 for none), milliseconds to the next attempt, the timer's version
-/// delivery   its instant; the delivery's id (8 bytes), state (3 bits) with flags, attempts, milliseconds to its due
+/// delivery   its instant; the delivery's id (8 bytes), state (3 bits) with flags, where one says so the id that the event
+///            has elsewhere (8 bytes), attempts, milliseconds to its due
 ///            instant, status of the last answer; where a flag says so why there was none (a byte) and milliseconds since
 ///            the last attempt ended; then its event's record without frame, or the definition of the timer it belongs to, or
 ///            the prefix of one
@@ -18,6 +19,7 @@ extension RecordCodec {
     private static let surplusFlag: UInt8 = 16
     private static let eventFlag: UInt8 = 32
     private static let lastAttemptFlag: UInt8 = 64
+    private static let originFlag: UInt8 = 128
 
     /// Appends the record of the event that tells an outcome.
     ///
@@ -49,9 +51,12 @@ extension RecordCodec {
     /// - Parameters:
     ///   - isEvent: whether `rest` is the record of its event, without frame; else the definition of its timer, of which
     ///     the prefix is kept where it belongs to none.
+    ///   - origin: the id that the event has: of a delivery from another server the one it has there.
     public static func append(
-        _ delivery: DeliveryStanding, at: Int64, isEvent: Bool, _ rest: Span<UInt8>, to bytes: inout [UInt8]
+        _ delivery: DeliveryStanding, origin: Int64? = nil, at: Int64, isEvent: Bool, _ rest: Span<UInt8>,
+        to bytes: inout [UInt8]
     ) {
+        let origin = origin == delivery.id ? nil : origin
         let start = beginFrame(&bytes)
         bytes.append(deliveryKind)
         ByteCoding.append(signed: at, to: &bytes)
@@ -59,7 +64,8 @@ extension RecordCodec {
         bytes.append(
             delivery.state.rawValue | (delivery.slot == nil ? timerlessFlag : 0)
                 | (delivery.reason == .backlog ? surplusFlag : 0) | (isEvent ? eventFlag : 0)
-                | (delivery.lastAttempt == nil ? 0 : lastAttemptFlag))
+                | (delivery.lastAttempt == nil ? 0 : lastAttemptFlag) | (origin == nil ? 0 : originFlag))
+        if let origin { appendFixed(UInt64(bitPattern: origin), count: 8, to: &bytes) }
         ByteCoding.append(UInt64(delivery.attempts), to: &bytes)
         ByteCoding.append(signed: delivery.due &- at, to: &bytes)
         ByteCoding.append(UInt64(delivery.lastAttempt?.status ?? 0), to: &bytes)
@@ -132,6 +138,7 @@ extension RecordCodec {
             let id = ByteCoding.readFixed(bytes, &offset, count: 8),
             let flags = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
             let state = DeliveryState(rawValue: flags & stateMask),
+            let origin = flags & originFlag == 0 ? id : ByteCoding.readFixed(bytes, &offset, count: 8),
             let attempts = ByteCoding.read(bytes, &offset), attempts <= 127,
             let due = ByteCoding.readSigned(bytes, &offset),
             let status = ByteCoding.read(bytes, &offset), status <= 999
@@ -164,6 +171,7 @@ extension RecordCodec {
         guard delivery.id > 0, let kind = ByteCoding.readFixed(bytes, &offset, count: 1),
             Self.event(bytes, range, &offset, UInt8(kind), stride, into: &event), event.owesDelivery
         else { return false }
+        event.position = Int64(bitPattern: origin)
         record.content = .delivery(delivery, event: event)
         record.definition = event.definition
         return true

@@ -18,6 +18,8 @@ public enum RecordCodec {
     static let answerPartKind: UInt8 = 39
     static let timerAnswerKind: UInt8 = 40
     static let willKind: UInt8 = 41
+    static let drainKind: UInt8 = 42
+    static let importKind: UInt8 = 43
     /// Set in the kind where the whole definition follows, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
     /// Set in the kind of an event that is to be delivered.
@@ -57,6 +59,9 @@ public enum RecordCodec {
             if type.showsNextFire { appendNextFire(effect.nextFireAt, effect.progress, at: effect.at, to: &head) }
             if let stalledFor = effect.stalledFor { ByteCoding.append(signed: stalledFor, to: &head) }
             if let silentFor = effect.silentFor { ByteCoding.append(signed: silentFor, to: &head) }
+            if effect.reason == .imported {
+                ByteCoding.append(signed: effect.at &- effect.progress.updatedAt, to: &head)
+            }
             if let fire = effect.fire {
                 ByteCoding.append(signed: effect.at &- fire.scheduledAt, to: &head)
                 ByteCoding.append(signed: fire.latenessUs, to: &head)
@@ -202,6 +207,8 @@ public enum RecordCodec {
         case snapshotKind: return snapshot(bytes, body, &offset, into: &record)
         case deliveryKind: return delivery(bytes, body, &offset, stride, into: &record)
         case willKind: return will(bytes, body, &offset, into: &record)
+        case drainKind: return drain(bytes, &offset, into: &record)
+        case importKind: return importProgress(bytes, &offset, into: &record)
         case answerKind, answerPartKind, timerAnswerKind:
             return answer(bytes, body, &offset, kind & kindMask, into: &record)
         case kickKind: return kick(bytes, &offset, into: &record)
@@ -263,6 +270,11 @@ public enum RecordCodec {
         if said & silenceFlag != 0 {
             guard let value = ByteCoding.readSigned(bytes, &offset) else { return false }
             record.silentFor = value
+        }
+        if reason == .imported {
+            // It was last changed elsewhere, before it came.
+            guard let age = ByteCoding.readSigned(bytes, &offset) else { return false }
+            record.progress.updatedAt = at &- age
         }
         if type == .fired {
             guard let early = ByteCoding.readSigned(bytes, &offset), let late = ByteCoding.readSigned(bytes, &offset),

@@ -45,6 +45,10 @@ public struct LogFold: ~Copyable {
     public private(set) var head: Int64 = 0
     /// The newest mark.
     public private(set) var mark = HighWaterMark()
+    /// Whether fires, webhooks and changes are stopped.
+    public private(set) var isDrained = false
+    /// How far imports have come, the newest record of each.
+    public private(set) var imports = ImportTable()
     /// Position before which rows were deleted: the first row's link.
     public private(set) var deletedThrough: Int64?
     /// Position of the oldest record there is; nil for an empty log.
@@ -140,6 +144,12 @@ public struct LogFold: ~Copyable {
         case .mark(let mark):
             self.mark = mark
             scheduler.foldLostVersions(mark.version)
+            return true
+        case .drain(let isDrained):
+            self.isDrained = isDrained
+            return true
+        case .importProgress(let progress):
+            imports.note(progress)
             return true
         }
     }

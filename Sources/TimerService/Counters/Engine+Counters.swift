@@ -12,7 +12,9 @@ extension Engine {
             counters.deadDeliveries = scheduler.deadDeliveries
             counters.holdSeconds = lock.meter.seconds
             counters.longestHolds = lock.meter.longest
-            counters.overdueMilliseconds = scheduler.overdue(instant())
+            let now = instant()
+            // What is not to fire is not overdue.
+            counters.overdueMilliseconds = isDrained ? 0 : scheduler.overdue(now)
             return counters
         }
     }
@@ -20,8 +22,11 @@ extension Engine {
     /// How many timers there are.
     var timerCount: Int { lock.withLock { scheduler.count } }
 
-    /// Whether changes are taken.
-    public var takesChanges: Bool { lock.withLock { availability == .open } }
+    /// Whether changes are taken, but for a drain.
+    public var takesChanges: Bool { lock.withLock { takesRecords } }
+
+    /// Whether fires, webhooks and changes are stopped.
+    public var isDrainedNow: Bool { lock.withLock { isDrained } }
 
     /// The name of a time zone that a cron timer of the log is in and that the data of zones do not have; nil for none.
     var missingZone: [UInt8]? { lock.withLock { scheduler.missingZone(of: unchecked) } }

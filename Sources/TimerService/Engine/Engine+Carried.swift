@@ -29,6 +29,8 @@ extension Engine {
     /// An event of a delivery in a row that is to go.
     struct CarriedDelivery {
         var id: Int64
+        /// The id that the event has: see `RecordCodec`.
+        var origin: Int64
         /// Position of the record that holds the event.
         var position: Int64
         /// The event's record, without frame.

@@ -37,7 +37,7 @@ extension Engine {
     /// - Returns: how many entries are done; nil when storage takes no writes now.
     func carry(_ carried: Carried, from start: Int) -> Int? {
         lock.withLock(.compaction) {
-            guard availability == .open else { return nil }
+            guard takesRecords else { return nil }
             let (bytes, deliveries) = (waitingBytes, scheduler.pendingDeliveries)
             var done = start
             while done < min(carried.count, start + EngineConfiguration.stepLimit), !isCostly(since: bytes, deliveries)
@@ -125,8 +125,9 @@ extension Engine {
     /// Writes anew what deletions in old rows say. Returns false when storage takes no writes now.
     func carryVersionFloor() -> Bool {
         lock.withLock(.compaction) {
-            guard availability == .open else { return false }
+            guard takesRecords else { return false }
             recordVersionFloor()
+            carryMove()
             // The newest mark may be in the rows that are to be deleted.
             if scheduler.lostVersions > 0 || showsEarly { needsMark = true }
             afterChanges(instant())
@@ -156,7 +157,8 @@ extension Engine {
             delivery.attempts -= 1
         }
         let position = takePosition()
-        RecordCodec.append(delivery, at: now.wall, isEvent: true, carried.event.span, to: &batch.records)
+        RecordCodec.append(
+            delivery, origin: carried.origin, at: now.wall, isEvent: true, carried.event.span, to: &batch.records)
         carriedDeliveryBytes += carried.event.count
         scheduler.noteCarried(carried.id, at: position)
     }

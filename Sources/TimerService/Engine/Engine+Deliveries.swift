@@ -48,7 +48,7 @@ extension Engine {
             isLast = true
             restarts = self.restarts
             // A delivery that is taken must be begun or be ready again, and while storage fails no attempt begins.
-            guard !storageFails else { return [] }
+            guard !storageFails, !isDrained else { return [] }
             let durable = shownHead
             let ids = scheduler.takeReadyDeliveries(limit: limit, durable: durable)
             isLast = !scheduler.hasReadyDeliveries(durable: durable)
@@ -63,13 +63,12 @@ extension Engine {
         }
     }
 
-    /// Whether attempts may begin: storage works.
+    /// Whether attempts may begin: storage works, and the server is not drained.
     var mayBeginDeliveries: Bool { lock.withLock(.delivery) { canDeliver } }
 
-    private var canDeliver: Bool { !storageFails && lease?.isValid ?? true }
+    private var canDeliver: Bool { !storageFails && !isDrained && lease?.isValid ?? true }
 
-    /// Begins attempts at the deliveries `ids`, but for those that are no longer ready; nil while storage fails, or while it is
-    /// not known whether the partition is still this process's.
+    /// Begins attempts at the deliveries `ids`, but for those that are no longer ready; nil while none may begin.
     func begin(_ ids: [Int64]) -> [DeliveryAttempt]? {
         lock.withLock(.delivery) {
             guard canDeliver else { return nil }
@@ -104,7 +103,8 @@ extension Engine {
         _ ends: ArraySlice<AttemptEnd>
     ) -> (taken: Int, refused: [(timer: [UInt8], command: ReceiverCommand)]) {
         lock.withLock(.delivery) {
-            guard availability == .open, !isFull else { return (0, []) }
+            // Attempts that a drain finds under way still end.
+            guard takesRecords, !isFull else { return (0, []) }
             let now = instant()
             let (bytes, deliveries) = (waitingBytes, scheduler.pendingDeliveries)
             var refused: [(timer: [UInt8], command: ReceiverCommand)] = []

@@ -12,7 +12,7 @@ import TimerLog
 public final class Engine: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`, but for the atomics
     /// Whether changes are taken.
     enum Availability {
-        case open, storageUnavailable, stopping
+        case open, storageUnavailable, stopping, drained
     }
 
     let lock: MeteredLock
@@ -57,6 +57,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var storageFails = false
     /// Whether the service stops, for good.
     var isStopping = false
+    /// Whether fires, webhooks and changes are stopped, as the log says.
+    var isDrained = false
+    /// How often a drain was taken back.
+    var undrains = 0
+    /// How far imports have come.
+    var imports = ImportTable()
     /// What the commands of this hold of the lock have cost: see `EngineConfiguration.holdLimit`.
     var spent = 0
     /// When the fire loop means to wake.
@@ -121,7 +127,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     /// Whether changes are taken.
-    var availability: Availability { storageFails ? .storageUnavailable : isStopping ? .stopping : .open }
+    var availability: Availability {
+        storageFails ? .storageUnavailable : isStopping ? .stopping : isDrained ? .drained : .open
+    }
+
+    /// Whether records are taken that change no timer: also while the server is drained.
+    var takesRecords: Bool { !storageFails && !isStopping }
 
     /// What the log holds, for `restart`. Not under the lock, and only while storage fails: then the requests under way get
     /// no more.
@@ -155,7 +166,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     private func take(_ state: inout FoldedState) {
         swap(&scheduler, &state.scheduler)
         swap(&idempotency, &state.idempotency)
-        let now = clock.now()
+        isDrained = state.isDrained
+        imports = state.imports
+        let now = clock.now(isUp: !isDrained)
         // The calendar may have been set back since the wall timers were armed.
         if now.wallOffset < state.armedAt.wallOffset { scheduler.rebuildWallWheel(now) }
         expectSubscribers(of: state.stoppable, now, isStart: restarts == 0)
@@ -195,7 +208,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// The current instant; a step of the calendar is followed at once.
     func instant() -> Now {
         let last = clock.lastReading
-        let now = clock.now(isUp: !storageFails)
+        let now = clock.now(isUp: !storageFails && !isDrained)
         sockets.noteReading(at: clock.boottime(ofElapsed: now.elapsed))
         if now.wallOffset != last.wallOffset { followStep(from: last.wallOffset, now) }
         return now

@@ -14,6 +14,10 @@ struct FoldedState: ~Copyable {
     let head: Int64
     /// The newest high-water mark in the log.
     let mark: HighWaterMark
+    /// Whether fires, webhooks and changes are stopped.
+    let isDrained: Bool
+    /// How far imports have come.
+    let imports: ImportTable
     /// When its timers were armed.
     let armedAt: Now
 
@@ -32,6 +36,8 @@ struct FoldedState: ~Copyable {
         self.idempotency = idempotency
         head = fold.head
         mark = fold.mark
+        isDrained = fold.isDrained
+        imports = fold.imports
         armedAt = now
         var scheduler = fold.finish()
         stoppable = scheduler.armAll(now, holding: holdsUnsubscribed, moved: moved)

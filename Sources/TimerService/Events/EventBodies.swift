@@ -1,3 +1,4 @@
+import TimerCore
 import TimerLog
 
 /// Reads events by the positions of their records.
@@ -17,8 +18,8 @@ struct EventBodies {
     /// The event `id` whose record stands at `position`, with the data of its row; nil where it is gone.
     mutating func event(_ id: Int64, at position: Int64) throws(StoreError) -> (event: LogRecord, data: [UInt8])? {
         guard let row = try row(position), let record = row.record(at: position) else { return nil }
-        if case .delivery(_, let event) = record.content {
-            guard let event, event.position == id else { return nil }
+        if case .delivery(let standing, let event) = record.content {
+            guard let event, standing.id == id else { return nil }
             return (event, row.row.data)
         }
         return record.position == id && record.isEvent ? (record, row.row.data) : nil

@@ -49,7 +49,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         }
     }
 
-    private func enqueue(_ job: @escaping Job) { state.update { $0.jobs.append(job) } }
+    func enqueue(_ job: @escaping Job) { state.update { $0.jobs.append(job) } }
 
     /// As `enqueue`, for a slice of a history.
     func enqueueSlice(_ job: @escaping Job) { state.update { $0.slices.append(job) } }

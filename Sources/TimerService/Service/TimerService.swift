@@ -102,6 +102,8 @@ public final class TimerService: Sendable {
         self.workers = WorkerGroup(workers)
         self.report = report
         for partition in owned { try partition.checkZones() }
+        // A crash may have cut a drain between two partitions.
+        if owned.contains(where: \.engine.isDrainedNow) { for partition in owned { partition.engine.joinDrain() } }
         let timers = owned.reduce(0) { $0 + $1.engine.timerCount }
         report(.recovered(timers: timers, records: records, seconds: Double(Clocks.monotonic() - started) / 1e9))
     }
@@ -230,6 +232,9 @@ public final class TimerService: Sendable {
 
     /// Where requests for a partition that this process does not own are answered; nil where that is not known.
     public var owner: String? { place?.owner }
+
+    /// Whether fires, webhooks and changes are stopped: see `Turn.setDrained`.
+    public var isDrained: Bool { partitions.value.all.contains { $0.engine.isDrainedNow } }
 
     /// Position up to which events of some partition are no longer kept.
     public var horizon: Int64 { partitions.value.horizon }

@@ -8,6 +8,8 @@ public enum ServiceError: Error, Sendable, Equatable {
     case storageUnavailable
     /// More work waits for the disk than may; nothing was changed.
     case overloaded
+    /// The server is drained; nothing was changed.
+    case drained
     /// The service is stopping; nothing was changed.
     case shuttingDown
 }

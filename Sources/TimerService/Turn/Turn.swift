@@ -45,6 +45,7 @@ public import TimerCore
         case .open: break
         case .storageUnavailable: throw .storageUnavailable
         case .stopping: throw .shuttingDown
+        case .drained: throw .drained
         }
         if engine.isFull || engine.batch.isAhead(of: now) { throw .overloaded }
     }

@@ -181,13 +181,15 @@ final class LogCompaction {
     /// The delivery whose event a record holds.
     private static func delivery(_ record: LogRecord, _ row: LogRow) -> Engine.CarriedDelivery? {
         var event = record
-        if case .delivery(_, let carried) = record.content {
+        var id = record.position
+        if case .delivery(let standing, let carried) = record.content {
             guard let carried else { return nil }
             event = carried
+            id = standing.id
         }
         guard event.owesDelivery else { return nil }
         return Engine.CarriedDelivery(
-            id: event.position, position: record.position, event: Array(row.data[event.body]))
+            id: id, origin: event.position, position: record.position, event: Array(row.data[event.body]))
     }
 
     /// One way through the rows of kicks, oldest first.

@@ -35,6 +35,7 @@ struct Timerd: ParsableCommand {
             CommandGroup(name: "Webhook", subcommands: [Deliveries.self, Redrive.self, Listen.self]),
             CommandGroup(name: "Schedule", subcommands: [Preview.self]),
             CommandGroup(name: "Data", subcommands: [Log.self, Backup.self, Store.self, Cluster.self]),
+            CommandGroup(name: "Move", subcommands: [Drain.self, Undrain.self, Export.self, Import.self]),
             CommandGroup(name: "Shell", subcommands: [Completion.self]),
         ])
 

@@ -65,6 +65,11 @@ enum RecordLine {
             writer.string(String(mark.position))
             writer.key("version")
             writer.integer(mark.version)
+        case .drain(let isDrained):
+            head(record, "drain", &writer)
+            writer.member("drained", isDrained)
+        case .importProgress(let progress):
+            append(progress, record, &writer)
         }
         writer.endObject()
         writer.newline()
@@ -85,6 +90,16 @@ enum RecordLine {
         writer.instant(answer.answeredAt)
         writer.key("bytes")
         writer.integer(Int64(answer.answer.count))
+    }
+
+    private static func append(_ progress: ImportProgress, _ record: LogRecord, _ writer: inout JSONWriter) {
+        head(record, "import", &writer)
+        writer.key("export")
+        writer.string(hexadecimal(progress.export))
+        writer.member("part", Int64(progress.part))
+        writer.member("lines", Int64(progress.lines))
+        writer.member("isWhole", progress.isWhole)
+        writer.member("isLast", progress.isLast)
     }
 
     /// A deleted timer's definition as it was then.

@@ -38,7 +38,7 @@ struct Recorded {
         case .delivery(let standing, let carried):
             delivery = standing
             body = carried.map { Self.body(of: $0, row.data) }
-        case .answer, .versionFloor, .mark, .condensed, .will: return nil
+        case .answer, .versionFloor, .mark, .condensed, .will, .drain, .importProgress: return nil
         }
         if case .kick = record.content { return }
         let bytes = Array(row.data[record.definition])

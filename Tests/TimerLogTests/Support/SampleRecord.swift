@@ -30,6 +30,21 @@ struct SampleRecord: Sendable {
             return SampleRecord(content: .versionFloor(progress.version), at: progress.updatedAt)
         case RecordCodec.condensedKind:
             return SampleRecord(content: .condensed(restingOn: progress.version), at: progress.updatedAt)
+        case RecordCodec.drainKind:
+            return SampleRecord(
+                content: .drain(isDrained: generator.chance(oneIn: 2)), at: progress.updatedAt)
+        case RecordCodec.importKind:
+            let words = (0..<4).map { _ in generator.next() }
+            var moved = ImportProgress(
+                export: Hash128(high: words[0], low: words[1]), part: Int.random(in: 0...1000, using: &generator),
+                fingerprint: Hash128(high: words[2], low: words[3]), at: progress.updatedAt)
+            moved.lines = Int.random(in: 0...100_000, using: &generator)
+            moved.linesBefore = Int.random(in: 0...100_000, using: &generator)
+            moved.begin = Int64.random(in: 1...1000, using: &generator)
+            moved.isWhole = generator.chance(oneIn: 2)
+            moved.isLast = generator.chance(oneIn: 2)
+            moved.isCopy = generator.chance(oneIn: 2)
+            return SampleRecord(content: .importProgress(moved), at: progress.updatedAt)
         case RecordCodec.kickKind:
             let hash = UInt32.random(in: 0 ... .max, using: &generator)
             let base = Int64.random(in: 0 ... .max, using: &generator)
@@ -78,6 +93,8 @@ struct SampleRecord: Sendable {
             RecordCodec.appendWill(
                 takesDeliveries: takesDeliveries, at: at, definition: definition.span, to: &bytes)
         case .mark(let mark): RecordCodec.append(mark, at: at, to: &bytes)
+        case .drain(let isDrained): RecordCodec.appendDrain(isDrained, at: at, to: &bytes)
+        case .importProgress(let progress): RecordCodec.append(progress, to: &bytes)
         case .delivery(let delivery, _):
             RecordCodec.append(delivery, at: at, isEvent: false, definition.span, to: &bytes)
         }

@@ -1,0 +1,159 @@
+import TimerCore
+import TimerLog
+import TimerService
+import WireJSON
+
+/// The lines of an export. What it says of a timer is what `TimerArrival` holds; `ImportLine` reads them.
+enum ExportLine {
+    /// The version of these lines.
+    static let format: Int64 = 1
+
+    /// Writes the first line.
+    static func writeHead(
+        export: String, version: String, eventID: EventID, at: Int64, isDrained: Bool, showsSecrets: Bool,
+        versionFloor: Int64, _ json: inout JSONWriter
+    ) {
+        json.beginObject()
+        json.key("export")
+        json.string(export)
+        json.member("format", format)
+        json.key("eventId")
+        eventID.write(&json)
+        json.member("at", instant: at)
+        json.member("drained", isDrained)
+        json.member("secrets", showsSecrets)
+        json.member("versionFloor", versionFloor)
+        json.key("server")
+        json.string(version)
+        json.endObject()
+        json.newline()
+    }
+
+    /// Writes a timer as it is.
+    ///
+    /// - Parameters:
+    ///   - isHeld: it comes idle for now: its deliveries and a line of its own follow.
+    ///   - isAgain: a line about it came before.
+    static func write(_ view: TimerView, isHeld: Bool, isAgain: Bool, showsSecrets: Bool, _ json: inout JSONWriter) {
+        json.beginObject()
+        json.key("timer")
+        write(view.definition.span, showsSecrets: showsSecrets, &json)
+        guard let layout = Definition.layout(view.definition.span) else {
+            preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
+        }
+        json.key("state")
+        write(
+            TimerArrival(view.progress, view.kicks, layout.rules, createdAt: layout.createdAt, at: view.now), &json)
+        if isHeld { json.member("held", true) }
+        if isAgain { json.member("again", true) }
+        json.endObject()
+        json.newline()
+    }
+
+    private static func write(_ definition: Span<UInt8>, showsSecrets: Bool, _ json: inout JSONWriter) {
+        guard let layout = Definition.layout(definition) else { return json.null() }
+        json.beginObject()
+        json.key("id")
+        TimerJSON.writeID(definition, &json)
+        TimerJSON.writeRules(layout.rules, &json)
+        json.key("labels")
+        TimerJSON.writeLabels(definition, &json)
+        if let payload = layout.payload {
+            json.key("payload")
+            json.raw(definition, payload)
+        }
+        if layout.webhook != nil {
+            json.key("webhook")
+            WebhookJSON.write(definition, layout, isStopped: false, showsSecrets: showsSecrets, &json)
+        }
+        json.endObject()
+    }
+
+    private static func write(_ arrival: TimerArrival, _ json: inout JSONWriter) {
+        let progress = arrival.progress
+        json.beginObject()
+        json.member("state", progress.state.name)
+        json.member("version", progress.version)
+        json.member("createdAt", instant: arrival.createdAt)
+        json.member("updatedAt", instant: progress.updatedAt)
+        switch arrival.due {
+        case .at(let instant): json.member("dueAt", instant: instant)
+        case .ahead(let milliseconds): json.member("dueInMs", milliseconds)
+        case .left(let microseconds): json.member("leftUs", microseconds)
+        case .none: break
+        }
+        if progress.lastFiredAt != 0 { json.member("lastFiredAt", instant: progress.lastFiredAt) }
+        for (name, count) in [
+            ("fireCount", progress.fireCount), ("missedCount", progress.missedCount),
+            ("firesSinceActivation", progress.firesSinceActivation),
+        ] as [(StaticString, Int64)] where count != 0 {
+            json.member(name, count)
+        }
+        for (name, flag) in ImportLine.flags where progress.flags.contains(flag) { json.member(name, true) }
+        if let kicks = arrival.kicks {
+            json.member("kickCount", kicks.kickCount)
+            if kicks.lastKickedAt != 0 { json.member("lastKickedAt", instant: kicks.lastKickedAt) }
+            switch arrival.stalledSince {
+            case .at(let instant): json.member("stalledSince", instant: instant)
+            case .ahead(let milliseconds): json.member("stalledForMs", -milliseconds)
+            case .left, .none: break
+            }
+        }
+        json.endObject()
+    }
+
+    /// Writes a delivery with its event.
+    static func write(_ departing: Replayer.DepartingEvent, showsSecrets: Bool, to bytes: inout [UInt8]) {
+        let delivery = departing.delivery
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("delivery")
+        json.beginObject()
+        json.member("state", StaticName.of(delivery.state))
+        json.member("attempts", Int64(delivery.attempts))
+        json.member("createdAt", instant: Definition.createdAt(departing.definition.span))
+        if delivery.state == .waiting || delivery.state == .dead { json.member("dueAt", instant: delivery.due) }
+        if delivery.reason == .backlog { json.member("reason", delivery.reason.name) }
+        if let last = delivery.lastAttempt {
+            json.member("lastAttemptAt", instant: last.at)
+            json.member("lastStatus", Int64(last.status))
+            if let failure = last.failure { json.member("error", failure.name) }
+        }
+        json.endObject()
+        json.key("event")
+        var event = departing.event
+        event.definition = 0..<departing.definition.count
+        EventJSON.write(event, departing.definition, &json)
+        if delivery.slot == nil && (delivery.state != .dead || departing.will != nil) {
+            json.key("deleted")
+            json.beginObject()
+            json.member("takesDeliveries", delivery.will?.takesDeliveries ?? true)
+            json.key("timer")
+            let definition = departing.will ?? departing.definition
+            write(definition.span, showsSecrets: showsSecrets, &json)
+            json.endObject()
+        }
+        json.endObject()
+        json.newline()
+        bytes += json.bytes
+    }
+
+    private enum StaticName {
+        static func of(_ state: DeliveryState) -> StaticString {
+            switch state {
+            case .dead: "dead"
+            case .waiting: "waiting"
+            default: "pending"
+            }
+        }
+    }
+
+    /// Writes the last line.
+    static func writeEnd(lines: Int, _ json: inout JSONWriter) {
+        json.beginObject()
+        json.member("end", true)
+        json.member("lines", Int64(lines))
+        json.endObject()
+        json.newline()
+    }
+}

@@ -1,0 +1,346 @@
+import HTTPServer
+import Platform
+import TimerCore
+import TimerLog
+import TimerService
+import WireJSON
+
+/// An export under way: one timer after the other is copied and written, as fast as the client reads. Confined to its loop.
+///
+/// It holds a few lines and its place in the order of timers, no lock and no reader of the store. What it sends is on disk
+/// before.
+final class ExportStream {
+    /// What it writes at present.
+    private enum Phase {
+        case head
+        /// Timers, each after what it owes to its webhook.
+        case timers
+        /// Dead letters, and deliveries of timers that are deleted.
+        case letters
+        /// Timers that changed since the export began.
+        case changes
+        case end
+    }
+
+    let id: UInt64
+    private let sink: DetachedStream
+    private let service: TimerService
+    private let inbox: LoopInbox
+    private let showsSecrets: Bool
+    private let version: String
+    private var phase = Phase.head
+    private var partition = 0
+    private var after: UInt64?
+    private var letterAfter: Int64 = 0
+    private var walksDead = true
+    /// The timer whose deliveries are being written, and those that are left.
+    private var group: (key: TimerKey, left: ArraySlice<DeliveryStanding>)?
+    private var letters: ArraySlice<DeliveryStanding> = []
+    /// Whether a replay thread reads events.
+    private var isReading = false
+    private var looks = 0
+    /// Written and not sent: it waits until the records that it rests on are on disk.
+    private var json = JSONWriter()
+    private var written: [UInt8] = []
+    private var rest: (partition: Int, position: Int64) = (0, 0)
+    private var lines = 0
+    private var isDrained = true
+    private var undrains: [Int] = []
+    /// Of each partition, the newest position when its timers were begun.
+    private var heads: [Int64] = []
+    /// Monotonic nanoseconds at which the client last took something.
+    private var movedAt = Clocks.monotonic()
+    private var buffered = 0
+
+    /// Bytes that may be buffered for its client before it stops writing.
+    private static let bufferBytes = 256 * 1024
+    /// Deliveries whose events are read at once.
+    private static let lettersAtOnce = 16
+    /// Nanoseconds after which a client that takes nothing is cut.
+    private static let longestSilence: Int64 = 60_000_000_000
+    /// Most times a delivery's event is looked for that compaction moves.
+    private static let mostLooks = 4
+
+    init(
+        id: UInt64, _ sink: DetachedStream, _ service: TimerService, _ inbox: LoopInbox, showsSecrets: Bool,
+        version: String
+    ) {
+        self.id = id
+        self.sink = sink
+        self.service = service
+        self.inbox = inbox
+        self.showsSecrets = showsSecrets
+        self.version = version
+    }
+
+    /// What a step came to.
+    enum Progress {
+        /// There is more to do at once.
+        case more
+        /// It waits: for its client, the disk or the store.
+        case waits
+        /// It has ended.
+        case over
+    }
+
+    /// Sends what is written, or writes a little more.
+    func step() -> Progress {
+        if sink.isClosed { return .over }
+        if isReading { return .waits }
+        if !written.isEmpty || json.count > 0 { return send() }
+        guard sink.bufferedBytes < Self.bufferBytes else { return .waits }
+        guard let engine = service.partitions.value[partition]?.engine else { return abort() }
+        switch phase {
+        case .head: writeHead()
+        case .timers where group != nil: writeGroup(engine)
+        case .timers: writeTimers(engine)
+        case .letters: writeLetters(engine)
+        case .changes: writeChanges(engine)
+        case .end: return end()
+        }
+        return .more
+    }
+
+    private func abort() -> Progress {
+        sink.abort()
+        return .over
+    }
+
+    /// Ends it without its last line: the server stops.
+    func cancel() { sink.abort() }
+
+    /// Cuts it where its client has taken nothing for long. Returns whether it was.
+    func cutIfSilent(now: Int64) -> Bool {
+        if sink.bufferedBytes != buffered || sink.bufferedBytes == 0 {
+            (buffered, movedAt) = (sink.bufferedBytes, now)
+        }
+        guard now - movedAt > Self.longestSilence else { return false }
+        sink.abort()
+        return true
+    }
+
+    private func send() -> Progress {
+        if rest.position != 0 {
+            guard let engine = service.partitions.value[rest.partition]?.engine else { return abort() }
+            switch engine.fate(of: rest.position) {
+            case .durable: break
+            case .pending: return .waits
+            case .lost, .unknown: return abort()
+            }
+        }
+        json.append(0..<json.count, to: &written)
+        json.reset(keeping: Self.bufferBytes)
+        sink.send(StreamChunk(written))
+        buffered = sink.bufferedBytes
+        written.removeAll(keepingCapacity: true)
+        return .more
+    }
+
+    private func restOn(_ position: Int64) { rest = (partition, position) }
+
+    // MARK: The pieces
+
+    private func writeHead() {
+        var floor: Int64 = 0
+        var at: Int64 = 0
+        for partition in service.partitions.value.all {
+            partition.engine.turn { turn in
+                isDrained = isDrained && turn.isDrained && turn.attemptsUnderWay == 0
+                undrains.append(turn.undrains)
+                heads.append(turn.head)
+                floor = max(floor, turn.versionFloor)
+                at = turn.now.wall
+            }
+        }
+        guard heads.count == service.partitions.value.layout.count else { return phase = .end }
+        let digits = KernelRandom.words(2).map { word in
+            let text = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }.joined()
+        ExportLine.writeHead(
+            export: digits, version: version, eventID: EventID(service.feed.head), at: at, isDrained: isDrained,
+            showsSecrets: showsSecrets, versionFloor: floor, &json)
+        lines += 1
+        phase = .timers
+    }
+
+    /// Writes timers up to the next one that owes something to its webhook.
+    private func writeTimers(_ engine: Engine) {
+        var views: [TimerView] = []
+        var isDone = true
+        engine.turn { turn in
+            var found: [(place: UInt64, slot: SlotIndex)] = []
+            turn.read { (scheduler: borrowing Scheduler) in
+                scheduler.walk(after: after, over: .all) { place, slot in
+                    guard found.count < APILimits.appliedPerStep else { return false }
+                    found.append((place, slot))
+                    return true
+                }
+            }
+            turn.noteLooks(found.count)
+            isDone = found.count < APILimits.appliedPerStep
+            var bytes = 0
+            for (index, member) in found.enumerated() {
+                var view = TimerView()
+                turn.copy(member.slot, into: &view)
+                bytes += view.definition.count
+                views.append(view)
+                after = member.place
+                let departing = turn.departing(member.slot)
+                if !departing.isEmpty {
+                    group = (TimerKey(definition: view.definition.span, siphash: service.siphash), departing[...])
+                }
+                if group != nil || bytes > APILimits.bytesPerStep {
+                    isDone = isDone && index + 1 == found.count && group == nil
+                    break
+                }
+            }
+            restOn(turn.head)
+        }
+        for (index, view) in views.enumerated() {
+            let isHeld = group != nil && index + 1 == views.count
+            ExportLine.write(view, isHeld: isHeld, isAgain: false, showsSecrets: showsSecrets, &json)
+        }
+        lines += views.count
+        if isDone && group == nil { goOn(to: .letters) }
+    }
+
+    /// Goes on with the next partition, or with the next phase behind the last one.
+    private func goOn(to next: Phase) {
+        after = nil
+        partition += 1
+        guard partition == service.partitions.value.layout.count else { return }
+        partition = 0
+        phase = next
+    }
+
+    /// Writes deliveries of the timer of the group; behind them the timer once more.
+    private func writeGroup(_ engine: Engine) {
+        guard let (key, left) = group else { return }
+        guard left.isEmpty else { return read(left) }
+        var view: TimerView?
+        engine.turn { turn in
+            if let slot = turn.find(key) {
+                var copy = TimerView()
+                turn.copy(slot, into: &copy)
+                view = copy
+            }
+            restOn(turn.head)
+        }
+        group = nil
+        guard let view else { return }
+        ExportLine.write(view, isHeld: false, isAgain: true, showsSecrets: showsSecrets, &json)
+        lines += 1
+    }
+
+    /// Has a replay thread read the events of some deliveries and write them.
+    private func read(_ left: ArraySlice<DeliveryStanding>) {
+        isReading = true
+        let (id, inbox, showsSecrets) = (id, inbox, showsSecrets)
+        service.replayer.export(
+            Array(left.prefix(Self.lettersAtOnce)),
+            write: { ExportLine.write($0, showsSecrets: showsSecrets, to: &$1) },
+            reply: { inbox.post(.exported(export: id, $0)) })
+    }
+
+    /// Takes what a replay thread has written.
+    func received(_ result: Result<Replayer.Departed, StoreError>) {
+        isReading = false
+        guard case .success(let departed) = result else { return sink.abort() }
+        written += departed.bytes
+        lines += departed.count
+        var again: [DeliveryStanding] = []
+        if !departed.missing.isEmpty, let engine = service.partitions.value[partition]?.engine {
+            // Compaction has moved the event meanwhile, or the delivery is done.
+            looks += 1
+            engine.turn { turn in
+                again = departed.missing.compactMap { turn.delivery($0) }.map(Turn.withoutAttempt)
+            }
+            guard again.isEmpty || looks < Self.mostLooks else { return sink.abort() }
+        } else {
+            looks = 0
+        }
+        if group != nil {
+            let left = group?.left.dropFirst(Self.lettersAtOnce) ?? []
+            group?.left = again + left
+        } else {
+            letters = again + letters.dropFirst(Self.lettersAtOnce)
+        }
+    }
+
+    /// Writes dead letters, then deliveries whose timers are deleted.
+    private func writeLetters(_ engine: Engine) {
+        if !letters.isEmpty { return read(letters) }
+        var found: [DeliveryStanding] = []
+        var examined = 0
+        engine.turn { turn in
+            turn.walkDeliveries(after: letterAfter, dead: walksDead) { _, standing in
+                examined += 1
+                letterAfter = standing.id
+                if walksDead || standing.slot == nil { found.append(Turn.withoutAttempt(standing)) }
+                return examined < APILimits.appliedPerStep
+            }
+            restOn(turn.head)
+        }
+        letters = found[...]
+        guard examined < APILimits.appliedPerStep else { return }
+        letterAfter = 0
+        if walksDead {
+            walksDead = false
+        } else if letters.isEmpty {
+            walksDead = true
+            goOn(to: isDrained ? .end : .changes)
+        } else {
+            letterAfter = .max - 1
+        }
+    }
+
+    /// Writes the timers that changed since the export began once more.
+    private func writeChanges(_ engine: Engine) {
+        var views: [TimerView] = []
+        var isDone = true
+        engine.turn { turn in
+            var changed: [SlotIndex] = []
+            var looks = 0
+            var last = after
+            turn.read { (scheduler: borrowing Scheduler) in
+                scheduler.walk(after: after, over: .all) { place, slot in
+                    guard looks < APILimits.examinedPerStep, changed.count < APILimits.appliedPerStep / 4 else {
+                        isDone = false
+                        return false
+                    }
+                    looks += 1
+                    last = place
+                    changed.append(slot)
+                    return true
+                }
+            }
+            after = last
+            turn.noteLooks(looks)
+            for slot in changed where turn.lastRecord(slot) > heads[partition] {
+                var view = TimerView()
+                turn.copy(slot, into: &view)
+                views.append(view)
+            }
+            restOn(turn.head)
+        }
+        for view in views {
+            ExportLine.write(view, isHeld: false, isAgain: true, showsSecrets: showsSecrets, &json)
+        }
+        lines += views.count
+        if isDone { goOn(to: .end) }
+    }
+
+    private func end() -> Progress {
+        let map = service.partitions.value
+        guard undrains == map.all.map({ $0.engine.turn { $0.undrains } }), heads.count == map.layout.count else {
+            // It went on meanwhile, so what was written is no whole any more.
+            return abort()
+        }
+        ExportLine.writeEnd(lines: lines, &json)
+        json.append(0..<json.count, to: &written)
+        sink.send(StreamChunk(written))
+        sink.finish()
+        return .over
+    }
+}

@@ -1,0 +1,84 @@
+import TimerCore
+import TimerLog
+import TimerService
+import WireJSON
+
+/// What a request to import a part says beside its lines.
+struct ImportRequest {
+    /// The export's id, and as it is written.
+    let export: Hash128
+    let exportText: String
+    let part: Int
+    let policy: Turn.ConflictPolicy
+    let isCopy: Bool
+    let dropsSecrets: Bool
+    /// Hash of the body.
+    let fingerprint: Hash128
+    let body: [UInt8]
+
+    /// Most lines of a part.
+    private static let mostLines = 100_000
+
+    init(_ target: Target, _ body: [UInt8], siphash: SipHash) throws(Problem) {
+        var query = QueryReader(target)
+        guard let text = try query.one("export") else {
+            throw QueryReader.invalid("export", "`export` is needed: the id that the export's first line has")
+        }
+        guard let export = Self.id(text) else {
+            throw QueryReader.invalid("export", "an export's id is 32 hexadecimal digits, lower-case")
+        }
+        self.export = export
+        exportText = String(decoding: text, as: UTF8.self)
+        part = Int(try query.number("part", in: 0...Int64(ImportProgress.mostParts - 1), default: -1))
+        guard part >= 0 else { throw QueryReader.invalid("part", "`part` is needed, from 0") }
+        policy =
+            try query.word("onConflict", [("fail", .fail), ("skip", .skip), ("replace", .replace)]) ?? .fail
+        isCopy = try query.flag("copy", default: false)
+        dropsSecrets = try query.word("secrets", [("drop", true)]) ?? false
+        try query.finish()
+        guard !body.isEmpty else { throw Problem(.invalidRequest, "a part needs at least one line") }
+        self.body = body
+        fingerprint = Hash128(body.span, siphash: siphash, tweak: 5)
+    }
+
+    /// Reads an export's id.
+    static func id(_ text: some Collection<UInt8>) -> Hash128? {
+        guard text.count == 32 else { return nil }
+        var words: [UInt64] = [0, 0]
+        for (index, byte) in text.enumerated() {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            words[index / 16] = words[index / 16] << 4 | UInt64(digit)
+        }
+        return Hash128(high: words[0], low: words[1])
+    }
+
+    /// Where the lines lie in the body; blank ones are left out.
+    func lines() throws(Problem) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var start = 0
+        while start < body.count {
+            let end = body.span.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? body.count
+            if (start..<end).contains(where: { body[$0] != 32 && body[$0] != 9 && body[$0] != 13 }) {
+                guard ranges.count < Self.mostLines else {
+                    throw Problem(.tooLarge, "a part has at most \(Self.mostLines) lines")
+                }
+                ranges.append(start..<end)
+            }
+            start = end + 1
+        }
+        guard !ranges.isEmpty else { throw Problem(.invalidRequest, "a part needs at least one line") }
+        return ranges
+    }
+
+    /// A problem with a line of the part.
+    func problem(_ problem: Problem, line: Int) -> Problem {
+        var problem = problem
+        problem.line = line + 1
+        return problem
+    }
+}

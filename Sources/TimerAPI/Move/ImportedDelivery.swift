@@ -1,0 +1,114 @@
+import TimerCore
+import TimerService
+import WireJSON
+
+/// A delivery of an export, with its event.
+struct ImportedDelivery {
+    let timer: [UInt8]
+    /// Its slot means nothing.
+    let standing: DeliveryStanding
+    /// The effect that the event's record tells.
+    let event: Effect
+    /// Of the timer at the event, encoded; of a deleted timer with its webhook.
+    let definition: [UInt8]
+    /// The id that the event has.
+    let origin: Int64
+    /// Of a deleted timer: whether its webhook took deliveries.
+    let takesDeliveries: Bool?
+
+    init(
+        _ document: JSONDocument, _ line: MemberReader, dropsSecrets: Bool, zones: any ZoneSource
+    ) throws(Problem) {
+        try line.allow(["delivery", "event", "deleted"])
+        let delivery = try line.object("delivery")
+        standing = try Self.standing(delivery)
+        let event = try line.object("event")
+        (self.event, origin) = try Self.event(event)
+        guard let node = event.value("timer"), let id = try FieldReader(document, node).timerID() else {
+            throw event.invalid("timer", "`timer` is needed")
+        }
+        timer = id
+        var labels: [UInt8] = []
+        if let node = event.value("labels") { labels = try FieldReader(document, node).labels() }
+        var payload: [UInt8] = []
+        if let node = event.value("payload") { payload = try FieldReader(document, node).payload() }
+        var rules = TimerRules(.after(0))
+        var webhook: [UInt8] = []
+        var takes: Bool?
+        if line.value("deleted") != nil {
+            let deleted = try line.object("deleted")
+            try deleted.allow(["timer", "takesDeliveries"])
+            var body = try ImportedTimer.body(document, deleted, zones: zones)
+            let isStopped = dropsSecrets ? body.dropMaskedSecrets() : false
+            takes = try deleted.flag("takesDeliveries") ?? true && !isStopped && !body.rules.deliveries.isEmpty
+            rules = body.rules
+            let whole = try ImportedTimer.below("/deleted/timer") { () throws(Problem) in
+                try body.definition(id: id)
+            }
+            if let place = Definition.layout(whole.span)?.webhook { webhook = Array(whole[place]) }
+        }
+        takesDeliveries = takes
+        if webhook.isEmpty { rules.deliveries = [] }
+        var definition = Definition.encode(
+            id: id.span, labels: labels.span, rules: rules, webhook: webhook.span, payload: payload.span)
+        let createdAt = try delivery.requiredInstant("createdAt")
+        guard (0..<(1 << 48)).contains(createdAt) else { throw delivery.invalid("createdAt", "no timer was made then") }
+        Definition.setCreatedAt(createdAt, in: &definition)
+        self.definition = definition
+    }
+
+    private static func standing(_ delivery: MemberReader) throws(Problem) -> DeliveryStanding {
+        try delivery.allow([
+            "state", "attempts", "createdAt", "dueAt", "reason", "lastAttemptAt", "lastStatus", "error",
+        ])
+        let states: [(StaticString, DeliveryState)] = [("pending", .pending), ("waiting", .waiting), ("dead", .dead)]
+        guard let state = try delivery.choice("state", states) else {
+            throw delivery.invalid("state", "`state` is needed")
+        }
+        var standing = DeliveryStanding(id: 0, body: 0, slot: nil, state: state)
+        standing.attempts = Int(try delivery.integer("attempts", in: 0...127) ?? 0)
+        if state != .pending { standing.due = try delivery.requiredInstant("dueAt") }
+        if state == .dead {
+            let isSurplus = try delivery.choice("reason", [("backlog", true), ("attempts", false)]) ?? false
+            standing.reason = isSurplus ? .backlog : .attempts
+        }
+        if let at = try delivery.instant("lastAttemptAt") {
+            standing.lastAttempt = LastAttempt(
+                at: at, status: Int(try delivery.integer("lastStatus", in: 0...999) ?? 0),
+                failure: try delivery.choice("error", DeliveryFailure.allCases.map { ($0.name, $0) }))
+        }
+        return standing
+    }
+
+    private static func event(_ event: MemberReader) throws(Problem) -> (Effect, origin: Int64) {
+        try event.allow([
+            "id", "type", "timer", "at", "version", "labels", "payload", "scheduledAt", "latenessUs", "fire", "missed",
+            "nextFireAt", "stalledFor", "silentFor", "reason",
+        ])
+        guard let id = try event.text("id").flatMap({ EventID(shown: Array($0.utf8)) }), id.position > 0 else {
+            throw event.invalid("id", "this is no event's id")
+        }
+        let types = EventType.allCases.filter { !$0.isDelivery }.map { ($0.name, $0) }
+        guard let type = try event.choice("type", types) else { throw event.invalid("type", "`type` is needed") }
+        var progress = TimerProgress()
+        progress.version = try event.required("version", in: 1...ImportedTimer.mostVersions)
+        let at = try event.requiredInstant("at")
+        progress.updatedAt = at
+        var effect = Effect(type, at: at, progress: progress)
+        let reasons = EventReason.allCases.filter { $0 != .none && $0 != .imported }.map { ($0.name, $0) }
+        effect.reason = try event.choice("reason", reasons) ?? .none
+        if type == .fired {
+            effect.progress.fireCount = try event.required("fire", in: 0...ImportedTimer.mostVersions)
+            effect.fire = FireDetail(
+                scheduledAt: try event.requiredInstant("scheduledAt"),
+                latenessUs: try event.integer("latenessUs", in: 0...(1 << 60)) ?? 0,
+                missed: try event.integer("missed", in: 0...ImportedTimer.mostVersions) ?? 0)
+        }
+        effect.nextFireAt = try event.instant("nextFireAt")
+        if type == .recovered {
+            effect.stalledFor = try event.duration("stalledFor") ?? 0
+            effect.silentFor = try event.duration("silentFor")
+        }
+        return (effect, id.position)
+    }
+}

@@ -1,0 +1,72 @@
+import HTTPServer
+import TimerService
+
+/// How exports begin and go on.
+extension TimerHandler {
+    /// Begins an export: the connection is taken over.
+    func beginExport(_ ticket: Ticket) {
+        var showsSecrets = false
+        do throws(Problem) {
+            var query = QueryReader(ticket.target)
+            showsSecrets = try query.flag("secrets", default: false)
+            try query.finish()
+            if isDraining { throw Problem(ServiceError.shuttingDown, timer: []) }
+        } catch {
+            ticket.outcome = .problem(error)
+            return respond(ticket)
+        }
+        guard let answer = ticket.answer.take() else { return }
+        ticket.exchange.response.reset()
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        ticket.exchange.response.add("Content-Type", "application/x-ndjson")
+        ticket.exchange.response.add("Cache-Control", "no-store")
+        ticket.exchange.response.add("X-Accel-Buffering", "no")
+        if ticket.exchange.method == .head {
+            note(ticket)
+            ticket.letGo()
+            return answer.sendHead(isStream: true)
+        }
+        switch answer.detach() {
+        case .stream(let stream):
+            note(ticket)
+            ticket.outcome = .gone
+            let export = ExportStream(
+                id: ticket.serial, stream, context.service, inbox, showsSecrets: showsSecrets,
+                version: context.configuration.version)
+            stream.context = export
+            exports[ticket.serial] = export
+            inbox.wake()
+        case .refused(let answer, let reason):
+            refuseStream(consume answer, reason, ticket)
+        }
+    }
+
+    /// Takes a few steps of each export.
+    func stepExports() {
+        guard !exports.isEmpty else { return }
+        var hasMore = false
+        for (id, export) in exports {
+            var left = Self.stepsPerRound
+            stepping: while true {
+                switch export.step() {
+                case .over:
+                    exports[id] = nil
+                    break stepping
+                case .waits: break stepping
+                case .more:
+                    left -= 1
+                    if left == 0 {
+                        hasMore = true
+                        break stepping
+                    }
+                }
+            }
+        }
+        if hasMore { inbox.wake() }
+    }
+
+    /// Cuts the exports whose clients take nothing.
+    func cutSilentExports(now: Int64) {
+        for (id, export) in exports where export.cutIfSilent(now: now) { exports[id] = nil }
+    }
+}

@@ -1,0 +1,85 @@
+/// Timers that come from another server, as they were there.
+extension Scheduler {
+    /// A due instant that lies further back, in milliseconds, when its timer comes misfires.
+    private static let stallThreshold: Int64 = 1000
+
+    /// Makes a timer that comes from elsewhere.
+    ///
+    /// - Parameters:
+    ///   - key: of the same id.
+    ///   - definition: encoded; takes the instant at which the timer was made.
+    public mutating func place(
+        _ key: borrowing TimerKey, definition: inout [UInt8], _ arrival: TimerArrival, _ now: Now,
+        _ effects: inout [Effect]
+    ) throws(TimerRefusal) -> SlotIndex {
+        if table.find(key) != nil { throw .exists }
+        guard table.count < maximumTimers else { throw .timerLimit(maximumTimers) }
+        Definition.setCreatedAt(arrival.createdAt, in: &definition)
+        let slot = table.insert(key, definition: definition.span, progress: TimerProgress())
+        take(slot, arrival, above: versionFloor, .created, now, &effects)
+        return slot
+    }
+
+    /// Has a timer be as it is elsewhere now: its definition and its progress are replaced, what it owes to its webhook stays.
+    public mutating func replacePlaced(
+        _ slot: SlotIndex, definition: inout [UInt8], _ arrival: TimerArrival, _ now: Now, _ effects: inout [Effect]
+    ) {
+        redefine(slot, &definition)
+        disarm(slot)
+        if !held.isEmpty { held[slot] = nil }
+        take(slot, arrival, above: table[slot].version, .updated, now, &effects)
+    }
+
+    private mutating func take(
+        _ slot: SlotIndex, _ arrival: TimerArrival, above version: Int64, _ type: EventType, _ now: Now,
+        _ effects: inout [Effect]
+    ) {
+        let grid = Grid(rules(slot), zones: zones)
+        var (progress, kicks) = arrival.arrived(grid.rules, at: now)
+        progress.version = max(progress.version, max(version, lostVersions) + 1)
+        table.setProgress(slot, progress)
+        table.setKicks(slot, kicks)
+        table.setPlannedPast(slot, progress.isPlanned && wasPlannedPast(slot, grid.rules.clock, now))
+        if progress.isPlanned, now.milliseconds(on: grid.rules.clock) - progress.due > Self.stallThreshold {
+            late[slot] = now.milliseconds(on: grid.rules.clock)
+        } else if !late.isEmpty {
+            late[slot] = nil
+        }
+        arm(slot, grid, now)
+        effects.append(
+            Effect(
+                type: type, reason: .imported, at: now.wall, slot: slot, progress: progress, kicks: kicks,
+                nextFireAt: progress.nextFireAt(grid.rules, now)))
+    }
+
+    /// Due instants of the timer at `slot` up to this one, on its clock, misfire.
+    func misfires(_ slot: SlotIndex, on clock: TimerClock) -> Int64 {
+        guard !late.isEmpty, let end = late[slot] else { return misfireUntil[clock] }
+        return max(misfireUntil[clock], end)
+    }
+
+    /// When the timer at `slot` was made, wall milliseconds.
+    public func createdAt(_ slot: SlotIndex) -> Int64 { withDefinition(slot, Definition.createdAt) }
+
+    /// Takes over a delivery that comes from elsewhere, whose record is at `position`, its id.
+    ///
+    /// - Parameters:
+    ///   - standing: with instants on the wall clock; its slot says whether it belongs to a timer.
+    ///   - definition: of its timer.
+    public mutating func takeDelivery(
+        _ standing: DeliveryStanding, definition: Span<UInt8>, position: Int64, _ now: Now
+    ) {
+        foldDelivery(
+            standing, definition: definition, progress: (TimerProgress(), nil), position: position,
+            wallOffset: now.wallOffset)
+        bringUp(standing.id, restsOn: position)
+    }
+
+    /// Has a delivery come up that may be attempted, once the record at `position` is durable.
+    private mutating func bringUp(_ id: Int64, restsOn position: Int64) {
+        guard let place = deliveries.pending.find(id, deliveries.slots), deliveries.slots[place].state == .pending,
+            isOldest(place)
+        else { return }
+        deliveries.ready.append(ReadyDelivery(id: id, restsOn: position))
+    }
+}

@@ -1,0 +1,83 @@
+/// A timer's progress as it goes from one server to another: instants that do not depend on a server's own clocks.
+public struct TimerArrival: Sendable, Equatable {
+    /// When the next fire is due, or what a suspended timer keeps.
+    public enum Due: Sendable, Equatable {
+        /// A wall instant, in milliseconds: due then, or, of a timer that has ended, forgotten then.
+        case at(Int64)
+        /// Milliseconds from now on the suspending clock; negative for one that is overdue.
+        case ahead(Int64)
+        /// Microseconds that a suspended timer keeps.
+        case left(Int64)
+        /// It is idle.
+        case none
+    }
+
+    /// The progress, but for the instants below.
+    public var progress: TimerProgress
+    /// See `Due`.
+    public var due: Due
+    /// The rest of a watchdog's progress, but for the instant below; nil for other kinds.
+    public var kicks: KickProgress?
+    /// Since when a watchdog is stalled.
+    public var stalledSince: Due = .none
+    /// When the timer was made, wall milliseconds.
+    public var createdAt: Int64
+
+    /// Makes one; see the members.
+    public init(_ progress: TimerProgress, due: Due, kicks: KickProgress?, createdAt: Int64) {
+        self.progress = progress
+        self.due = due
+        self.kicks = kicks
+        self.createdAt = createdAt
+    }
+
+    /// What a timer of these rules, with this progress at `now`, takes along.
+    public init(
+        _ progress: TimerProgress, _ kicks: KickProgress?, _ rules: borrowing TimerRules, createdAt: Int64, at now: Now
+    ) {
+        self.init(progress, due: .none, kicks: kicks, createdAt: createdAt)
+        switch Self.form(progress.state, rules) {
+        case .none: due = .none
+        case .left: due = .left(progress.due)
+        case .at where progress.state.hasEnded: due = Self.due(progress.due, on: .continuous, now)
+        case .at, .ahead: due = Self.due(progress.due, on: rules.clock, now)
+        }
+        if let kicks, kicks.stalledSince != 0 { stalledSince = Self.due(kicks.stalledSince, on: rules.clock, now) }
+    }
+
+    /// The forms that `due` has, without the values.
+    public enum Form: Sendable { case at, ahead, left, none }
+
+    /// The form of the due instant of a timer of these rules in `state`.
+    public static func form(_ state: TimerState, _ rules: borrowing TimerRules) -> Form {
+        switch state {
+        case .idle: .none
+        case .suspended where rules.schedule.kind == .watchdog || rules.effectiveResume == .remaining: .left
+        case .running, .suspended: rules.clock == .suspending ? .ahead : .at
+        case .cancelled, .completed: .at
+        }
+    }
+
+    private static func due(_ due: Int64, on clock: TimerClock, _ now: Now) -> Due {
+        clock == .suspending ? .ahead(due - now.milliseconds(on: clock)) : .at(now.wall(of: due, on: clock))
+    }
+
+    /// The instant on `clock`; rounded up, so that no fire is early.
+    private static func instant(_ due: Due, on clock: TimerClock, _ now: Now) -> Int64 {
+        switch due {
+        case .at(let wall): now.due(ofWall: wall, on: clock)
+        case .ahead(let milliseconds): now.ceiling(on: clock) + milliseconds
+        case .left(let microseconds): microseconds
+        case .none: 0
+        }
+    }
+
+    /// The progress of the timer where it arrives at `now`, by the clocks there.
+    func arrived(_ rules: borrowing TimerRules, at now: Now) -> (TimerProgress, KickProgress?) {
+        var progress = progress
+        progress.due = Self.instant(due, on: progress.state.hasEnded ? .continuous : rules.clock, now)
+        var kicks = kicks
+        kicks?.stalledSince = Self.instant(stalledSince, on: rules.clock, now)
+        return (progress, kicks)
+    }
+}

@@ -1,0 +1,149 @@
+public import TimerCore
+public import TimerLog
+
+/// Timers and deliveries that come from another server.
+extension Turn {
+    /// What an import does with a timer whose id is taken.
+    public enum ConflictPolicy: Sendable {
+        /// It is refused.
+        case fail
+        /// The timer that is here stays.
+        case skip
+        /// The timer that is here is deleted.
+        case replace
+    }
+
+    /// How far the import of `export` has come in this partition; nil where nothing is known of it.
+    public func importProgress(of export: Hash128) -> ImportProgress? { engine.imports.progress(of: export) }
+
+    /// Records how far an import has come, in the batch of its changes.
+    public func keep(_ progress: ImportProgress) {
+        var progress = progress
+        progress.at = now.wall
+        let position = engine.takePosition()
+        RecordCodec.append(progress, to: &engine.batch.records)
+        if progress.begin == 0 { progress.begin = position }
+        engine.imports.note(progress)
+    }
+
+    /// Has versions of new timers lie above those of timers that were deleted elsewhere.
+    public func raiseVersionFloor(_ floor: Int64) throws(ServiceError) {
+        try checkAvailable()
+        engine.scheduler.foldVersionFloor(floor)
+        engine.recordVersionFloor()
+    }
+
+    /// Up to which version those of deleted timers go, and those that may have been lost.
+    public var versionFloor: Int64 {
+        max(engine.scheduler.versionFloor, max(engine.scheduler.lostVersions, engine.lostVersions))
+    }
+
+    /// Whether the timer at `slot` came with the import that began at `begin`: it is the very timer made at `createdAt`, and
+    /// its newest definition stands behind that.
+    private func came(_ slot: SlotIndex, createdAt: Int64, since begin: Int64) -> Bool {
+        engine.scheduler.createdAt(slot) == createdAt && engine.scheduler.base(slot) > begin
+    }
+
+    /// Whether an id is taken by a timer that did not come with the import.
+    public func isTaken(_ key: borrowing TimerKey, createdAt: Int64, since begin: Int64) -> Bool {
+        guard let slot = engine.scheduler.find(key) else { return false }
+        return !came(slot, createdAt: createdAt, since: begin)
+    }
+
+    /// Whether there is a timer named `key`.
+    public func exists(_ key: borrowing TimerKey) -> Bool { engine.scheduler.find(key) != nil }
+
+    /// Makes a timer as it was elsewhere, or changes the one that the import brought before.
+    ///
+    /// - Parameters:
+    ///   - definition: encoded, of the same id.
+    ///   - begin: of the import: see `ImportProgress`.
+    /// - Returns: whether it was taken; not where the one that is here stays.
+    public func take(
+        _ key: TimerKey, definition: inout [UInt8], _ arrival: TimerArrival, _ policy: ConflictPolicy,
+        since begin: Int64
+    ) throws(ServiceError) -> Bool {
+        try checkAvailable()
+        if let slot = engine.scheduler.find(key), came(slot, createdAt: arrival.createdAt, since: begin) {
+            try change { (scheduler, effects) in
+                scheduler.replacePlaced(slot, definition: &definition, arrival, now, &effects)
+            }
+            engine.expectSubscriber(key, slot, now)
+            return true
+        }
+        if let slot = engine.scheduler.find(key) {
+            switch policy {
+            case .fail: throw .refused(.exists)
+            case .skip: return false
+            case .replace: try delete(slot, if: .none)
+            }
+        }
+        if engine.bounds.isShared {
+            do throws(TimerRefusal) { try engine.takeTimer() } catch { throw .refused(error) }
+        }
+        let slot = try change { (scheduler, effects) throws(TimerRefusal) in
+            try scheduler.place(key, definition: &definition, arrival, now, &effects)
+        }
+        engine.expectSubscriber(key, slot, now)
+        return true
+    }
+
+    /// Takes over a delivery: one of a timer that came with the import, or one whose timer was deleted elsewhere.
+    ///
+    /// - Parameters:
+    ///   - key: of the timer.
+    ///   - event: the effect that its event's record tells, whose slot means nothing.
+    ///   - definition: the timer's at the event, encoded; with the webhook where the timer was deleted.
+    ///   - origin: the id that the event has elsewhere.
+    ///   - takesDeliveries: of a deleted timer: whether its webhook took deliveries; nil where the timer is there.
+    /// - Returns: whether it was taken; not where the timer is another one.
+    public func take(
+        _ standing: DeliveryStanding, _ key: borrowing TimerKey, event: Effect, definition: [UInt8], origin: Int64,
+        takesDeliveries: Bool?, since begin: Int64
+    ) throws(ServiceError) -> Bool {
+        try checkAvailable()
+        var standing = standing
+        standing.slot = nil
+        // Nor is any made here due later.
+        let longest = standing.state == .dead ? Scheduler.deadLetterLifetime : Self.longestRetry
+        standing.due = min(standing.due, now.wall + longest)
+        if let takesDeliveries {
+            recordWill(definition, takesDeliveries: takesDeliveries)
+        } else {
+            let createdAt = Definition.createdAt(definition.span)
+            guard let slot = engine.scheduler.find(key), came(slot, createdAt: createdAt, since: begin),
+                engine.scheduler.takesDeliveries(slot) || standing.state == .dead,
+                standing.state == .dead || !engine.scheduler.hasMostDeliveries(slot)
+            else { return false }
+            standing.slot = slot
+        }
+        let body = RecordCodec.event(event, definition: definition.span)
+        standing.id = engine.takePosition()
+        standing.body = standing.id
+        RecordCodec.append(
+            standing, origin: origin, at: now.wall, isEvent: true, body.span, to: &engine.batch.records)
+        engine.scheduler.takeDelivery(standing, definition: definition.span, position: standing.id, now)
+        engine.spent += 1 + body.count / EngineConfiguration.bytesPerChange
+        return true
+    }
+
+    /// No attempt waits longer for its due instant, in milliseconds: twice the longest `max` of a retry policy.
+    private static let longestRetry: Int64 = 14 * 86_400_000
+
+    private func recordWill(_ definition: [UInt8], takesDeliveries: Bool) {
+        let will = DeliveryWill(position: engine.takePosition(), takesDeliveries: takesDeliveries)
+        RecordCodec.appendWill(
+            takesDeliveries: takesDeliveries, at: now.wall, definition: definition.span, to: &engine.batch.records)
+        engine.scheduler.moveWill(definition.span, will)
+    }
+}
+
+extension Engine {
+    /// Gives a timer that came running, and runs only while a stream follows it, time to get one. Called under the lock.
+    func expectSubscriber(_ key: TimerKey, _ slot: SlotIndex, _ now: Now) {
+        guard scheduler.stopsUnsubscribed(slot), scheduler.progress(slot).state == .running,
+            subscriptions.readers(key) == 0
+        else { return }
+        subscriptions.expect(key, at: now.elapsed, atStart: true)
+    }
+}

@@ -1,0 +1,122 @@
+import Glibc
+import HTTPClient
+
+/// Sends the parts of an export to a server, each until it is applied.
+struct ImportSender {
+    /// What the parts came to, those aside that were applied before.
+    struct Counts {
+        var timers = 0
+        var deliveries = 0
+        var skipped = 0
+
+        /// For a person.
+        var text: String {
+            "\(timers) timers and \(deliveries) deliveries imported"
+                + (skipped == 0 ? "" : ", \(skipped) lines skipped")
+        }
+
+        /// As JSON.
+        var json: String { "{\"timers\":\(timers),\"deliveries\":\(deliveries),\"skipped\":\(skipped)}" }
+    }
+
+    /// How often a part is sent that gets no answer, or one that may pass.
+    private static let attempts = 8
+    /// Milliseconds before it is sent again, doubled each time.
+    private static let firstPauseMs: UInt32 = 200
+
+    private let service: ServiceClient
+    private let parameters: [(name: String, value: String)]
+    private var export: String?
+    private var part = 0
+    /// Parts below were applied before.
+    private var next = 0
+    private var lines = 0
+    private var counts = Counts()
+    private var isComplete = false
+    private var progress = Progress()
+
+    init(_ service: ServiceClient, onConflict: String, copies: Bool, dropsSecrets: Bool) {
+        self.service = service
+        parameters =
+            [("onConflict", onConflict)] + (copies ? [("copy", "true")] : [])
+            + (dropsSecrets ? [("secrets", "drop")] : [])
+    }
+
+    /// Sends the next part, unless it was applied before.
+    mutating func send(_ lines: BatchLines.Part) throws(Failure) {
+        if export == nil { try begin(lines) }
+        defer {
+            part += 1
+            self.lines += lines.numbers.count
+        }
+        let (sent, count) = (self.lines, lines.numbers.count)
+        guard part >= next else { return }
+        progress.show("\(sent) lines")
+        var left = Self.attempts
+        var pauseMs = Self.firstPauseMs
+        while true {
+            do throws(Failure) { return try take(try service.exchange(request(lines)), lines) } catch {
+                left -= 1
+                guard error.mayPass, left > 0 else {
+                    progress.end()
+                    let place = "lines \(sent + 1) to \(sent + count)"
+                    throw Failure(error.code, "\(place): \(error.line); \(sent) lines before them are imported")
+                }
+            }
+            usleep(pauseMs * 1000)
+            pauseMs *= 2
+        }
+    }
+
+    /// Asks the server how far the import is of which `lines` are the first.
+    private mutating func begin(_ lines: BatchLines.Part) throws(Failure) {
+        let first = lines.bytes.prefix { $0 != 0x0a }
+        guard let id = JSONObject(Array(first))?["export"] else {
+            throw Failure(.usage, "this is no export: its first line has no `export`")
+        }
+        export = id
+        let response = try service.send(HTTPRequest(.get, RequestTarget("v1", "import", id).text))
+        let state = try JSONObject(response)
+        next = state["next"].flatMap { Int($0) } ?? 0
+        isComplete = state["complete"] == "true"
+    }
+
+    private func request(_ lines: BatchLines.Part) -> HTTPRequest {
+        var target = RequestTarget("v1", "import")
+        target.add("export", export)
+        target.add("part", String(part))
+        for parameter in parameters { target.add(parameter.name, parameter.value) }
+        return HTTPRequest(
+            .post, target.text, headers: [("Content-Type", "application/x-ndjson")], body: lines.bytes)
+    }
+
+    private mutating func take(_ response: HTTPResponse, _ lines: BatchLines.Part) throws(Failure) {
+        guard response.status == 200, let result = JSONObject(response.body) else {
+            var failure = Failure(response)
+            // A request whose answer was not waited for may be under way.
+            let type = JSONObject(response.body)?["type"]
+            failure.mayPass = failure.mayPass || type == "/problems/idempotency-in-progress"
+            if let line = JSONObject(response.body)?["line"].flatMap({ Int($0) }),
+                lines.numbers.indices.contains(line - 1)
+            {
+                failure.line = "line \(lines.numbers[line - 1]): \(failure.line)"
+            }
+            throw failure
+        }
+        counts.timers += result["timers"].flatMap { Int($0) } ?? 0
+        counts.deliveries += result["deliveries"].flatMap { Int($0) } ?? 0
+        counts.skipped += result["skipped"].flatMap { Int($0) } ?? 0
+        isComplete = result["complete"] == "true"
+    }
+
+    /// What was imported.
+    ///
+    /// - Throws: where the export has no end.
+    mutating func end() throws(Failure) -> Counts {
+        progress.end()
+        guard isComplete else {
+            throw Failure(.other, "the export has no last line, so it is not whole; \(lines) lines of it are imported")
+        }
+        return counts
+    }
+}

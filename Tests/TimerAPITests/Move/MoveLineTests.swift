@@ -1,0 +1,111 @@
+import TestSupport
+import Testing
+import TimerService
+import WireJSON
+
+@testable import TimerAPI
+@testable import TimerCore
+
+/// The lines of an export, read as an import reads them.
+struct MoveLineTests {
+    private static let export = "0123456789abcdef0123456789abcdef"
+    private static let now = Now(elapsed: 5_000_000_000_000, wallOffset: 1_700_000_000_000, downtime: 77)
+
+    private func read(_ line: [UInt8], dropsSecrets: Bool = false) throws(Problem) -> ImportLine {
+        var document = JSONDocument()
+        do throws(JSONError) { try document.parse(line) } catch {
+            throw Problem(.invalidRequest, error.message, pointer: error.pointer)
+        }
+        return try ImportLine(document, export: Self.export, dropsSecrets: dropsSecrets, zones: UTCOnly())
+    }
+
+    /// A progress as a timer of these rules can have it.
+    private static func progress(_ rules: TimerRules, _ generator: inout SeededGenerator) -> TimerProgress {
+        var progress = TimerProgress()
+        progress.state = TimerState.allCases.randomElement(using: &generator) ?? .idle
+        progress.version = Int64.random(in: 1...ImportedTimer.mostVersions, using: &generator)
+        progress.updatedAt = 1_700_000_000_000 + Int64.random(in: 0...1_000_000, using: &generator)
+        progress.fireCount = generator.chance(oneIn: 2) ? 0 : Int64.random(in: 1...1000, using: &generator)
+        progress.lastFiredAt = progress.fireCount == 0 ? 0 : progress.updatedAt
+        progress.firesSinceActivation = Int64.random(in: 0...progress.fireCount, using: &generator)
+        progress.missedCount = generator.chance(oneIn: 2) ? 0 : Int64.random(in: 1...1000, using: &generator)
+        if rules.schedule.kind == .watchdog && generator.chance(oneIn: 2) { progress.flags.insert(.stalled) }
+        if generator.chance(oneIn: 3) { progress.flags.insert(.moved) }
+        let near = Int64.random(in: 0...1_000_000, using: &generator)
+        switch TimerArrival.form(progress.state, rules) {
+        case .none: break
+        case .left: progress.due = near * 1000 + 7
+        case .ahead: progress.due = now.milliseconds(on: .suspending) + near - 500_000
+        case .at: progress.due = now.milliseconds(on: progress.state.hasEnded ? .continuous : rules.clock) + near
+        }
+        return progress
+    }
+
+    @Test(arguments: 0..<300 as Range<UInt64>)
+    func `a timer is read as it was written`(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var rules = TimerRules.random(&generator, wall: 1_700_000_000_000)
+        // A body can't have it for other kinds.
+        if rules.schedule.kind != .repeating { rules.mode = .fixedRate }
+        var view = TimerView()
+        view.definition = definition("t", rules, labels: [("k", "v\u{fc}")], payload: Array("[1,2.50]".utf8))
+        view.progress = Self.progress(rules, &generator)
+        if rules.schedule.kind == .watchdog {
+            var kicks = KickProgress()
+            kicks.kickCount = 3
+            kicks.lastKickedAt = 1_700_000_000_001
+            if view.progress.flags.contains(.stalled) { kicks.stalledSince = 4_000_000 }
+            view.kicks = kicks
+        }
+        view.now = Self.now
+        var json = JSONWriter()
+        ExportLine.write(view, isHeld: false, isAgain: true, showsSecrets: true, &json)
+        guard case .timer(let timer) = try read(json.bytes) else {
+            Issue.record("the line is no timer's")
+            return
+        }
+        #expect(timer.id == Array("t".utf8) && timer.isAgain)
+        #expect(timer.definition == view.definition, "but for the instant of its making")
+        var expected = TimerArrival(view.progress, view.kicks, rules, createdAt: 0, at: Self.now)
+        // The instants by the clocks there are not in it.
+        expected.progress.due = 0
+        expected.kicks?.stalledSince = 0
+        #expect(timer.arrival == expected)
+    }
+
+    @Test func `a timer whose deliveries follow comes idle, a version below`() throws {
+        var view = TimerView()
+        view.definition = definition("t", TimerRules(.after(1000)))
+        view.progress.version = 9
+        view.progress.state = .running
+        view.progress.due = 5_001_000
+        view.now = Self.now
+        var json = JSONWriter()
+        ExportLine.write(view, isHeld: true, isAgain: false, showsSecrets: true, &json)
+        guard case .timer(let timer) = try read(json.bytes) else {
+            Issue.record("the line is no timer's")
+            return
+        }
+        #expect(timer.arrival.progress.state == .idle && timer.arrival.progress.version == 8)
+        #expect(timer.arrival.due == .none && !timer.isAgain)
+    }
+
+    @Test(arguments: ["key", "namespace", "idempotencyKey", "x"])
+    func `lines of other types are refused by their name`(_ name: String) {
+        #expect {
+            _ = try read(Array("{\"\(name)\": {}}".utf8))
+        } throws: { error in
+            (error as? Problem)?.detail == "this server takes no lines of type `\(name)`"
+        }
+    }
+
+    @Test func `the end tells how many lines came before`() throws {
+        var json = JSONWriter()
+        ExportLine.writeEnd(lines: 12, &json)
+        guard case .end(let lines) = try read(json.bytes) else {
+            Issue.record("the line is no end")
+            return
+        }
+        #expect(lines == 12)
+    }
+}
