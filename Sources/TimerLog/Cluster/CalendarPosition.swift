@@ -13,4 +13,9 @@ public enum CalendarPosition {
         if second >= lastSecond { return lastSecond * perSecond }
         return second * perSecond + rest * perSecond / 1_000_000_000
     }
+
+    /// Milliseconds since 1970 of the instant that has this position.
+    public static func milliseconds(at position: Int64) -> Int64 {
+        position / perSecond * 1000 + position % perSecond * 1000 / perSecond
+    }
 }

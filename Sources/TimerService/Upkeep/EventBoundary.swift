@@ -58,7 +58,9 @@ final class EventBoundary {
         var newest = closed
         try reader.read(from: through + 1) { row in
             guard found.count < count, row.last < head, let header = BatchHeader(row.data.span) else { return false }
-            newest = max(newest, header.base.now.wall)
+            // A barrier has no time base, but its position is by the calendar.
+            let isBarrier = header.kind == .barrier
+            newest = max(newest, isBarrier ? CalendarPosition.milliseconds(at: row.last) : header.base.now.wall)
             found.append(Row(last: row.last, closed: newest, bytes: header.kind == .events ? row.data.count : 0))
             return true
         }

@@ -113,6 +113,27 @@ struct EventRetentionTests {
         other.stop()
     }
 
+    @Test func `a row that begins an epoch is as old as its position says`() throws {
+        let layout = try #require(PartitionLayout(strided: 4))
+        let volume = MemoryLogVolume(layout)
+        let time = ManualTime()
+        for _ in 0..<3 {
+            _ = volume.beginEpoch(of: 1, session: 7, behind: CalendarPosition.at(realtime: time.realtime()))
+            time.pass(milliseconds: 1000)
+        }
+        let rig = try Rig(
+            volume.seen(by: 7).store(1), CompactionTests.keeping(milliseconds: 60_000),
+            place: PartitionPlace(1, of: layout), hashPrefix: layout.hashPrefix(of: 1), time: time)
+        let logs = compactions([rig])
+        while LogCompaction.round(logs) {}
+        // Events of other partitions are shown from the greatest horizon on.
+        #expect(rig.partition.horizon == 0)
+        rig.time.pass(milliseconds: 60_000)
+        while LogCompaction.round(logs) {}
+        #expect(rig.partition.horizon > CalendarPosition.at(realtime: 1))
+        rig.stop()
+    }
+
     @Test func `a log that does not grow is read no more, and its events go in time`() throws {
         let store = GatedLogStore(MemoryLogStore())
         let rig = try Rig(store, CompactionTests.keeping(milliseconds: 60_000))
