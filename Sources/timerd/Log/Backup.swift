@@ -7,12 +7,12 @@ struct Backup: ParsableCommand {
         abstract: "Copy the log to another directory, also while the server runs.",
         discussion: """
             The copy is the log as it stood at one instant, read back before it gets its name. To restore, start a \
-            server on the copy. cp of a live file is no backup.
+            server on the copy. cp of a live file is no backup. A database is backed up by PostgreSQL's own means.
 
               timerd backup --data ./timerd-data --to /backups/2026-11-21
             """)
 
-    @OptionGroup var options: DataOptions
+    @OptionGroup var options: LogOptions
 
     @Option(
         help: ArgumentHelp("The directory of the copy, empty or missing", valueName: "directory"),
@@ -20,7 +20,9 @@ struct Backup: ParsableCommand {
     var to: String
 
     func run() throws {
-        let directory = try options.directory()
+        let directory = try options.place().directory(
+            orUse:
+                "this copies a data directory; back a database up with pg_basebackup and archived WAL, or with pg_dump")
         guard !to.isEmpty else { throw Failure(.usage, "--to needs a directory") }
         var progress = Progress()
         do throws(StoreError) {

@@ -8,13 +8,13 @@ struct LogDump: ParsableCommand {
         abstract: "Print every record of the log as a line of JSON.",
         discussion: """
             Positions are strings, as event ids are: they are the same numbers, too large for some JSON readers. \
-            Instants are UTC. Exits 78 behind the last good record where the log is damaged.
+            Instants are UTC. Of a database each line names its partition too. Exits 78 behind the last good record where the log is damaged.
 
               timerd log dump --data ./timerd-data --from 1898231250945671168
               timerd log dump | jq -c 'select(.type == "fired") | [.at, .timer]'
             """)
 
-    @OptionGroup var options: DataOptions
+    @OptionGroup var options: LogOptions
 
     @Option(help: ArgumentHelp("Begin with the record at this position", valueName: "position")) var from: Int64 = 0
 
@@ -25,22 +25,26 @@ struct LogDump: ParsableCommand {
     private static let chunk = 64 * 1024
 
     func run() throws {
-        let directory = try options.directory()
-        do throws(StoreError) {
-            try dump(SQLiteLogStore.openReader(directory: directory))
-        } catch {
-            throw Failure(error, directory: directory)
+        let place = try options.place()
+        for log in try place.logs() {
+            do throws(StoreError) {
+                guard try dump(log) else { return }
+            } catch {
+                throw Failure(error.naming(log.partition), directory: place.description)
+            }
         }
     }
 
-    private func dump(_ reader: any LogReader) throws(StoreError) {
+    /// Returns whether there is still somebody who reads the output.
+    private func dump(_ log: LogPlace.Readable) throws(StoreError) -> Bool {
         var output: [UInt8] = []
         var damage: StoreError?
-        try reader.read(from: from) { row in
+        var isRead = true
+        try log.reader.read(from: from) { row in
             do throws(StoreError) {
                 try BatchRows.read(row) { (record) throws(StoreError) in
                     if record.position >= from {
-                        RecordLine.append(record, row, showsSecrets: secrets, to: &output)
+                        RecordLine.append(record, row, log.partition, showsSecrets: secrets, to: &output)
                     }
                     return true
                 }
@@ -49,9 +53,11 @@ struct LogDump: ParsableCommand {
             }
             guard damage == nil, output.count > Self.chunk else { return damage == nil }
             defer { output.removeAll(keepingCapacity: true) }
-            return Console.out(bytes: output)
+            isRead = Console.out(bytes: output)
+            return isRead
         }
-        Console.out(bytes: output)
+        isRead = Console.out(bytes: output) && isRead
         if let damage { throw damage }
+        return isRead
     }
 }

@@ -9,13 +9,13 @@ struct LogRepairing: ParsableCommand {
         discussion: """
             The way back is a backup; this is for when there is none. Copy the data directory first and stop the \
             server. Without --yes it only says what it would do. Without --after it cuts behind the last record \
-            that is good, which verify names too.
+            that is good, which verify names too. The log of a database is not cut: restore the database from its backup.
 
               timerd log repair --data ./timerd-data
               timerd log repair --data ./timerd-data --yes
             """)
 
-    @OptionGroup var options: DataOptions
+    @OptionGroup var options: LogOptions
 
     @Option(help: ArgumentHelp("Keep records up to this position, delete the rest", valueName: "position"))
     var after: Int64?
@@ -23,13 +23,16 @@ struct LogRepairing: ParsableCommand {
     @Flag(help: "Delete, instead of only saying what would be.") var yes = false
 
     func run() throws {
-        let directory = try options.directory()
+        let directory = try options.place().directory(
+            orUse:
+                "this cuts the log of a data directory; restore a database from PostgreSQL's backup, up to a point in time"
+        )
         let position: Int64
         if let after {
             guard after >= 0 else { throw Failure(.usage, "--after \(after): a position is not negative") }
             position = after
         } else {
-            let scan = try LogScan(directory: directory)
+            let scan = try LogScan(LogPlace.directory(directory).logs()[0], in: directory)
             guard let damage = scan.damage else {
                 Console.out("\(directory): the log is good, nothing to repair")
                 return

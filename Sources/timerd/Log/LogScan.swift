@@ -9,6 +9,7 @@ struct LogScan: ~Copyable {
     private(set) var first: Int64?
     /// What stopped the fold; nil where the log is whole.
     private(set) var damage: StoreError?
+    private let partition: Int?
     private var progress = Progress()
     private var fold = LogFold(secret: [UInt8](repeating: 0, count: 16))
 
@@ -21,19 +22,22 @@ struct LogScan: ~Copyable {
     /// Answers kept for idempotency keys.
     var answers: Int { fold.answers.count }
 
-    /// Reads the log in `directory`.
+    /// Reads a log of `place`.
     ///
     /// - Throws: where it can't be read at all; damage is no error here.
-    init(directory: String) throws(Failure) {
+    init(_ log: LogPlace.Readable, in place: String) throws(Failure) {
+        partition = log.partition
         defer { progress.end() }
         do throws(StoreError) {
-            let reader = try SQLiteLogStore.openReader(directory: directory)
-            try reader.read(from: 0) { take($0) }
+            try log.reader.read(from: 0) { take($0) }
         } catch {
-            // Damage that SQLite itself finds ends the scan as a bad row does.
-            guard error.kind == .damaged, rows > 0 else { throw Failure(error, directory: directory) }
+            // Damage that the store itself finds ends the scan as a bad row does.
+            guard error.kind == .damaged, rows > 0 || partition != nil else {
+                throw Failure(error.naming(partition), directory: place)
+            }
             damage = error
         }
+        damage = damage?.naming(partition)
     }
 
     private mutating func take(_ row: LogRow) -> Bool {
@@ -42,7 +46,8 @@ struct LogScan: ~Copyable {
             rows += 1
             if first == nil { first = row.first }
             let (rows, bytes) = (rows, bytes)
-            progress.show("\(rows) rows, \(ShortSize.text(Int64(bytes)))")
+            let place = partition.map { "partition \($0): " } ?? ""
+            progress.show("\(place)\(rows) rows, \(ShortSize.text(Int64(bytes)))")
             return true
         } catch {
             damage = error
@@ -54,5 +59,13 @@ struct LogScan: ~Copyable {
     consuming func timers() -> [(state: TimerState, count: Int)] {
         let scheduler = fold.finish()
         return TimerState.allCases.map { ($0, scheduler.count(in: $0)) }
+    }
+}
+
+extension StoreError {
+    /// The same, which says which of several partitions it is about.
+    func naming(_ partition: Int?) -> StoreError {
+        guard let partition, !description.contains("partition \(partition)") else { return self }
+        return StoreError(kind, "partition \(partition): \(description)")
     }
 }

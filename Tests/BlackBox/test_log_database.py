@@ -1,0 +1,93 @@
+"""`timerd log` and `timerd backup` beside a database: what is read of it, and what is refused with what to use instead."""
+
+import json
+
+import pytest
+
+from server import Server, run
+
+pytestmark = pytest.mark.xdist_group("postgres")
+PARTITIONS = 4
+
+
+@pytest.fixture(scope="module")
+def written(postgres):
+    """The URI of a schema with twenty timers, whose server has ended."""
+    uri = postgres.schema("written")
+    with Server("--store", uri, "--migrate", "--partitions", PARTITIONS) as server:
+        for n in range(20):
+            server.client.create(id=f"t{n}")
+        server.stop()
+    return uri
+
+
+def test_verify_reads_every_partition(written):
+    done = run("log", "verify", "--store", written)
+    assert done.returncode == 0 and done.stderr == "", done
+    assert f"of {PARTITIONS} partitions" in done.stdout and "20 timers: 0 idle, 20 running" in done.stdout, done
+    assert run("log", "verify", env={"TIMERD_STORE": written}).stdout == done.stdout
+
+
+def test_verify_works_beside_a_server(postgres):
+    uri = postgres.schema("beside")
+    with Server("--store", uri, "--migrate", "--partitions", PARTITIONS) as server:
+        server.client.create(id="tea")
+        done = run("log", "verify", "--store", uri)
+        assert done.returncode == 0 and "1 timers" in done.stdout, done
+        server.client.create(id="more")
+
+
+def test_dump_tells_the_partition_of_each_record(written):
+    done = run("log", "dump", "--store", written)
+    assert done.returncode == 0, done
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    created = [line for line in lines if line.get("type") == "created"]
+    assert sorted(line["timer"] for line in created) == sorted(f"t{n}" for n in range(20))
+    assert all(int(line["position"]) % 1024 == line["partition"] < PARTITIONS for line in lines)
+    partitions = [line["partition"] for line in lines]
+    assert partitions == sorted(partitions) and len(set(partitions)) == PARTITIONS
+    middle = sorted(int(line["position"]) for line in lines)[len(lines) // 2]
+    rest = run("log", "dump", "--from", middle, "--store", written)
+    assert [json.loads(line) for line in rest.stdout.splitlines()] == [line for line in lines if int(line["position"]) >= middle]
+
+
+def test_damage_is_named_with_its_partition(postgres):
+    uri = postgres.schema("damaged")
+    with Server("--store", uri, "--migrate", "--partitions", PARTITIONS) as server:
+        for n in range(20):
+            server.client.create(id=f"t{n}")
+        server.stop()
+    newest = "last = (SELECT max(last) FROM timerd_log other WHERE other.part = timerd_log.part)"
+    postgres.execute("UPDATE timerd_log SET data = set_byte(data, 20, (get_byte(data, 20) + 1) % 256) "
+                     f"WHERE part IN (1, 2) AND {newest}", "damaged")
+    done = run("log", "verify", "--store", uri)
+    assert done.returncode == 78 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done
+    assert "partition 1: " in done.stderr and "partition 2: " in done.stderr and "partition 3" not in done.stderr, done
+    done = run("log", "dump", "--store", uri)
+    assert done.returncode == 78 and "partition 1" in done.stderr, done
+    # A row that is missing breaks the chain.
+    postgres.execute("DELETE FROM timerd_log WHERE part IN (1, 2)", "damaged")
+    postgres.execute("DELETE FROM timerd_log WHERE part = 3 AND previous = (SELECT max(previous) FROM timerd_log other WHERE "
+                     f"other.part = 3 AND NOT {newest.replace('other', 'newer').replace('timerd_log.part', '3')})", "damaged")
+    done = run("log", "verify", "--store", uri)
+    assert done.returncode == 78 and "partition 3: " in done.stderr, done
+
+
+@pytest.mark.parametrize(("words", "instead"), [
+    (["log", "repair"], "PostgreSQL's backup"), (["log", "repair", "--after", "5", "--yes"], "PostgreSQL's backup"),
+    (["backup", "--to", "NEW"], "pg_basebackup"), (["log", "verify", "--data", "NEW"], "leave one out"),
+    (["backup", "--data", "NEW", "--to", "NEW"], "leave one out"),
+])
+def test_what_is_for_a_directory_alone_says_what_to_use(written, tmp_path, words, instead):
+    new = tmp_path / "new"
+    words = [str(new) if word == "NEW" else word for word in words]
+    for done in (run(*words, "--store", written), run(*words, env={"TIMERD_STORE": written})):
+        assert done.returncode == 78 and instead in done.stderr and len(done.stderr.splitlines()) == 1, done
+        assert not new.exists()
+
+
+def test_other_stores_have_no_log_of_a_database():
+    done = run("log", "verify", "--store", "memory")
+    assert done.returncode == 64 and "keeps no log" in done.stderr, done
+    done = run("log", "verify", "--store", "postgres://127.0.0.1:1/x")
+    assert done.returncode == 1 and "127.0.0.1" in done.stderr, done
