@@ -22,11 +22,13 @@ ACCEPT ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINARY ?= .build/static/release/timerd
+# How many black-box tests `make test-postgres` runs at once.
+WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build check test test-partitions simulate torture soak leaks instructions bench bench-alarms bench-more bench-streams holds \
-	reference clients compare screenshots lint format sanitize fuzz clean setup setup-tests setup-clients setup-deploy install \
-	uninstall deb test-deb dist test-dist test-deploy
+.PHONY: help run build check test test-partitions test-postgres simulate torture soak leaks instructions bench bench-alarms \
+	bench-more bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean setup setup-tests \
+	setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +54,14 @@ test-partitions: setup-tests ## Run the black-box tests against memory that is d
 	.venv/bin/pytest -q -n 4 --dist loadgroup -m 'not alone' Tests/BlackBox \
 	    --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 	.venv/bin/pytest -q -m alone Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
+
+# A test has longer here: what was killed holds its lease for some seconds.
+test-postgres: export TEST_STORE = postgres
+test-postgres: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
+test-postgres: setup-tests ## Run the black-box tests on a PostgreSQL that the run starts, as far as they are not about SQLite's files
+	swift build --product timerd
+	.venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' --timeout 120 -o timeout_method=signal Tests/BlackBox \
+	    --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
 test-deploy: setup-deploy ## Check rules and alerts, and run the dashboard's queries on a Prometheus that scrapes a server
 	swift build --product timerd

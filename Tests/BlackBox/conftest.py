@@ -8,9 +8,10 @@ import pytest
 
 import faults as disk_faults
 from browser import Browser, Page
+from postgres import Postgres, base
 from receiver import Receiver
 from relay import Relay
-from server import PARTITIONS, Server, binary
+from server import ON_POSTGRES, PARTITIONS, Server, binary, shared_postgres
 
 names = itertools.count(1)
 outcome = pytest.StashKey()
@@ -24,13 +25,25 @@ def pytest_sessionstart(session):
             pytest.exit(str(missing), returncode=2)
 
 
+def pytest_configure(config):
+    # Before workers are started, which are told of it.
+    base()
+
+
+def pytest_sessionfinish():
+    if shared_postgres.cache_info().currsize:
+        shared_postgres().remove()
+
+
 def pytest_collection_modifyitems(items):
     """Leaves out what needs the log of a single server, where there are several partitions. In a run with several workers, the
     tests of a file that use pages share a worker, so that few workers start a browser.
     """
     for item in items:
-        if PARTITIONS and item.get_closest_marker("undivided"):
+        if (PARTITIONS or ON_POSTGRES) and item.get_closest_marker("undivided"):
             item.add_marker(pytest.mark.skip(reason="needs the log of a single server"))
+        if ON_POSTGRES and (mark := item.get_closest_marker("not_on_postgres")):
+            item.add_marker(pytest.mark.skip(reason=mark.args[0]))
         if "browser" in item.fixturenames:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
@@ -66,6 +79,25 @@ def new_server():
         yield start
 
 
+@pytest.fixture(scope="module")
+def postgres():
+    """A PostgreSQL server for the tests of a file, which may stop it as long as they start it again."""
+    with Postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres):
+    """The URI of an empty schema of its own, for --store."""
+    return postgres.schema(f"s{os.getpid()}_{next(names)}")
+
+
+@pytest.fixture
+def new_node(new_server, database):
+    """A factory of servers that share `database`: the first one serves."""
+    return lambda *flags, **options: new_server("--store", database, "--migrate", *flags, **options)
+
+
 @pytest.fixture
 def receiver():
     """A receiver of webhooks for one test, on 127.0.0.1."""
@@ -82,6 +114,8 @@ def fault_library(tmp_path_factory):
 @pytest.fixture
 def faults(fault_library, tmp_path):
     """The faults that servers of `faulty_server` meet."""
+    if ON_POSTGRES:
+        pytest.skip("these are faults of SQLite's files")
     return disk_faults.Faults(fault_library, tmp_path)
 
 

@@ -1,5 +1,8 @@
 """The real binary as a child process with a bounded life."""
 
+import atexit
+import functools
+import hashlib
 import os
 import re
 import select
@@ -14,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from client import Client
+from postgres import Postgres
 
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT = 20.0
@@ -24,6 +28,8 @@ LISTENING = re.compile(r"timerd listening on (\S+)")
 
 # Into how many partitions the servers of this run divide the memory that they keep everything in; none: they use disks.
 PARTITIONS = os.environ.get("TEST_PARTITIONS")
+# What the servers of this run keep their timers in: a PostgreSQL, or a directory each.
+ON_POSTGRES = os.environ.get("TEST_STORE") == "postgres"
 
 
 def binary():
@@ -40,6 +46,14 @@ def environment(extra=None):
     """A clean environment: no TIMERD_ variable of the caller leaks into a test."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TIMERD_")}
     return {**kept, **(extra or {})}
+
+
+@functools.cache
+def shared_postgres():
+    """The database of all servers of this process."""
+    server = Postgres()
+    atexit.register(server.remove)
+    return server.__enter__()
 
 
 def run(*arguments, env=None, timeout=30, cwd=None, stdin=None):
@@ -63,13 +77,23 @@ class Server:
         self.listeners = listeners or max(1, len(self.listen))
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-"))
         self._data = Path(data) if data else self.directory / "data"
+        chosen = [flag for flag in self.flags if flag.startswith(("--store", "--data", "--durability"))]
         if PARTITIONS:
-            if data or any(flag.startswith(("--store", "--data", "--durability")) for flag in self.flags):
+            if data or chosen:
                 pytest.skip("memory keeps nothing for another start")
             self.flags += ["--store", "memory"]
             self.env = {**(env or {}), "TIMERD_PARTITIONS": PARTITIONS}
+        self.schema = None
+        if ON_POSTGRES and "--store" not in chosen:
+            if chosen or data or "TIMERD_DATA" in (env or {}):
+                pytest.skip("a database has no directory, and each of its commits is durable")
+            self.schema = "t" + hashlib.sha1(str(self._data).encode()).hexdigest()[:16]
+            self.flags += ["--store", shared_postgres().schema(self.schema), "--migrate"]
+            # Fewer than usual: a debug build takes a while over 64, and tests of several servers have those.
+            self.flags += ["--partitions", "8"]
         self.log = self.directory / "stderr.log"
         self.process = None
+        self.starts = 0
         self.addresses = []
 
     def __enter__(self):
@@ -82,8 +106,8 @@ class Server:
     @property
     def data(self):
         """The data directory."""
-        if PARTITIONS:
-            pytest.skip("memory has no directory")
+        if PARTITIONS or self.schema:
+            pytest.skip("what is kept is in no directory")
         return self._data
 
     @property
@@ -109,10 +133,12 @@ class Server:
         """Starts the process without waiting."""
         if PARTITIONS and self.process:
             pytest.skip("memory keeps nothing for another start")
+        self.starts += 1
         command = [*self.command, "serve"]
         for address in self.listen:
             command += ["--listen", address]
-        if self._data and "--data" not in self.flags and "TIMERD_DATA" not in (self.env or {}):
+        in_database = any(word.startswith("postgres") for word in [*self.flags, (self.env or {}).get("TIMERD_STORE", "")])
+        if self._data and not in_database and "--data" not in self.flags and "TIMERD_DATA" not in (self.env or {}):
             command += ["--data", str(self._data)]
         if self.limits:
             command = ["prlimit", *self.limits, *command]
@@ -129,7 +155,18 @@ class Server:
     def come_up(self):
         """Waits until the server prints that it serves."""
         self.addresses = [self._next_address() for _ in range(self.listeners)]
+        if self.schema and self.starts > 1:
+            self._take_over()
         return self
+
+    def _take_over(self):
+        """Waits until no server that was killed counts as alive: this one stands by so long."""
+        address = self.addresses[0]
+        client = Client(unix=address.removeprefix("unix:")) if address.startswith("unix:") else self.client
+        deadline = time.monotonic() + START_TIMEOUT
+        while (reply := client.get("/readyz")).status != 200:
+            assert time.monotonic() < deadline, f"the server stands by: {reply}, {self.log_text()[-2000:]}"
+            time.sleep(0.02)
 
     def _next_address(self):
         line, deadline = b"", time.monotonic() + START_TIMEOUT
