@@ -73,9 +73,11 @@ extension ServerRun {
                     let partitions = configuration.partitions ?? PostgresSchema.partitionsByDefault
                     _ = try PostgresSchema.migrate(address, partitions: partitions)
                 }
-                return try PostgresLogVolume(address, session: ClusterMember.newSession()) { [logger] warning in
+                let volume = try PostgresLogVolume(address, session: ClusterMember.newSession()) { [logger] warning in
                     logger.warning("\(warning)")
                 }
+                try PostgresSchema.checkRights(address)
+                return volume
             } catch {
                 guard error.kind == .unavailable || error.kind == .io else { throw error }
                 operatorLog.tellSeldom("the database can't be reached; it is tried again", "\(error)")
