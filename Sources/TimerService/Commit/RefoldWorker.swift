@@ -80,6 +80,7 @@ extension Partition {
         _ request: StorageRecovery.FoldRequest, head: Int64, epoch: Int64
     ) throws(StoreError) -> RefoldWorker.Refolded {
         if request.showsDurablePart { showDurablePart(before: request.rows, head: head) }
+        let begun = Clocks.monotonic()
         let epoch = request.isReopening ? try store.open().epoch : epoch
         var fold = emptyFold()
         try store.fold(into: &fold)
@@ -95,6 +96,7 @@ extension Partition {
         hub.reset(head: newHead, keeping: kept)
         trim.reset(held: bytes)
         engine.restart(&state, keeping: kept, isLoss: request.followsLoss)
+        report(.readAnew(seconds: Double(Clocks.monotonic() - begun) / 1e9))
         if request.followsLoss { report(.rowsLost(partition: number, after: newHead, through: head)) }
         return RefoldWorker.Refolded(epoch: epoch, head: newHead)
     }

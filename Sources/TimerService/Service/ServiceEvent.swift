@@ -10,6 +10,9 @@ public enum ServiceEvent: Sendable {
     case appendFailed(AppendOutcome)
     /// Storage failed again while it was being brought back.
     case storageStillFailing(StoreError)
+    /// What is held of a log was dropped and read from storage again, as what became of an append was not known or not as
+    /// expected.
+    case readAnew(seconds: Double)
     /// Changes are taken again.
     case storageRecovered
     /// The storage has lost rows of a partition that it had promised to keep, those after one position through another. Until

@@ -80,6 +80,8 @@ final class OperatorLog: Sendable {
                 "the disk took no write; changes are refused until it does", metadata: Self.metadata(outcome))
         case .storageStillFailing(let error):
             tellSeldom("storage still fails", "\(error)")
+        case .readAnew(let seconds):
+            logger.notice("the log was read anew", metadata: ["ms": Self.milliseconds(seconds)])
         case .storageRecovered:
             state.withLock { $0.told = [:] }
             logger.notice("storage works again; changes are taken")
