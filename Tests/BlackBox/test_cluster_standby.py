@@ -1,0 +1,139 @@
+"""Two servers on one database: one serves, the other stands by and takes over."""
+
+import re
+import signal
+
+import pytest
+
+from server import Server
+from timers import poll
+from webhooks import event, fire, hooked
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+# Attempts at a webhook that go on until somebody takes it.
+STUBBORN = {"initial": "100ms", "max": "200ms", "maxAttempts": 100}
+# Noticing that a server is gone takes 2.5 s, and its partitions are read by a debug build on a busy machine.
+TAKE_OVER = 30.0
+
+
+def is_ready(server):
+    return server.client.get("/readyz").status == 200
+
+
+def taken_over(server):
+    poll(lambda: is_ready(server), TAKE_OVER)
+    return server.client
+
+
+def timers(api):
+    """What must not change by a take-over, of the timers of one batch."""
+    page = api.get("/v1/timers?label=of%3Dbatch&limit=1000").expect(200).json
+    return {timer["id"]: (timer["version"], timer["state"], timer["nextFireAt"]) for timer in page["timers"]}
+
+
+def metric(api, name):
+    line = re.search(rf"^{name} (\S+)$", api.get("/metrics").body.decode(), re.M)
+    assert line, f"no {name}"
+    return float(line[1])
+
+
+@pytest.mark.parametrize(("method", "path"), [
+    ("GET", "/v1/timers"), ("POST", "/v1/timers"), ("GET", "/v1/timers/tea"), ("PUT", "/v1/timers/tea"), ("DELETE", "/v1/timers/tea"),
+    ("POST", "/v1/timers/tea/suspend"), ("GET", "/v1/timers/tea/wait"), ("GET", "/v1/timers/tea/events"), ("GET", "/v1/events"),
+    ("POST", "/v1/timers/batch"), ("POST", "/v1/timers/bulk/cancel"), ("GET", "/v1/deliveries"), ("GET", "/v1/stats"),
+])
+def test_a_standby_answers_nothing_about_timers(pair, method, path):
+    first, second = pair
+    reply = second.client.request(method, path, json={"after": "1h"} if method in ("POST", "PUT") else None)
+    problem = reply.problem(503, "partition-unavailable")
+    assert reply.headers["Retry-After"] == "1"
+    assert problem["outcome"] == "none" and problem["owner"] == first.url, problem
+
+
+def test_a_standby_is_healthy_and_not_ready(pair):
+    first, second = pair
+    assert second.client.get("/healthz").status == 200
+    reply = second.client.get("/readyz")
+    assert reply.status == 503 and reply.json == {"status": "standby", "owner": first.url}
+    assert metric(second.client, "timerd_ready") == 0 and metric(second.client, "timerd_partitions") == 0
+    assert metric(first.client, "timerd_ready") == 1 and metric(first.client, "timerd_partitions") == 64
+    for path in ("/", "/docs", "/openapi.yaml", "/problems/partition-unavailable"):
+        second.client.get(path).expect(200)
+
+
+@pytest.fixture(scope="module")
+def pair(postgres):
+    """The server that serves, and one that stands by. Tests on them stop neither."""
+    uri = postgres.schema("pair")
+    with Server("--store", uri, "--migrate") as first, Server("--store", uri) as second:
+        yield first, second
+
+
+def test_after_kill_9_another_server_has_every_timer_stream_position_and_webhook(new_node, receiver):
+    first, second = new_node(), new_node()
+    receiver.default = 500
+    api = first.client
+    api.batch([{"id": f"t{n}", "after": "1h", "labels": {"of": "batch"}} for n in range(300)]).expect(200)
+    hooked(api, receiver.url("/hook"), "hooked", retry=STUBBORN)
+    fire(api, "hooked")
+    attempt = receiver.wait_for(1)[0]
+    with api.stream("/v1/events?since=0") as stream:
+        seen = stream.take(200)
+    shown = timers(api)
+    assert len(shown) == 300
+    first.kill9()
+    api = taken_over(second)
+    assert timers(api) == shown
+    rest = api.history(f"&since={seen[-1]['id']}")
+    ids = [event["id"] for event in seen + rest]
+    assert ids == [event["id"] for event in api.history()][:len(ids)] and len(set(ids)) == len(ids)
+    assert sorted(event["timer"] for event in seen + rest if event["type"] == "created" and event["timer"] != "hooked") == sorted(shown)
+    receiver.default = 200
+    event(api, "hooked", "delivered")
+    assert set(receiver.ids()) == {attempt.id}
+    assert metric(api, "timerd_takeovers_total") == 64
+
+
+def test_sigterm_hands_over_without_waiting_for_beats_that_stop(new_node):
+    first, second = new_node(), new_node()
+    first.client.create(id="tea")
+    first.stop()
+    assert taken_over(second).timer("tea")["state"] == "running"
+    assert "a node's beats have stopped" not in second.log_text()
+
+
+def test_a_server_that_was_stopped_past_its_lease_shows_nothing_old(new_node):
+    first, second = new_node("--heartbeat", "100ms"), new_node()
+    first.client.create(id="tea")
+    with first.client.stream("/v1/events?since=0") as stream:
+        stream.take(1)
+        first.process.send_signal(signal.SIGSTOP)
+        try:
+            api = taken_over(second)
+            api.command("tea", "suspend").expect(200)
+        finally:
+            first.process.send_signal(signal.SIGCONT)
+        reply = first.client.get("/v1/timers/tea")
+        assert reply.status == 503, reply
+        poll(lambda: first.client.get("/v1/timers/tea").json.get("owner") == second.url, TAKE_OVER)
+    assert first.client.get("/readyz").json == {"status": "standby", "owner": second.url}
+    assert api.timer("tea")["state"] == "suspended"
+
+
+def test_two_servers_started_at_once_make_the_tables_once(new_server, postgres):
+    uri = postgres.schema("race")
+    servers = [Server("--store", uri, "--migrate") for _ in range(3)]
+    try:
+        for server in servers:
+            server.launch()
+        for server in servers:
+            server.come_up()
+        poll(lambda: sum(is_ready(server) for server in servers) == 1, TAKE_OVER)
+        owner = next(server for server in servers if is_ready(server))
+        poll(lambda: all(server is owner or server.client.get("/readyz").json.get("owner") == owner.url for server in servers), TAKE_OVER)
+        owner.client.create(id="tea")
+        assert postgres.execute("SELECT count(*), count(DISTINCT session) FROM timerd_partition", "race") == ["64|1"]
+    finally:
+        for server in servers:
+            server.__exit__(None, None, None)
