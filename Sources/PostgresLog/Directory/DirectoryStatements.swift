@@ -33,7 +33,11 @@ enum DirectoryStatements {
         "UPDATE timerd_node SET ended = true WHERE session = $1::bigint AND beat = $2::bigint AND NOT ended")
 
     static let leave = PostgresStatement(
-        "timerd_leave", "UPDATE timerd_node SET ended = true WHERE session = $1::bigint AND NOT ended")
+        "timerd_leave",
+        """
+        UPDATE timerd_node SET ended = true, promised = least(promised, $2::bigint)
+        WHERE session = $1::bigint AND NOT ended
+        """)
 
     static let take = PostgresStatement(
         "timerd_take",

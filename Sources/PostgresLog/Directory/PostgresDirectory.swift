@@ -94,10 +94,10 @@ public final class PostgresDirectory: ClusterDirectory {
     }
 
     /// As the protocol says.
-    public func leave(_ session: Int64) throws(StoreError) {
+    public func leave(_ session: Int64, promised: Int64) throws(StoreError) {
         _ = try run(
             DirectoryStatements.leave, "leaving the cluster", session: session, within: Self.beatLimit,
-            [.int8(session)])
+            [.int8(session), .int8(promised)])
     }
 
     /// As the protocol says.

@@ -107,8 +107,10 @@ public final class MembershipLoop: Sendable {
 
     /// Drops every partition, ends the session and then the threads. Waits for the directory up to `seconds`; if it does not
     /// answer, the others wait until the node's beats are missed.
-    public func leave(seconds: Double) {
-        change { $0.leave(at: $1) }
+    ///
+    /// - Parameter promised: position beyond which none of its partitions has promised anything.
+    public func leave(promised: Int64 = .max, seconds: Double) {
+        change { $0.leave(promised: promised, at: $1) }
         _ = state.wait(nanoseconds: Int64(seconds * 1e9)) { $0.membership.hasLeft ? () : nil }
         abandon()
     }

@@ -6,7 +6,7 @@ public struct DirectoryCall: Sendable, Equatable {
     public enum Request: Sendable, Equatable {
         case join(ClusterNode)
         case beat(NodeBeat)
-        case leave
+        case leave(promised: Int64)
         case readOwners
         case end(ClusterNode)
         case take(TakeOrder)
@@ -36,7 +36,7 @@ public struct DirectoryCall: Sendable, Equatable {
             switch request {
             case .join(let node): try directory.join(node)
             case .beat(let beat): return .view(try directory.beat(beat))
-            case .leave: try directory.leave(session)
+            case .leave(let promised): try directory.leave(session, promised: promised)
             case .readOwners: return .owners(try directory.owners())
             case .end(let node): return .ended(try directory.end(node.session, at: node.beat))
             case .take(let order): return .take(try directory.take(order))

@@ -22,7 +22,7 @@ extension Membership {
                 .beat(
                     NodeBeat(
                         session: session, promised: lastPromise, skew: standing.skew, isLeaving: isLeaving)), at: now)
-        case .departing: call(.leave, at: now)
+        case .departing: call(.leave(promised: promisedAtEnd), at: now)
         }
         isCallUnderWay = true
     }

@@ -35,6 +35,8 @@ public struct Membership: Sendable {
     var isCallUnderWay = false
     var nextCall: Int64
     var lastPromise: Int64 = 0
+    /// What was really promised, once the node leaves.
+    var promisedAtEnd = Int64.max
     var leaseEnd: Int64 = .min
     var isLeaseShown = false
     var hasLostLease = false
@@ -183,8 +185,11 @@ public struct Membership: Sendable {
     }
 
     /// The node ends its last session.
-    public mutating func leave(at now: ClusterInstant) -> [MembershipStep] {
+    ///
+    /// - Parameter promised: position beyond which none of its partitions has promised anything.
+    public mutating func leave(promised: Int64 = .max, at now: ClusterInstant) -> [MembershipStep] {
         guard phase != .left else { return [] }
+        promisedAtEnd = promised
         endSession(.departing(isLast: true), at: now)
         return finish(at: now)
     }

@@ -11,8 +11,9 @@ public protocol ClusterDirectory: AnyObject, Sendable {
     func owners() throws(StoreError) -> [PartitionOwner]
     /// Ends a session whose beat is still `beat`. Returns whether this call ended it.
     func end(_ session: Int64, at beat: Int64) throws(StoreError) -> Bool
-    /// Ends the caller's own session.
-    func leave(_ session: Int64) throws(StoreError)
+    /// Ends the caller's own session, which has promised nothing beyond `promised` whatever its beats allowed it: who takes
+    /// its partitions begins above that.
+    func leave(_ session: Int64, promised: Int64) throws(StoreError)
     /// Takes a partition whose owner's session was ended, or that the taker's session owns already: a taker that did not
     /// learn what became of its take begins a further epoch, whose commit proves all before it. In the same transaction the
     /// barrier is written: behind the end of the log, the taker's clock, and what an ended owner had promised.
@@ -28,4 +29,9 @@ public protocol ClusterDirectory: AnyObject, Sendable {
     func forget(promisedBefore position: Int64) throws(StoreError) -> Int
     /// Closes what is open; the next call opens it again.
     func close()
+}
+
+extension ClusterDirectory {
+    /// Ends the caller's own session, which may have promised all that its beats allowed.
+    public func leave(_ session: Int64) throws(StoreError) { try leave(session, promised: .max) }
 }

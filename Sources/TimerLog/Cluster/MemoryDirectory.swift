@@ -69,8 +69,13 @@ public final class MemoryDirectory: ClusterDirectory {
     }
 
     /// As the protocol says.
-    public func leave(_ session: Int64) throws(StoreError) {
-        state.withLock { $0.entries[session]?.isEnded = true }
+    public func leave(_ session: Int64, promised: Int64) throws(StoreError) {
+        state.withLock { state in
+            guard state.isLive(session), var entry = state.entries[session] else { return }
+            entry.isEnded = true
+            entry.promised = min(entry.promised, promised)
+            state.entries[session] = entry
+        }
     }
 
     /// As the protocol says.

@@ -22,6 +22,9 @@ extension Engine {
         }
     }
 
+    /// Position beyond which it has promised nothing, nor has an engine before it that this process has dropped.
+    var promisedAtMost: Int64 { max(promised.load(ordering: .acquiring), clockPosition + Self.promiseLead) }
+
     /// Position of the present instant.
     var clockPosition: Int64 { lock.withLock { PositionClock.position(at: instant()) } }
 

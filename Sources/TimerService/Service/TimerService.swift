@@ -227,6 +227,9 @@ public final class TimerService: Sendable {
         return place.lease.isValid ? .serving : .leaseOver
     }
 
+    /// Position beyond which its partitions have promised nothing: who takes them over may begin there. Nil where it owns none.
+    public var promisedAtMost: Int64? { partitions.value.all.map(\.engine.promisedAtMost).max() }
+
     /// Whether this process owns all partitions.
     public var ownsAll: Bool { partitions.value.all.count == partitions.value.layout.count }
 

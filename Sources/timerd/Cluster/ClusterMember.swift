@@ -106,7 +106,8 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     /// Leaves the cluster, so that others may take its partitions at once. Waits up to `seconds` for that.
     func leave(seconds: Double) {
         state.update { $0.hasLeft = true }
-        state.withLock { $0.loop }?.leave(seconds: seconds)
+        let (service, loop) = state.withLock { ($0.service, $0.loop) }
+        loop?.leave(promised: service?.promisedAtMost ?? .max, seconds: seconds)
     }
 
     func adopt(_ owner: PartitionOwner) throws(StoreError) {

@@ -105,6 +105,24 @@ struct DirectoryTests {
     }
 
     @Test(arguments: Kind.allCases)
+    func `a node that leaves tells what it really promised`(kind: Kind) throws {
+        let place = try Place(kind)
+        try place.join(1, 2, 3)
+        _ = try place.taken(3, epoch: 0, from: 0, by: 1, clock: 1 << 40)
+        _ = try place.beat(1, promised: 7 << 40)
+        try place.directory.leave(1, promised: 5 << 40)
+        // It has left: nothing it says counts any more.
+        try place.directory.leave(1, promised: 2 << 40)
+        let second = try place.taken(3, epoch: 1, from: 1, by: 2, clock: 1 << 40)
+        #expect(second.position == (5 << 40) + 1024 + 3)
+        _ = try place.beat(2, promised: 6 << 40)
+        // Never more than its beats allowed.
+        try place.directory.leave(2, promised: 9 << 40)
+        let third = try place.taken(3, epoch: 2, from: 2, by: 3, clock: 1 << 40)
+        #expect(third.position == (6 << 40) + 1024 + 3)
+    }
+
+    @Test(arguments: Kind.allCases)
     func `a take begins an epoch behind the log, the clock and what the old owner promised`(kind: Kind) throws {
         let place = try Place(kind)
         try place.join(1, 2, 3)

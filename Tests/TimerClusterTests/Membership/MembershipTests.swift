@@ -232,7 +232,7 @@ struct MembershipTests {
         let read = try #require(bench.calls.first { $0.request == .readOwners })
         bench.answer(read, .owners(bench.owners))
         #expect(bench.steps.contains(.revokeLease) && bench.todo.contains(.drop([0, 1, 3])))
-        #expect(bench.calls.contains { $0.request == .leave && $0.session == session })
+        #expect(bench.calls.contains { $0.request == .leave(promised: .max) && $0.session == session })
     }
 
     @Test func `a node that owns others without the first gives its session up`() throws {
