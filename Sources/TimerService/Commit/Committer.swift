@@ -1,6 +1,6 @@
 import Platform
-import TimerCore
 import Synchronization
+import TimerCore
 import TimerLog
 
 /// The thread that makes changes durable: it takes the batch of each partition that has one, appends them together, and

@@ -159,7 +159,8 @@ extension Setting {
 
     /// The server's settings, which its file may hold.
     static let serve = [
-        listen, data, store, storePasswordFile, partitions, migrate, clusterURL, acceptLoss, durability, maxTimers, maxStreams,
+        listen, data, store, storePasswordFile, partitions, migrate, clusterURL, acceptLoss, durability, maxTimers,
+        maxStreams,
         maxConnections, maxConnectionsPerAddress,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
