@@ -70,6 +70,21 @@ def test_compose_has_its_schema():
     tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", ROOT / "compose.yaml")
 
 
+def test_the_compose_file_of_a_cluster_has_its_schema_and_settings_that_are_taken(tmp_path):
+    tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", ROOT / "compose.cluster.yaml")
+    services = read(ROOT / "compose.cluster.yaml")["services"]
+    (tmp_path / "db-password").write_text("a-password-of-the-tests\n")
+    reached = set()
+    for name in ("timerd-1", "timerd-2"):
+        environment = {**image_environment(), **services[name]["environment"]}
+        assert environment["TIMERD_STORE_PASSWORD_FILE"] in (
+            f"/run/secrets/{secret}" for secret in services[name]["secrets"])
+        said = settings({**environment, "TIMERD_STORE_PASSWORD_FILE": str(tmp_path / "db-password")}, tmp_path)
+        assert "a-password-of-the-tests" not in said
+        reached.add(environment["TIMERD_CLUSTER_URL"])
+    assert reached == {"http://timerd-1:8080", "http://timerd-2:8080"}
+
+
 def test_compose_is_what_the_image_expects(tmp_path):
     service = read(ROOT / "compose.yaml")["services"]["timerd"]
     environment = image_environment()
