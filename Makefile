@@ -7,7 +7,9 @@ ARGS ?=
 SEEDS ?= 1000
 SEED ?=
 FIRST_SEED ?=
-# How many kill -9 `make torture` makes, from a random seed or that SEED, and for how many minutes at most.
+# How many kill -9 `make torture` makes, or how many faults of every kind with STORE=postgres, from a random seed or that SEED,
+# and for how many minutes at most.
+STORE ?=
 KILLS ?= 200
 MINUTES ?= 10
 soak: MINUTES = 60
@@ -26,8 +28,8 @@ BINARY ?= .build/static/release/timerd
 WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build check test test-partitions test-postgres simulate torture soak leaks instructions bench bench-alarms \
-	bench-more bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean setup setup-tests \
+.PHONY: help run build check test test-partitions test-postgres simulate torture cluster-torture soak leaks instructions bench \
+	bench-alarms bench-more bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean setup setup-tests \
 	setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
@@ -77,10 +79,15 @@ simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or 
 	$(if $(SEED),SEED=$(SEED),SEEDS=$(SEEDS)) $(if $(FIRST_SEED),FIRST_SEED=$(FIRST_SEED)) swift test -c release \
 		-Xswiftc -enable-testing --scratch-path .build-simulate --disable-xctest --filter SimulationTests
 
-torture: setup-tests ## Kill the real server again and again under load and check every answer: KILLS=200 MINUTES=10 SEED=
+torture: setup-tests ## Kill the real server again and again under load and check every answer: KILLS=200 MINUTES=10 SEED= STORE=postgres
 	swift build -c release --product timerd
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/python Tests/Torture --kills $(KILLS) --minutes $(MINUTES) \
-		$(if $(SEED),--seed $(SEED))
+		$(if $(SEED),--seed $(SEED)) $(if $(STORE),--store $(STORE))
+
+cluster-torture: setup-tests ## The same with three servers, PostgreSQL and a standby in network namespaces, as root: KILLS=200 MINUTES=10 SEED=
+	swift build -c release --product timerd
+	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/python Tests/Torture --store postgres --network \
+		--kills $(KILLS) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 soak: setup-tests ## Hold 200,000 timers under a steady mixed load and watch what must not grow: MINUTES=60
 	swift build -c release --product timerd

@@ -57,6 +57,7 @@ missing_packages() {
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
         command -v gcc clang >/dev/null || printf '%s\n' gcc libc6-dev
         command -v strip >/dev/null || echo binutils
+        command -v ip >/dev/null || echo iproute2
         command -v valgrind >/dev/null || echo valgrind
         compgen -G '/usr/lib*/faketime/libfaketime.so.1' >/dev/null ||
             compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null || echo libfaketime

@@ -26,13 +26,16 @@ class Op:
         self.key = request["headers"].get("Idempotency-Key")
         self.sent = request["wall"]
         self.floors = self.first_floors = None
+        self.reached = {}  # {timer: the version that its answer has shown so far}
+        self.unknown = []  # of its asks those of which an answer says that they may have been done or not
         self.attempts = 0
         self.success = None  # the first 2xx answer, as (status, body)
         self.is_open = True  # it may still turn out to have been done
 
-    def covers(self, instant, answer):
+    def covers(self, instant, answer, skew_ms):
         """Whether it was under way at that instant of the server."""
-        return self.sent - CLOCK_SLACK_MS <= instant <= answer["wall"] + CLOCK_SLACK_MS
+        slack = CLOCK_SLACK_MS + skew_ms
+        return self.sent - slack <= instant <= answer["wall"] + slack
 
     def __repr__(self):
         return f"request {self.number} ({self.action})"
@@ -54,12 +57,12 @@ class Checker:
         self.delivered = set()
         self._last_id = ""
         self._indexed = self._folded = self._taken = 0
-        self._running, self._owed = set(), set()  # requests under way, and those of them that SIGTERM must let finish
+        self._running, self._owed = {}, set()  # requests under way by process, and those that SIGTERM must let finish
         self._clean = set()  # lives that SIGTERM ended
 
     def timeline(self, id):
         if id not in self.timelines:
-            self.timelines[id] = Timeline(id, self.asked.get)
+            self.timelines[id] = Timeline(id, self.asked.get, self.record.skew_ms)
         return self.timelines[id]
 
     def advance(self, life):
@@ -85,7 +88,8 @@ class Checker:
         for timeline in self.timelines.values():
             timeline.close()
         for op in self.ops.values():
-            if op.action == "batch" and op.is_open:
+            # In a cluster a prefix of each partition's lines may stand.
+            if op.action == "batch" and op.is_open and not self.record.is_cluster:
                 self._check_prefix(op)
 
     def _index(self):
@@ -109,7 +113,8 @@ class Checker:
         if op.is_open:
             op.is_open = False
             for ask in op.asks:
-                self._count(ask, -1)
+                if ask not in op.unknown:
+                    self._count(ask, -1)
 
     def _fold(self, line):
         event = json.loads(line)
@@ -143,8 +148,8 @@ class Checker:
             case "listed":
                 self._listed(self.ops[entry["op"]], entry)
             case "term":
-                self._owed = set(self._running)
-                self._clean.add(entry["life"])
+                self._owed |= {op for op, process in self._running.items() if process == entry.get("process")}
+                self._clean.add(entry.get("process", entry["life"]))
             case "cut" if entry["opened"] in self._clean:
                 raise Broken(f"stream {entry['follower']} ended without a last chunk on SIGTERM", follower=entry["follower"])
             case "refused":
@@ -154,21 +159,23 @@ class Checker:
                 raise Broken(f"the server ended by itself or not cleanly: exit code {entry['code']}")
 
     def _sent(self, op, entry):
-        self._running.add(op.number)
+        self._running[op.number] = entry.get("process")
         op.attempts += 1
         asked = {ask.timer for ask in op.asks if ask.timer} | set(entry["timers"])
         op.floors = {id: self.timeline(id).answered for id in asked}
         op.first_floors = op.first_floors or op.floors
 
     def _lost(self, op, entry):
-        self._running.discard(op.number)
+        self._running.pop(op.number, None)
+        if entry["why"] == "given up":
+            return self._owed.discard(op.number)
         if entry["why"].startswith("no answer within"):
             raise Broken(f"{op}: {entry['why']}", timer=op.timer)
         if op.number in self._owed:
             raise Broken(f"{op} was under way when SIGTERM came and got no answer", timer=op.timer)
 
     def _answered(self, op, entry):
-        self._running.discard(op.number)
+        self._running.pop(op.number, None)
         self._owed.discard(op.number)
         if entry["status"] == 503 or '"/problems/idempotency-in-progress"' in entry["body"]:
             # That says nothing about an earlier attempt; a request with a key is sent again.
@@ -178,6 +185,8 @@ class Checker:
         is_replay = entry["headers"].get("idempotency-replayed") == "true"
         self._check_replay(op, entry, is_replay)
         floors = op.first_floors if is_replay else op.floors
+        if op.action == "batch":
+            op.unknown = [ask for ask, result in zip(op.asks, results_of(op.action, entry)) if is_unknown(result)]
         self._close(op)
         is_of_many = op.action == "page" or op.action.startswith("bulk-")
         if is_of_many and entry["status"] != 200:
@@ -189,7 +198,8 @@ class Checker:
                 self._seen(self.timeline(view["id"]), view, floors.get(view["id"], 0), op, entry)
             return
         for ask, result in zip(op.asks, results_of(op.action, entry), strict=True):
-            self._settle(op, ask, result, floors, entry)
+            if op.action != "batch" or result.status != 503:
+                self._settle(op, ask, result, floors, entry)
 
     def _check_replay(self, op, entry, is_replay):
         answer = entry["status"], REQUEST_ID.sub("", entry["body"])
@@ -205,7 +215,7 @@ class Checker:
     def _settle(self, op, ask, result, floors, entry):
         """Checks one ask's result against its timer's history."""
         timeline = self.timeline(ask.timer or result.view["id"])
-        floor = max(floors.get(timeline.id, 0), timeline.answered if op.action == "batch" and not op.key else 0)
+        floor = max(floors.get(timeline.id, 0), op.reached.get(timeline.id, 0) if not op.key else 0)
         if result.status >= 300:
             return self._refused(timeline, ask, result, floor, op, entry)
         if ask.action == "wait":
@@ -225,11 +235,13 @@ class Checker:
         if ask.action == "kick":
             timeline.kicked(version, dues.instant(result.view["lastKickedAt"]))
 
-    @staticmethod
-    def _done(timeline, cause, floor, op, entry):
+    def _done(self, timeline, cause, floor, op, entry):
         """The step that the request made, for an answer that shows no version; None without one."""
         return timeline.first(floor, lambda step: step.cause == cause and step.version > floor
-                              and timeline.is_free(step.version, op.number) and op.covers(step.at, entry))
+                              and timeline.is_free(step.version, op.number) and self._covers(op, step, entry))
+
+    def _covers(self, op, step, entry):
+        return op.covers(step.at, entry, self.record.skew_ms)
 
     def _claim(self, timeline, ask, version, floor, op, entry):
         """Gives the step of this version to the request that was answered so."""
@@ -243,9 +255,10 @@ class Checker:
             raise timeline.broken(f"{op} was answered v{version}, where the history has {', '.join(step.types)}")
         if timeline.claimed.setdefault(version, op.number) != op.number:
             raise timeline.broken(f"v{version} was answered to {op} and to request {timeline.claimed[version]}")
-        if not is_silent and not op.covers(step.at, entry):
+        if not is_silent and not self._covers(op, step, entry):
             raise timeline.broken(f"{op} was done at {step.at}, not between its sending and its answer")
         timeline.unclaimed.pop(version, None)
+        op.reached[timeline.id] = version
         timeline.answered = max(timeline.answered, version)
 
     def _seen(self, timeline, view, floor, op, entry):
@@ -271,7 +284,7 @@ class Checker:
                 raise timeline.broken(f"{op} was shown a planned fire at v{view['version']} where there is none")
         elif step.due and not is_planned:
             raise timeline.broken(f"{op} was shown no planned fire at v{view['version']}")
-        elif step.due and not step.due[0] <= dues.instant(view["nextFireAt"]) <= step.due[1]:
+        elif step.due and not timeline.is_within(dues.instant(view["nextFireAt"]), *step.due):
             raise timeline.broken(f"{op} was shown {view['nextFireAt']} as next fire at v{view['version']}, not {step.due}")
 
     def _check_event_id(self, timeline, view, op, entry):
@@ -306,6 +319,7 @@ class Checker:
         step = timeline.first(floor, fits)
         if step is None:
             raise timeline.broken(f"{op} was answered {result.status} {slug}, and at no moment since v{floor} does that fit")
+        op.reached[timeline.id] = step.version
         timeline.answered = max(timeline.answered, step.version)
 
     def _waited(self, timeline, result, op):
@@ -353,6 +367,11 @@ class Checker:
         made = [self.timeline(ask.timer).steps[-1].version > 0 for ask in op.asks if ask.action == "create" and ask.timer]
         if made != sorted(made, reverse=True):
             raise Broken(f"{op} was cut off, and what stands of it is no prefix: {made}", timer=op.asks[0].timer)
+
+
+def is_unknown(result):
+    """Whether a line of a batch was refused so that it may have been done."""
+    return result.status == 503 and (result.problem or {}).get("outcome") == "unknown"
 
 
 def is_legal(action, step):

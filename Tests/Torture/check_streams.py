@@ -42,7 +42,7 @@ class StreamChecker:
             if matches(event, filters):
                 if seen[compared][1] != event[4]:
                     self._odd(name, seen[compared], event, seen[compared - 1] if compared else None)
-                self._check_time(name, *seen[compared])
+                self._check_time(name, *seen[compared], self.record.skew_ms)
                 compared += 1
             looked += 1
         self._places[name] = looked, compared
@@ -63,8 +63,8 @@ class StreamChecker:
         raise broken(name, f"{what} was shown and is not in the history", line)
 
     @staticmethod
-    def _check_time(name, when, line):
-        if b'"type":"fired"' in line and instant((event := json.loads(line))["scheduledAt"]) > when:
+    def _check_time(name, when, line, skew_ms):
+        if b'"type":"fired"' in line and instant((event := json.loads(line))["scheduledAt"]) > when + skew_ms:
             raise broken(name, f"fire {event['fire']} of {event['timer']} arrived before it was due", line)
 
 
@@ -108,7 +108,7 @@ def check_hooks(record, checker):
             fail("its body is not the event")
         if entry["is_signed"] is False:
             fail("its signature is wrong")
-        if instant(json.loads(line)["scheduledAt"]) > entry["wall"]:
+        if instant(json.loads(line)["scheduledAt"]) > entry["wall"] + record.skew_ms:
             fail("it arrived before its fire was due")
         if id not in taken and id < latest.get(timer, ""):
             fail(f"it came first after {latest[timer]}: out of order")

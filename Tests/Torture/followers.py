@@ -61,7 +61,8 @@ class Follower:
         answer = await connection.stream(self.target + ("?" + "&".join(query) if query else ""), headers)
         if answer.status != 200:
             if answer.status not in (404, 503):
-                self.crew.record.note("refused", follower=self.name, status=answer.status, body=answer.body.decode())
+                self.crew.record.note("refused", follower=self.name, status=answer.status,
+                                      body=f"after {self.cursor}: {answer.body.decode()}")
             return await asyncio.sleep(0.05)
         self._is_open = True
         if self.cursor is None:
@@ -76,9 +77,9 @@ class Follower:
                 await asyncio.sleep(self.dice.expovariate(200))
 
 
-def followers(crew, seed, beats):
-    """One follower of each kind."""
-    make = lambda name, **options: Follower(name, crew, seed, **options)
+def followers(crew, seed, beats, kind=Follower):
+    """One follower of each sort."""
+    make = lambda name, **options: kind(name, crew, seed, **options)
     return [
         make("all", since="0"),
         make("all-sse", since="0", is_sse=True),

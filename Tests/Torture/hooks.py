@@ -12,11 +12,13 @@ SLOW_SECONDS = 2.0  # longer than the webhooks' own timeout
 
 
 class Listener:
-    """Serves each connection to its port on 127.0.0.1 by `_answer`, until that returns false. A context manager."""
+    """Serves each connection to its port of `host` by `_answer`, until that returns false. A context manager."""
+
+    host = "127.0.0.1"
 
     async def __aenter__(self):
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=1024)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
+        self._server = await asyncio.start_server(self._serve, self.host, 0, backlog=1024)
+        self.url = f"http://{self.host}:{self._server.sockets[0].getsockname()[1]}/"
         return self
 
     async def __aexit__(self, *_):

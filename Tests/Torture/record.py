@@ -26,7 +26,9 @@ class Record:
     - `request`: `op` (the change's or read's number, the same for each of its attempts), `client`, `action`, `timers`,
       `method`, `target`, `headers`, `body`
     - `answer`: `op`, `status`, `headers`, `body` (text); `lost`: `op`, `why`
-    - `start`, `up`, `kill`, `term`, `exit` (`code`): the server's process
+    - `start`, `up`, `kill`, `term`, `exit` (`code`): the server's process; of several servers `process` says which life of
+      which, also in requests
+    - `fault`: `what`, `where`: what was done to the servers of a cluster, their database and the network
     - `hook`: `timer`, `id`, `body`, `answer`, `is_signed` (null: not verified): a webhook as it came
     - `listed`: `op`, `found`: the ids that a walk through pages showed, which began with request `op`
     - `cut`: `follower`, `opened` (the life): a stream ended without its last chunk; `refused`: `follower`, `status`, `body`
@@ -36,7 +38,9 @@ class Record:
     `follows` what it asked for: {name: {"timer", "label", "types", "start"}}.
     """
 
-    def __init__(self, seed):
+    def __init__(self, seed, is_cluster=False, skew_ms=0):
+        """Of a cluster's run; `skew_ms` is by how much the calendars of its servers may differ."""
+        self.is_cluster, self.skew_ms = is_cluster, skew_ms
         self.seed, self.entries, self.history, self.seen, self.follows = seed, [], [], {}, {}
         self.life = 0
         self._lines = {}
@@ -46,7 +50,7 @@ class Record:
 
     def request(self, op):
         self.note("request", op=op.number, client=op.client, action=op.action, timers=op.timers, method=op.method,
-                  target=op.target, headers=op.headers, body=op.body)
+                  target=op.target, headers=op.headers, body=op.body, **({"process": op.process} if op.process else {}))
 
     def answer(self, op, answer):
         headers = {name: answer.headers[name] for name in KEPT_HEADERS if name in answer.headers}
@@ -77,7 +81,7 @@ class Record:
                 file.write(json.dumps(entry, separators=(",", ":")) + "\n")
 
     def _told(self):
-        yield {"kind": "seed", "seed": self.seed}
+        yield {"kind": "seed", "seed": self.seed, "cluster": self.is_cluster, "skew_ms": self.skew_ms}
         for name, filters in self.follows.items():
             yield {"kind": "follow", "name": name, **filters}
         yield from self.entries
@@ -95,7 +99,7 @@ class Record:
             for entry in map(json.loads, file):
                 match entry.pop("kind"):
                     case "seed":
-                        record.seed = entry["seed"]
+                        record.seed, record.is_cluster, record.skew_ms = entry["seed"], entry["cluster"], entry["skew_ms"]
                     case "follow":
                         name = entry.pop("name")
                         record.follows[name], record.seen[name] = entry, []

@@ -32,8 +32,9 @@ class Step:
 class Timeline:
     """Folds events one by one. `asked(n)` is the change with that mark, as (action, body), None if no client asked for it."""
 
-    def __init__(self, id, asked):
-        self.id, self.asked = id, asked
+    def __init__(self, id, asked, skew_ms=0):
+        """`skew_ms` is by how much the calendars of its servers may differ."""
+        self.id, self.asked, self.skew_ms = id, asked, skew_ms
         self.steps, self.versions = [Step()], [0]
         self.unclaimed = {}  # {version: cause} of steps that no answer mentions yet
         self.claimed = {}  # {version: the request whose answer had it}
@@ -201,17 +202,22 @@ class Timeline:
 
     def _check_due(self, event, scheduled):
         step, what = self.step, f"fire {event['fire']} (event {event['id']})"
-        if self._last_due is not None and scheduled <= self._last_due:
+        # A taker whose calendar differs shows earlier instants than the one before it showed.
+        is_again = self._last_due is not None and scheduled <= self._last_due
+        if is_again and (scheduled == self._last_due or scheduled < self._last_due - self.skew_ms or not self.skew_ms):
             order = "twice for one due instant" if scheduled == self._last_due else "out of order"
             raise self.broken(f"{what} is {order}: {event['scheduledAt']}")
         if step.due is None:
             raise self.broken(f"{what} comes though no fire is planned")
         told = f"{what} for {event['scheduledAt']} with {event['missed']} missed"
         earliest, latest = dues.skipping(step.spec, step.due, event["missed"], self._was_moved)
-        if scheduled < earliest:
+        if scheduled < earliest - self.skew_ms:
             raise self.broken(f"{told} is early: {earliest - scheduled} ms before the next due instant")
-        if scheduled > latest:
+        if scheduled > latest + self.skew_ms:
             raise self.broken(f"{told} skips a due instant: it is {scheduled - latest} ms after the next one")
+
+    def is_within(self, instant, earliest, latest):
+        return earliest - self.skew_ms <= instant <= latest + self.skew_ms
 
     def kicked(self, version, at):
         """Notes an answered kick: no alarm that follows it without another plan comes before a full period has passed."""
@@ -222,7 +228,7 @@ class Timeline:
     def _check_alarm(self, alarm, version, at):
         planned, alarmed, scheduled = alarm
         silence = dues.first(self.steps[self.index(alarmed)].spec, at)[0] - at
-        if planned < version < alarmed and scheduled < at + silence:
+        if planned < version < alarmed and scheduled < at + silence - self.skew_ms:
             raise self.broken(f"a false alarm at v{alarmed}: due {scheduled}, and it was kicked at {at}")
 
     def _recovered(self, event, mark):

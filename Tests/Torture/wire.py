@@ -4,7 +4,6 @@ import asyncio
 import json
 
 LIMIT = 1 << 22
-ANSWER_TIMEOUT = 20.0
 
 
 class Lost(Exception):
@@ -27,16 +26,19 @@ class Answer:
 
 
 class Connection:
-    """One connection to 127.0.0.1. Every failure raises Lost."""
+    """One connection to a server, named by its (host, port), or by its port at 127.0.0.1. Every failure raises Lost."""
 
-    def __init__(self, reader, writer, port):
-        self._reader, self._writer, self._port = reader, writer, port
+    answer_seconds = 20.0  # within which an answer must begin
+
+    def __init__(self, reader, writer, address):
+        self._reader, self._writer, self._address = reader, writer, address
         self.is_open = True
 
     @classmethod
-    async def open(cls, port):
+    async def open(cls, address):
+        host, port = address if isinstance(address, tuple) else ("127.0.0.1", address)
         try:
-            return cls(*await asyncio.open_connection("127.0.0.1", port, limit=LIMIT), port)
+            return cls(*await asyncio.open_connection(host, port, limit=LIMIT), f"{host}:{port}")
         except OSError as failure:
             raise Lost(str(failure)) from failure
 
@@ -77,7 +79,7 @@ class Connection:
             raise Lost(str(failure)) from failure
 
     async def _send(self, method, target, headers, body, sent):
-        lines = [f"{method} {target} HTTP/1.1", f"Host: 127.0.0.1:{self._port}"]
+        lines = [f"{method} {target} HTTP/1.1", f"Host: {self._address}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         if body is not None:
             lines.append(f"Content-Length: {len(body)}")
@@ -86,7 +88,7 @@ class Connection:
         await self._writer.drain()
 
     async def _head(self):
-        async with asyncio.timeout(ANSWER_TIMEOUT):
+        async with asyncio.timeout(self.answer_seconds):
             head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         status, *fields = head[:-4].split("\r\n")
         pairs = (field.split(":", 1) for field in fields)
@@ -110,7 +112,7 @@ class _FailuresTold:
             return
         self._connection.close()
         if isinstance(failure, TimeoutError):
-            raise Lost(f"no answer within {ANSWER_TIMEOUT:.0f} s") from failure
+            raise Lost(f"no answer within {self._connection.answer_seconds:.0f} s") from failure
         if isinstance(failure, (OSError, EOFError)):
             raise Lost(str(failure) or kind.__name__) from failure
 

@@ -34,6 +34,7 @@ class Op:
     def __init__(self, number, client, action, timers, method, target, headers, body):
         self.number, self.client, self.action, self.timers = number, client, action, timers
         self.method, self.target, self.headers, self.body = method, target, headers, body
+        self.process = None  # which of several servers' lives it was last sent to
 
 
 class Gate:
@@ -118,6 +119,8 @@ RETRY = {"initial": "20ms", "max": "200ms", "maxAttempts": 100}
 
 class Client:
     """One client with timers of its own: one request at a time, so that their order is known."""
+
+    patience = None  # seconds after which it gives a request up
 
     def __init__(self, crew, name, seed):
         self.crew, self.name = crew, name
@@ -285,13 +288,14 @@ class Client:
             self.crew.busy += 1
             record.request(op)
         try:
-            connection = await self._connected()
-            answer = await connection.request(op.method, op.target, op.headers, op.body and op.body.encode(), on_sent)
+            async with asyncio.timeout(self.patience):
+                connection = await self._connected()
+                answer = await connection.request(op.method, op.target, op.headers, op.body and op.body.encode(), on_sent)
             record.answer(op, answer)
             return answer
-        except Lost as lost:
+        except (Lost, TimeoutError) as lost:
             if sent:
-                record.note("lost", op=op.number, why=str(lost))
+                record.note("lost", op=op.number, why=str(lost) or "given up")
             return None
         finally:
             self.crew.busy -= sent

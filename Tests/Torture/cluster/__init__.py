@@ -1,0 +1,1 @@
+"""The crash loop of several servers on one PostgreSQL."""

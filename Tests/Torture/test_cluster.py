@@ -1,0 +1,130 @@
+"""The checks of what several nodes did can fail too."""
+
+import json
+
+import pytest
+
+from cluster.chain import check_chains
+from cluster.clients import Gate, owner_of
+from cluster.faults import OF_DATABASE, OF_LINKS, OF_NODES, faults
+from cluster.nodes import Node
+from cluster.report import takeovers
+from handmade import NOW, Handmade, view
+from record import Broken, Record
+from run import check
+from wire import Answer
+
+# Of two partitions: (part, previous, first, last, epoch).
+CHAINS = [(0, -1, 0, 0, 0), (0, 0, 1024, 2048, 1), (0, 2048, 3072, 3072, 2), (1, -1, 1, 1, 0), (1, 1, 1025, 1025, 1)]
+
+
+def test_chains_of_rising_epochs_pass():
+    assert check_chains(CHAINS) == (5, 2)
+
+
+@pytest.mark.parametrize("row, said", [
+    ((0, 2048, 3072, 3072, 0), "epoch 0 of row 3072 follows epoch 1"),
+    ((0, 1024, 3072, 3072, 2), "follows 1024, and the one before it ends at 2048"),
+    ((0, 2048, 2048, 3072, 2), "row 2048 to 3072 follows 2048"),
+])
+def test_a_broken_chain_is_found(row, said):
+    with pytest.raises(Broken, match=said):
+        check_chains([*CHAINS[:2], row, *CHAINS[3:]])
+
+
+def running():
+    """A timer that was made, and the instant of its first fire in ms after NOW."""
+    hand = Handmade()
+    op = hand.ask("create", "t", {"id": "t", "every": "3600000ms", "labels": {"n": "1"}})
+    hand.event("created", 1)
+    hand.now -= 1
+    hand.event("activated", 1)
+    due = hand.now - NOW + 3_600_000
+    hand.tell(op, 201, view(1, "running", next=due))
+    return hand, due
+
+
+def suspended(state, version):
+    """A timer that one node suspends; a read at another one, sent after that answer, shows this state and version."""
+    hand, due = running()
+    op = hand.ask("suspend", "t")
+    hand.event("suspended", 2)
+    hand.tell(op, 200, view(2, "suspended"))
+    op = hand.ask("get", "t")
+    hand.record.entries[-1]["process"] = "n1#1"
+    hand.tell(op, 200, view(version, state, next=due if state == "running" else None))
+    return hand.build()
+
+
+def test_a_read_of_what_stands_passes():
+    check(suspended("suspended", 2))
+
+
+def test_a_read_by_a_node_past_its_lease_is_found():
+    with pytest.raises(Broken, match="was shown v1, and v2 had been answered before it was sent"):
+        check(suspended("running", 1))
+
+
+def test_sigterm_binds_only_the_node_that_got_it():
+    for process, is_owed in (("n1#1", True), ("n2#1", False)):
+        hand, _ = running()
+        op = hand.ask("get", "t")
+        hand.record.entries[-1]["process"] = "n1#1"
+        hand.note("term", process=process)
+        hand.note("lost", op=op, why="closed")
+        if is_owed:
+            with pytest.raises(Broken, match="under way when SIGTERM came"):
+                check(hand.build())
+        else:
+            check(hand.build())
+
+
+def test_a_client_that_gave_up_is_owed_nothing():
+    hand, _ = running()
+    op = hand.ask("get", "t")
+    hand.note("term")
+    hand.note("lost", op=op, why="given up")
+    check(hand.build())
+
+
+def test_the_same_seed_gives_the_same_faults():
+    kinds = {**OF_NODES, **OF_DATABASE, **OF_LINKS}
+    runs = []
+    for _ in range(2):
+        sequence = faults(7, kinds)
+        runs.append([(pause, [(fault.name, fault.dice.random()) for fault in at_once])
+                     for pause, at_once in (next(sequence) for _ in range(200))])
+    assert runs[0] == runs[1]
+    assert {name for _, at_once in runs[0] for name, _ in at_once} == set(kinds)
+
+
+def test_a_client_goes_to_the_owner_that_it_is_told():
+    nodes = [Node.__new__(Node) for _ in range(3)]
+    for number, node in enumerate(nodes):
+        node.address = ("127.0.0.1", 1000 + number)
+    gate = Gate(nodes)
+    told = Answer(503, {}, json.dumps({"owner": "http://127.0.0.1:1002"}).encode())
+    assert owner_of(told, gate.nodes) == ("127.0.0.1", 1002)
+    gate.turn(("127.0.0.1", 1000), told)
+    assert gate.current == ("127.0.0.1", 1002)
+    gate.turn(("127.0.0.1", 1000))  # a late refusal by a node that the clients have left
+    assert gate.current == ("127.0.0.1", 1002)
+    gate.turn(("127.0.0.1", 1002), Answer(503, {}, b"{}"))
+    assert gate.current == ("127.0.0.1", 1000)
+
+
+class Told:
+    def __init__(self, name, url, lines):
+        self.name, self.cluster_url, self.lines = name, url, lines
+
+    def told(self):
+        return iter(self.lines)
+
+
+def test_a_take_over_has_its_parts():
+    record = Record(0)
+    record.entries.append({"kind": "fault", "wall": 1000.0, "life": 1, "what": "kill", "where": "n1", "owner": True})
+    nodes = [Told("n1", "http://a", []), Told("n2", "http://b", [
+        (3500.0, "a node's beats have stopped; its session is ended", {"node": "http://a"}),
+        (3700.0, "took partitions over", {})])]
+    assert list(takeovers(record, nodes, [(3750.0, "n2")])) == [pytest.approx((2.5, 0.2, 2.75))]
