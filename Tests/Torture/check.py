@@ -331,14 +331,16 @@ class Checker:
 
     def _bulk(self, op, entry, floors):
         """A client changes its own timers by one request at a time: any change of them meanwhile was that request's."""
-        changed = 0
-        for ask in op.asks:
-            timeline = self.timeline(ask.timer)
-            if step := self._done(timeline, ask.action, floors[ask.timer], op, entry):
-                self._claim(timeline, ask, step.version, floors[ask.timer], op, entry)
-                changed += 1
-        if changed != (told := json.loads(entry["body"])["changed"]):
-            raise Broken(f"{op} was answered {told} changed, and the history has {changed}",
+        done = {ask: step for ask in op.asks
+                if (step := self._done(self.timeline(ask.timer), ask.action, floors[ask.timer], op, entry))}
+        told = json.loads(entry["body"])["changed"]
+        # A request that its client gave up may still be carried out by a node that was out of reach.
+        if self.record.is_cluster and told < len(done) and any(self.open[ask.timer, ask.action] > 0 for ask in done):
+            return
+        for ask, step in done.items():
+            self._claim(self.timeline(ask.timer), ask, step.version, floors[ask.timer], op, entry)
+        if len(done) != told:
+            raise Broken(f"{op} was answered {told} changed, and the history has {len(done)}",
                          timer=op.timer)
 
     def _listed(self, op, entry):
