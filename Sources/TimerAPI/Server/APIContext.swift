@@ -91,10 +91,9 @@ final class APIContext: Sendable {
     private var readiness: String {
         if server.isDraining { return "draining" }
         switch service.standing {
-        case .standby: return "standby"
+        case .standby: return service.partitions.value.all.isEmpty ? "standby" : "taking-over"
         case .leaseOver: return "storage-unavailable"
         case .serving:
-            if !service.ownsAll { return "taking-over" }
             if !service.isWritable { return "storage-unavailable" }
             return service.isDrained ? "drained" : "ready"
         }

@@ -217,7 +217,10 @@ final class TimerHandler: LoopHandler {
     /// Refuses the requests for a partition that this process does not own.
     private func refuseAll(of partition: Int) {
         while let ticket = ready.popFirst(in: partition) ?? long.popFirst(in: partition) {
-            ticket.outcome = .problem(.elsewhere(owner: context.service.owner))
+            var problem = Problem.elsewhere(owner: context.service.owner)
+            // Other partitions may have made their part of it.
+            if ticket.mayStandInPart { problem.standsInPart() }
+            ticket.outcome = .problem(problem)
             respond(ticket)
         }
     }

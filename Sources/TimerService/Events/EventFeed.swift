@@ -16,8 +16,14 @@ public final class EventFeed: Sendable {
     private let count = Atomic<UInt64>(0)
 
     /// A feed of the partitions in `partitions`.
-    convenience init(_ partitions: Published<PartitionMap>) {
-        self.init(partitions.value.layout) { partitions.value.all }
+    ///
+    /// - Parameter onlyWhole: nothing is shown while some partition is missing, whose records would be passed over: they have
+    ///   their place among those of the others.
+    convenience init(_ partitions: Published<PartitionMap>, onlyWhole: Bool = false) {
+        self.init(partitions.value.layout) {
+            let owned = partitions.value
+            return onlyWhole && !owned.isWhole ? [] : owned.all
+        }
     }
 
     /// A feed of what `owned` returns, by rising numbers.

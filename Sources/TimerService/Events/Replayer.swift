@@ -76,6 +76,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
                         return try Self.rows(after: position, only, floor: floor, readers)
                     }
                     let all = feed.sources
+                    guard !all.isEmpty else { throw StoreError(.unavailable, "some partition is another process's") }
                     let read = partition.map { number in all.filter { $0.number == number } } ?? all
                     guard !read.isEmpty else {
                         return StoredSlices(slices: [], through: position, isWhole: false)

@@ -27,6 +27,9 @@ public struct PartitionMap: Sendable {
     /// Position of the oldest event from which on all are kept.
     var oldestKept: Int64 { all.count == 1 ? all[0].oldestKept : horizon + 1 }
 
+    /// Whether this process owns all partitions.
+    var isWhole: Bool { all.count == layout.count }
+
     /// The map with `partition` in the place of its number.
     func adding(_ partition: Partition) -> PartitionMap {
         PartitionMap(layout, all.filter { $0.number != partition.number } + [partition])

@@ -83,7 +83,7 @@ public final class TimerService: Sendable {
         siphash = SipHash(secret: volume.secret ?? owned.first?.secret ?? [])
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
-        feed = EventFeed(partitions)
+        feed = EventFeed(partitions, onlyWhole: place != nil)
         replayer = Replayer(feed)
         watchdog = LoopWatchdog(report: report)
         let committer = Committer(
@@ -223,7 +223,8 @@ public final class TimerService: Sendable {
     /// Whether this process may answer for the partitions that it owns.
     public var standing: Standing {
         guard let place else { return .serving }
-        if partitions.value.all.isEmpty { return .standby(owner: place.owner) }
+        // One process owns all partitions: what is about several of them has no answer before, or once some are gone.
+        if !ownsAll { return .standby(owner: place.owner) }
         return place.lease.isValid ? .serving : .leaseOver
     }
 
@@ -231,7 +232,7 @@ public final class TimerService: Sendable {
     public var promisedAtMost: Int64? { partitions.value.all.map(\.engine.promisedAtMost).max() }
 
     /// Whether this process owns all partitions.
-    public var ownsAll: Bool { partitions.value.all.count == partitions.value.layout.count }
+    public var ownsAll: Bool { partitions.value.isWhole }
 
     /// Where requests for a partition that this process does not own are answered; nil where that is not known.
     public var owner: String? { place?.owner }

@@ -20,7 +20,7 @@ struct ClusterLoopTests {
         init(_ number: Int, _ cluster: Cluster) {
             address = cluster.address
             let membership = Membership(
-                NodeProfile(url: "http://node-\(number)", reads: 2, speaks: 0), partitions: 4,
+                NodeProfile(url: "http://node-\(number)", reads: Int(BatchHeader.format), speaks: 0), partitions: 4,
                 at: ClusterInstant.current(),
                 newSession: { Int64(truncatingIfNeeded: KernelRandom.words(1)[0] >> 1) })
             let loop = MembershipLoop(membership, lease: lease, host: self) { [address] in PostgresDirectory(address) }

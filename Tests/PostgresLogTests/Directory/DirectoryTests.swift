@@ -32,7 +32,8 @@ struct DirectoryTests {
 
         func join(_ sessions: Int64...) throws {
             for session in sessions {
-                try directory.join(ClusterNode(session: session, url: "http://\(session)", reads: 2, speaks: 0))
+                try directory.join(
+                    ClusterNode(session: session, url: "http://\(session)", reads: Int(BatchHeader.format), speaks: 0))
             }
         }
 
@@ -68,8 +69,10 @@ struct DirectoryTests {
             try place.directory.owners() == (0..<4).map { PartitionOwner(partition: $0, epoch: 0, session: 0) })
         try place.join(1)
         let view = try place.beat(1)
-        #expect(view.isLive && view.epochs == 0 && view.format == 2)
-        #expect(view.nodes == [ClusterNode(session: 1, beat: 1, url: "http://1", reads: 2, speaks: 0)])
+        #expect(view.isLive && view.epochs == 0 && view.format == Int(BatchHeader.format))
+        #expect(
+            view.nodes == [ClusterNode(session: 1, beat: 1, url: "http://1", reads: Int(BatchHeader.format), speaks: 0)]
+        )
         #expect(abs(view.realtime - Clocks.realtime()) < 60_000_000_000)
     }
 

@@ -9,7 +9,8 @@ import TimerLog
 struct PostgresDirectoryTests {
     private static func join(_ directory: PostgresDirectory, _ sessions: Int64...) throws {
         for session in sessions {
-            try directory.join(ClusterNode(session: session, url: "http://\(session)", reads: 2, speaks: 0))
+            try directory.join(
+                ClusterNode(session: session, url: "http://\(session)", reads: Int(BatchHeader.format), speaks: 0))
         }
     }
 
@@ -20,11 +21,11 @@ struct PostgresDirectoryTests {
     }
 
     /// An append as the old owner's volume sends it, that stays under way while `sleep` lasts.
-    private static func append(_ tail: Int64, _ head: Int64, and more: String = "") -> String {
+    private static func append(_ tail: Int64, _ head: Int64, by session: Int64 = 1, and more: String = "") -> String {
         """
         INSERT INTO timerd_log(part, previous, first, last, epoch, data)
         SELECT p.id, \(head), \(head) + 102400, \(head) + 102400, p.epoch, 'old' FROM timerd_partition p
-        WHERE p.id = 0 AND p.epoch = 1 AND p.session = 1
+        WHERE p.id = 0 AND p.epoch = 1 AND p.session = \(session)
           AND (SELECT last FROM timerd_log WHERE part = 0 AND previous = \(tail)) = \(head)\(more)
         """
     }
@@ -32,18 +33,20 @@ struct PostgresDirectoryTests {
     @Test func `an append that holds the barrier's place blocks the take until its connection is ended`() throws {
         let cluster = try Cluster()
         let directory = PostgresDirectory(cluster.address)
-        try Self.join(directory, 1, 2)
-        guard case .taken(let first) = try Self.take(directory, from: 0, by: 1, epoch: 0) else {
+        // The connections of a session are ended by its number, and other tests have theirs on the same server.
+        let (old, new) = (Int64(9101), Int64(9102))
+        try Self.join(directory, old, new)
+        guard case .taken(let first) = try Self.take(directory, from: 0, by: old, epoch: 0) else {
             throw TimedOut(description: "taken")
         }
         // Executed, and its Sync never arrives: the client has been stopped.
-        let stopped = try cluster.connect(1)
-        try stopped.execute("BEGIN; " + Self.append(0, first.position))
-        try directory.leave(1)
-        #expect(try Self.take(directory, from: 1, by: 2, epoch: 1) == .blocked)
-        #expect(try directory.owners()[0] == PartitionOwner(partition: 0, epoch: 1, session: 1))
-        #expect(try directory.endConnections(of: 1) == 1)
-        guard case .taken(let barrier) = try Self.take(directory, from: 1, by: 2, epoch: 1) else {
+        let stopped = try cluster.connect(old)
+        try stopped.execute("BEGIN; " + Self.append(0, first.position, by: old))
+        try directory.leave(old)
+        #expect(try Self.take(directory, from: old, by: new, epoch: 1) == .blocked)
+        #expect(try directory.owners()[0] == PartitionOwner(partition: 0, epoch: 1, session: old))
+        #expect(try directory.endConnections(of: old) == 1)
+        guard case .taken(let barrier) = try Self.take(directory, from: old, by: new, epoch: 1) else {
             throw TimedOut(description: "taken once the append is gone")
         }
         #expect(barrier.previous == first.position)

@@ -113,7 +113,7 @@ struct PostgresFaultTests {
         let before = cluster.server.log.count
         let made = volume.append([0: rows(0, 1), 1: stridedChain(1), 2: stridedChain(2), 3: rows(3, 3)])
         #expect(made.prefix(3) == [.durable, .durable, .durable])
-        #expect(kind(made.last) == .io)
+        #expect(kind(made.last) == .damaged)
         let count = cluster.server.log.dropFirst(before).split(separator: "\n").filter {
             $0.contains("execute timerd_append")
         }.count

@@ -108,7 +108,9 @@ struct BatchRowsTests {
         RecordCodec.appendFixed(UInt64(CRC32C.checksum(bytes.span)), count: 4, to: &bytes)
         #expect(BatchHeader(bytes.span) == nil)
         var row = LogRow(first: 7, last: 7, previous: 0, data: bytes)
-        let message = "the row at position 7 has format 3, written by a newer timerd; this one reads up to 2"
+        let known = BatchHeader.format
+        let message =
+            "the row at position 7 has format \(known + 1), written by a newer timerd; this one reads up to \(known)"
         #expect(throws: StoreError(.unusable, message)) { try BatchRows.read(row) { _ in true } }
         // One that only looks newer is damaged.
         row.data[5] ^= 1

@@ -111,8 +111,7 @@ struct SharedStorageTests {
         try eventually("it is durable") { kept() == .durable }
         running.service.drop([2])
         #expect(running.service.partitions.value[2] == nil)
-        #expect(running.service.standing == .serving)
-        #expect(!running.service.ownsAll)
+        #expect(running.service.standing == .standby(owner: "http://other:1"))
         running.service.stop()
     }
 
@@ -183,8 +182,29 @@ struct SharedStorageTests {
     @Test func `a service without partitions stands by, and stops`() throws {
         let running = try SharedService(owning: [])
         #expect(running.service.standing == .standby(owner: "http://other:1"))
-        try running.service.adopt(3)
+        for number in 0..<4 {
+            #expect(running.service.standing == .standby(owner: "http://other:1"))
+            try running.service.adopt(number)
+        }
         #expect(running.service.standing == .serving)
+        running.service.stop()
+    }
+
+    @Test func `streams are shown nothing while some partition is missing`() throws {
+        let running = try SharedService()
+        let before = running.service.feed.head
+        running.service.drop([2])
+        let fate = try running.create("late", in: 1)
+        try eventually("it is durable") { fate() == .durable }
+        var reading = running.service.feed.reading(after: before)
+        #expect(reading.next() == .none(newest: before))
+        try running.service.adopt(2)
+        reading = running.service.feed.reading(after: before)
+        guard case .slice(let slice) = reading.next() else {
+            Issue.record("the row is not shown")
+            return running.service.stop()
+        }
+        #expect(slice.row.partition == 1)
         running.service.stop()
     }
 
