@@ -23,8 +23,8 @@ struct PostgresConnectionTests {
         let name = cluster.text.split(separator: "dbname=")[1]
         for setting in [
             "synchronous_commit = off", "client_min_messages = error", "plan_cache_mode = force_custom_plan",
-            "enable_seqscan = on", "default_transaction_isolation = 'serializable'", "statement_timeout = 1",
-            "lock_timeout = 1",
+            "enable_seqscan = on", "default_transaction_isolation = 'serializable'", "statement_timeout = 4321",
+            "lock_timeout = 4321",
         ] { try cluster.execute("ALTER DATABASE \(name) SET \(setting)") }
         let connection = try PostgresConnection.open(cluster.address, for: .init(session: -5))
         let settings = try connection.run(
