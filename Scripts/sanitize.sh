@@ -12,7 +12,7 @@ run() {
     local kind=$1 build=$2 variable=$3
     shift 3
     rm -f "$build"/report.*
-    env SEEDS=12 "LSAN_OPTIONS=suppressions=$PWD/Scripts/leaks.supp" "$variable=log_path=$PWD/$build/report" swift test --skip-build --disable-xctest --quiet \
+    env SEEDS=12 "$variable=log_path=$PWD/$build/report" swift test --skip-build --disable-xctest --quiet \
         --skip PartitionCostTests "$@" --sanitize="$kind" --scratch-path "$build"
 }
 

@@ -108,6 +108,8 @@ final class ClusterMember: ClusterPlace, PartitionHost {
         state.update { $0.hasLeft = true }
         let (service, loop) = state.withLock { ($0.service, $0.loop) }
         loop?.leave(promised: service?.promisedAtMost ?? .max, seconds: seconds)
+        // Both hold this member.
+        state.withLock { ($0.service, $0.loop) = (nil, nil) }
     }
 
     func adopt(_ owner: PartitionOwner) throws(StoreError) {

@@ -28,8 +28,6 @@ struct ClusterLoopTests {
             loop.start(adopters: 2)
         }
 
-        deinit { running.withLock { $0 }?.abandon() }
-
         var loop: MembershipLoop {
             get throws { try #require(running.withLock { $0 }) }
         }
@@ -55,75 +53,85 @@ struct ClusterLoopTests {
 
         func report(_ event: ClusterEvent) { events.withLock { $0.append(event) } }
 
-        /// As kill -9: not a word to the others.
-        func die() throws {
-            try loop.abandon()
-            running.withLock { $0 = nil }
+        /// As kill -9: not a word to the others. Its loop holds it until then.
+        func die() {
+            let loop = running.withLock { running in
+                defer { running = nil }
+                return running
+            }
+            loop?.abandon()
         }
     }
 
-    private static func pair(_ cluster: Cluster) throws -> (owner: Node, other: Node) {
+    /// Runs `body` with a node that serves and one that stands by.
+    private static func withPair(_ cluster: Cluster, _ body: (_ owner: Node, _ other: Node) throws -> Void) throws {
         let first = Node(0, cluster)
+        defer { first.die() }
         try eventually("the first node serves") { first.isServing }
         let second = Node(1, cluster)
+        defer { second.die() }
         try eventually("the second node stands by") {
             second.events.withLock { $0.contains(.standsBy(owner: "http://node-0")) }
         }
-        return (first, second)
+        try body(first, second)
     }
 
     @Test func `when the owner dies another node takes all partitions`() throws {
         let cluster = try Cluster()
-        let (owner, other) = try Self.pair(cluster)
-        #expect(other.served.withLock { $0.isEmpty })
-        #expect(try other.loop.standing.ownerURL() == "http://node-0")
-        try owner.die()
-        try eventually("the other node serves") { other.isServing }
-        #expect(try other.loop.standing.takeovers == 4)
-        #expect(try other.loop.standing.ownerURL() == nil)
-        try eventually("the operator is told") { other.events.withLock { $0.contains(.took([0, 1, 2, 3])) } }
+        try Self.withPair(cluster) { owner, other in
+            #expect(other.served.withLock { $0.isEmpty })
+            #expect(try other.loop.standing.ownerURL() == "http://node-0")
+            owner.die()
+            try eventually("the other node serves") { other.isServing }
+            #expect(try other.loop.standing.takeovers == 4)
+            #expect(try other.loop.standing.ownerURL() == nil)
+            try eventually("the operator is told") { other.events.withLock { $0.contains(.took([0, 1, 2, 3])) } }
+        }
     }
 
     @Test func `an owner that leaves is replaced without waiting for its silence`() throws {
         let cluster = try Cluster()
-        let (owner, other) = try Self.pair(cluster)
-        try owner.loop.drain()
-        try owner.loop.leave(seconds: 10)
-        #expect(!owner.lease.isValid && owner.served.withLock { $0.isEmpty })
-        try eventually("the other node serves") { other.isServing }
-        #expect(!other.events.withLock { $0.contains { if case .ended = $0 { true } else { false } } })
+        try Self.withPair(cluster) { owner, other in
+            try owner.loop.drain()
+            try owner.loop.leave(seconds: 10)
+            #expect(!owner.lease.isValid && owner.served.withLock { $0.isEmpty })
+            try eventually("the other node serves") { other.isServing }
+            #expect(!other.events.withLock { $0.contains { if case .ended = $0 { true } else { false } } })
+        }
     }
 
     @Test func `a restart of the server costs nobody its partitions`() throws {
         let server = try PostgresServer()
         let cluster = try Cluster(on: server)
-        let (owner, other) = try Self.pair(cluster)
-        let epochs = try cluster.integer("SELECT sum(epoch) FROM timerd_partition")
-        let session = try owner.loop.standing.session
-        let start = Clocks.boottime()
-        try server.restart(.immediate)
-        try eventually("the lease counts from a beat to the new server") {
-            owner.lease.isValid && owner.lease.remaining > start + 2_100_000_000 - Clocks.boottime()
+        try Self.withPair(cluster) { owner, other in
+            let epochs = try cluster.integer("SELECT sum(epoch) FROM timerd_partition")
+            let session = try owner.loop.standing.session
+            let start = Clocks.boottime()
+            try server.restart(.immediate)
+            try eventually("the lease counts from a beat to the new server") {
+                owner.lease.isValid && owner.lease.remaining > start + 2_100_000_000 - Clocks.boottime()
+            }
+            #expect(try owner.loop.standing.session == session && owner.isServing)
+            #expect(try cluster.integer("SELECT sum(epoch) FROM timerd_partition") == epochs)
+            #expect(try other.loop.standing.takeovers == 0)
         }
-        #expect(try owner.loop.standing.session == session && owner.isServing)
-        #expect(try cluster.integer("SELECT sum(epoch) FROM timerd_partition") == epochs)
-        #expect(try other.loop.standing.takeovers == 0)
     }
 
     @Test func `a node whose session was ended drops everything and comes back with another`() throws {
         let cluster = try Cluster()
-        let (owner, other) = try Self.pair(cluster)
-        let session = try owner.loop.standing.session
-        try cluster.execute("UPDATE timerd_node SET ended = true WHERE session = \(session)")
-        try eventually("the first node has learnt so") {
-            owner.events.withLock { $0.contains(.sessionEnded(session: session)) }
+        try Self.withPair(cluster) { owner, other in
+            let session = try owner.loop.standing.session
+            try cluster.execute("UPDATE timerd_node SET ended = true WHERE session = \(session)")
+            try eventually("the first node has learnt so") {
+                owner.events.withLock { $0.contains(.sessionEnded(session: session)) }
+            }
+            // The plan names the first node again, unless the second was quicker than its new session.
+            try eventually("one of the nodes serves") { owner.isServing != other.isServing }
+            let serving = owner.isServing ? owner : other
+            let owning = try serving.loop.standing.session
+            #expect(owning != session)
+            let theirs = try cluster.integer("SELECT count(*) FROM timerd_partition WHERE session = \(owning)")
+            #expect(theirs == 4)
         }
-        // The plan names the first node again, unless the second was quicker than its new session.
-        try eventually("one of the nodes serves") { owner.isServing != other.isServing }
-        let serving = owner.isServing ? owner : other
-        let owning = try serving.loop.standing.session
-        #expect(owning != session)
-        let theirs = try cluster.integer("SELECT count(*) FROM timerd_partition WHERE session = \(owning)")
-        #expect(theirs == 4)
     }
 }
