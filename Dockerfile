@@ -8,7 +8,7 @@ ARG RUN_IMAGE=debian:bookworm-slim
 FROM ${BUILD_IMAGE} AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        libcurl4-openssl-dev libmicrohttpd-dev libpq-dev libsqlite3-dev libssl-dev libtomlplusplus-dev libzstd-dev \
+        libcurl4-openssl-dev libmicrohttpd-dev libnghttp2-dev libpq-dev libsqlite3-dev libssl-dev libtomlplusplus-dev libzstd-dev \
         pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
@@ -29,7 +29,7 @@ FROM ${RUN_IMAGE}
 # What the program is linked with, certificates for https:// webhooks, time zones for cron.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        ca-certificates libcurl4 libmicrohttpd12 libpq5 libsqlite3-0 libssl3 libstdc++6 libzstd1 tzdata \
+        ca-certificates libcurl4 libmicrohttpd12 libnghttp2-14 libpq5 libsqlite3-0 libssl3 libstdc++6 libzstd1 tzdata \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 timerd \
     && useradd --uid 10001 --gid timerd --home-dir /data --no-create-home --shell /usr/sbin/nologin timerd \

@@ -13,6 +13,10 @@ STORE ?=
 KILLS ?= 200
 MINUTES ?= 10
 soak: MINUTES = 60
+# For how many minutes `make bench-postgres` watches what grows, how many rounds it makes, and how many kills and restarts:
+# make bench-postgres MINUTES=1 ROUNDS=3 TIMES=3
+ROUNDS ?=
+TIMES ?=
 # How long `make fuzz` runs each fuzzer, and which: make fuzz SECONDS=600 TARGETS='cron zone'
 SECONDS ?= 60
 TARGETS ?=
@@ -29,8 +33,8 @@ WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test test-partitions test-postgres simulate torture cluster-torture soak leaks instructions bench \
-	bench-alarms bench-more bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean setup setup-tests \
-	setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
+	bench-alarms bench-more bench-postgres bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean \
+	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,7 +47,7 @@ build: setup ## Build everything in debug, tests included
 	swift build --build-tests
 
 check: setup-tests lint ## Check a change in some minutes: lint, and every test, some with fewer random inputs
-	@EXAMPLES=8 SEEDS=24 Scripts/test.sh
+	@EXAMPLES=8 SEEDS=8 LONG_SEEDS=2 WORKERS=$${WORKERS:-5} Scripts/test.sh
 
 test: setup-tests ## Run every test: Swift, and the real binary from outside
 	@Scripts/test.sh
@@ -113,6 +117,10 @@ bench: setup .build/static/release/timerd ## Measure beside peers; writes the fi
 
 bench-more: setup ## Measure what takes longer or has no peer; writes its figures there too
 	Benchmarks/run.sh more
+
+bench-postgres: setup-tests ## Measure the server on PostgreSQL in 40 minutes; writes its figures there too: MINUTES=10 ROUNDS=9 TIMES=10
+	swift build -c release --product timerd
+	$(if $(ROUNDS),ROUNDS=$(ROUNDS)) $(if $(TIMES),TIMES=$(TIMES)) MINUTES=$(MINUTES) Benchmarks/run.sh postgres
 
 bench-alarms: setup ## Measure how late timers fire by each alarm, both in turn
 	swift build -c release --product timerd

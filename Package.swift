@@ -19,14 +19,16 @@ let package = Package(
         .target(
             name: "TimerAPI",
             dependencies: [
-                "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform", "CAssets",
+                "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform", "Primitives",
+                "CAssets",
             ]),
         .target(
             name: "TimerService", dependencies: ["TimerLog", "TimerCore", "Webhooks", "Platform", "Primitives"]),
         .target(name: "TimerCluster", dependencies: ["TimerLog", "TimerCore", "Platform"]),
         .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "Primitives", "CSQLite"]),
         .target(name: "PostgresLog", dependencies: ["TimerLog", "TimerCore", "Platform", "CPQ", "CZstd"]),
-        .target(name: "HTTPServer", dependencies: ["Platform", "Primitives", "CMicroHTTPD"]),
+        .target(name: "HTTPServer", dependencies: ["HTTP2", "Platform", "Primitives", "CMicroHTTPD"]),
+        .target(name: "HTTP2", dependencies: ["CNghttp2"]),
         .target(name: "HTTPClient", dependencies: ["Curl", "Platform", "Primitives"]),
         .target(
             name: "Webhooks",
@@ -47,6 +49,7 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
 
         // What `make instructions` counts; no part of the server.
         .executableTarget(
@@ -71,6 +74,7 @@ let package = Package(
         .testTarget(
             name: "PostgresLogTests",
             dependencies: ["PostgresLog", "TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
+        .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "TestSupport"]),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "TestSupport"]),
@@ -85,7 +89,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["TimerService", "TimerLog", "Webhooks", "TimerCore", "Platform", "TestSupport"]),
+            dependencies: [
+                "TimerService", "TimerCluster", "TimerLog", "Webhooks", "TimerCore", "Platform", "TestSupport",
+            ]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6],

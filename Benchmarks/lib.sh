@@ -64,11 +64,12 @@ launch() {
     STARTED+=("$PID")
 }
 
-# start_timerd STORE DATA [FLAG…]: returns once it is ready; READY is the seconds that it took.
+# start_timerd STORE DATA [FLAG…]: returns once it is ready; READY is the seconds that it took. DATA is empty for a database.
+# TIMERD_AT is another port.
 start_timerd() {
-    local started
-    started=$(timers start $PORT "$WORK/servers.log" \
-        "${THROUGH[@]}" "$TIMERD" serve --listen "127.0.0.1:$PORT" --store "$1" --data "$2" "${@:3}") ||
+    local started port=${TIMERD_AT:-$PORT}
+    started=$(timers start "$port" "$WORK/servers.log" \
+        "${THROUGH[@]}" "$TIMERD" serve --listen "127.0.0.1:$port" --store "$1" ${2:+--data "$2"} "${@:3}") ||
         fail "$(tail "$WORK/servers.log")"
     read -r PID READY <<<"$started"
     STARTED+=("$PID")

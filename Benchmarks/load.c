@@ -7,8 +7,8 @@
 //   load make COUNT SERVER PORT CONNECTIONS BATCH
 //       creates so many timers
 //
-// SERVER is timerd, redis, beanstalkd or postgres. Prints timers or requests a second, and how much of a core this
-// process took in percent.
+// SERVER is timerd, timerd-brief (timers that are gone after a second), redis, beanstalkd or postgres. Prints timers or
+// requests a second, and how much of a core this process took in percent.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>

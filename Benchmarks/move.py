@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """How long it takes to move timers from one server to another, and what the servers hold meanwhile.
 
-    Benchmarks/move.py .build/release/timerd 1000000
+    Benchmarks/move.py .build/release/timerd 1000000 [postgres]
 
 makes timers with a payload of 64 bytes, some of them due while they move, on a server with SQLite; drains and exports it, imports
-into a server with `--store memory`, exports that, and imports into another one with SQLite. It fails where a timer fired early,
-twice or not at all.
+into a server with `--store memory`, or one on a PostgreSQL that it starts, exports that, and imports into another one with SQLite.
+It fails where a timer fired early, twice or not at all.
 """
 
 import json
@@ -14,8 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Tests" / "BlackBox"))
+
+from postgres import Postgres
 
 BATCH = 10_000
 # Every so many timers one is due within SPREAD seconds, so that timers are due before, during and after the moves.
@@ -23,10 +29,19 @@ DUE_EVERY, SPREAD = 20, 240
 
 
 class Server:
-    def __init__(self, binary, directory, *flags):
-        self.process = subprocess.Popen([binary, "serve", "--listen", "127.0.0.1:0", "--data", directory, *flags], stdout=subprocess.PIPE,
+    def __init__(self, binary, *flags):
+        self.process = subprocess.Popen([binary, "serve", "--listen", "127.0.0.1:0", *flags], stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True)
         self.url = re.search(r"http://\S+", self.process.stdout.readline())[0]
+        while not self.is_ready():
+            time.sleep(0.02)
+
+    def is_ready(self):
+        try:
+            self.get("/readyz")
+        except urllib.error.HTTPError:
+            return False
+        return True
 
     def get(self, path):
         with urllib.request.urlopen(self.url + path) as answer:
@@ -78,9 +93,14 @@ def fired(server, since):
 
 def main():
     binary, count = sys.argv[1], int(sys.argv[2])
-    with tempfile.TemporaryDirectory(prefix="timerd-move-") as directory:
-        kinds = [("SQLite", []), ("memory", ["--store", "memory"]), ("SQLite", [])]
-        servers = [Server(binary, f"{directory}/{n}", *flags) for n, (_, flags) in enumerate(kinds)]
+    with ExitStack() as stack:
+        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="timerd-move-"))
+        between = ("memory", ["--store", "memory", "--data", f"{directory}/1"])
+        if "postgres" in sys.argv[3:]:
+            database = stack.enter_context(Postgres("fsync=on", "max_wal_size=4GB"))
+            between = ("PostgreSQL", ["--store", database.schema("timerd"), "--migrate"])
+        kinds = [("SQLite", ["--data", f"{directory}/0"]), between, ("SQLite", ["--data", f"{directory}/2"])]
+        servers = [Server(binary, *flags) for _, flags in kinds]
         try:
             fill(binary, servers[0], count, directory)
             for n in range(2):

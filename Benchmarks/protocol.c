@@ -43,14 +43,13 @@ static size_t answered_lines(const char *bytes, size_t size, const char *start) 
 
 static void greet_nobody(int fd) { (void)fd; }
 
-static size_t ask_timerd(char *out, long serial, long due_us) {
+static size_t ask_scheduled(char *out, const char *schedule) {
   // The same bytes each time: the server gives the id, and thirty days are thirty days.
   static char request[HEAD_SIZE + MAX_BATCH * REQUEST_SIZE];
   static size_t request_size;
-  (void)serial, (void)due_us;
   if (!request_size) {
     char line[REQUEST_SIZE];
-    int line_size = sprintf(line, "{\"after\":\"30d\",\"payload\":\"%.*s\"}\n", PAYLOAD - 2, filler);
+    int line_size = sprintf(line, "{%s,\"payload\":\"%.*s\"}\n", schedule, PAYLOAD - 2, filler);
     request_size = (size_t)sprintf(request,
                                    "POST /v1/timers%s HTTP/1.1\r\nHost: localhost\r\n"
                                    "Content-Type: application/%s\r\nContent-Length: %d\r\n\r\n",
@@ -61,6 +60,17 @@ static size_t ask_timerd(char *out, long serial, long due_us) {
   }
   memcpy(out, request, request_size);
   return request_size;
+}
+
+static size_t ask_timerd(char *out, long serial, long due_us) {
+  (void)serial, (void)due_us;
+  return ask_scheduled(out, "\"after\":\"30d\"");
+}
+
+// Timers that are soon gone.
+static size_t ask_brief(char *out, long serial, long due_us) {
+  (void)serial, (void)due_us;
+  return ask_scheduled(out, "\"after\":\"1s\",\"retain\":\"0s\"");
 }
 
 size_t ask_command(char *out, const char *command, long dog) {
@@ -225,6 +235,7 @@ static size_t answered_postgres(const char *bytes, size_t size) {
 
 static const struct protocol protocols[] = {
     {"timerd", greet_nobody, ask_timerd, answered_timerd},
+    {"timerd-brief", greet_nobody, ask_brief, answered_timerd},
     {"redis", greet_redis, ask_redis, answered_redis},
     {"beanstalkd", greet_nobody, ask_beanstalkd, answered_beanstalkd},
     {"postgres", greet_postgres, ask_postgres, answered_postgres},

@@ -2,7 +2,8 @@
 # Measures timerd beside a bare libmicrohttpd server, Redis, beanstalkd and PostgreSQL on this machine, in turns and in
 # under ten minutes, and writes the figures into docs/PERFORMANCE.md, docs/bench.json and docs/bench.svg. Absolute
 # figures belong to the machine; compare the ratios. `run.sh more` takes about eight minutes for measurements that take too
-# long for that or have no peer.
+# long for that or have no peer. `run.sh postgres` measures timerd on PostgreSQL in about forty minutes, of which two of
+# the measurements take MINUTES (10) each.
 #
 # PARTS names some of the measurements, and QUICK=1 makes all of them short; either is shown, and written to .build
 # only. LOAD_SECONDS is the length of each run of load.c; lib.sh has what else can be set.
@@ -11,12 +12,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [[ -n ${QUICK-} ]]; then
     ROUNDS=${ROUNDS:-2} LOAD_SECONDS=${LOAD_SECONDS:-0.3}
     MANY=${MANY:-100000} VERY_MANY=${VERY_MANY:-200000} BURST=${BURST:-50000} WEBHOOKS=${WEBHOOKS:-20000}
+    MINUTES=${MINUTES:-0.5} TIMES=${TIMES:-2} IDLE_NODE_SECONDS=${IDLE_NODE_SECONDS:-5}
 fi
+if [[ ${1-} == postgres ]]; then ROUNDS=${ROUNDS:-9} LOAD_SECONDS=${LOAD_SECONDS:-2}; fi
 ROUNDS=${ROUNDS:-5}
 source Benchmarks/lib.sh
 source Benchmarks/servers.sh
 source Benchmarks/requests.sh
 source Benchmarks/many.sh
+source Benchmarks/postgres.sh
 
 readonly HOOK_PORT=$((PORT + 6))
 readonly MANY=${MANY:-1000000} VERY_MANY=${VERY_MANY:-10000000} BURST=${BURST:-200000} WEBHOOKS=${WEBHOOKS:-100000}
@@ -40,7 +44,7 @@ figure() { python3 Benchmarks/report.py figure "$RECORD" "$SECTION" "${@:1:3}" "
 # run_load SAMPLES SERVER CONNECTIONS BATCH [COMMAND…]: for the time of a run.
 run_load() {
     local protocol=$2
-    [[ $2 == bare* ]] && protocol=timerd
+    [[ $2 != bare* && $2 != timerd* ]] || protocol=timerd
     "$WORK/load" for "$LOAD_SECONDS" "$protocol" "${PORTS[$2]}" "${@:3}" >>"$SAMPLES/$1"
 }
 
@@ -176,6 +180,9 @@ main() {
     local part mark=figures command='make bench' parts='create slow batch reads commands burst many 10m start'
     if [[ ${1-} == more ]]; then
         mark=more command='make bench-more' parts='10m_peers instant kicks leeway webhooks'
+    elif [[ ${1-} == postgres ]]; then
+        mark=postgres command='make bench-postgres'
+        parts='pg_create pg_recovery pg_takeover pg_restart pg_idle pg_kicks pg_foreign pg_forwarded'
     fi
     install_tools
     install_peers

@@ -1,7 +1,7 @@
 # timerd's peers, each on loopback with a data directory of its own below WORK. Sourced after lib.sh.
 
 readonly -A PORTS=([timerd]=$PORT [bare]=$((PORT + 1)) [bare-sync]=$((PORT + 2)) [redis]=$((PORT + 3))
-    [beanstalkd]=$((PORT + 4)) [postgres]=$((PORT + 5)))
+    [beanstalkd]=$((PORT + 4)) [postgres]=$((PORT + 5)) [timerd-postgres]=$((PORT + 7)))
 declare -A PIDS=()
 # How beanstalkd syncs: -f0 each write by itself, -fMS at most so often, -F never.
 BEANSTALKD_SYNC=-f0
@@ -53,16 +53,21 @@ as_postgres() {
 
 # --- Starting and stopping
 
-# start_server NAME DATA: sets PIDS[NAME] and READY, the seconds until it answered.
+# start_server NAME DATA: sets PIDS[NAME] and READY, the seconds until it answered. timerd-postgres keeps all in the server
+# postgres, which must run.
 start_server() {
     mkdir -p "$2"
     local begin=$EPOCHREALTIME
-    if [[ $1 == timerd ]]; then
-        start_timerd sqlite "$2"
-    else
+    case $1 in
+    timerd) start_timerd sqlite "$2" ;;
+    timerd-postgres)
+        TIMERD_AT=${PORTS[$1]} start_timerd "postgres://postgres@127.0.0.1:${PORTS[postgres]}/postgres" '' --migrate
+        ;;
+    *)
         "start_$1" "$2"
         READY=$(calc '%.4f' "$EPOCHREALTIME - $begin")
-    fi
+        ;;
+    esac
     PIDS[$1]=$PID
 }
 
@@ -82,8 +87,10 @@ start_servers() {
     done
 }
 
+# First that which is PostgreSQL's client: PostgreSQL waits for the end of its clients.
 stop_servers() {
     local name
+    [[ -z ${PIDS[timerd-postgres]-} ]] || stop_server timerd-postgres
     for name in "${!PIDS[@]}"; do stop_server "$name"; done
 }
 
@@ -139,3 +146,13 @@ wakeups() { awk '/^voluntary_ctxt_switches/ { sum += $2 } END { print sum }' "/p
 
 # The milliseconds of CPU that its threads took so far, to the nanosecond.
 thread_ms() { awk '{ sum += $1 } END { printf "%.6f", sum / 1e6 }' "/proc/$1/task/"*/schedstat; }
+
+# The milliseconds of CPU that a process and its children took so far, those that have ended too.
+family_ms() {
+    local -a children
+    read -ra children < <(cat "/proc/$1/task/$1/children") || true
+    # Behind the name in brackets, which may hold spaces: utime, stime, and those of children that were waited for.
+    children=("${children[@]/#//proc/}")
+    cat "/proc/$1/stat" "${children[@]/%//stat}" 2>/dev/null | sed 's/.*) //' |
+        awk -v tick="$(getconf CLK_TCK)" '{ sum += $12 + $13 + $14 + $15 } END { printf "%.0f", sum * 1000 / tick }'
+}

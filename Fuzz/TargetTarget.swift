@@ -103,9 +103,7 @@ private func fuzzHeaders(_ lines: ArraySlice<ArraySlice<UInt8>>) {
         let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         let name = Array(line[..<colon])
         let value = Array(line[colon...].dropFirst().drop { $0 == 0x20 || $0 == 0x09 })
-        unsafe name.withUnsafeBufferPointer { name in
-            unsafe value.withUnsafeBufferPointer { value in unsafe headers.append(name: name, value: value) }
-        }
+        headers.append(name: name.span, value: value.span)
         guard let last = headers.count > 0 ? headers.value(at: headers.count - 1) : nil else { return }
         fuzzConditions(last.bytes)
         fuzzHost(last.bytes)

@@ -46,9 +46,10 @@ missing_packages() {
         pkg-config --exists tomlplusplus || echo libtomlplusplus-dev
         pkg-config --exists libpq || echo libpq-dev
         pkg-config --exists libzstd || echo libzstd-dev
+        pkg-config --exists libnghttp2 || echo libnghttp2-dev
     else
         printf '%s\n' pkg-config libmicrohttpd-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev \
-            libtomlplusplus-dev libpq-dev libzstd-dev
+            libtomlplusplus-dev libpq-dev libzstd-dev libnghttp2-dev
     fi
     if [[ $1 != build ]]; then
         command -v openssl >/dev/null || echo openssl
@@ -65,6 +66,7 @@ missing_packages() {
         command -v chromedriver chromium.chromedriver >/dev/null || echo chromium-driver
         command -v java >/dev/null || echo default-jre-headless
         compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || echo postgresql
+        [[ -x /usr/sbin/pgbouncer ]] || command -v pgbouncer >/dev/null || echo pgbouncer
     fi
     if [[ $1 == clients ]]; then
         command -v go >/dev/null || echo golang-go

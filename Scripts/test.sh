@@ -3,7 +3,7 @@
 # nothing may run beside. Of the Swift tests only the end is shown, or all at last if one failed.
 #
 # WORKERS says how many black-box tests run at once, EXAMPLES how many requests each operation of openapi.yaml gets, and SEEDS
-# how many random histories are run instead of the usual ones.
+# how many random histories are run instead of the usual ones, LONG_SEEDS how many of those that take seconds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly WORKERS=${WORKERS:-4} EXAMPLES=${EXAMPLES:-25}
@@ -68,7 +68,8 @@ finish 'Swift tests'
 stop_if_failed
 part 'black-box tests that nothing may run beside'
 mapfile -t alone < <(grep -l 'pytest.mark.alone' Tests/BlackBox/test_*.py)
-.venv/bin/pytest -q "${alone[@]}" -m alone
+.venv/bin/pytest -q "${alone[@]}" -m timely -n 4
+.venv/bin/pytest -q "${alone[@]}" -m 'alone and not timely'
 part 'tests of what tests and measures'
 .venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture Tests/Soak Benchmarks
 part 'all is well'

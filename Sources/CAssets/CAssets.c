@@ -42,6 +42,7 @@ static const unsigned char script[] = {
 #embed "dashboard/feed.js" suffix(, )
 #embed "dashboard/charts.js" suffix(, )
 #embed "dashboard/details.js" suffix(, )
+#embed "dashboard/cluster.js" suffix(, )
 #embed "dashboard/forms.js" suffix(, )
 #embed "dashboard/create.js" suffix(, )
 #embed "dashboard/dialogs.js" suffix(, )

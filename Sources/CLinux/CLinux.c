@@ -7,6 +7,11 @@
 #include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+
+int clinux_accept(int listener, void *peer, unsigned int room) {
+  return accept4(listener, peer, &room, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
 
 int clinux_epoll_set(int epoll, int fd, uint32_t events, uint64_t tag, int modify) {
   struct epoll_event event = {.events = events, .data = {.u64 = tag}};

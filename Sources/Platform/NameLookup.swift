@@ -23,6 +23,16 @@ public enum NameLookup {
         return found
     }
 
+    /// An address of 4 or 16 bytes as text.
+    public static func text(of address: [UInt8]) -> String? {
+        let family = address.count == 4 ? AF_INET : AF_INET6
+        guard address.count == 4 || address.count == 16 else { return nil }
+        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
+            guard unsafe inet_ntop(family, address, text.baseAddress, socklen_t(text.count)) != nil else { return nil }
+            return unsafe text.baseAddress.map { text in unsafe String(cString: text) }
+        }
+    }
+
     private static func bytes(_ entry: addrinfo) -> [UInt8]? {
         switch unsafe entry.ai_family {
         case AF_INET:

@@ -1,4 +1,11 @@
 extension [UInt8] {
+    /// A copy of `source`.
+    @inlinable @inline(__always)
+    public init(copying source: Span<UInt8>) {
+        self.init()
+        append(copying: source)
+    }
+
     /// Appends a copy of `source` in one piece. The standard library's `append(contentsOf:)` takes no span.
     @inlinable @inline(__always)
     public mutating func append(copying source: Span<UInt8>) {

@@ -80,9 +80,10 @@ def template():
 class Postgres:
     """A server. A context manager; it is ended by its pid, and its files are removed, whatever happens."""
 
-    def __init__(self, *settings):
-        """`settings` are `name=value`."""
+    def __init__(self, *settings, data=None):
+        """`settings` are `name=value`; `data` are the files of a server to begin with, instead of a new one's."""
         self.settings = [*SETTINGS, *settings]
+        self.data = data
         self.folder = folder()
         self.process = None
         self.log = self.folder / "log"
@@ -90,9 +91,10 @@ class Postgres:
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             stack.callback(self.remove)
-            subprocess.run(["cp", "-a", template(), self.folder / "data"], check=True, timeout=TIMEOUT)
+            subprocess.run(["cp", "-a", self.data or template(), self.folder / "data"], check=True, timeout=TIMEOUT)
             self.start()
-            self.execute(f"CREATE ROLE {ROLE} LOGIN")
+            if not self.data:
+                self.execute(f"CREATE ROLE {ROLE} LOGIN")
             stack.pop_all()
         return self
 

@@ -30,6 +30,8 @@ LISTENING = re.compile(r"timerd listening on (\S+)")
 PARTITIONS = os.environ.get("TEST_PARTITIONS")
 # What the servers of this run keep their timers in: a PostgreSQL, or a directory each.
 ON_POSTGRES = os.environ.get("TEST_STORE") == "postgres"
+# Whether clients go to another server of that PostgreSQL, which forwards their requests.
+FORWARDED = os.environ.get("TEST_FORWARDED") == "1"
 
 
 def binary():
@@ -91,10 +93,21 @@ class Server:
             self.flags += ["--store", shared_postgres().schema(self.schema), "--migrate"]
             # Fewer than usual: a debug build takes a while over 64, and tests of several servers have those.
             self.flags += ["--partitions", "8"]
+        # Another server of the database, to which every client goes: it owns nothing and forwards.
+        self.entry = None
+        if FORWARDED:
+            if not self.schema or self.listen != ["127.0.0.1:0"] or pass_fds or command:
+                pytest.skip("this is no pair of servers on one database")
+            secret = self.directory / "cluster-token"
+            secret.write_text("a-token-of-the-cluster\n")
+            self.flags += ["--cluster-listen", "127.0.0.1:0", "--cluster-token-file", str(secret)]
         self.log = self.directory / "stderr.log"
         self.process = None
         self.starts = 0
         self.addresses = []
+        if FORWARDED:
+            self.entry = object.__new__(Server)
+            self.entry.__dict__.update(self.__dict__, entry=None, log=self.directory / "entry.log")
 
     def __enter__(self):
         return self if self.process else self.start()
@@ -157,6 +170,11 @@ class Server:
         self.addresses = [self._next_address() for _ in range(self.listeners)]
         if self.schema and self.starts > 1:
             self._take_over()
+        if self.entry:
+            self.entry.starts = 0
+            self.entry.launch().come_up()
+            self.addresses = self.entry.addresses
+            self.entry._take_over()
         return self
 
     def _take_over(self):
@@ -164,7 +182,7 @@ class Server:
         address = self.addresses[0]
         client = Client(unix=address.removeprefix("unix:")) if address.startswith("unix:") else self.client
         deadline = time.monotonic() + START_TIMEOUT
-        while (reply := client.get("/readyz")).status != 200:
+        while (reply := client.get("/readyz")).status != 200 and reply.json["status"] != "drained":
             assert time.monotonic() < deadline, f"the server stands by: {reply}, {self.log_text()[-2000:]}"
             time.sleep(0.02)
 
@@ -195,11 +213,15 @@ class Server:
 
     def stop(self):
         """A clean stop; the exit code must say so."""
+        if self.entry:
+            self.entry.stop()
         self.terminate()
         code = self.wait()
         assert code == 0, f"exit {code}: {self.log_text()[-2000:]}"
 
     def kill9(self):
+        if self.entry:
+            self.entry.kill9()
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait(STOP_TIMEOUT)

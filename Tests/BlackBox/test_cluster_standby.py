@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
-from server import Server
-from timers import poll
+from server import Server, run
+from timers import duration, poll
 from webhooks import event, fire, hooked
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -60,6 +60,32 @@ def test_a_standby_is_healthy_and_not_ready(pair):
     assert metric(first.client, "timerd_ready") == 1 and metric(first.client, "timerd_partitions") == 64
     for path in ("/", "/docs", "/openapi.yaml", "/problems/partition-unavailable"):
         second.client.get(path).expect(200)
+
+
+def test_each_server_shows_the_cluster(pair):
+    first, second = pair
+    for asked in pair:
+        # A server learns with its next beat of one that has joined.
+        poll(lambda: len(asked.client.get("/v1/cluster").json["nodes"]) == 2)
+        cluster = asked.client.get("/v1/cluster").expect(200).json
+        nodes = {node["url"]: node for node in cluster["nodes"]}
+        assert cluster["url"] == asked.url and cluster["session"] == nodes[asked.url]["session"]
+        assert {url: node["partitions"] for url, node in nodes.items()} == {first.url: 64, second.url: 0}
+        assert 0 < duration(cluster["lease"]) <= 2000
+        assert [part["partition"] for part in cluster["partitions"]] == list(range(64))
+        for part in cluster["partitions"]:
+            assert part["owner"] == first.url and part["session"] == nodes[first.url]["session"] and part["epoch"] >= 1
+            assert (part["head"] is not None) == (asked is first)
+
+
+def test_the_command_line_shows_the_cluster(pair):
+    first, second = pair
+    status = run("cluster", "status", "--server", second.url).stdout.splitlines()
+    assert status[0].split() == ["SERVER", "PARTITIONS", "ROLE", "CLOCK"] and len(status) == 3
+    rows = {line.split()[0]: line.split()[1:3] for line in status[1:]}
+    assert rows == {first.url: ["64", "serves"], second.url: ["0", "standby"]}
+    table = run("cluster", "map", "--server", first.url).stdout.splitlines()
+    assert len(table) == 65 and table[7].split()[:2] == ["6", first.url]
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +147,26 @@ def test_a_server_that_was_stopped_past_its_lease_shows_nothing_old(new_node):
         poll(lambda: first.client.get("/v1/timers/tea").json.get("owner") == second.url, TAKE_OVER)
     assert first.client.get("/readyz").json == {"status": "standby", "owner": second.url}
     assert api.timer("tea")["state"] == "suspended"
+
+
+def test_a_run_that_loses_a_partition_half_way_says_that_its_outcome_is_unknown(new_node, postgres, database):
+    server = new_node("--partitions", "2")
+    api, schema = server.client, database.rsplit("%3D", 1)[1]
+    outcomes = []
+    for n in range(20):
+        label = {"run": str(n)}
+        api.batch([{"id": f"t{n}-{i}", "after": "1h", "labels": label} for i in range(20)]).expect(200)
+        # Another process has one of the two, which the server finds by its next append, or by its next beat.
+        postgres.execute("UPDATE timerd_partition SET session = 0, epoch = epoch + 1 WHERE id = 1", schema)
+        answer = api.post("/v1/timers/bulk/cancel", {"labels": label})
+        outcomes.append(answer.problem(503)["outcome"])
+        # It comes back: nobody else is there.
+        taken_over(server)
+        cancelled = api.get(f"/v1/timers?state=cancelled&label=run%3D{n}&limit=100").expect(200).json["timers"]
+        assert (len(cancelled) > 0) == (outcomes[-1] == "unknown"), (answer, cancelled)
+        if outcomes[-1] == "unknown":
+            return
+    raise AssertionError(outcomes)
 
 
 def test_two_servers_started_at_once_make_the_tables_once(new_server, postgres):

@@ -26,6 +26,7 @@ ROUTES = {
     "/v1/deliveries": "GET HEAD OPTIONS",
     "/v1/deliveries/redrive": "OPTIONS POST",
     "/v1/stats": "GET HEAD OPTIONS",
+    "/v1/cluster": "GET HEAD OPTIONS",
     "/healthz": "GET HEAD OPTIONS",
     "/readyz": "GET HEAD OPTIONS",
     "/metrics": "GET HEAD OPTIONS",

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,11 @@ import yaml
 from server import ROOT, run
 
 KUBERNETES = ROOT / "deploy/kubernetes"
+# The same with two servers on one PostgreSQL.
+ON_POSTGRES = ROOT / "deploy/kubernetes-postgres"
 # The oldest version of Kubernetes whose schema has every member that the manifests use by default, and the newest at hand.
 VERSIONS = ["1.27", "1.37"]
-MANIFESTS = sorted(KUBERNETES.glob("*.yaml"))
+MANIFESTS = sorted([*KUBERNETES.glob("*.yaml"), *ON_POSTGRES.glob("*.yaml")])
 OBJECTS = [path for path in MANIFESTS if path.name != "kustomization.yaml"]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yaml"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -31,14 +34,14 @@ def tool(name, *arguments):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture(scope="module")
-def stateful_set():
-    return read(KUBERNETES / "statefulset.yaml")["spec"]
+@pytest.fixture(scope="module", params=[KUBERNETES / "statefulset.yaml", ON_POSTGRES / "deployment.yaml"], ids=lambda path: path.stem)
+def workload(request):
+    return read(request.param)
 
 
 @pytest.fixture(scope="module")
-def pod(stateful_set):
-    return stateful_set["template"]["spec"]
+def pod(workload):
+    return workload["spec"]["template"]["spec"]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +53,7 @@ def container(pod):
 def environment_of(container, namespace):
     """The settings that the kubelet would give to the server."""
     given = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
-    return {name: value.replace("$(POD_NAMESPACE)", namespace) for name, value in given.items()}
+    return {name: value.replace("$(POD_NAMESPACE)", namespace).replace("$(POD_IP)", "10.0.0.7") for name, value in given.items()}
 
 
 def image_environment():
@@ -59,9 +62,11 @@ def image_environment():
 
 
 def settings(environment, tmp_path):
-    """What `serve --check` says of an environment, whose token file is one that exists."""
-    (tmp_path / "token").write_text("a-token-of-the-tests\n")
-    done = run("serve", "--check", env={**environment, "TIMERD_TOKEN_FILE": str(tmp_path / "token")})
+    """What `serve --check` says of an environment, whose files of secrets are some that exist."""
+    for name in {"TIMERD_TOKEN_FILE", "TIMERD_STORE_PASSWORD_FILE", "TIMERD_CLUSTER_TOKEN_FILE"} & environment.keys():
+        (tmp_path / name).write_text("a-secret-of-the-tests\n")
+        environment = {**environment, name: str(tmp_path / name)}
+    done = run("serve", "--check", env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -73,14 +78,12 @@ def test_compose_has_its_schema():
 def test_the_compose_file_of_a_cluster_has_its_schema_and_settings_that_are_taken(tmp_path):
     tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", ROOT / "compose.cluster.yaml")
     services = read(ROOT / "compose.cluster.yaml")["services"]
-    (tmp_path / "db-password").write_text("a-password-of-the-tests\n")
     reached = set()
     for name in ("timerd-1", "timerd-2"):
         environment = {**image_environment(), **services[name]["environment"]}
-        assert environment["TIMERD_STORE_PASSWORD_FILE"] in (
-            f"/run/secrets/{secret}" for secret in services[name]["secrets"])
-        said = settings({**environment, "TIMERD_STORE_PASSWORD_FILE": str(tmp_path / "db-password")}, tmp_path)
-        assert "a-password-of-the-tests" not in said
+        for file in ("TIMERD_STORE_PASSWORD_FILE", "TIMERD_CLUSTER_TOKEN_FILE"):
+            assert environment[file] in (f"/run/secrets/{secret}" for secret in services[name]["secrets"])
+        assert "a-secret-of-the-tests" not in settings(environment, tmp_path)
         reached.add(environment["TIMERD_CLUSTER_URL"])
     assert reached == {"http://timerd-1:8080", "http://timerd-2:8080"}
 
@@ -101,8 +104,27 @@ def test_each_manifest_has_the_schema_of_kubernetes(version):
 
 
 def test_the_kustomization_has_every_manifest_but_the_example():
-    listed = read(KUBERNETES / "kustomization.yaml")["resources"]
-    assert sorted(listed) == sorted(path.name for path in OBJECTS if ".example." not in path.name)
+    for folder, others in ((KUBERNETES, []), (ON_POSTGRES, ["../kubernetes"])):
+        listed = read(folder / "kustomization.yaml")["resources"]
+        own = [path.name for path in OBJECTS if path.parent == folder and ".example." not in path.name]
+        assert sorted(listed) == sorted(own + others)
+
+
+def test_what_kustomize_makes_has_one_workload(tmp_path):
+    kubectl = shutil.which("kubectl")
+    if not kubectl:
+        pytest.skip("kubectl is not installed")
+    for folder, kind in ((KUBERNETES, "StatefulSet"), (ON_POSTGRES, "Deployment")):
+        done = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        made = list(yaml.safe_load_all(done.stdout))
+        assert sorted(one["kind"] for one in made) == sorted([kind, "NetworkPolicy", "Service", "ServiceAccount"])
+        workload, = (one for one in made if one["kind"] == kind)
+        container, = workload["spec"]["template"]["spec"]["containers"]
+        image, = read(folder / "kustomization.yaml")["images"]
+        assert container["image"] == f"{image['newName']}:{image['newTag']}"
+        (tmp_path / f"{kind}.yaml").write_text(done.stdout)
+        tool("kubernetes-validate", "--strict", "--kubernetes-version", VERSIONS[0], tmp_path / f"{kind}.yaml")
 
 
 def test_the_pod_is_the_image_with_no_more_rights_than_it_needs(pod, container):
@@ -115,29 +137,53 @@ def test_the_pod_is_the_image_with_no_more_rights_than_it_needs(pod, container):
     environment = image_environment()
     port, = container["ports"]
     assert str(port["containerPort"]) == environment["TIMERD_LISTEN"].rsplit(":", 1)[1]
-    assert environment["TIMERD_DATA"] in [mount["mountPath"] for mount in container["volumeMounts"]]
+    if "TIMERD_STORE" not in environment_of(container, "default"):
+        assert environment["TIMERD_DATA"] in [mount["mountPath"] for mount in container["volumeMounts"]]
 
 
-def test_volumes_claims_and_selectors_fit_together(stateful_set, pod, container):
+def test_volumes_claims_and_selectors_fit_together(workload, pod, container):
     volumes = {volume["name"] for volume in pod["volumes"]}
-    claims = {claim["metadata"]["name"] for claim in stateful_set["volumeClaimTemplates"]}
+    spec = workload["spec"]
+    claims = {claim["metadata"]["name"] for claim in spec.get("volumeClaimTemplates", [])}
     assert {mount["name"] for mount in container["volumeMounts"]} == volumes | claims
-    labels = stateful_set["template"]["metadata"]["labels"]
+    labels = spec["template"]["metadata"]["labels"]
     service, policy = read(KUBERNETES / "service.yaml"), read(KUBERNETES / "networkpolicy.yaml")
-    assert stateful_set["selector"]["matchLabels"] == labels == service["spec"]["selector"]
+    assert spec["selector"]["matchLabels"] == labels == service["spec"]["selector"]
     assert policy["spec"]["podSelector"]["matchLabels"] == labels
-    assert stateful_set["serviceName"] == service["metadata"]["name"]
+    assert spec.get("serviceName", "timerd") == service["metadata"]["name"]
     assert pod["serviceAccountName"] == read(KUBERNETES / "serviceaccount.yaml")["metadata"]["name"]
-    secret = read(KUBERNETES / "secret.example.yaml")
-    assert secret["metadata"]["name"] in [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume]
-    mounted = next(mount["mountPath"] for mount in container["volumeMounts"] if mount["name"] == "token")
-    name, = secret["stringData"]
-    assert environment_of(container, "default")["TIMERD_TOKEN_FILE"] == f"{mounted}/{name}"
+    given = environment_of(container, "default")
+    for volume, folder, variable in (("token", KUBERNETES, "TIMERD_TOKEN_FILE"), ("database", ON_POSTGRES, "TIMERD_STORE_PASSWORD_FILE")):
+        if volume not in volumes:
+            assert variable not in given
+            continue
+        secret = read(folder / "secret.example.yaml")
+        assert secret["metadata"]["name"] in [one["secret"]["secretName"] for one in pod["volumes"] if one["name"] == volume]
+        mounted = next(mount["mountPath"] for mount in container["volumeMounts"] if mount["name"] == volume)
+        name, = secret["stringData"]
+        assert given[variable] == f"{mounted}/{name}"
+
+
+def test_two_pods_on_one_database_are_on_two_machines_and_known_by_their_own_addresses():
+    deployment = read(ON_POSTGRES / "deployment.yaml")
+    spec, labels = deployment["spec"], deployment["spec"]["template"]["metadata"]["labels"]
+    # A standby is never ready: what waits for that never ends.
+    assert (spec["replicas"], spec["strategy"]) == (2, {"type": "Recreate"})
+    pod = spec["template"]["spec"]
+    rule, = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert rule["topologyKey"] == "kubernetes.io/hostname" and rule["labelSelector"]["matchLabels"] == labels
+    container, = pod["containers"]
+    names = [entry["name"] for entry in container["env"]]
+    fields = {entry["name"]: entry["valueFrom"]["fieldRef"]["fieldPath"] for entry in container["env"] if "valueFrom" in entry}
+    assert fields["POD_IP"] == "status.podIP" and names.index("POD_IP") < names.index("TIMERD_CLUSTER_URL")
+    assert environment_of(container, "default")["TIMERD_CLUSTER_URL"] == "http://10.0.0.7:8080"
+    assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
 
 
 def test_the_server_takes_the_pods_settings(container, tmp_path):
     said = settings({**image_environment(), **environment_of(container, "blue")}, tmp_path)
-    assert "timerd.blue.svc" in said and "$(" not in said, said
+    assert "timerd.blue.svc" in said and "$(" not in said and "a-secret-of-the-tests" not in said, said
 
 
 def test_the_service_is_reached_under_each_of_its_names_and_no_other(container, new_server):

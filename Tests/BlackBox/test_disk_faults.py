@@ -199,7 +199,8 @@ def test_the_disk_decides_what_a_request_under_way_is_told(faulty_server, faults
     outcomes = [asked.answer().problem(503, "storage-unavailable")["outcome"] for asked in behind]
     # A batch is not one step: its outcome never says that none of it was done.
     assert outcomes == ["none", "none", "none", "unknown"]
-    assert reader.answer().status == 503 or reader.reply.expect(200).json["state"] == state
+    # A read that the server met only after the failure rests on what was surely on disk before.
+    assert reader.answer().status == 503 or reader.reply.expect(200).json["state"] in {"running", state}
 
     for _ in range(2):
         found = everything(server.client)

@@ -115,6 +115,12 @@ def check(api, made):
     assert set(made) <= set(created) and len(created) == len(set(created))
 
 
+def read_history(api, id):
+    """What is there while the disk is full: a read may meet a change that the disk does not take after all, and is repeated."""
+    reply = poll(lambda: (reply := api.get(f"/v1/timers/{id}/events?follow=false")).status == 200 and reply)
+    return reply.lines
+
+
 def test_fires_wait_for_the_disk(new_server, small_disk):
     server = new_server(data=small_disk / "data")
     api = server.client
@@ -123,7 +129,7 @@ def test_fires_wait_for_the_disk(new_server, small_disk):
     exhaust(api, small_disk)[1].problem(503, "storage-unavailable")
     assert now() < due, "the disk was full too late for this test"
     poll(lambda: now() > due + 1200)
-    assert types(api.history_of("soon")) == ["created", "activated"]
+    assert types(read_history(api, "soon")) == ["created", "activated"]
     empty(small_disk)
     wait_for_writes(api, "after")
     fired = api.get("/v1/timers/soon/wait?since=0&timeout=9s").expect(200).json

@@ -64,6 +64,27 @@ def test_every_guide_is_in_the_index():
     assert {path.name for path in GUIDES.glob("*.md")} - {"README.md"} <= named
 
 
+def test_the_page_on_the_architecture_has_every_room_and_names_only_files_that_are_there():
+    text = (ROOT / "docs/ARCHITECTURE.md").read_text()
+    table = text[text.index("## Rooms"):text.index("## How data flows")]
+    listed, rooms = {}, None
+    for line in table.splitlines():
+        if module := re.match(r"\| \*\*`(Sources/\w+)`\*\* \|", line):
+            rooms = listed.setdefault(module[1], set())
+        elif line.startswith("| `"):
+            room = re.fullmatch(r"\| `(\w+)` \|[^|]+\|", line)
+            assert room, line
+            rooms.add(room[1])
+    # The folders of C modules are what their compiler wants.
+    modules = [path for path in (ROOT / "Sources").iterdir() if path.is_dir() and not re.match("C[A-Z]", path.name)]
+    for module in modules:
+        assert listed.get(f"Sources/{module.name}", set()) == {path.name for path in module.iterdir() if path.is_dir()}, module.name
+    files = {path.name for path in (ROOT / "Sources").rglob("*.swift")}
+    assert not {name for name in re.findall(r"`([\w+]+\.swift)`", text) if name not in files}
+    places = re.findall(r"`((?:Sources|Tests|docs|Benchmarks)/[^`<> ]+)`", text)
+    assert places and not [place for place in places if not (ROOT / place).exists()]
+
+
 def test_the_table_of_commands_is_the_one_that_runs():
     rows = re.findall(r"^\| `(\w+)`.*?\|(.*)\|$", README.read_text(), re.MULTILINE)
     table = {command: [cell.strip() for cell in cells.split("|")] for command, cells in rows if command in transitions()}

@@ -1,14 +1,18 @@
 """Event streams as a browser reads them: EventSource in Chromium, in a page of the server's own."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
+from standby import Standby
 from timers import poll, types
 
 LOST = r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)"
 TYPES = ["created", "activated", "suspended", "resumed", "rescheduled", "updated", "fired", "recovered", "cancelled",
          "completed", "deleted"]
+CLIENTS = Path(__file__).resolve().parents[2] / "docs" / "clients.md"
 LISTEN = """
     const [url, types] = arguments;
     const source = new EventSource(url);
@@ -83,6 +87,28 @@ def test_a_restart_of_the_server_is_survived(page, new_server, end):
     assert sorted(types(expected)) == sorted([*["created", "activated"] * 4, "suspended", "resumed", "cancelled",
                                               *["fired", "completed"] * 2])
     page.run("source.close()")
+
+
+def test_the_documents_function_outlives_a_server_that_stands_by(page, new_server):
+    """EventSource gives up at the first 503."""
+    page.expect(LOST + "|status of 503")
+    function = re.search(r"```js\n(// follow in a page.*?)```", CLIENTS.read_text(), re.DOTALL)[1]
+    server = new_server()
+    api = server.client
+    page.open(f"{server.url}/problems/not-found")
+    page.run(function + "; window.seen = []; followFires(event => seen.push(event))")
+    api.create(id="early", every="1h")
+    page.until(lambda: api.command("early", "fire") and page.run("return seen.length") > 0)
+    server.stop()
+    with Standby(server.port) as standby:
+        page.until(lambda: len(standby.asked) >= 2, timeout=40, told=f"the page asks no more: {standby.asked}")
+    server.restart(same_port=True)
+    for _ in range(3):
+        api.command("early", "fire").expect(200)
+    expected = [event for event in api.history() if event["type"] == "fired"]
+    first = page.run("return seen[0].id")
+    page.until(lambda: page.run("return seen") == [event for event in expected if event["id"] >= first],
+               told="the events are not each there once")
 
 
 def test_a_heartbeat_moves_the_browsers_cursor(page, new_server, new_relay):

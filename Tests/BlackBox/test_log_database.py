@@ -5,6 +5,7 @@ import json
 import pytest
 
 from server import Server, run
+from timers import poll
 
 pytestmark = pytest.mark.xdist_group("postgres")
 PARTITIONS = 4
@@ -54,7 +55,8 @@ def test_dump_tells_the_partition_of_each_record(written):
 def test_damage_is_named_with_its_partition(postgres):
     uri = postgres.schema("damaged")
     with Server("--store", uri, "--migrate", "--partitions", PARTITIONS) as server:
-        for n in range(20):
+        # So many that no partition is without rows.
+        for n in range(150):
             server.client.create(id=f"t{n}")
         server.stop()
     newest = "last = (SELECT max(last) FROM timerd_log other WHERE other.part = timerd_log.part)"
@@ -71,6 +73,62 @@ def test_damage_is_named_with_its_partition(postgres):
                      f"other.part = 3 AND NOT {newest.replace('other', 'newer').replace('timerd_log.part', '3')})", "damaged")
     done = run("log", "verify", "--store", uri)
     assert done.returncode == 78 and "partition 3: " in done.stderr, done
+
+
+def test_logs_that_servers_wrote_in_turn_are_read_verified_and_dumped(postgres):
+    schema = "turns"
+    uri = postgres.schema(schema)
+    server = Server("--store", uri, "--migrate", "--partitions", "2")
+    with server:
+        for life, end in enumerate((server.stop, server.kill9, server.stop)):
+            api = server.client
+            for n in range(6):
+                api.create(id=f"life-{life}-{n}", watchdog="1d", payload={"life": life})
+                if life > 0:
+                    api.command(f"life-{life - 1}-{n}", "kick").expect(200)
+                    api.command(f"life-{life - 1}-{n}", "suspend" if n % 2 else "reschedule", {"after": "2d"} if n % 2 == 0 else {})
+            end()
+            check_lives(postgres, uri, schema, life)
+            server.start()
+            poll(lambda: server.client.get("/readyz").status == 200, 30)
+        api = server.client
+        shown = timers(api)
+        assert len(shown) == 18
+        server.kill9()
+        server.start()
+        poll(lambda: server.client.get("/readyz").status == 200, 30)
+        assert timers(server.client) == shown
+        server.stop()
+    done = run("log", "verify", "--store", uri, timeout=60)
+    assert done.returncode == 0, done
+
+
+def check_lives(postgres, uri, schema, life):
+    """Each life has begun an epoch of each partition, in the midst of its log, and none of them is in the way of a reader."""
+    epochs = postgres.execute("SELECT count(DISTINCT epoch) - 1 FROM timerd_log GROUP BY part", schema)
+    assert [int(count) for count in epochs] == [life + 1] * 2
+    done = run("log", "verify", "--store", uri)
+    assert done.returncode == 0 and f"{6 * (life + 1)} timers" in done.stdout, done
+    lines = dumped(uri)
+    begun = [line for line in lines if line["kind"] == "versionFloor" and int(line["position"]) > 1024]
+    assert len(begun) >= 2 * (life + 1), lines
+    created = [line["timer"] for line in lines if line.get("type") == "created"]
+    assert sorted(created) == sorted(f"life-{past}-{n}" for past in range(life + 1) for n in range(6))
+    for part in range(2):
+        positions = [int(line["position"]) for line in lines if line["partition"] == part]
+        assert positions == sorted(set(positions))
+
+
+def dumped(uri):
+    done = run("log", "dump", "--store", uri, timeout=60)
+    assert done.returncode == 0, done
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def timers(api):
+    """What must not change by itself, of all."""
+    page = api.get("/v1/timers?limit=1000").expect(200).json
+    return {timer["id"]: (timer["version"], timer["state"], timer["payload"], timer["updatedAt"]) for timer in page["timers"]}
 
 
 @pytest.mark.parametrize(("words", "instead"), [

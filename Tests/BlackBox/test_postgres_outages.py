@@ -75,7 +75,13 @@ def test_a_restart_of_the_database_loses_nothing_and_folds_nothing_anew(postgres
         seen = [event["id"] for event in stream.until_timer(last)]
     creators.check(database)
     assert seen == [event["id"] for event in api.history()][:len(seen)]
-    assert "read anew" not in server.log_text(), server.log_text()
+    log = server.log_text()
+    assert "read anew" not in log, log
+    # Each restart is told once, not once for each partition.
+    begun = [line for line in log.splitlines() if "storage took no write" in line]
+    ended = [line for line in log.splitlines() if "storage works again" in line]
+    assert 1 <= len(begun) == len(ended) <= 2, log
+    assert all(" partitions=" in line for line in begun + ended), log
     assert "timerd_takeovers_total 64" in api.get("/metrics").body.decode().splitlines()
 
 

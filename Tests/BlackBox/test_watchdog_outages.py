@@ -7,7 +7,7 @@ import pytest
 from outages import stand_still, stay_down
 from timers import duration
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.timely]
 
 PERIOD = 3.0
 OUTAGE = 2 * PERIOD

@@ -8,10 +8,13 @@ package enum SeedChoice {
     }
 
     /// The seeds of this run: what `SEED` or `SEEDS` ask for, else the fixed ones and a few fresh ones.
-    package static func seeds(fixed: ClosedRange<UInt64>, fresh: UInt64) -> [UInt64] {
+    ///
+    /// - Parameter areLong: whether a history takes seconds; `LONG_SEEDS` counts in place of `SEEDS` then, where it is set.
+    package static func seeds(fixed: ClosedRange<UInt64>, fresh: UInt64, areLong: Bool = false) -> [UInt64] {
         if let seed = number("SEED") { return [seed] }
         let first = number("FIRST_SEED") ?? UInt64.random(in: 0..<1 << 32)
-        if let count = number("SEEDS") { return (0..<count).map { first &+ $0 } }
+        let long = areLong ? number("LONG_SEEDS") : nil
+        if let count = long ?? number("SEEDS") { return (0..<count).map { first &+ $0 } }
         return Array(fixed) + (0..<fresh).map { first &+ $0 }
     }
 }

@@ -9,7 +9,8 @@ enum ImportRules {
         "WireJSON": ["Primitives"],
         "TOML": ["CTOML"],
         "Platform": ["CLinux", "Glibc", "Synchronization"],
-        "HTTPServer": ["Platform", "Primitives", "CMicroHTTPD", "Glibc", "Synchronization"],
+        "HTTP2": ["CNghttp2"],
+        "HTTPServer": ["HTTP2", "Platform", "Primitives", "CMicroHTTPD", "Glibc", "Synchronization"],
         "Curl": ["Platform", "CCurl", "Glibc"],
         "HTTPClient": ["Curl", "Platform", "Primitives", "Glibc"],
         "Webhooks": [
@@ -20,7 +21,7 @@ enum ImportRules {
         "PostgresLog": ["TimerLog", "TimerCore", "Platform", "CPQ", "CZstd", "Glibc", "Synchronization"],
         "TimerService": ["TimerLog", "TimerCore", "Webhooks", "Platform", "Primitives", "Dispatch", "Synchronization"],
         "TimerAPI": [
-            "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform",
+            "TimerService", "TimerLog", "Webhooks", "HTTPServer", "WireJSON", "TimerCore", "Platform", "Primitives",
             "Synchronization",
             "CAssets",
         ],

@@ -38,9 +38,9 @@ class Record:
     `follows` what it asked for: {name: {"timer", "label", "types", "start"}}.
     """
 
-    def __init__(self, seed, is_cluster=False, skew_ms=0):
+    def __init__(self, seed, is_cluster=False, skew_ms=0, forwards=False):
         """Of a cluster's run; `skew_ms` is by how much the calendars of its servers may differ."""
-        self.is_cluster, self.skew_ms = is_cluster, skew_ms
+        self.is_cluster, self.skew_ms, self.forwards = is_cluster, skew_ms, forwards
         self.seed, self.entries, self.history, self.seen, self.follows = seed, [], [], {}, {}
         self.life = 0
         self._lines = {}
@@ -81,7 +81,7 @@ class Record:
                 file.write(json.dumps(entry, separators=(",", ":")) + "\n")
 
     def _told(self):
-        yield {"kind": "seed", "seed": self.seed, "cluster": self.is_cluster, "skew_ms": self.skew_ms}
+        yield {"kind": "seed", "seed": self.seed, "cluster": self.is_cluster, "skew_ms": self.skew_ms, "forwards": self.forwards}
         for name, filters in self.follows.items():
             yield {"kind": "follow", "name": name, **filters}
         yield from self.entries
@@ -100,6 +100,7 @@ class Record:
                 match entry.pop("kind"):
                     case "seed":
                         record.seed, record.is_cluster, record.skew_ms = entry["seed"], entry["cluster"], entry["skew_ms"]
+                        record.forwards = entry["forwards"]
                     case "follow":
                         name = entry.pop("name")
                         record.follows[name], record.seen[name] = entry, []

@@ -265,6 +265,21 @@ def test_sigterm_ends_a_stream_with_its_last_chunk(how, is_broken):
         check(record)
 
 
+@pytest.mark.parametrize("stop_ms, is_broken", [(9_000, True), (10_000, False)])
+def test_a_stop_waits_so_long_for_readers(stop_ms, is_broken):
+    hand = Handmade()
+    created(hand)
+    hand.note("term")
+    hand.now += stop_ms
+    hand.note("exit", code=0)
+    hand.note("cut", follower="f", opened=1)
+    record = hand.build()
+    if is_broken:
+        assert "stream f ended without a last chunk on SIGTERM" in verdict(record).sentence
+    else:
+        check(record)
+
+
 def test_what_is_told_is_about_the_timer_alone():
     hand = Handmade()
     created(hand, "other", 2)

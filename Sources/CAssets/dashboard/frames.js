@@ -63,3 +63,4 @@ setInterval(() => {
 }, 100);
 
 watch.run();
+cluster.run();

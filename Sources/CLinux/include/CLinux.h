@@ -23,6 +23,10 @@ int clinux_epoll_wait(int epoll, struct clinux_event *events, int capacity, int 
 /// Arms an absolute timerfd at `ns`; 0 disarms. `cancel_on_set` also ends the wait when the clock is stepped.
 int clinux_timerfd_set(int fd, int64_t ns, int cancel_on_set);
 
+/// Accepts a connection, whose socket does not block and is closed on exec. Returns it, or -1 with errno. `peer` has room for
+/// any address.
+int clinux_accept(int listener, void *peer, unsigned int room);
+
 /// Names the calling thread, at most 15 bytes.
 void clinux_name_thread(const char *name);
 /// Tells the kernel how late it may wake the calling thread, in nanoseconds.

@@ -13,6 +13,17 @@ enum ASCII {
         return bytes
     }
 
+    /// True when the bytes are `text`.
+    static func isSame(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {
+        guard bytes.count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { text in
+            for index in text.indices {
+                guard unsafe text[index] == bytes[index] else { return false }
+            }
+            return true
+        }
+    }
+
     /// True when the bytes in `range` are `text`, ignoring case.
     @inline(__always) static func isSame(_ bytes: [UInt8], _ range: Range<Int>, _ text: StaticString) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }

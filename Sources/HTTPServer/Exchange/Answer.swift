@@ -33,13 +33,11 @@ public struct Answer: ~Copyable {
     public consuming func detach() -> DetachResult {
         guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }
         guard exchange.method == .get else { return .refused(renewed(), .notGet) }
-        guard let socket = exchange.takeSocketForStream() else { return .refused(renewed(), .limitReached) }
-        let isChunked = exchange.isHTTP11
-        let head = ResponseHead(
-            exchange.response, framing: isChunked ? .chunked : .untilClose, date: exchange.loop.date())
-        let stream = DetachedStream(socket, isChunked: isChunked)
-        socket.owner = .stream(stream)
-        socket.write(head.bytes)
+        guard let sink = exchange.takeSink() else { return .refused(renewed(), .limitReached) }
+        let isChunked = exchange.isHTTP11 && !exchange.isFromPeer
+        let stream = DetachedStream(sink, isChunked: isChunked)
+        sink.owner = .stream(stream)
+        sink.begin(exchange.response, isChunked: isChunked)
         return .stream(stream)
     }
 
@@ -49,6 +47,7 @@ public struct Answer: ~Copyable {
     /// - Parameter isStream: whether the head is a stream's.
     public consuming func sendHead(isStream: Bool) {
         guard exchange.owes(serial) else { return }
+        if let carrier = exchange.carrier { return exchange.answerHead(carrier) }
         guard let socket = exchange.takeSocket() else {
             // No descriptor is left: the library sends the same header lines, with a length.
             return exchange.sendResponse()
@@ -61,9 +60,9 @@ public struct Answer: ~Copyable {
     /// Puts the answer off for as long as it takes. The connection is closed after it.
     public consuming func park() -> ParkResult {
         guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }
-        guard let socket = exchange.takeSocketForStream() else { return .refused(renewed(), .limitReached) }
-        let parked = ParkedAnswer(socket, isHead: exchange.method == .head)
-        socket.owner = .parked(parked)
+        guard let sink = exchange.takeSink() else { return .refused(renewed(), .limitReached) }
+        let parked = ParkedAnswer(sink, isHead: exchange.method == .head)
+        sink.owner = .parked(parked)
         return .parked(parked)
     }
 

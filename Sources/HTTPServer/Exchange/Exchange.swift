@@ -47,6 +47,8 @@ public final class Exchange {
     let loop: LoopCore
     let peer: SocketAddress?
     var connection: LibraryConnection?
+    /// What the answer goes to where the request did not come by a connection of the library; else nil.
+    var carrier: (any AnswerCarrier)?
     /// Its index in the loop's connections.
     var place = 0
     /// The instant that the stage's time limit counts from.
@@ -59,6 +61,8 @@ public final class Exchange {
     var bodyCounted = 0
     private var answerCounted = 0
     var discarded = 0
+    /// Whether another server has forwarded the request, at the listener for those.
+    public let isFromPeer: Bool
     /// Whether a request came on this connection.
     var hasRequested = false
     /// Whether the client's FIN may have come with the last bytes that were read.
@@ -82,6 +86,19 @@ public final class Exchange {
         peer = connection.peer
         claim = SocketClaim(owner: peer?.owner, kind: kind)
         isFromReserve = kind == .reserved
+        isFromPeer = false
+        acceptedAt = loop.now
+        since = loop.now
+    }
+
+    /// One for the requests that other servers forward, one after the other.
+    init(loop: LoopCore, forwardedBy peer: SocketAddress?) {
+        self.loop = loop
+        self.peer = peer
+        listenerIndex = -1
+        listenerIsLoopback = false
+        isFromReserve = false
+        isFromPeer = true
         acceptedAt = loop.now
         since = loop.now
     }
@@ -99,13 +116,16 @@ public final class Exchange {
     /// True once the server drains: no stream may begin and no answer be parked.
     public var serverIsDraining: Bool { loop.isDraining }
 
+    /// Whether the client has ended its side of the connection: it has gone, or sends nothing more. Asks the kernel.
+    public var clientHasEnded: Bool { carrier == nil && connection?.isAtEnd ?? true }
+
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`. Built by each call.
     public var peerDescription: String {
         peer?.description ?? "unix"
     }
 
     func enter(_ stage: Stage) {
-        loop.noteStage(from: self.stage, to: stage)
+        loop.noteStage(from: self.stage, to: stage, isFromPeer: isFromPeer)
         self.stage = stage
         since = loop.now
     }

@@ -48,12 +48,12 @@ extension Exchange {
         }
     }
 
-    func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func bodyArrived(_ bytes: Span<UInt8>) -> Bool {
         loop.noteProgress()
         if stage == .body {
             let isTooLarge = body.count + bytes.count > bodyLimit
             if !isTooLarge, mayHold(body.count + bytes.count) {
-                unsafe body.append(contentsOf: bytes)
+                body.append(copying: bytes)
                 return true
             }
             dropBody()
@@ -118,6 +118,7 @@ extension Exchange {
 
     /// Gives `response` to the library, or has it drop the connection where it can't take the response.
     func sendResponse() {
+        if let carrier { return answer(carrier) }
         guard stage == .owed, let connection else { return }
         enter(.sending)
         countAnswer(response.body.count)
@@ -131,6 +132,10 @@ extension Exchange {
     /// still sends: a reset would keep the client from reading the answer. Returns false, as the library must drop the
     /// connection.
     func answerAndLeave() -> Bool {
+        if let carrier {
+            answer(carrier)
+            return false
+        }
         let head = ResponseHead(response, framing: .length(response.body.count), date: loop.date())
         let content = method == .head || ResponseHead.isBodyless(response.status) ? [] : response.body
         if let socket = takeSocket() {
@@ -156,7 +161,18 @@ extension Exchange {
         return socket
     }
 
-    /// As above, and counts the socket as a stream; nil also where there are too many streams.
+    /// Takes over what the answer's bytes go to, and counts it as a stream; nil where there are too many.
+    func takeSink() -> (any StreamSink)? {
+        guard let carrier else { return takeSocketForStream() }
+        guard loop.quota.takeStream() else { return nil }
+        guard let sink = carrier.takeSink(peer) else {
+            loop.quota.giveBackStream()
+            return nil
+        }
+        return sink
+    }
+
+    /// Takes the socket over, and counts it as a stream; nil also where there are too many streams.
     func takeSocketForStream() -> DetachedSocket? {
         guard !isFromReserve, loop.quota.takeStream() else { return nil }
         guard let socket = takeSocket() else {
@@ -169,7 +185,7 @@ extension Exchange {
 
     // MARK: Parts of a head
 
-    private func admit(_ facts: RequestCheck.Facts) -> Bool {
+    func admit(_ facts: RequestCheck.Facts) -> Bool {
         discarded = 0
         let limit: Int
         switch loop.handler.admit(self) {
@@ -210,8 +226,12 @@ extension Exchange {
 
     private func readMethod(_ name: UnsafePointer<CChar>) {
         let bytes = unsafe UnsafeRawBufferPointer(start: name, count: strlen(name))
-        method = unsafe HTTPMethod(bytes)
-        methodText = method == .other ? unsafe Array(bytes) : []
+        readMethod(unsafe bytes.assumingMemoryBound(to: UInt8.self).span)
+    }
+
+    func readMethod(_ bytes: Span<UInt8>) {
+        method = HTTPMethod(bytes)
+        methodText = method == .other ? [UInt8](copying: bytes) : []
     }
 
     private func reduceTarget(authority: Range<Int>, origin: Int) {

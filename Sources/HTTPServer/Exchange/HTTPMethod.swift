@@ -17,15 +17,15 @@ public enum HTTPMethod: Sendable, Equatable {
     /// Anything else; `Exchange.methodText` has its name.
     case other
 
-    init(_ name: UnsafeRawBufferPointer) {
+    init(_ name: Span<UInt8>) {
         switch name.count {
-        case 3 where unsafe name.elementsEqual("GET".utf8): self = .get
-        case 3 where unsafe name.elementsEqual("PUT".utf8): self = .put
-        case 4 where unsafe name.elementsEqual("POST".utf8): self = .post
-        case 4 where unsafe name.elementsEqual("HEAD".utf8): self = .head
-        case 5 where unsafe name.elementsEqual("PATCH".utf8): self = .patch
-        case 6 where unsafe name.elementsEqual("DELETE".utf8): self = .delete
-        case 7 where unsafe name.elementsEqual("OPTIONS".utf8): self = .options
+        case 3 where ASCII.isSame(name, "GET"): self = .get
+        case 3 where ASCII.isSame(name, "PUT"): self = .put
+        case 4 where ASCII.isSame(name, "POST"): self = .post
+        case 4 where ASCII.isSame(name, "HEAD"): self = .head
+        case 5 where ASCII.isSame(name, "PATCH"): self = .patch
+        case 6 where ASCII.isSame(name, "DELETE"): self = .delete
+        case 7 where ASCII.isSame(name, "OPTIONS"): self = .options
         default: self = .other
         }
     }

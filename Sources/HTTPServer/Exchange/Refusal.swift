@@ -14,6 +14,8 @@ public enum Refusal: Error, Sendable, Equatable {
     case notImplemented(String)
     /// `Expect` names something other than `100-continue`.
     case expectationFailed
+    /// Another server has forwarded the request, and it was held up on its way.
+    case late
     /// The handler forgot to answer.
     case internalError
 
@@ -27,6 +29,7 @@ public enum Refusal: Error, Sendable, Equatable {
         case .overloaded: 503
         case .notImplemented: 501
         case .expectationFailed: 417
+        case .late: 421
         case .internalError: 500
         }
     }

@@ -1,3 +1,5 @@
+import Primitives
+
 /// A request's header lines in the order in which they came, in storage that serves one request after another.
 public struct RequestHeaders: Sendable {
     private struct Field {
@@ -63,12 +65,28 @@ public struct RequestHeaders: Sendable {
         fields.removeAll(keepingCapacity: true)
     }
 
+    /// No lines.
+    public init() {}
+
+    /// Adds a line.
+    public mutating func append(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
+        append(name: name.span, value: value.span)
+    }
+
+    /// Adds a line of an answer.
+    mutating func append(_ response: Response, field index: Int) {
+        let field = response.fields[index]
+        append(
+            name: response.head[field.nameStart..<field.valueStart - 1],
+            value: response.head[field.valueStart..<field.end])
+    }
+
     /// Adds a line without the white space after the value (the library has dropped what was before it).
-    mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+    mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
         let nameStart = Int32(bytes.count)
-        unsafe bytes.append(contentsOf: name)
+        bytes.append(copying: name)
         let nameEnd = Int32(bytes.count)
-        unsafe bytes.append(contentsOf: value)
+        bytes.append(copying: value)
         while bytes.count > Int(nameEnd), let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
         fields.append(Field(name: nameStart..<nameEnd, value: nameEnd..<Int32(bytes.count)))
     }

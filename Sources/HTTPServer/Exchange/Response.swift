@@ -50,6 +50,21 @@ public struct Response: Sendable {
         value.withUTF8 { value in unsafe append(name, value) }
     }
 
+    /// Adds a header line that another server has written. Its name is shown with capital letters.
+    public mutating func add(relayed name: HeaderValue, _ value: HeaderValue) {
+        let nameStart = head.count
+        var isFirst = true
+        for byte in name.bytes {
+            head.append(isFirst && byte &- 0x61 < 26 ? byte & 0xDF : byte)
+            isFirst = byte == UInt8(ascii: "-")
+        }
+        head.append(0)
+        let valueStart = head.count
+        for byte in value.bytes { head.append(Self.blanked(byte)) }
+        head.append(0)
+        fields.append(Field(nameStart: nameStart, valueStart: valueStart, end: head.count - 1))
+    }
+
     /// As above, with a value that `write` writes: at most `room` bytes, none of them control bytes.
     public mutating func add(_ name: StaticString, upTo room: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
         let nameStart = head.count

@@ -27,7 +27,7 @@ import Glibc
 
     mutating func take(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         check(lineStart: UInt(bitPattern: name.baseAddress))
-        unsafe headers.append(name: name, value: value)
+        headers.append(name: unsafe name.span, value: unsafe value.span)
         end = UInt(bitPattern: value.baseAddress) + UInt(value.count)
     }
 

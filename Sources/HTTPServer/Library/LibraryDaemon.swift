@@ -137,7 +137,7 @@ private func handleRequest(
         guard unsafe uploadSize.pointee > 0 else { return exchange.requestIsComplete() }
         let bytes = unsafe UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)
         unsafe uploadSize.pointee = 0
-        return unsafe exchange.bodyArrived(bytes)
+        return exchange.bodyArrived(unsafe bytes.assumingMemoryBound(to: UInt8.self).span)
     }
     return goesOn == true ? .YES : .NO
 }

@@ -19,7 +19,9 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private(set) var connections: [Exchange] = []
     /// The connections that came beyond the ordinary number, oldest first.
     private(set) var reserved: [Exchange] = []
-    private(set) var sockets = SocketTable()
+    private(set) var sockets = SocketTable<DetachedSocket>(kind: 0)
+    /// What connects it with other servers: listeners, and connections either way.
+    let links: LoopLinks
     /// What the next connection counts as.
     var nextKind = SocketClaim.Kind.connection
     /// Sockets that may be closed for newcomers, the next one last; listed again when none is left, and after each
@@ -31,13 +33,15 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     /// How many other loops there are.
     private(set) var otherLoops = 0
     private var ending: [DetachedSocket] = []
-    private var closed: [DetachedSocket] = []
+    private var closed: [any StreamSink] = []
     private var currentDate = HTTPDate()
     private var nextTick: Int64 = 0
 
     /// Exchanges with a request under way, and how many of them wait for the handler's answer.
     private var busy = 0
     private var owed = 0
+    /// Exchanges with a request that another server has forwarded.
+    private var busyForPeers = 0
     /// The library was given work outside its run.
     private var needsRun = false
     private var isRunning = false
@@ -54,7 +58,13 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         self.phase = phase
         self.handler = handler
         evictions = EvictionInbox(loop)
+        links = LoopLinks(epoll)
         epoll.add(loop.events.descriptor, .readable, tag: Self.wakeTag)
+    }
+
+    /// Adds a socket that listens for other servers, which it takes over. Before the thread starts.
+    func listenForPeers(_ listener: ListeningSocket) {
+        links.add { tag in PeerListener(listener.descriptor, loop: self, tag: tag) }
     }
 
     /// Sets the inbox of the next loop, and the number of other loops.
@@ -103,6 +113,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
                 takeEvictions()
                 handler.woken()
             }
+            links.tellAnswers()
+            if links.takeProgress() { handler.requestsWereHandled() }
             let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
             if isDue || libraryHasWork { runLibrary() }
             if asked != readingsAnswered {
@@ -111,6 +123,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             if now >= nextTick { tick() }
             if let deadline = handler.deadline, now >= deadline { handler.deadlineCame(now: now) }
             tellClosed()
+            links.flush()
             if phase.isStopping, isDone { break }
         }
         tearDown()
@@ -129,7 +142,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     }
 
     private func timeout() -> Int32 {
-        if libraryHasWork || !closed.isEmpty { return 0 }
+        if libraryHasWork || !closed.isEmpty || links.hasWork { return 0 }
         let next = min(nextTick, handler.deadline ?? .max)
         let longest = phase.isStopping ? Self.stoppingMs : Int32(clamping: (next - now + 999_999) / 1_000_000)
         if owed == 0 { return max(0, longest) }
@@ -150,7 +163,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
                 loop.acknowledge()
                 isWoken = true
             } else if event.tag != Self.daemonTag {
-                sockets[event.tag]?.happened(event.events)
+                if let socket = sockets[event.tag] { socket.happened(event.events) } else { links.happened(event) }
             }
         }
         return isWoken
@@ -182,6 +195,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         for index in connections.indices.reversed() { checkDeadline(of: connections[index]) }
         for socket in ending { socket.checkDeadline() }
         ending.removeAll { $0.isClosed }
+        links.tick(now: now)
         candidates = []
         handler.tick(now: now)
         // The allocator keeps the memory of closed connections, some 10 KB each.
@@ -205,9 +219,9 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
 
     /// Tells the handler of closed sockets; it may close others meanwhile.
     private func tellClosed() {
-        while let socket = closed.popLast() {
-            let owner = socket.owner
-            socket.owner = .none
+        while let sink = closed.popLast() {
+            let owner = sink.owner
+            sink.owner = .none
             switch owner {
             case .none: break
             case .stream(let stream):
@@ -228,17 +242,19 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         // Connections that the kernel has accepted already must not be reset.
         runLibrary()
         for daemon in daemons { daemon.quiesce() }
+        links.drain()
         handler.drainBegan()
     }
 
     private var isDone: Bool {
-        busy == 0 && sockets.isEmpty || now >= phase.deadline
+        busy == 0 && busyForPeers == 0 && sockets.isEmpty || now >= phase.deadline
     }
 
     private func tearDown() {
         for daemon in daemons { daemon.stop() }
         daemons = []
         for socket in sockets.all { socket.close() }
+        links.close()
         ending = []  // they hold this loop, as do the candidates
         candidates = []
         tellClosed()
@@ -266,7 +282,13 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         connections[exchange.place] = last
     }
 
-    func noteStage(from old: Exchange.Stage, to new: Exchange.Stage) {
+    func noteStage(from old: Exchange.Stage, to new: Exchange.Stage, isFromPeer: Bool) {
+        if isFromPeer {
+            // The library is not to ask for them.
+            if old == .idle, new != .idle { busyForPeers += 1 }
+            if old != .idle, new == .idle { busyForPeers -= 1 }
+            return
+        }
         if old == .idle, new != .idle { busy += 1 }
         if old != .idle, new == .idle { busy -= 1 }
         if old == .owed { owed -= 1 }
@@ -304,6 +326,12 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         sockets.remove(socket.tag)
         quota.went(socket.claim)
         closed.append(socket)
+    }
+
+    /// The sink, which was a stream's or a parked answer's on a connection of another server, is closed.
+    func sinkClosed(_ sink: any StreamSink) {
+        quota.giveBackStream()
+        closed.append(sink)
     }
 
     /// The value of `Date` now.

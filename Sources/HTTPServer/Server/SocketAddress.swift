@@ -106,28 +106,47 @@ struct SocketAddress: Equatable, Sendable {
 
     /// Binds `descriptor` here. Returns 0 or the errno.
     func bind(_ descriptor: Int32) -> Int32 {
+        unsafe withKernelAddress { address, length in unsafe Glibc.bind(descriptor, address, length) == 0 ? 0 : errno }
+    }
+
+    /// Begins to connect a new socket here, which is not waited for; nil where that fails at once.
+    func connect() -> Int32? {
+        let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(kind), 0)
+        guard descriptor >= 0 else { return nil }
+        let problem = unsafe withKernelAddress { address, length in
+            unsafe Glibc.connect(descriptor, address, length) == 0 ? 0 : errno
+        }
+        if problem == 0 || problem == EINPROGRESS { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
+    private func withKernelAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         switch bytes {
         case .v4(let address):
             var inet = sockaddr_in()
             inet.sin_family = sa_family_t(AF_INET)
             inet.sin_port = port.bigEndian
             inet.sin_addr.s_addr = address
-            return Self.bind(descriptor, to: &inet)
+            return unsafe Self.with(&inet, body)
         case .v6(let high, let low, let scope):
             var inet = sockaddr_in6()
             inet.sin6_family = sa_family_t(AF_INET6)
             inet.sin6_port = port.bigEndian
             inet.sin6_scope_id = scope
             inet.sin6_addr = unsafe unsafeBitCast((high, low), to: in6_addr.self)
-            return Self.bind(descriptor, to: &inet)
+            return unsafe Self.with(&inet, body)
         }
     }
 
-    private static func bind<Address>(_ descriptor: Int32, to address: inout Address) -> Int32 {
+    private static func with<Address>(
+        _ address: inout Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
         let length = socklen_t(MemoryLayout<Address>.size)
         return unsafe withUnsafePointer(to: &address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe Glibc.bind(descriptor, address, length) == 0 ? 0 : errno
+                unsafe body(address, length)
             }
         }
     }

@@ -4,14 +4,7 @@ import Glibc
 import Platform
 
 /// A connection's socket that was taken over from the library: the loop itself writes and watches it.
-final class DetachedSocket {
-    /// What writes to it and is told of its end.
-    enum Owner {
-        case none
-        case stream(DetachedStream)
-        case parked(ParkedAnswer)
-    }
-
+final class DetachedSocket: LoopSocket, StreamSink {
     private enum Phase {
         /// Its owner writes.
         case open
@@ -23,10 +16,9 @@ final class DetachedSocket {
     }
 
     let loop: LoopCore
-    /// Identifies it to the loop's epoll.
     let tag: UInt64
     let peer: SocketAddress?
-    var owner = Owner.none
+    var owner = SinkOwner.none
     /// What it counts as.
     private(set) var claim: SocketClaim
     /// The monotonic clock when it was taken over.
@@ -101,12 +93,18 @@ final class DetachedSocket {
         return isRepeating && Int64(info.tcpi_last_ack_recv) >= milliseconds
     }
 
-    /// Writes what the kernel takes and buffers the rest. After an error the socket is closed.
-    func write(_ bytes: [UInt8]) {
-        write(bytes, 0..<bytes.count)
+    func begin(_ response: Response, isChunked: Bool) {
+        let framing: ResponseHead.Framing = isChunked ? .chunked : .untilClose
+        write(ResponseHead(response, framing: framing, date: loop.date()).bytes)
     }
 
-    /// As above, the bytes in `range`.
+    func send(_ response: Response, isHead: Bool) {
+        write(ResponseHead(response, framing: .length(response.body.count), date: loop.date()).bytes)
+        if !isHead, !ResponseHead.isBodyless(response.status) { write(response.body) }
+        finish()
+    }
+
+    /// Writes what the kernel takes and buffers the rest. After an error the socket is closed.
     func write(_ bytes: [UInt8], _ range: Range<Int>) {
         guard phase == .open, !range.isEmpty else { return }
         guard bufferedBytes == 0 else { return append(bytes[range]) }

@@ -2,13 +2,13 @@
 public final class DetachedStream {
     /// For the handler's use; released when the stream is closed.
     public var context: AnyObject?
-    private let socket: DetachedSocket
+    private let sink: any StreamSink
     private let isChunked: Bool
 
     private static let lastChunk = Array("0\r\n\r\n".utf8)
 
-    init(_ socket: DetachedSocket, isChunked: Bool) {
-        self.socket = socket
+    init(_ sink: any StreamSink, isChunked: Bool) {
+        self.sink = sink
         self.isChunked = isChunked
     }
 
@@ -17,31 +17,31 @@ public final class DetachedStream {
     /// Above `ServerLimits.streamBufferBytes` of `bufferedBytes` the sender should wait for
     /// `LoopHandler.streamWritable`. A stream that buffers eight times as much is closed.
     public func send(_ chunk: StreamChunk) {
-        socket.write(chunk.framed, isChunked ? 0..<chunk.framed.count : chunk.content)
+        sink.write(chunk.framed, isChunked ? 0..<chunk.framed.count : chunk.content)
     }
 
     /// Bytes not yet handed to the kernel.
-    public var bufferedBytes: Int { socket.bufferedBytes }
+    public var bufferedBytes: Int { sink.bufferedBytes }
 
     /// True when nothing can be sent any more.
-    public var isClosed: Bool { !socket.isOpen }
+    public var isClosed: Bool { !sink.isOpen }
 
     /// Whether the client has vanished: the kernel sends again and again, and has had no acknowledgement for
     /// `milliseconds`. A client that merely does not read still answers the kernel's probes.
-    public func isUnacknowledged(milliseconds: Int64) -> Bool { socket.isUnacknowledged(milliseconds: milliseconds) }
+    public func isUnacknowledged(milliseconds: Int64) -> Bool { sink.isUnacknowledged(milliseconds: milliseconds) }
 
     /// Sends what is buffered and the last chunk, and ends. `LoopHandler.streamClosed` follows.
     public func finish() {
-        if isChunked { socket.write(Self.lastChunk) }
-        socket.finish()
+        if isChunked { sink.write(Self.lastChunk) }
+        sink.finish()
     }
 
     /// Closes without a last chunk, so that the client sees that something is missing. `LoopHandler.streamClosed`
     /// follows.
     public func abort() {
-        socket.close()
+        sink.close()
     }
 
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`.
-    public var peerAddress: String { socket.peer?.description ?? "unix" }
+    public var peerAddress: String { sink.peer?.description ?? "unix" }
 }

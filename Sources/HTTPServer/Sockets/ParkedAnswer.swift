@@ -4,30 +4,27 @@ public final class ParkedAnswer {
     public var response = Response()
     /// For the handler's use; released when the answer is sent or the client has gone.
     public var context: AnyObject?
-    private let socket: DetachedSocket
+    private let sink: any StreamSink
     private let isHead: Bool
 
-    init(_ socket: DetachedSocket, isHead: Bool) {
-        self.socket = socket
+    init(_ sink: any StreamSink, isHead: Bool) {
+        self.sink = sink
         self.isHead = isHead
     }
 
     /// Sends `response` and closes the connection after it. Without effect when the client has gone or the answer was
     /// sent.
     public func send() {
-        guard socket.isOpen else { return }
+        guard sink.isOpen else { return }
         context = nil
-        socket.owner = .none
-        socket.write(
-            ResponseHead(response, framing: .length(response.body.count), date: socket.loop.date()).bytes)
-        if !isHead, !ResponseHead.isBodyless(response.status) { socket.write(response.body) }
+        sink.owner = .none
+        sink.send(response, isHead: isHead)
         response = Response()
-        socket.finish()
     }
 
     /// True when the answer was sent or the client has gone.
-    public var isClosed: Bool { !socket.isOpen }
+    public var isClosed: Bool { !sink.isOpen }
 
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`.
-    public var peerAddress: String { socket.peer?.description ?? "unix" }
+    public var peerAddress: String { sink.peer?.description ?? "unix" }
 }

@@ -48,6 +48,9 @@ internal import CPQ
         unsafe withBytes(row, column) { bytes in unsafe Array(bytes) }
     }
 
+    /// How many bytes a value has.
+    func byteCount(_ row: Int, _ column: Int) -> Int { unsafe Int(PQgetlength(handle, Int32(row), Int32(column))) }
+
     /// Runs `body` with a value's bytes where they lie.
     func withBytes<Result, Failure: Error>(
         _ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -3,8 +3,8 @@ enum DirectoryStatements {
     static let join = PostgresStatement(
         "timerd_join",
         """
-        INSERT INTO timerd_node(session, beat, promised, ended, url, reads, speaks, skew, leaving)
-        VALUES ($1::bigint, 0, 0, false, $2::text, $3::int, $4::int, $5::bigint, $6::bool)
+        INSERT INTO timerd_node(session, beat, promised, ended, url, reads, speaks, skew, leaving, peer)
+        VALUES ($1::bigint, 0, 0, false, $2::text, $3::int, $4::int, $5::bigint, $6::bool, $7::text)
         ON CONFLICT (session) DO NOTHING
         """)
 
@@ -16,7 +16,8 @@ enum DirectoryStatements {
           UPDATE timerd_node SET beat = beat + 1, promised = greatest(promised, $2::bigint), skew = $3::bigint,
             leaving = $4::bool
           WHERE session = $1::bigint AND NOT ended RETURNING session)
-        SELECT h.mine, h.epochs, h.format, h.clock, n.session, n.beat, n.url, n.reads, n.speaks, n.skew, n.leaving
+        SELECT h.mine, h.epochs, h.format, h.clock, n.session, n.beat, n.url, n.reads, n.speaks, n.skew, n.leaving,
+          n.peer
         FROM (SELECT EXISTS (SELECT 1 FROM me) AS mine,
             (SELECT coalesce(sum(epoch), 0)::bigint FROM timerd_partition) AS epochs,
             (SELECT convert_from(value, 'UTF8')::bigint FROM timerd_meta WHERE key = 'format') AS format,

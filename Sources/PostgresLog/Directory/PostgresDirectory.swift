@@ -41,7 +41,7 @@ public final class PostgresDirectory: ClusterDirectory {
             DirectoryStatements.join, "joining the cluster", session: node.session, within: Self.beatLimit,
             [
                 .int8(node.session), .text(node.url), .int4(Int32(node.reads)), .int4(Int32(node.speaks)),
-                .int8(node.skew ?? .min), .bool(node.isLeaving),
+                .int8(node.skew ?? .min), .bool(node.isLeaving), .text(node.peer),
             ])
     }
 
@@ -57,7 +57,8 @@ public final class PostgresDirectory: ClusterDirectory {
             let skew = found.integer(row, 9)
             var node = ClusterNode(
                 session: found.integer(row, 4), beat: found.integer(row, 5), url: found.text(row, 6),
-                reads: Int(found.integer(row, 7)), speaks: Int(found.integer(row, 8)), skew: skew == .min ? nil : skew,
+                peer: found.text(row, 11), reads: Int(found.integer(row, 7)), speaks: Int(found.integer(row, 8)),
+                skew: skew == .min ? nil : skew,
                 isLeaving: found.bool(row, 10))
             if node.session == beat.session {
                 // The statement reads what was before it.

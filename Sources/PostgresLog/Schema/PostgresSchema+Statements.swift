@@ -42,7 +42,9 @@ extension PostgresSchema {
             """,
             // The data is compressed already.
             "ALTER TABLE timerd_log ALTER data SET STORAGE EXTERNAL",
-        ]
+        ],
+        // A version that does not know the column leaves it empty: nothing is forwarded to it.
+        ["ALTER TABLE timerd_node ADD COLUMN peer text NOT NULL DEFAULT ''"],
     ]
 
     static let selectMeta = PostgresStatement("timerd_meta", "SELECT key, value FROM timerd_meta")

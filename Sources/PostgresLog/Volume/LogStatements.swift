@@ -73,6 +73,42 @@ enum LogStatements {
         WHERE s.before < $4::bigint ORDER BY s.previous
         """)
 
+    /// Of several logs, the rows from the one on that holds the position `$2` or comes behind it, as many as hold `$5` bytes,
+    /// but one at least; with each row, whether another one follows.
+    static let portions = PostgresStatement(
+        "timerd_portions",
+        """
+        SELECT s.previous, s.first, s.last, s.epoch, l.data, b.part,
+          (s.next IS NOT NULL OR s.rows = $4::int)::int
+        FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS b(part, place, oldest)
+        CROSS JOIN LATERAL (
+          SELECT k.*, sum(k.size) OVER (ORDER BY k.previous) - k.size AS before,
+            lead(k.previous) OVER (ORDER BY k.previous) AS next, count(*) OVER () AS rows
+          FROM (
+            SELECT previous, first, last, epoch, octet_length(data) AS size FROM timerd_log t
+            WHERE t.part = b.part AND t.previous >= greatest(0, coalesce((
+              SELECT CASE WHEN r.last < b.place THEN r.last ELSE r.previous END FROM timerd_log r
+              WHERE r.part = b.part AND r.previous < b.place ORDER BY r.previous DESC LIMIT 1), b.oldest))
+              AND octet_length(t.data) > 0
+            ORDER BY t.previous LIMIT $4::int) k) s
+        JOIN timerd_log l ON l.part = b.part AND l.previous = s.previous
+        WHERE s.before < $5::bigint ORDER BY b.part, s.previous
+        """)
+
+    /// A page of the rows before the key `$3`, the newest first, none before the key `$2`: as many as hold `$5` bytes, but one
+    /// at least.
+    static let pageBack = PostgresStatement(
+        "timerd_page_back",
+        """
+        SELECT s.previous, s.first, s.last, s.epoch, l.data FROM (
+          SELECT k.*, sum(k.size) OVER (ORDER BY k.previous DESC) - k.size AS before FROM (
+            SELECT previous, first, last, epoch, octet_length(data) AS size FROM timerd_log
+            WHERE part = $1::int AND previous >= $2::bigint AND previous < $3::bigint
+            ORDER BY previous DESC LIMIT $4::int) k) s
+        JOIN timerd_log l ON l.part = $1::int AND l.previous = s.previous
+        WHERE s.before < $5::bigint ORDER BY s.previous DESC
+        """)
+
     /// The newest row that begins before a position. Its key is smaller than each position that the row holds.
     static let rowBefore = PostgresStatement(
         "timerd_row_before",
@@ -90,12 +126,29 @@ enum LogStatements {
         WHERE part = $1::int AND previous >= $2::bigint ORDER BY previous LIMIT $4::int
         """)
 
-    /// Deletes the rows of a range of keys, as the owner who knows the end of the log.
+    /// Deletes the rows of a range of keys, as the owner who knows the end of the log. Of the rows with the keys `$8` the data
+    /// alone goes: nobody can write a row with such a key.
     static let delete = PostgresStatement(
         "timerd_delete",
         """
-        DELETE FROM timerd_log l USING timerd_partition p
+        WITH owned AS (
+          SELECT p.id FROM timerd_partition p
+          WHERE p.id = $2::int AND p.epoch = $3::bigint AND p.session = $1::bigint
+            AND (SELECT t.last FROM timerd_log t WHERE t.part = $2::int AND t.previous = $4::bigint) = $5::bigint),
+        held AS (
+          UPDATE timerd_log l SET data = '' FROM owned
+          WHERE l.part = $2::int AND l.previous = ANY($8::bigint[]) RETURNING l.previous)
+        DELETE FROM timerd_log l USING owned
         WHERE l.part = $2::int AND l.previous >= $6::bigint AND l.previous < $7::bigint
+          AND l.previous <> ALL($8::bigint[])
+        """)
+
+    /// Deletes rows that hold nothing but their keys, under the same condition.
+    static let free = PostgresStatement(
+        "timerd_free",
+        """
+        DELETE FROM timerd_log l USING timerd_partition p
+        WHERE l.part = $2::int AND l.previous = ANY($6::bigint[]) AND octet_length(l.data) = 0
           AND p.id = $2::int AND p.epoch = $3::bigint AND p.session = $1::bigint
           AND (SELECT t.last FROM timerd_log t WHERE t.part = $2::int AND t.previous = $4::bigint) = $5::bigint
         """)

@@ -7,8 +7,6 @@ final class LogTrimmer: Sendable {
     private static let bytesADelete = 4 << 20
     /// Most rows that one deletion removes.
     private static let rowsADelete: Int32 = 512
-    /// A row that begins an epoch stays so long: an append that stalled may come for its key.
-    private static let barrierNs: Int64 = 600_000_000_000
 
     let link: PostgresLink
     private let number: SessionNumber
@@ -29,9 +27,10 @@ final class LogTrimmer: Sendable {
     /// Rows to delete.
     private struct Edge {
         var to: Int64
-        var count = 0
         var bytes = 0
         var stored = 0
+        /// Those of them whose keys stay.
+        var held: [HeldKey] = []
     }
 
     /// See `LogStore.delete`.
@@ -39,28 +38,45 @@ final class LogTrimmer: Sendable {
         let activity = "deleting rows of partition \(store.partition)"
         let (end, from) = store.state.withLock { ($0.end, $0.oldest) }
         guard let end else { throw PostgresLogStore.notOpen }
-        let partition = PostgresValue.int4(Int32(store.partition))
+        try free(store, end, activity)
         let oldest = try use(activity) { connection throws(PostgresFailure) in
             try connection.run(
                 LogStatements.oldest,
-                [partition, .int8(from), .int4(Int32(RowCompression.headBytes)), .int4(Self.rowsADelete)],
-                within: timeouts.statement)
+                [
+                    .int4(Int32(store.partition)), .int8(from), .int4(Int32(RowCompression.headBytes)),
+                    .int4(Self.rowsADelete),
+                ], within: timeouts.statement)
         }
         guard let edge = try edge(oldest, upTo: position, end), edge.bytes > 0 else { return 0 }
         let gone = try use(activity) { connection throws(PostgresFailure) in
             try connection.run(
                 LogStatements.delete,
-                [
-                    .int8(session), partition, .int8(end.epoch), .int8(end.tail), .int8(end.last), .int8(from),
-                    .int8(edge.to),
-                ], within: timeouts.statement)
+                owner(store, end) + [.int8(from), .int8(edge.to), .int8s(edge.held.map(\.key))],
+                within: timeouts.statement)
         }
         guard gone.changed > 0 else { throw try refusal(store, end, activity) }
         store.state.withLock { state in
-            if state.oldest == from, state.end != nil { state.oldest = edge.to }
+            guard state.oldest == from, state.end != nil else { return }
+            state.oldest = edge.to
+            state.heldKeys += edge.held
         }
         upkeep.note(deleted: edge.stored)
         return edge.bytes
+    }
+
+    /// What says that the caller owns the partition and knows the end of its log: the first parameters of each statement.
+    private func owner(_ store: PostgresLogStore, _ end: LogEnd) -> [PostgresValue] {
+        [.int8(session), .int4(Int32(store.partition)), .int8(end.epoch), .int8(end.tail), .int8(end.last)]
+    }
+
+    /// Gives up the keys for which no append can come any more.
+    private func free(_ store: PostgresLogStore, _ end: LogEnd, _ activity: String) throws(StoreError) {
+        let keys = store.state.withLock { $0.heldKeys.filter { !$0.isNeeded }.map(\.key) }
+        if keys.isEmpty { return }
+        _ = try use(activity) { connection throws(PostgresFailure) in
+            try connection.run(LogStatements.free, owner(store, end) + [.int8s(keys)], within: timeouts.statement)
+        }
+        store.state.withLock { $0.heldKeys.removeAll { keys.contains($0.key) } }
     }
 
     /// Which of the oldest rows one deletion takes; nil for none.
@@ -72,19 +88,21 @@ final class LogTrimmer: Sendable {
             let (key, first, last) = (rows.integer(row, 0), rows.integer(row, 1), rows.integer(row, 2))
             let head = rows.bytes(row, 4)
             guard last <= position, key < end.tail else { break }
-            let isBarrier = BatchHeader(head.span)?.kind == .barrier
-            // A position says when the row was written, in seconds times 2³⁰.
-            if isBarrier, Clocks.realtime() - (first >> 30) * 1_000_000_000 < Self.barrierNs { break }
             let stored = Int(rows.integer(row, 3))
             guard let size = key < 0 ? 0 : RowCompression.dataCount(head, of: stored) else {
                 throw StoreError(.damaged, "the row at position \(first) is damaged: its data can't be decompressed")
             }
             var next = edge ?? Edge(to: last)
-            if next.bytes > 0, next.bytes + size > Self.bytesADelete { break }
+            let held = HeldKey(key: key, position: first)
+            let isBarrier = stored == 0 || BatchHeader(head.span)?.kind == .barrier
+            if key >= 0, isBarrier, held.isNeeded {
+                next.held.append(held)
+            } else {
+                if next.bytes > 0, next.bytes + size > Self.bytesADelete { break }
+                next.bytes += size
+                next.stored += stored
+            }
             next.to = last
-            next.count += 1
-            next.bytes += size
-            next.stored += stored
             edge = next
         }
         return edge
@@ -114,8 +132,7 @@ final class LogTrimmer: Sendable {
         let changed = try use(activity) { connection throws(PostgresFailure) in
             try connection.run(
                 LogStatements.replace,
-                [
-                    .int8(session), partition, .int8(end.epoch), .int8(end.tail), .int8(end.last),
+                owner(store, end) + [
                     .int8s(rows.map { LogEnd.stored($0.previous, in: store.partition) }), .int8s(rows.map(\.first)),
                     .int8s(rows.map(\.last)), .int8s(rows.map(\.epoch)), .int8s(counts),
                     .byteArrays(rows.map { compression.stored($0.data) }),

@@ -4,8 +4,9 @@ internal import TimerLog
 /// Gives the space of deleted rows back and measures the tables, on a thread and a connection of its own. Without deletions and
 /// without questions about the size it sends nothing.
 final class LogUpkeep: Sendable {
-    /// The table is vacuumed once so many stored bytes were deleted.
-    private static let bytesAVacuum = 64 << 20
+    /// The table is vacuumed once a quarter of its size was deleted, but at least and at most so many stored bytes: a small table
+    /// stays small, and a large one is not walked over for little.
+    private static let bytesAVacuum = (4 << 20)...(64 << 20)
     /// The size is measured at most so often.
     private static let sizeIntervalNs: Int64 = 10_000_000_000
 
@@ -17,6 +18,11 @@ final class LogUpkeep: Sendable {
         var isStopped = false
         var thread: Thread?
         var warnings: Set<String> = []
+
+        var wantsVacuum: Bool {
+            let range = LogUpkeep.bytesAVacuum
+            return deleted >= min(max(size / 4, range.lowerBound), range.upperBound)
+        }
     }
 
     private enum Work { case vacuum, size }
@@ -61,7 +67,7 @@ final class LogUpkeep: Sendable {
     func note(deleted bytes: Int) {
         state.update { state in
             state.deleted += bytes
-            if state.deleted >= Self.bytesAVacuum { start(&state) }
+            if state.wantsVacuum { start(&state) }
         }
     }
 
@@ -87,7 +93,7 @@ final class LogUpkeep: Sendable {
         while let work = state.wait({ state -> Work?? in
             if state.isStopped { return .some(nil) }
             if state.wantsSize { return .size }
-            return state.deleted >= Self.bytesAVacuum ? .vacuum : nil
+            return state.wantsVacuum ? .vacuum : nil
         }) {
             do throws(PostgresFailure) {
                 switch work {
@@ -122,6 +128,7 @@ final class LogUpkeep: Sendable {
         if let warning = result.warning {
             tell("PostgreSQL does not let timerd vacuum its log, so that autovacuum alone gives space back: \(warning)")
         }
+        try measure()
     }
 
     /// Warns, once of the same.

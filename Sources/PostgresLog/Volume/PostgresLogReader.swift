@@ -3,9 +3,9 @@ internal import TimerLog
 /// Reads rows in pages by their keys: no transaction is held from one page to the next, and a page is bounded in bytes.
 final class PostgresLogReader: LogReader {
     /// Most rows of a page.
-    private static let rowsAPage: Int32 = 256
+    static let rowsAPage = 256
     /// A page holds so many stored bytes and one row at most.
-    private static let bytesAPage: Int64 = 1 << 20
+    static let bytesAPage = 1 << 20
 
     private let partition: Int
     private let storage: PostgresStorage
@@ -23,13 +23,14 @@ final class PostgresLogReader: LogReader {
         let before = try page(LogStatements.rowBefore, [.int8(position)])
         if before.count == 1 {
             next = before.integer(0, 2)
-            if before.integer(0, 0) >= 0, next >= position, try !body(row(before, 0)) { return }
+            if isRow(before, 0), next >= position, try !body(row(before, 0)) { return }
         }
         while true {
-            let rows = try page(LogStatements.page, [.int8(next), .int4(Self.rowsAPage), .int8(Self.bytesAPage)])
+            let rows = try page(
+                LogStatements.page, [.int8(next), .int4(Int32(Self.rowsAPage)), .int8(Int64(Self.bytesAPage))])
             for index in 0..<rows.count {
                 next = rows.integer(index, 2)
-                guard rows.integer(index, 0) >= 0 else { continue }
+                guard isRow(rows, index) else { continue }
                 guard try body(row(rows, index)), next < .max else { return }
             }
             if rows.count == 0 { return }
@@ -39,10 +40,46 @@ final class PostgresLogReader: LogReader {
     func row(holding position: Int64) throws(StoreError) -> LogRow? {
         _ = try start()
         let found = try page(LogStatements.rowBefore, [.int8(position)])
-        guard found.count == 1, found.integer(0, 0) >= 0, found.integer(0, 1) <= position,
-            found.integer(0, 2) >= position
-        else { return nil }
+        guard found.count == 1, holds(found, 0, position) else { return nil }
         return try row(found, 0)
+    }
+
+    func follow(
+        from position: Int64, _ body: (LogRow) throws(StoreError) -> Int64?
+    ) throws(StoreError) -> Int64? {
+        var next = position
+        var pace = LinkPace()
+        while true {
+            let key = max(0, try start())
+            let rows = try page(
+                LogStatements.pageBack,
+                [.int8(key), .int8(next), .int4(Int32(pace.rows)), .int8(Int64(Self.bytesAPage))])
+            var last: Int64?
+            for index in 0..<rows.count {
+                // Rows between two that are asked for are not unpacked.
+                guard rows.integer(index, 0) < next else { continue }
+                guard holds(rows, index, next) else { return next }
+                let found = try row(rows, index)
+                guard let further = try body(found) else { return nil }
+                next = further
+                last = found.first
+            }
+            guard let last else { return next }
+            pace.note(rows, from: last, to: next)
+        }
+    }
+
+    /// Whether it is a row of the log: neither the one that its tables were made with, nor one of which the key alone is left.
+    private func isRow(_ rows: PostgresResult, _ index: Int) -> Bool {
+        rows.integer(index, 0) >= 0 && rows.byteCount(index, 4) > 0
+    }
+
+    private func holds(_ rows: PostgresResult, _ index: Int, _ position: Int64) -> Bool {
+        isRow(rows, index) && rows.integer(index, 1) <= position && rows.integer(index, 2) >= position
+    }
+
+    private func row(_ rows: PostgresResult, _ index: Int) throws(StoreError) -> LogRow {
+        try storage.row(rows, index, of: partition)
     }
 
     private func start() throws(StoreError) -> Int64 {
@@ -55,8 +92,11 @@ final class PostgresLogReader: LogReader {
             try connection.run(statement, [.int4(Int32(partition))] + values, within: storage.timeouts.page)
         }
     }
+}
 
-    private func row(_ rows: PostgresResult, _ index: Int) throws(StoreError) -> LogRow {
+extension PostgresStorage {
+    /// The row of a partition at `index` of a result that begins with its key, bounds, epoch and data.
+    func row(_ rows: PostgresResult, _ index: Int, of partition: Int) throws(StoreError) -> LogRow {
         guard let data = unsafe rows.withBytes(index, 4, { bytes in unsafe RowCompression.data(bytes) }) else {
             let position = rows.integer(index, 1)
             throw StoreError(
@@ -66,6 +106,6 @@ final class PostgresLogReader: LogReader {
         return LogRow(
             first: rows.integer(index, 1), last: rows.integer(index, 2),
             previous: LogEnd.shown(rows.integer(index, 0), in: partition), partition: Int32(partition),
-            stride: storage.meta.layout.stride, epoch: rows.integer(index, 3), data: data)
+            stride: meta.layout.stride, epoch: rows.integer(index, 3), data: data)
     }
 }

@@ -12,6 +12,8 @@ public final class PostgresLogStore: LogStore {
         var isUnsettled = false
         /// Key from which on the rows that are left begin.
         var oldest: Int64 = -1
+        /// Keys before that which stay taken, of rows without data.
+        var heldKeys: [HeldKey] = []
     }
 
     /// Its number.
@@ -35,6 +37,7 @@ public final class PostgresLogStore: LogStore {
         state.withLock { state in
             state.end = end
             state.oldest = -1
+            state.heldKeys = []
         }
         return head(end)
     }
@@ -45,8 +48,8 @@ public final class PostgresLogStore: LogStore {
         return storage.appender.append([append], to: [self])[0]
     }
 
-    /// As the protocol says; at most 512 rows a call. A row that begins an epoch stays for ten minutes: an append that stalled may
-    /// still come for its key.
+    /// As the protocol says; at most 512 rows a call. Of a row that begins an epoch the key stays for ten minutes: an append that
+    /// stalled may still come for it.
     public func delete(upTo position: Int64) throws(StoreError) -> Int {
         try storage.trimmer.delete(upTo: position, in: self)
     }
@@ -58,10 +61,16 @@ public final class PostgresLogStore: LogStore {
 
     /// Makes a reader. Its reads throw `io` while the log is not open.
     public func makeReader() throws(StoreError) -> any LogReader {
-        PostgresLogReader(partition, in: storage) { [state] in
-            state.withLock { $0.end == nil ? nil : $0.oldest }
-        }
+        PostgresLogReader(partition, in: storage) { [weak self] in self?.oldest }
     }
+
+    /// Makes a reader of the partition's rows whoever owns it.
+    public func makeFollower() throws(StoreError) -> any LogReader {
+        PostgresLogReader(partition, in: storage) { -1 }
+    }
+
+    /// Key from which on the rows that are left begin; nil while the log is not open.
+    var oldest: Int64? { state.withLock { $0.end == nil ? nil : $0.oldest } }
 
     /// Bytes of the tables of all partitions on the server's disk, as they were some seconds ago.
     public func bytesOnDisk() -> Int { storage.upkeep.bytesOnDisk() }

@@ -53,6 +53,18 @@ public final class PostgresLogVolume: LogVolume {
         storage.appender.settle(appends, of: appends.map { stores[$0.partition] })
     }
 
+    /// As the protocol says, in one statement.
+    public func portions(
+        from starts: [(partition: Int, position: Int64)], bytes: Int
+    ) throws(StoreError) -> [LogPortion]? {
+        var places: [(partition: Int, position: Int64, oldest: Int64)] = []
+        for (partition, position) in starts {
+            guard let oldest = stores[partition].oldest else { throw PostgresLogStore.notOpen }
+            places.append((partition, position, oldest))
+        }
+        return try PortionReader(storage: storage).read(places, bytes: bytes)
+    }
+
     /// A reader of a partition's log, whoever owns it.
     public func makeReader(_ partition: Int) -> any LogReader { PostgresLogReader(partition, in: storage) { -1 } }
 

@@ -1,4 +1,5 @@
 internal import CZstd
+internal import Platform
 internal import TimerLog
 
 /// Row data as it stands in the table: a zstd frame where that is smaller, else as it is.
@@ -38,14 +39,34 @@ internal import TimerLog
         return Array(frame[..<count])
     }
 
+    /// A context of libzstd for decompression.
+    @safe private final class Reading: @unchecked Sendable {  // unchecked: one thread after another has it
+        let context: OpaquePointer
+
+        init() {
+            guard let made = unsafe ZSTD_createDCtx() else { preconditionFailure("there is memory for a decompressor") }
+            unsafe context = made
+        }
+
+        deinit { unsafe ZSTD_freeDCtx(context) }
+    }
+
+    /// Contexts that no thread uses. Making one takes many times as long as a row in a virtual machine, where it asks the host
+    /// what the processor can do.
+    private static let idle = Guarded<[Reading]>([])
+    private static let mostIdle = 8
+
     /// The row data that `stored` stands for; nil where it is damaged.
     static func data(_ stored: UnsafeRawBufferPointer) -> [UInt8]? {
         guard unsafe isFrame(stored) else { return unsafe Array(stored) }
         let size = unsafe czstd_content_size(stored.baseAddress, stored.count)
         guard (0...maximumBytes).contains(size) else { return nil }
+        let reading = idle.withLock { $0.popLast() } ?? Reading()
+        defer { idle.withLock { if $0.count < mostIdle { $0.append(reading) } } }
         var isWhole = false
         let data = unsafe [UInt8](unsafeUninitializedCapacity: Int(size)) { bytes, count in
-            let written = unsafe ZSTD_decompress(bytes.baseAddress, bytes.count, stored.baseAddress, stored.count)
+            let written = unsafe ZSTD_decompressDCtx(
+                reading.context, bytes.baseAddress, bytes.count, stored.baseAddress, stored.count)
             isWhole = ZSTD_isError(written) == 0 && written == Int(size)
             count = isWhole ? written : 0
         }

@@ -5,6 +5,8 @@ import Webhooks
 /// of the tokens makes another gate.
 struct Gate {
     private let tokens: [[UInt8]]
+    /// What other servers prove that they may forward by; not empty where there is a listener for them.
+    private let peerTokens: [[UInt8]]
     private let allowedHosts: [HostRule]
     /// Whether `Host` is checked, by the listener's index. Without the check a page in a browser could reach the server
     /// by a name whose DNS was made to lead here (DNS rebinding): it would need no token where none is asked for, and on
@@ -13,9 +15,12 @@ struct Gate {
 
     /// A gate that asks for one of `tokens`; if there are none, it lets every client in.
     ///
-    /// - Parameter listeners: of the server, in its order.
-    init(_ listeners: [BoundAddress], allowedHosts: [HostRule], tokens: [[UInt8]]) {
+    /// - Parameters:
+    ///   - listeners: of the server, in its order.
+    ///   - peerTokens: of which another server that forwards a request has one.
+    init(_ listeners: [BoundAddress], allowedHosts: [HostRule], tokens: [[UInt8]], peerTokens: [[UInt8]] = []) {
         self.tokens = tokens
+        self.peerTokens = peerTokens
         self.allowedHosts = allowedHosts
         checksHost = listeners.map { listener in
             guard case .tcp = listener.address else { return false }
@@ -25,7 +30,12 @@ struct Gate {
 
     /// Refuses a request without a token where one is needed.
     func authenticate(_ exchange: Exchange, _ route: Route?) throws(Problem) {
+        if exchange.isFromPeer { return try checkToken(of: exchange, peerTokens) }
         if tokens.isEmpty || route?.isOpen ?? false { return }
+        try checkToken(of: exchange, tokens)
+    }
+
+    private func checkToken(of exchange: Exchange, _ tokens: [[UInt8]]) throws(Problem) {
         let prefix = "bearer "
         guard let value = exchange.header("authorization")?.bytes, value.count > prefix.utf8.count,
             String(decoding: value.prefix(prefix.utf8.count), as: UTF8.self).lowercased() == prefix
@@ -47,6 +57,8 @@ struct Gate {
     ///
     /// - Parameter route: nil where the target leads to no route; `*` leads to none.
     func checkOrigin(_ exchange: Exchange, _ route: Route?) throws(Problem) {
+        // The server that forwards it has judged its client.
+        if exchange.isFromPeer { return }
         if checksHost[exchange.listenerIndex], !(route?.isProbe ?? false) { try checkHost(exchange) }
         let changes = exchange.method != .get && exchange.method != .head && exchange.method != .options
         guard changes || route?.isStream ?? false else { return }

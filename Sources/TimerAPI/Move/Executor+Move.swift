@@ -6,7 +6,7 @@ extension Executor {
         defer { ticket.rest(on: turn.head) }
         switch ticket.operation {
         case .drain(let run):
-            ticket.mayStandInPart = run.partition > 0
+            ticket.mayStandInPart = run.hasBegun
             guard try run.step(turn) else { return false }
             ticket.outcome = run.outcome
         case .importPart(let run):

@@ -48,16 +48,12 @@ final class ExportStream {
     private var undrains: [Int] = []
     /// Of each partition, the newest position when its timers were begun.
     private var heads: [Int64] = []
-    /// Monotonic nanoseconds at which the client last took something.
-    private var movedAt = Clocks.monotonic()
-    private var buffered = 0
+    private var silence = ClientSilence(at: Clocks.monotonic())
 
     /// Bytes that may be buffered for its client before it stops writing.
     private static let bufferBytes = 256 * 1024
     /// Deliveries whose events are read at once.
     private static let lettersAtOnce = 16
-    /// Nanoseconds after which a client that takes nothing is cut.
-    private static let longestSilence: Int64 = 60_000_000_000
     /// Most times a delivery's event is looked for that compaction moves.
     private static let mostLooks = 4
 
@@ -111,10 +107,8 @@ final class ExportStream {
 
     /// Cuts it where its client has taken nothing for long. Returns whether it was.
     func cutIfSilent(now: Int64) -> Bool {
-        if sink.bufferedBytes != buffered || sink.bufferedBytes == 0 {
-            (buffered, movedAt) = (sink.bufferedBytes, now)
-        }
-        guard now - movedAt > Self.longestSilence else { return false }
+        silence.look(buffered: sink.bufferedBytes, at: now)
+        guard silence.isTooLong(at: now) else { return false }
         sink.abort()
         return true
     }
@@ -130,8 +124,9 @@ final class ExportStream {
         }
         json.append(0..<json.count, to: &written)
         json.reset(keeping: Self.bufferBytes)
+        silence.look(buffered: sink.bufferedBytes, at: Clocks.monotonic())
         sink.send(StreamChunk(written))
-        buffered = sink.bufferedBytes
+        silence.wrote(buffered: sink.bufferedBytes)
         written.removeAll(keepingCapacity: true)
         return .more
     }

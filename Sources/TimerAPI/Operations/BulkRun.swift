@@ -6,12 +6,14 @@ import WireJSON
 /// A bulk request under way. Each timer is changed atomically, the request as a whole is not.
 final class BulkRun {
     private let action: BulkAction
-    private let isDry: Bool
+    let isDry: Bool
     private var labels: [[UInt8]] = []
     private var states: Set<TimerState> = []
     private var after: UInt64?
-    private let layout: PartitionLayout
-    private(set) var partition = 0
+    /// The partitions of the legs that are left, the one under way first.
+    private var legs: PartitionLegs
+    /// The partition of the leg that is under way.
+    var partition: Int { legs.current }
     /// Whether the leg under way is at its end.
     private var isAtEnd = false
     /// What the leg under way has done, and what those before it did.
@@ -25,12 +27,12 @@ final class BulkRun {
     /// The members of the body that are the selector.
     static let selectorFields: Set<String> = ["labels", "states"]
 
-    /// - Parameter word: the action, as the path names it.
-    init(
-        _ word: [UInt8], isDry: Bool, _ document: JSONDocument, _ layout: PartitionLayout = .single
-    ) throws(Problem) {
+    /// - Parameters:
+    ///   - word: the action, as the path names it.
+    ///   - legs: the partitions that it goes through.
+    init(_ word: [UInt8], isDry: Bool, _ document: JSONDocument, _ legs: PartitionLegs) throws(Problem) {
         self.isDry = isDry
-        self.layout = layout
+        self.legs = legs
         guard document.kind(document.root) == .object else {
             throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
         }
@@ -95,7 +97,7 @@ final class BulkRun {
             if turn.isSpent { return false }
         }
         isAtEnd = run.count < APILimits.appliedPerStep
-        return isAtEnd && partition + 1 == layout.count
+        return isAtEnd && legs.isLast
     }
 
     private func apply(_ slot: SlotIndex, _ turn: borrowing Turn) throws(ServiceError) {
@@ -124,12 +126,12 @@ final class BulkRun {
 extension BulkRun: PartedRun {
     var isTotal: Bool { true }
 
-    var isLegDone: Bool { isAtEnd && partition + 1 < layout.count }
+    var isLegDone: Bool { isAtEnd && !legs.isLast }
 
     func beginNextLeg() {
         earlierCounts = counts
         (legCounts, changedAtPart, after, isAtEnd) = (BulkCounts(), 0, nil, false)
-        partition += 1
+        legs.removeFirst()
     }
 
     func endLeg() { isAtEnd = true }

@@ -265,7 +265,7 @@ struct Executor {
         }
         plan.cursor = StreamCursor(behind: min(plan.since ?? plan.head, plan.head))
         if !plan.follows || (plan.timeout != nil && !canFire) {
-            plan.end = plan.filter.timer == nil ? plan.head.position : plan.newestOfTimer
+            plan.end = plan.filter.timer == nil ? plan.mark.end : plan.newestOfTimer
         }
         ticket.outcome = .stream(plan)
         return true

@@ -1,7 +1,7 @@
 import TimerCore
 
 /// A place between timers, in either order.
-enum ListCursor {
+enum ListCursor: Equatable {
     case place(UInt64)
     case due(Scheduler.DuePlace)
 

@@ -10,7 +10,7 @@ extension Problem {
         case .refused(let refusal):
             self.init(refusal, timer: timer)
         case .storageUnavailable:
-            self.init(.storageUnavailable, "the disk takes no writes now; nothing was changed")
+            self.init(.storageUnavailable, "storage takes no writes now; nothing was changed")
             outcome = "none"
             retryAfter = 1
         case .overloaded:
@@ -92,7 +92,7 @@ extension Problem {
 
     /// The records that the answer rests on were lost.
     static var lost: Problem {
-        var problem = Problem(.storageUnavailable, "the disk did not take the change; nothing of it stands")
+        var problem = Problem(.storageUnavailable, "storage did not take the change; nothing of it stands")
         problem.outcome = "none"
         problem.retryAfter = 1
         return problem
@@ -113,6 +113,43 @@ extension Problem {
         return problem
     }
 
+    /// Another server has forwarded a request that this one does not answer: it asks elsewhere.
+    static var misdirectedByPeer: Problem {
+        Problem(.misdirected, "this server does not answer for the timer; nothing was changed")
+    }
+
+    /// The node that a request was forwarded to has gone, and may have carried it out.
+    static func lostFromSight(owner: String?) -> Problem {
+        var problem = Problem(
+            .partitionUnavailable,
+            "the node that answers for the timer has gone; whether the change stands is not known")
+        problem.owner = owner
+        problem.outcome = "unknown"
+        problem.retryAfter = 1
+        return problem
+    }
+
+    /// The request is about all timers at one moment, and several nodes answer for them.
+    static var spread: Problem {
+        var problem = Problem(
+            .partitionUnavailable,
+            "exports and imports are answered by a node that answers for all timers, and there is none; nothing was changed"
+        )
+        problem.outcome = "none"
+        problem.retryAfter = 1
+        return problem
+    }
+
+    /// A part of a request failed that several nodes answer in parts.
+    static var standsInPart: Problem {
+        var problem = Problem(
+            .partitionUnavailable,
+            "a node that answers for some of the timers has failed; some of the changes may stand")
+        problem.outcome = "unknown"
+        problem.retryAfter = 1
+        return problem
+    }
+
     /// It is not known whether another node has taken the timers over.
     static var leaseOver: Problem {
         var problem = Problem(
@@ -129,9 +166,9 @@ extension Problem {
         outcome = "unknown"
     }
 
-    /// The disk took too long: whether the change stands is not known.
+    /// Storage took too long: whether the change stands is not known.
     static var unknownOutcome: Problem {
-        var problem = Problem(.storageUnavailable, "the disk has not answered; whether the change stands is not known")
+        var problem = Problem(.storageUnavailable, "storage has not answered; whether the change stands is not known")
         problem.outcome = "unknown"
         problem.retryAfter = 1
         return problem
@@ -143,6 +180,7 @@ extension Problem {
         case .badRequest(let detail): self.init(.invalidRequest, detail)
         case .targetTooLong: self.init(.tooLarge, "the URL is longer than 4 KiB")
         case .headersTooLarge: self.init(.tooLarge, "the headers are larger than 8 KiB")
+        case .late: self.init(.misdirected, "the request was held up on its way; nothing was changed")
         case .overloaded:
             self.init(.overloaded, "larger bodies than may be are under way; nothing was changed")
             outcome = "none"

@@ -77,7 +77,7 @@ enum ProblemKind: String, CaseIterable {
         case .misdirected: "The request was meant for another host"
         case .unauthorized: "A token is needed"
         case .partitionUnavailable: "Another node answers for the timer"
-        case .storageUnavailable: "The disk takes no writes now"
+        case .storageUnavailable: "Storage takes no writes now"
         case .shuttingDown: "The server is stopping"
         case .drained: "The server is drained"
         case .stillRunning: "The server that made the export goes on"
@@ -117,7 +117,7 @@ enum ProblemKind: String, CaseIterable {
         case .unauthorized: "Send `Authorization: Bearer` with a token of the server's token file."
         case .partitionUnavailable:
             "Repeat the request after `Retry-After`, or at `owner`, the node that answers for the timer, where that is "
-                + "known. `outcome` is `none`: nothing stands."
+                + "known. With `outcome` `none` nothing stands; with `unknown` repeat it with its Idempotency-Key, or look."
         case .storageUnavailable:
             "Repeat the request after `Retry-After`. With `outcome` `none` nothing stands; with `unknown` repeat it "
                 + "with its Idempotency-Key, or look."

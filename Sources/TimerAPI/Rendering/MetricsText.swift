@@ -22,6 +22,12 @@ struct MetricsText {
             "timerd_drained", "gauge", "1 while an operator keeps the server drained, else 0.",
             service.isDrained ? 1 : 0)
         writeCluster(service)
+        if context.routes != nil {
+            labelled(
+                "timerd_forwarded_total", "counter", "Requests that other servers were to answer, by outcome.",
+                "outcome",
+                context.forwardingCounts.all.map { ("\($0.0)", $0.1) })
+        }
         let counters = service.snapshotCounters()
         labelled(
             "timerd_timers", "gauge", "Timers by state.", "state",

@@ -42,6 +42,7 @@ extension RequestReader {
         return .deliveries(
             .redrive(
                 try BulkRedriveRun(
-                    ticket.document, isDry: isDry, siphash: siphash, key: ticket.idempotency?.key, layout)))
+                    ticket.document, isDry: isDry, siphash: siphash, key: ticket.idempotency?.key, layout,
+                    part(ticket))))
     }
 }

@@ -12,6 +12,8 @@ struct RequestReader {
     let newest: () -> Int64
     /// Where time zones are looked up.
     let zones: any ZoneSource
+    /// The partitions that this server owns, where it owns some but not all: timers without ids go there.
+    var owned: PartitionScope?
     /// Makes an id for a timer whose client gave none.
     let makeID: () -> [UInt8]
 
@@ -59,18 +61,20 @@ struct RequestReader {
         switch ticket.route {
         case .timers:
             return ticket.exchange.method == .post
-                ? try create(ticket) : .list(try ListRun(ticket.target, layout, mark))
+                ? try create(ticket) : .list(try ListRun(ticket.target, layout, part(ticket), mark))
         case .timer: return try timer(ticket)
         case .batch: return try batch(ticket)
         case .bulk: return try bulk(ticket)
         case .preview: return try preview(ticket)
-        case .deliveries: return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash, layout, mark)))
+        case .deliveries:
+            return .deliveries(
+                .list(try DeliveryListRun(ticket.target, siphash: siphash, layout, part(ticket), mark)))
         case .redrive: return try redrive(ticket)
         case .delivery, .deliveryRedrive: return try delivery(ticket)
         case .drain:
             try requireNoParameters(ticket)
             try requireNothing(ticket)
-            return .drain(DrainRun(ticket.exchange.method == .post, layout))
+            return .drain(DrainRun(ticket.exchange.method == .post, part(ticket) ?? PartitionScope(layout)))
         case .importPart:
             try refuse("if-match", ticket)
             try checkMediaType(ticket, orType: "application/x-ndjson")
@@ -144,11 +148,11 @@ struct RequestReader {
     /// An id for a timer whose client gave none. Under an idempotency key it is one of the key's partition, so that a repeated
     /// request finds the answer there.
     private func drawID(_ ticket: Ticket) -> [UInt8] {
-        var id = makeID()
-        if layout.count == 1 { return id }
-        guard let wanted = (ticket.idempotency?.key).map({ layout.partition(ofHash: $0.high) }) else { return id }
-        while layout.partition(ofHash: key(id).hash) != wanted { id = makeID() }
-        return id
+        if layout.count == 1 { return makeID() }
+        guard let key = ticket.idempotency?.key else {
+            return DrawRange(layout, siphash: siphash, owned: owned).id(makeID)
+        }
+        return layout.draw(in: layout.partition(ofHash: key.high), siphash, makeID: makeID)
     }
 
     func refuse(_ header: StaticString, _ ticket: Ticket) throws(Problem) {
@@ -229,12 +233,17 @@ struct RequestReader {
         var query = QueryReader(ticket.target)
         isBrief = try query.word("results", [("brief", true), ("full", false)]) ?? false
         try query.finish()
-        guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a batch needs at least one line") }
-        try checkMediaType(ticket, orType: "application/x-ndjson")
+        let part = part(ticket)
+        if part == nil {
+            guard !ticket.exchange.body.isEmpty else {
+                throw Problem(.invalidRequest, "a batch needs at least one line")
+            }
+        }
+        try checkMediaType(ticket, orType: part == nil ? "application/x-ndjson" : PartLine.type)
         return .batch(
             try BatchRun(
-                ticket.exchange.body, isBrief: isBrief, key: ticket.idempotency?.key, layout: layout, siphash: siphash,
-                zones: zones))
+                ticket.exchange.body, isBrief: isBrief, key: ticket.idempotency?.key, layout: layout, part: part,
+                owned: owned, siphash: siphash, zones: zones))
     }
 
     private func bulk(_ ticket: Ticket) throws(Problem) -> Operation {
@@ -246,7 +255,11 @@ struct RequestReader {
             throw Problem(.invalidRequest, "a bulk request needs a selector, such as {\"labels\": {\"k\": \"v\"}}")
         }
         try parse(ticket)
-        return .bulk(try BulkRun(ticket.parameter, isDry: isDry, ticket.document, layout))
+        // A server that owns all partitions goes through them in their order.
+        let part = part(ticket)
+        let home = part == nil ? nil : ticket.idempotency.map { layout.partition(ofHash: $0.key.high) }
+        let legs = PartitionLegs(part ?? PartitionScope(layout), home: home)
+        return .bulk(try BulkRun(ticket.parameter, isDry: isDry, ticket.document, legs))
     }
 
     private func preview(_ ticket: Ticket) throws(Problem) -> Operation {

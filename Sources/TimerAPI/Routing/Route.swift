@@ -4,7 +4,7 @@ import TimerCore
 /// What a path names. The one table drives dispatch, 405 and `Allow`, metrics labels, and the check of `openapi.yaml`.
 enum Route: Int, CaseIterable {
     case dashboard, healthz, readyz, metrics, openAPI, openAPIJSON, reference, problem
-    case stats, preview, events
+    case stats, cluster, preview, events
     case drain, export, importPart, importState
     case deliveries, redrive, delivery, deliveryRedrive
     case timers, batch, bulk, timer, timerNext, timerEvents, timerWait
@@ -22,6 +22,7 @@ enum Route: Int, CaseIterable {
         case .reference: "/docs"
         case .problem: "/problems/{slug}"
         case .stats: "/v1/stats"
+        case .cluster: "/v1/cluster"
         case .preview: "/v1/schedules/preview"
         case .events: "/v1/events"
         case .drain: "/v1/drain"
@@ -76,7 +77,7 @@ enum Route: Int, CaseIterable {
     var isOpen: Bool { isProbe || isDocument }
 
     /// Whether it is about timers, so that a server without any can't answer it.
-    var isAboutTimers: Bool { !isOpen && self != .dashboard && self != .metrics }
+    var isAboutTimers: Bool { !isOpen && self != .dashboard && self != .metrics && self != .cluster }
 
     /// Whether it shows something about the API, the same to every client.
     private var isDocument: Bool {
@@ -88,6 +89,18 @@ enum Route: Int, CaseIterable {
 
     /// Whether a GET on it opens a stream.
     var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait || self == .export }
+
+    /// Whether a request is about all timers, so that several servers may answer parts of it.
+    func hasParts(_ method: HTTPMethod) -> Bool {
+        switch self {
+        case .timers: method == .get || method == .head
+        case .batch, .bulk, .deliveries, .redrive, .stats, .drain: true
+        default: false
+        }
+    }
+
+    /// Whether it is about all timers at one moment, so that only a server that owns all of them answers it.
+    var needsAll: Bool { self == .export || self == .importPart || self == .importState }
 
     /// Most bytes a request's body may have.
     var bodyLimit: Int { self == .batch || self == .importPart ? APILimits.batchBytes : APILimits.bodyBytes }

@@ -23,6 +23,7 @@ enum Routing {
         if parts.has("deliveries", at: 1) { return matchDeliveries(parts) }
         if parts.count == 2 && parts.has("events", at: 1) { return .route(.events, parameter: []) }
         if parts.count == 2 && parts.has("stats", at: 1) { return .route(.stats, parameter: []) }
+        if parts.count == 2 && parts.has("cluster", at: 1) { return .route(.cluster, parameter: []) }
         if parts.count == 2 && parts.has("drain", at: 1) { return .route(.drain, parameter: []) }
         if parts.count == 2 && parts.has("export", at: 1) { return .route(.export, parameter: []) }
         if parts.count == 2 && parts.has("import", at: 1) { return .route(.importPart, parameter: []) }

@@ -7,6 +7,10 @@ public struct APIConfiguration: Sendable {
     public var listeners: [ListenAddress]
     /// Listening sockets that were opened by another process; the server takes them over.
     public var passedSockets: [Int32] = []
+    /// Where it takes requests that other servers forward; nil where it takes and forwards none.
+    public var peerListener: ListenAddress?
+    /// What servers prove to each other: the first is sent, each is accepted.
+    public var peerTokens: [[UInt8]] = []
     /// Most streams and long polls at once.
     public var maximumStreams = 10_000
     /// Most connections and streams at once; nil for the streams and `APIServer.connectionsBesideStreams`.
@@ -21,6 +25,8 @@ public struct APIConfiguration: Sendable {
     public var allowedHosts: [HostRule] = []
     /// The release, for `/v1/stats`.
     public var version = ""
+    /// Called when another server does not take what this one proves: their tokens differ. Any thread, often.
+    public var peerRefused: (@Sendable () -> Void)?
     /// Called for each request answered, while `AccessSettings.logsRequests`.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
 

@@ -13,6 +13,7 @@ public final class APIServer: Sendable {
     public init(_ configuration: APIConfiguration, recovery: Heartbeat) throws(ListenError) {
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.passedSockets = configuration.passedSockets
+        server.peerListener = configuration.peerListener
         server.limits.streams = configuration.maximumStreams
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
         server.limits.connections =
@@ -27,6 +28,9 @@ public final class APIServer: Sendable {
 
     /// The addresses that it listens on, with their real ports.
     public var boundAddresses: [BoundAddress] { server.boundAddresses }
+
+    /// Where it takes requests that other servers forward; nil where it takes none.
+    public var peerAddress: BoundAddress? { server.peerAddress }
 
     /// Begins to accept connections. Health checks are answered, other requests refused until `serve`.
     public func start() { server.start() }

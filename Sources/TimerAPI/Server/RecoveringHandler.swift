@@ -20,7 +20,8 @@ final class RecoveringHandler: LoopHandler {
 
     func admit(_ exchange: Exchange) -> Admission {
         let ticket = ticket(for: exchange)
-        ticket.outcome = outcome(of: ticket)
+        // Another server looks for one that serves.
+        ticket.outcome = exchange.isFromPeer ? .problem(.misdirectedByPeer) : outcome(of: ticket)
         answer(ticket)
         return .refuse
     }

@@ -19,11 +19,18 @@ extension TimerHandler {
         }
         // The key alone names the request; method, target and body make its fingerprint.
         let siphash = reader.siphash
+        ticket.idempotency = (Hash128(Array(value.bytes).span, siphash: siphash, tweak: 2), fingerprint(of: ticket))
+    }
+
+    private func fingerprint(of ticket: Ticket) -> Hash128 {
+        // A part of a request has another body than the client's.
+        if ticket.exchange.isFromPeer, let given = ticket.exchange.header(PartHeader.fingerprint),
+            let fingerprint = PartHeader.fingerprint(given.bytes)
+        {
+            return fingerprint
+        }
         let request = Array("POST ".utf8) + ticket.exchange.target + [0] + ticket.exchange.body
-        ticket.idempotency = (
-            Hash128(Array(value.bytes).span, siphash: siphash, tweak: 2),
-            Hash128(request.span, siphash: siphash, tweak: 3)
-        )
+        return Hash128(request.span, siphash: reader.siphash, tweak: 3)
     }
 
     /// Reads the stored answer that a repeated request gets, or goes on from: from memory, or by the replay threads.

@@ -15,12 +15,7 @@ extension TimerHandler {
         let horizon = horizon(of: plan)
         if plan.isOfDeleted && plan.newestOfTimer <= horizon { return forget(ticket) }
         if let since = plan.since, since > plan.head, since.position >= horizon {
-            guard context.service.feed.mayLead(since.position) else {
-                return expire(plan, "there is no event with this id yet", ticket)
-            }
-            var plan = plan
-            plan.cursor = StreamCursor(behind: since)
-            return open(plan, ticket)
+            return lead(plan, since, ticket)
         }
         let isOld = plan.since.map { $0 > .beginning && $0.position < horizon } ?? false
         if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
@@ -33,6 +28,21 @@ extension TimerHandler {
             let serial = ticket.serial
             let inbox = inbox
             context.service.replayer.isHeld(since.position) { inbox.post(.idCheck(ticket: serial, $0)) }
+        }
+    }
+
+    /// Begins behind an id that is above the newest event that the plan knows of, where a client may have been given it.
+    private func lead(_ plan: StreamPlan, _ since: EventID, _ ticket: Ticket) {
+        switch context.service.feed.mayLead(since.position) {
+        case true?:
+            var plan = plan
+            plan.cursor = StreamCursor(behind: since)
+            open(plan, ticket)
+        case false?:
+            expire(plan, "there is no event with this id yet", ticket)
+        case nil:
+            ticket.outcome = .problem(.elsewhere(owner: context.service.owner))
+            respond(ticket)
         }
     }
 
@@ -134,7 +144,7 @@ extension TimerHandler {
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
         // Everything that it is to show is there by now, though no event need stand where it is to end.
         if plan.filter.timer == nil {
-            plan.end = plan.end.map { min($0, context.service.feed.head) }
+            plan.end = plan.end.map(context.service.feed.end)
         }
         if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: horizon(of: plan)) }
         guard let answer = ticket.answer.take() else { return }

@@ -74,7 +74,11 @@ extension TimerHandler {
 
     /// What became of the records of a change. What another process goes on with may stand or not.
     private func fateOfRests(_ ticket: Ticket) -> Fate {
-        ticket.rests.fate { partitions.value[$0]?.engine.fate(of: $1) ?? .unknown }
+        ticket.rests.fate { number, positions in
+            if let partition = partitions.value[number] { return partition.engine.fate(of: positions) }
+            // It rests on nothing, or on what another process goes on with.
+            return positions == 0...0 ? .durable : .unknown
+        }
     }
 
     private func engine(ofPosition position: Int64) -> Engine? { partitions.value.owner(ofPosition: position)?.engine }

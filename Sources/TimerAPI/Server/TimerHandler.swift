@@ -13,7 +13,7 @@ import WireJSON
 final class TimerHandler: LoopHandler {
     let context: APIContext
     let inbox: LoopInbox
-    let reader: RequestReader
+    private(set) var reader: RequestReader
     let executor: Executor
     let ids = IDSource()
     private let scratch = Scratch()
@@ -28,7 +28,7 @@ final class TimerHandler: LoopHandler {
     /// The partitions that this process owns.
     private(set) var partitions: Published<PartitionMap>.Copy
     /// How the volume is divided.
-    private let layout: PartitionLayout
+    let layout: PartitionLayout
     /// Requests that wait for a step under a lock: short ones, which take one step or a few, and long ones.
     private var ready: PartitionQueues<Ticket>
     private var long: PartitionQueues<Ticket>
@@ -45,6 +45,17 @@ final class TimerHandler: LoopHandler {
     var reading: [UInt64: Ticket] = [:]
     /// Exports under way.
     var exports: [UInt64: ExportStream] = [:]
+    /// Where requests are forwarded to; nil where this server forwards none.
+    var routes: Published<ClusterRoutes>.Copy?
+    /// The connections by which it does.
+    var links: PeerLinks
+    /// Requests that other servers answer, wholly or in part, and those of them that wait for a server.
+    var delegated: [ObjectIdentifier: any DelegatedRequest] = [:]
+    var ownerless: [any DelegatedRequest] = []
+    /// Batches to be sent to several servers whose lines have no partitions yet.
+    var spreading: [Ticket] = []
+    /// When those without a server are tried again, on the monotonic clock.
+    var nextOwnerTry: Int64 = 0
     private var nextSerial: UInt64 = 1
     private(set) var isDraining = false
 
@@ -52,6 +63,8 @@ final class TimerHandler: LoopHandler {
         self.context = context
         inbox = LoopInbox(loop)
         let ids = ids
+        routes = context.routes.map(Published.Copy.init)
+        links = PeerLinks(token: context.configuration.peerTokens.first ?? [])
         partitions = Published.Copy(context.service.partitions)
         layout = partitions.value.layout
         (ready, long) = (PartitionQueues(count: layout.count), PartitionQueues(count: layout.count))
@@ -67,8 +80,10 @@ final class TimerHandler: LoopHandler {
         socketReader = context.service.addReader { loop.askForReading() }
         context.add(metrics)
         context.service.watchdog.watch(heart)
+        noteOwned()
         let inbox = inbox
         context.service.feed.observe { inbox.wake() }
+        if context.routes != nil { context.service.place?.observeRoutes { inbox.wake() } }
         streams = StreamTable(
             context.service, context.newestRows, inbox,
             heartbeatMilliseconds: context.configuration.heartbeatMilliseconds
@@ -90,7 +105,7 @@ final class TimerHandler: LoopHandler {
         do throws(Problem) {
             try route(ticket)
             if exchange.isFromReserve && !ticket.route.isProbe { throw .tooManyConnections }
-            return .accept(bodyLimit: ticket.route.bodyLimit)
+            return .accept(bodyLimit: bodyLimit(of: ticket))
         } catch {
             refuse(error, ticket)
             return .refuse
@@ -115,7 +130,6 @@ final class TimerHandler: LoopHandler {
         guard let ticket = exchange.context as? Ticket else { return answer.send() }
         ticket.answer = consume answer
         if exchange.method == .options { return answerOptions(ticket) }
-        if ticket.route == .export { return beginExport(ticket) }
         if let page = context.page(for: ticket) {
             do throws(Problem) {
                 try QueryReader(ticket.target).finish()
@@ -126,11 +140,20 @@ final class TimerHandler: LoopHandler {
             return respond(ticket)
         }
         if let refusal = context.refusal(of: ticket) {
+            if refusal.kind == .partitionUnavailable && forward(ticket) { return }
             ticket.outcome = .problem(refusal)
             return respond(ticket)
         }
+        begin(ticket)
+    }
+
+    /// Begins a request that this server answers itself.
+    func begin(_ ticket: Ticket) {
+        if routes != nil && refusePart(ticket) { return }
+        if ticket.route == .export { return beginExport(ticket) }
         readIdempotencyKey(ticket)
         if case .none = ticket.outcome { reader.read(ticket) }
+        if routes != nil && scatter(ticket) { return }
         if case .none = ticket.operation, case .none = ticket.outcome {
             ticket.outcome = context.dynamicPage(for: ticket)
             // It rests on no partition, and there may be none.
@@ -169,7 +192,15 @@ final class TimerHandler: LoopHandler {
         let before = partitions.value
         _ = partitions.refresh()
         let isWhole = before.all.allSatisfy { partitions.value[$0.number] === $0 }
-        if !isWhole { streams.endAll() }
+        if !isWhole && context.service.remotes == nil { streams.endAll() }
+        noteOwned()
+    }
+
+    /// Has timers without ids go where this server owns partitions.
+    private func noteOwned() {
+        let map = partitions.value
+        let isPartial = !map.all.isEmpty && map.all.count < layout.count
+        reader.owned = isPartial ? PartitionScope(map.all.map(\.number), of: layout) : nil
     }
 
     func socketsWereRead(round: Int) {
@@ -217,9 +248,14 @@ final class TimerHandler: LoopHandler {
     /// Refuses the requests for a partition that this process does not own.
     private func refuseAll(of partition: Int) {
         while let ticket = ready.popFirst(in: partition) ?? long.popFirst(in: partition) {
-            var problem = Problem.elsewhere(owner: context.service.owner)
+            let canMove = !ticket.mayStandInPart && !ticket.isUnderWay
+            if canMove && (scatterAnew(ticket) || forward(ticket)) { continue }
+            var problem = context.elsewhere(ticket)
             // Other partitions may have made their part of it.
-            if ticket.mayStandInPart { problem.standsInPart() }
+            if ticket.mayStandInPart {
+                problem = .elsewhere(owner: context.service.owner)
+                problem.standsInPart()
+            }
             ticket.outcome = .problem(problem)
             respond(ticket)
         }
@@ -234,8 +270,10 @@ final class TimerHandler: LoopHandler {
         for message in inbox.take() { receive(message) }
         resolveWaiting()
         retryHeld()
+        retryDelegated(now: Clocks.monotonic())
         streams.feed()
         stepExports()
+        stepSpreading()
         requestsWereHandled()
     }
 
@@ -268,34 +306,45 @@ final class TimerHandler: LoopHandler {
 
     func streamWritable(_ stream: DetachedStream) {
         if stream.context is ExportStream { return inbox.wake() }
+        if let request = stream.context as? ForwardedRequest { return request.streamWritable() }
         if let stream = stream.context as? EventStream { streams.resume(stream) }
     }
 
     func streamClosed(_ stream: DetachedStream) {
         if let export = stream.context as? ExportStream { exports[export.id] = nil }
+        if let request = stream.context as? ForwardedRequest { request.clientGone() }
         if let stream = stream.context as? EventStream { streams.remove(stream) }
     }
 
     func parkedClosed(_ parked: ParkedAnswer) {
+        if let request = parked.context as? ForwardedRequest { request.clientGone() }
         if let stream = parked.context as? EventStream { streams.remove(stream) }
     }
 
     func drainBegan() {
         isDraining = true
         streams.drain()
+        for request in delegated.values { request.drain() }
         for export in exports.values { export.cancel() }
         exports = [:]
     }
 
-    var deadline: Int64? { streams.nextDeadline }
+    var deadline: Int64? {
+        let next = min(streams.nextDeadline ?? .max, ownerless.isEmpty ? .max : nextOwnerTry)
+        return next == .max ? nil : next
+    }
 
-    func deadlineCame(now: Int64) { streams.deadlineCame(now) }
+    func deadlineCame(now: Int64) {
+        if streams.nextDeadline.map({ now >= $0 }) ?? false { streams.deadlineCame(now) }
+        if !ownerless.isEmpty && now >= nextOwnerTry { retryDelegated(now: now) }
+    }
 
     func tick(now: Int64) {
         heart.beat()
         streams.retryReads()
         cutSilentExports(now: now)
         expireWaiting(now: now)
+        tickDelegated(now: now)
         if !held.isEmpty { inbox.wake() }
     }
 }

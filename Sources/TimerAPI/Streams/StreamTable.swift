@@ -197,6 +197,7 @@ final class StreamTable {
         if let changes, changes == quietSince { return nil }
         var slices: [SliceEvents] = []
         var bytes = 0
+        let begun = seen
         var reading = service.feed.reading(after: seen.position)
         gathering: while bytes < Self.bytesPassed {
             switch reading.next() {
@@ -208,16 +209,16 @@ final class StreamTable {
             case .gone:
                 // The row left memory before this loop saw it, or is damaged: every stream reads on for itself, once it
                 // has been shown the rows passed before.
-                if slices.isEmpty { leaveStep() }
-                break gathering
+                guard slices.isEmpty else { break gathering }
+                leaveStep()
+                return nil
             case .none(let newest):
                 quietSince = changes
-                if !seen.covers(newest) { bytes += 1 }
                 seen.advance(to: newest)
                 break gathering
             }
         }
-        guard bytes > 0 else { return nil }
+        guard !slices.isEmpty || seen > begun else { return nil }
         return StreamPass(over: slices, through: seen, for: channels, siphash: service.siphash)
     }
 

@@ -12,8 +12,6 @@ public struct ClusterStanding: Sendable, Equatable {
     public var owners: [PartitionOwner] = []
     /// How many partitions this node serves.
     public var servedCount = 0
-    /// The position up to which this node's partitions may say "no later record".
-    public var promised: Int64 = 0
     /// The newest row format that may be written; 0 until it is known.
     public var format = 0
     /// How far the node's calendar is ahead of the directory's, in nanoseconds.
@@ -22,6 +20,11 @@ public struct ClusterStanding: Sendable, Equatable {
     public var takeovers = 0
     /// How many partitions were taken from the node.
     public var fenced = 0
+
+    /// How many partitions the node has given to others.
+    public var gives = 0
+    /// Whether the node is to stop and still has partitions that it can give to others.
+    public var isGivingAll = false
 
     /// A node without a session that counts.
     public init(session: Int64) { self.session = session }

@@ -27,12 +27,14 @@ extension Membership {
         }
         dropLost()
         tellOwner()
-        if let reason = reasonToGiveUp() {
+        if let reason = reasonToGiveUp(at: now) {
             steps.append(.report(.sessionGivenUp(session: session, reason: reason)))
             endSession(.departing(isLast: false), at: now)
             return
         }
-        guard !isDraining, !isSkewed, leaseEnd > now.boottime, !hasPaused else { return }
+        forgetOldPreparations(at: now)
+        handOver(at: now)
+        guard !isLeaving, leaseEnd > now.boottime, !hasPaused else { return }
         adoptTaken(at: now)
         takeOver(at: now)
     }
@@ -63,11 +65,13 @@ extension Membership {
         lastTake = now.boottime
         switch answer {
         case .take(.taken(let barrier)):
-            if barrier.epoch > standing.owners[partition].epoch {
+            // The map may have shown the take before its answer came.
+            if barrier.epoch >= standing.owners[partition].epoch {
                 epochsKnown += barrier.epoch - standing.owners[partition].epoch
                 standing.owners[partition] = PartitionOwner(
                     partition: partition, epoch: barrier.epoch, session: session)
                 confirmed.insert(partition)
+                promisedBefore[partition] = nil
                 changedWhileRead.insert(partition)
                 toAdopt[partition] = now.boottime
             }
@@ -85,6 +89,7 @@ extension Membership {
 
     /// Takes `partitions` out of what is served: another node has them.
     mutating func lose(_ partitions: [Int]) {
+        for partition in partitions { gives[partition] = nil }
         held.subtract(partitions)
         confirmed.subtract(partitions)
         standing.fenced += partitions.count
@@ -120,9 +125,12 @@ extension Membership {
     }
 
     /// Why the session must end, if it must.
-    private mutating func reasonToGiveUp() -> String? {
+    private mutating func reasonToGiveUp(at now: ClusterInstant) -> String? {
         let owners = standing.owners
-        if isSkewed && owners.contains(where: { $0.session == session }) { return "the clock of this node is off" }
+        let isGiving = mayGive && now.boottime - skewedAt < MembershipTiming.skewPatience
+        if isSkewed, !isGiving, owners.contains(where: { $0.session == session }) {
+            return "the clock of this node is off"
+        }
         if fencedPartitions.contains(where: { owners[$0].session == session }) {
             return "appends to partitions of this node are refused"
         }
@@ -137,6 +145,7 @@ extension Membership {
         for (partition, time) in toAdopt.sorted(by: { $0.key < $1.key })
         where time <= now.boottime && adopting[partition] == nil {
             toAdopt[partition] = nil
+            preparations[partition] = nil
             adopting[partition] = session
             steps.append(.adopt(standing.owners[partition]))
         }
@@ -153,19 +162,21 @@ extension Membership {
             let isWanted =
                 owner.session == session
                 ? !confirmed.contains(partition) : !live.contains(owner.session) && plan.sessions[partition] == session
-            guard isWanted, !taking.contains(partition), !unblocking.contains(owner.session) else { continue }
+            guard isWanted, gives[partition] == nil, !taking.contains(partition), !unblocking.contains(owner.session)
+            else { continue }
             taking.insert(partition)
             let order = TakeOrder(
                 partition: partition, epoch: owner.epoch, from: owner.session, session: session,
-                clock: CalendarPosition.at(realtime: now.realtime))
+                clock: max(CalendarPosition.at(realtime: now.realtime), promisedBefore[partition] ?? 0))
             call(.take(order), at: now)
         }
     }
 
-    private mutating func currentPlan() -> OwnershipPlan {
+    mutating func currentPlan() -> OwnershipPlan {
         let key = PlanKey(nodes: standing.nodes, firstOwner: standing.owners.first?.session)
         if let plan, plan.key == key { return plan.plan }
         let made = OwnershipPlan(nodes: standing.nodes, firstOwner: key.firstOwner, partitions: partitionCount)
+        if made != plan?.plan { planChangedAt = reconciledAt }
         plan = (key, made)
         return made
     }

@@ -5,17 +5,16 @@ extension Membership {
     /// Sends the session's next call if it is time.
     mutating func sendNext(at now: ClusterInstant) {
         guard !isCallUnderWay, now.boottime >= nextCall else { return }
-        let isLeaving = isDraining || isSkewed
         switch phase {
         case .left: return
         case .joining:
             // What is served for an old session must not be shown under the lease of a new one.
-            guard dropsUnderWay == 0, adopting.isEmpty else { return }
+            guard !hasHostWork else { return }
             call(
                 .join(
                     ClusterNode(
-                        session: session, url: profile.url, reads: profile.reads, speaks: profile.speaks,
-                        skew: standing.skew, isLeaving: isLeaving)), at: now)
+                        session: session, url: profile.url, peer: profile.peer, reads: profile.reads,
+                        speaks: profile.speaks, skew: standing.skew, isLeaving: isLeaving)), at: now)
         case .member:
             lastPromise = max(lastPromise, CalendarPosition.at(realtime: now.realtime + MembershipTiming.promise))
             call(
@@ -51,12 +50,11 @@ extension Membership {
         }
         if !standing.isMember { steps.append(.report(.joined(session: session))) }
         standing.isMember = true
-        standing.promised = beat.promised
         leaseEnd = max(leaseEnd, sent.boottime + MembershipTiming.lease)
         if leaseEnd > now.boottime {
             if !isLeaseShown && hasLostLease { steps.append(.report(.leaseRegained)) }
             (isLeaseShown, hasLostLease) = (true, false)
-            steps.append(.extendLease(until: leaseEnd))
+            steps.append(.extendLease(until: leaseEnd, promised: beat.promised))
         }
         // A view from after the last take shows it; one from before may lack it.
         let isBehind = sent.boottime <= lastTake
@@ -80,10 +78,14 @@ extension Membership {
         leaseEnd = .min
         (isLeaseShown, hasLostLease) = (false, false)
         steps.append(.revokeLease)
-        drop(Array(held))
+        drop(Array(held) + gives.filter { !$0.value.isServing }.keys)
         held = []
+        for partition in preparations.keys.sorted() { forget(partition) }
+        gives = [:]
+        justGave = []
+        giveAfter = [:]
+        promisedBefore = [:]
         standing.isMember = false
-        standing.promised = 0
         lastPromise = 0
         taking = []
         unblocking = []

@@ -2,14 +2,17 @@
 public struct NodeProfile: Sendable, Equatable {
     /// Where it can be reached.
     public var url: String
+    /// Where it takes requests that other nodes forward, as `host:port`; empty where it takes none.
+    public var peer: String
     /// The newest row format that it reads.
     public var reads: Int
     /// The version of what nodes say to each other; 0 where it can't be forwarded to.
     public var speaks: Int
 
     /// Makes a profile; see the members.
-    public init(url: String, reads: Int, speaks: Int) {
+    public init(url: String, peer: String = "", reads: Int, speaks: Int) {
         self.url = url
+        self.peer = peer
         self.reads = reads
         self.speaks = speaks
     }

@@ -43,6 +43,8 @@ public struct LogFold: ~Copyable {
     public private(set) var lastBase: TimeBase?
     /// Position of the newest record.
     public private(set) var head: Int64 = 0
+    /// Position of the newest record that is no beginning of an epoch.
+    public private(set) var lastWritten: Int64 = 0
     /// The newest mark.
     public private(set) var mark = HighWaterMark()
     /// Whether fires, webhooks and changes are stopped.
@@ -90,7 +92,7 @@ public struct LogFold: ~Copyable {
             throw StoreError(.damaged, "the record at position \(orphan) is about a timer that no record defines")
         }
         let header = try decoded.header.get()
-        if header.kind != .barrier { lastBase = header.base }
+        if header.kind != .barrier { (lastBase, lastWritten) = (header.base, row.last) }
         head = row.last
         if row.last > goingThrough { bytes.add(row) }
         self.records += header.records

@@ -7,4 +7,26 @@ public protocol LogReader: AnyObject {
     func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError)
     /// The row that holds `position`, or nil.
     func row(holding position: Int64) throws(StoreError) -> LogRow?
+    /// Follows positions back: hands the row that holds `position` to `body`, then the row that holds the position that
+    /// `body` returned, which is before that row, and so on until `body` returns nil. A store whose single reads cost a round
+    /// trip reads several rows at once where they are likely to be asked for; what it holds of them is bounded.
+    ///
+    /// - Returns: the position that no row holds, if it ended there; nil if `body` ended it.
+    func follow(
+        from position: Int64, _ body: (LogRow) throws(StoreError) -> Int64?
+    ) throws(StoreError) -> Int64?
+}
+
+extension LogReader {
+    /// Reads one row after the other.
+    public func follow(
+        from position: Int64, _ body: (LogRow) throws(StoreError) -> Int64?
+    ) throws(StoreError) -> Int64? {
+        var next = position
+        while let row = try row(holding: next) {
+            guard let further = try body(row) else { return nil }
+            next = further
+        }
+        return next
+    }
 }

@@ -88,8 +88,11 @@ final class Committer: Worker, @unchecked Sendable {
     func retire(_ partition: Partition) {
         partition.leave()
         partition.callCommitter()
-        retirement.wait(for: partition.number)
+        retirement.wait(for: partition)
     }
+
+    /// Has `retire` wait no longer for partitions that have ended. Any thread.
+    func noteEnded() { retirement.note() }
 
     /// Whether a step would find something to do.
     var hasWork: Bool {
@@ -125,7 +128,7 @@ final class Committer: Worker, @unchecked Sendable {
                 continue
             }
             note(partition)
-            if isLast && !isStopping && !isUnfinished(partition) { retire(partition.number) }
+            if isLast && !isStopping && !isUnfinished(partition) { forget(partition) }
         }
         return !isStopping || owned.value.all.contains(where: isUnfinished)
     }
@@ -145,16 +148,18 @@ final class Committer: Worker, @unchecked Sendable {
     }
 
     /// Does nothing more for a partition.
-    private func retire(_ number: Int) {
-        active.remove(number)
-        givenUp.insert(number)
-        retirement.note(number)
+    private func forget(_ partition: Partition) {
+        active.remove(partition.number)
+        givenUp.insert(partition.number)
+        partition.retire()
+        retirement.note()
     }
 
     /// Forgets the partitions that are not here any more, so that they may come again.
     private func forgetMissing() {
         active = active.filter { owned.value[$0] != nil }
-        givenUp = givenUp.filter { number in owned.value[number]?.isLeaving ?? false }
+        // One that has come again may be about to go again.
+        givenUp = givenUp.filter { owned.value[$0]?.isRetired ?? false }
     }
 
     /// Whether records of a partition are still to be committed before the end. Rows that are to be deleted are not: the
@@ -202,6 +207,14 @@ final class Committer: Worker, @unchecked Sendable {
             if outcome == .fenced { end(partition) } else { bytes += partition.advance(outcome, seconds: seconds) }
         }
         noteGrowth(bytes)
+        tellFailures(appending, outcomes)
+    }
+
+    /// Tells of the appends of one call that failed, together: they have one reason.
+    private func tellFailures(_ appending: [Partition], _ outcomes: [AppendOutcome]) {
+        let failed = zip(appending, outcomes).filter { $0.1 != .durable && $0.1 != .fenced }
+        guard let (first, outcome) = failed.first else { return }
+        first.report(.appendFailed(outcome, partitions: failed.map(\.0.number)))
     }
 
     private func noteGrowth(_ bytes: Int) {
@@ -258,16 +271,13 @@ final class Committer: Worker, @unchecked Sendable {
     /// Gives up a partition that another process has taken.
     private func end(_ partition: Partition) {
         partition.end()
-        retire(partition.number)
+        forget(partition)
         partition.report(.fenced(partition: partition.number))
         onFenced(partition.number)
     }
 
     private func recover(_ partition: Partition, at now: Int64, isStopping: Bool) {
         guard !partition.recovery.isWorking else { return }
-        if partition.isHeld, partition.acceptsLoss.exchange(false, ordering: .acquiringAndReleasing) {
-            partition.recovery.acceptLoss()
-        }
         if partition.isHeld { return }
         let isLast = isStopping || partition.isLeaving
         if isLast && partition.isShared && partition.recovery.isPausing { return partition.end() }

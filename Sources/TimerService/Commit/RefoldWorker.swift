@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import TimerCore
 import TimerLog
 
@@ -84,12 +85,13 @@ extension Partition {
         let epoch = request.isReopening ? try store.open().epoch : epoch
         var fold = emptyFold()
         try store.fold(into: &fold)
-        let bytes = fold.bytes
+        let (bytes, written) = (fold.bytes, fold.lastWritten)
         let hasLanded = try isInLog(request.rows.first)
         var state = engine.state(of: fold)
         let newHead = state.head
-        // A log that has lost rows ends before it did.
-        let kept = hasLanded ? request.rows.last?.last ?? head : min(head, newHead)
+        // A log that has lost rows ends before it did, but for what its opening has put there.
+        let end = request.followsLoss ? written : newHead
+        let kept = hasLanded ? request.rows.last?.last ?? head : min(head, end)
         // What landed after all is shown like any commit.
         if hasLanded { hub.publish(request.rows, durableThrough: kept) }
         // Rows of another writer are read from the store.
@@ -97,7 +99,12 @@ extension Partition {
         trim.reset(held: bytes)
         engine.restart(&state, keeping: kept, isLoss: request.followsLoss)
         report(.readAnew(seconds: Double(Clocks.monotonic() - begun) / 1e9))
-        if request.followsLoss { report(.rowsLost(partition: number, after: newHead, through: head)) }
+        if request.followsLoss {
+            // What was accepted before this loss was another one.
+            acceptsLoss.store(engine.configuration.acceptsLosses, ordering: .releasing)
+            losses.add(1, ordering: .relaxed)
+            report(.rowsLost(partition: number, after: written, through: head))
+        }
         return RefoldWorker.Refolded(epoch: epoch, head: newHead)
     }
 

@@ -1,20 +1,17 @@
 import Platform
 
-/// Which partitions the committer has done its last for, for the threads that give them up. Any thread.
+/// Has the threads that give partitions up wait until the committer has done its last for them. Any thread.
 final class Retirement: Sendable {
-    private struct State {
-        var done: Set<Int> = []
-        var isOver = false
+    private let isOver = Guarded(false)
+
+    /// Waits until nothing more is done for `partition`, or until the committer has ended.
+    func wait(for partition: Partition) {
+        isOver.wait { $0 || partition.isRetired || partition.hasEnded ? () : nil }
     }
 
-    private let state = Guarded(State())
-
-    /// Waits until nothing more is done for the partition numbered `number`, or until the committer has ended.
-    func wait(for number: Int) { state.wait { $0.done.remove(number) != nil || $0.isOver ? () : nil } }
-
-    /// Notes that nothing more is done for it.
-    func note(_ number: Int) { state.update { _ = $0.done.insert(number) } }
+    /// Has those that wait look at their partitions.
+    func note() { isOver.update { _ in } }
 
     /// Notes that the committer has ended.
-    func end() { state.update { $0.isOver = true } }
+    func end() { isOver.update { $0 = true } }
 }

@@ -18,8 +18,8 @@ import TimerLog
 /// | settling | the rows never will be | appending again |
 /// | appending again | the rows are on disk | working |
 /// | settling, appending again | the log ends elsewhere | folding |
-/// | folding | the log was folded, and had lost rows that it had promised to keep | holding |
-/// | holding | an operator accepts the loss | probing |
+/// | probing | the probe is on disk, of a log that had lost rows that it had promised to keep | holding |
+/// | holding | an operator accepts the loss | working |
 /// | any but working | its attempt failed | the same, after a pause |
 struct StorageRecovery {
     /// What is next.
@@ -55,6 +55,8 @@ struct StorageRecovery {
     private(set) var task = Task.none
     /// Whether the attempt at hand failed: the next follows a pause.
     private(set) var isPausing = false
+    /// Whether the log has lost rows that it had promised to keep, which no operator has accepted yet.
+    private var hasLoss = false
 
     /// Whether storage works.
     var isWorking: Bool { task == .none }
@@ -102,13 +104,16 @@ struct StorageRecovery {
     }
 
     private mutating func refold(_ rows: [LogRow], followsLoss: Bool) {
+        hasLoss = hasLoss || followsLoss
         task = .fold(
             FoldRequest(isReopening: true, showsDurablePart: false, rows: rows, followsLoss: followsLoss))
     }
 
     /// An operator has accepted that rows are lost.
     mutating func acceptLoss() {
-        if task == .hold { task = .probe }
+        guard task == .hold else { return }
+        hasLoss = false
+        task = .none
     }
 
     /// What became of a further attempt to append the rows.
@@ -137,17 +142,18 @@ struct StorageRecovery {
         isPausing = !isDone
         // What was surely on disk is shown once.
         request.showsDurablePart = false
-        task = !isDone ? .fold(request) : request.followsLoss ? .hold : .probe
+        task = isDone ? .probe : .fold(request)
     }
 
-    /// The probe, of `rows`, was appended, or was not.
+    /// The probe, of `rows`, was appended, or was not. It is written before an operator accepts a loss: it says which versions were
+    /// given, so that a server that is started meanwhile gives none of them again.
     mutating func probed(_ outcome: AppendOutcome, _ rows: [LogRow]) {
         switch outcome {
-        case .durable: task = .none
+        case .durable: task = hasLoss ? .hold : .none
         case .absent: isPausing = true
-        case .unknown, .diverged, .fenced:
-            // What the disk holds must be found out again before the next attempt.
-            task = .fold(FoldRequest(isReopening: true, showsDurablePart: false, rows: rows))
+        // What the disk holds must be found out again before the next attempt.
+        case .diverged(let error): refold(rows, followsLoss: error.kind == .lost)
+        case .unknown, .fenced: refold(rows, followsLoss: false)
         }
     }
 

@@ -2,6 +2,9 @@ import TimerCore
 
 /// What the engine has counted since it started; a snapshot.
 public struct EngineCounters: Sendable {
+    /// Nothing counted.
+    public init() {}
+
     /// Fires by reason, indexed by `EventReason`.
     public var fires = [Int](repeating: 0, count: EventReason.allCases.count)
     /// Events by type, indexed by `EventType.rawValue`.

@@ -117,6 +117,7 @@ extension Engine {
         lock.withLock {
             isStopping = true
             fates.abandon()
+            givenUp.note(after: shownHead, through: batch.givenOut, of: place.number)
             bell.took(batch.requests)
             batch.clear()
         }

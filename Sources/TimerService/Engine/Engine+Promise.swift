@@ -1,24 +1,37 @@
 import Synchronization
 import TimerCore
+import TimerLog
 
 /// What is promised to those who put the records of several partitions into one order.
 extension Engine {
     /// Promises that every record up to the position returned was shown, and that no other will come.
     ///
     /// Where nothing is under way, later records get positions above `position`; otherwise what is returned lies below
-    /// the first record under way. The calendar is not left behind by more than a second. What was promised once stands.
+    /// the first record under way. The calendar is not left behind by more than a second, and where others may take the
+    /// partition, what the lease allows is not exceeded: they begin behind that. What was promised once stands.
     func promise(through position: Int64) -> Int64 {
         if promised.load(ordering: .acquiring) >= position { return position }
         return lock.withLock {
             var through = max(promised.load(ordering: .relaxed), settledHead)
-            if through < position && isSettled {
+            if through < position && isSettled && !batch.isSealed {
                 let now = PositionClock.position(at: instant())
                 // Up to the clock in any case: the next record would be above it all the same.
-                through = max(through, now, min(position, now + Self.promiseLead))
+                let wanted = max(now, min(position, now + Self.promiseLead))
+                through = max(through, min(wanted, lease?.promised ?? .max))
                 batch.skip(to: through + 1)
             }
             promised.store(through, ordering: .releasing)
             return min(position, through)
+        }
+    }
+
+    /// Promises nothing more, for good: the partition is to be another process's. Nothing changes any more.
+    ///
+    /// - Returns: position beyond which nothing was promised, nor given to a record: the next owner begins behind it.
+    func seal() -> Int64 {
+        lock.withLock {
+            isStopping = true
+            return max(batch.seal(), settledHead, promised.load(ordering: .relaxed))
         }
     }
 
@@ -39,7 +52,8 @@ extension Engine {
         let shown = shownHead
         if storageFails { return shown }
         // The batch that was taken last is shown as a whole; where it is lost, this is low.
-        if flightBegan > shown { return flightBegan - 1 }
-        return batch.isEmpty ? shown : max(shown, batch.first - 1)
+        let first = flightBegan > shown ? flightBegan : batch.isEmpty ? 0 : batch.first
+        // Whoever has taken the partition meanwhile may have written below it.
+        return max(shown, min(first - 1, lease?.promised ?? .max))
     }
 }

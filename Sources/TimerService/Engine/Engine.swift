@@ -46,7 +46,9 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Whether the committer knows that there are some.
     var isListed = false
     /// What became of the positions given out.
-    let fates = Fates()
+    let fates: Fates
+    /// Where it notes, when it is given up, of which positions nothing more is learnt.
+    let givenUp: GivenUpPositions
     /// Position of the first record of the batch that the committer took last.
     var flightBegan: Int64 = 0
     /// Position up to which it is promised that no further record comes: see `promise`.
@@ -111,6 +113,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         schedule = shared.schedule
         sockets = shared.sockets
         bounds = shared.bounds
+        givenUp = shared.givenUp
+        fates = Fates(givenUp: shared.givenUp.ranges(of: place.number))
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
         clock = ServiceClock(
             shared.timeSource, after: fold.lastBase, patience: shared.lease == nil ? 0 : Self.takeoverPatience)
@@ -160,6 +164,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         bell.took(batch.requests)
         batch.clear()
         take(&state)
+        // What is read rests on what was left. The row that began an epoch behind it has a position that was given and lost.
+        if isLoss { batch.head = min(batch.head, kept) }
     }
 
     /// Takes over what a log held, in exchange for what was here.

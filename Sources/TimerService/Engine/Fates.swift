@@ -14,7 +14,14 @@ public final class Fates: Sendable {
     /// Positions that were given out and lost, newest last.
     private let lost = Guarded<[ClosedRange<Int64>]>([])
 
+    /// Positions given out by earlier engines of the same partition, which this process gave up before it learnt what became
+    /// of them.
+    private let givenUp: [ClosedRange<Int64>]
+
     private static let lostRangesKept = 64
+
+    /// - Parameter givenUp: by earlier engines of the same partition.
+    init(givenUp: [ClosedRange<Int64>] = []) { self.givenUp = givenUp }
 
     /// Position of the newest record that is on disk.
     var durableHead: Int64 { durable.load(ordering: .acquiring) }
@@ -78,6 +85,7 @@ public final class Fates: Sendable {
     /// - Parameter head: read before the losses, as a loss is noted before a record behind it can be durable.
     private func fate(of positions: ClosedRange<Int64>, within head: Int64) -> Fate {
         if isLost(positions) { return .lost }
+        if !givenUp.isEmpty, givenUp.contains(where: { $0.overlaps(positions) }) { return .unknown }
         if positions.upperBound <= head { return .durable }
         return isAbandoned.load(ordering: .acquiring) ? .unknown : .pending
     }

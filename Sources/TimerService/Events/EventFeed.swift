@@ -2,16 +2,22 @@ import Platform
 import Synchronization
 public import TimerLog
 
-/// The newest rows of all partitions that this process owns, in the order of ids, for streams.
+/// The newest rows of all partitions, in the order of ids, for streams: of those that this process owns, and of others as
+/// their owners tell.
 ///
 /// A row is shown once no partition can have an earlier record: each has shown a later one, or promised that none comes. So
-/// an id alone says how far a stream has come. The log of one partition is shown as its hub has it.
+/// an id alone says how far a stream has come, here and at any other process. The log of one partition is shown as its hub
+/// has it.
 public final class EventFeed: Sendable {
     /// How positions lie.
     let layout: PartitionLayout
     /// The hub of a log that is not divided.
     private let hub: EventHub?
-    private let owned: @Sendable () -> [any EventSource]
+    private let all: @Sendable () -> [any EventSource]
+    /// Whether other processes own partitions: what they have newest is not known at once.
+    private let followsOthers: Bool
+    /// Position up to which somebody wants to be shown everything, whether or not a record stands there.
+    private let wanted = Atomic<Int64>(0)
     private let observers = Guarded<[@Sendable () -> Void]>([])
     private let count = Atomic<UInt64>(0)
 
@@ -26,16 +32,33 @@ public final class EventFeed: Sendable {
         }
     }
 
-    /// A feed of what `owned` returns, by rising numbers.
-    init(_ layout: PartitionLayout, _ owned: @escaping @Sendable () -> [any EventSource]) {
+    /// A feed of all partitions: those in `partitions`, and the others as `remotes` has them. Nothing is shown while nothing is
+    /// known of one of them.
+    convenience init(_ partitions: Published<PartitionMap>, _ remotes: RemotePartitions) {
+        self.init(partitions.value.layout, followsOthers: true) {
+            let owned = partitions.value
+            return owned.isWhole ? owned.all : remotes.completing { owned[$0] }
+        }
+        for source in partitions.value.all { follow(source) }
+        for source in remotes.all { follow(source) }
+    }
+
+    /// A feed of what `all` returns, by rising numbers.
+    convenience init(_ layout: PartitionLayout, _ all: @escaping @Sendable () -> [any EventSource]) {
+        self.init(layout, followsOthers: false, all)
+        if hub == nil { for source in all() { follow(source) } }
+    }
+
+    /// - Parameter followsOthers: other processes own partitions.
+    init(_ layout: PartitionLayout, followsOthers: Bool, _ all: @escaping @Sendable () -> [any EventSource]) {
         self.layout = layout
-        self.owned = owned
-        hub = layout == .single ? owned().first?.hub : nil
-        if hub == nil { for source in owned() { follow(source) } }
+        self.all = all
+        self.followsOthers = followsOthers
+        hub = layout == .single ? all().first?.hub : nil
     }
 
     /// Passes on what the hub of `source`, one of several partitions, tells its observers. Once for each partition that
-    /// comes to this process.
+    /// comes to this process, and for each that it begins to follow.
     func follow(_ source: any EventSource) {
         source.hub.observe { [weak self] in self?.notify() }
     }
@@ -49,17 +72,17 @@ public final class EventFeed: Sendable {
     /// a look costs no more.
     public var changes: UInt64? { hub == nil ? count.load(ordering: .acquiring) : nil }
 
-    /// The partitions owned at present.
-    var sources: [any EventSource] { owned() }
+    /// The partitions as they are at present; none while some can't be shown.
+    var sources: [any EventSource] { all() }
 
     /// The one partition of a log that is not divided.
-    var only: (any EventSource)? { hub == nil ? nil : owned().first }
+    var only: (any EventSource)? { hub == nil ? nil : all().first }
 
-    /// The partition whose log has the record at `position`; nil where this process does not own it.
+    /// The partition whose log has the record at `position`; nil where it can't be shown.
     func owner(ofPosition position: Int64) -> (any EventSource)? {
         if let only { return only }
         let number = layout.partition(ofPosition: position)
-        return owned().first { $0.number == number }
+        return all().first { $0.number == number }
     }
 
     /// Calls `observer` after each publication, and whenever waiting answers may have been resolved. Any thread.
@@ -68,15 +91,29 @@ public final class EventFeed: Sendable {
     }
 
     /// Position up to which every event is shown. It does not move with time alone.
-    public var head: Int64 { hub?.head ?? Self.head(of: owned()) }
+    public var head: Int64 { hub?.head ?? head(of: all()) }
 
     /// The newest position that was published.
-    public var newest: Int64 { hub?.head ?? Self.newest(of: owned()) }
+    public var newest: Int64 { hub?.head ?? Self.newest(of: all()) }
+
+    /// Where a replay ends that is to show everything up to `position`: it comes there once every partition has caught up. A
+    /// partition whose storage fails keeps it waiting: what was answered about others is not to be missing.
+    public func end(of position: Int64) -> Int64 {
+        guard followsOthers else { return min(position, newest) }
+        // Another process may have answered with something that is not known here yet: its promise tells.
+        if position > wanted.max(position, ordering: .acquiringAndReleasing).oldValue { notify() }
+        return position
+    }
 
     /// As `head`, of `sources`.
-    static func head(of sources: [any EventSource]) -> Int64 {
-        let newest = newest(of: sources)
-        return sources.reduce(newest) { min($0, $1.known(through: newest)) }
+    func head(of sources: [any EventSource]) -> Int64 {
+        let goal = goal(of: sources)
+        return sources.reduce(goal) { min($0, $1.known(through: goal)) }
+    }
+
+    /// Position up to which the partitions are asked for promises: the newest of any, and what somebody wants to be shown.
+    private func goal(of sources: [any EventSource]) -> Int64 {
+        sources.isEmpty ? 0 : max(Self.newest(of: sources), wanted.load(ordering: .acquiring))
     }
 
     /// The newest position that was published.
@@ -84,7 +121,7 @@ public final class EventFeed: Sendable {
 
     /// Whether every row after `position` is in memory.
     public func holds(after position: Int64) -> Bool {
-        hub?.holds(after: position) ?? owned().allSatisfy { $0.hub.holds(after: position) }
+        hub?.holds(after: position) ?? all().allSatisfy { $0.hub.holds(after: position) }
     }
 
     /// The row that holds `position`, where it is in memory.
@@ -94,11 +131,15 @@ public final class EventFeed: Sendable {
     /// list or stream was, so that it is never `lost`, and nothing has to be looked up.
     public func standing(of position: Int64) -> EventHub.Standing { hub?.standing(of: position) ?? .given }
 
-    /// Whether a client may know `position`, which is above every event that this process knows of: with several partitions
-    /// it may be a watermark by the clock of another process.
-    public func mayLead(_ position: Int64) -> Bool {
-        guard hub == nil, let now = owned().first?.clockPosition else { return false }
-        return position <= now + Self.clockSkew
+    /// Whether a client may know `position`, which is above what it asks for has come to: with several partitions it may be the
+    /// id of an event in another one, or a watermark that another process gave by its own clock. Nil while some
+    /// partition can't be shown: nobody knows here what was given.
+    public func mayLead(_ position: Int64) -> Bool? {
+        guard hub == nil else { return false }
+        let sources = all()
+        guard let first = sources.first else { return nil }
+        // The calendar may lie behind what was given: after a take-over, or where it was set back.
+        return position <= max(first.clockPosition + Self.clockSkew, Self.newest(of: sources))
     }
 
     /// Clocks differ by so many positions at most.
@@ -117,7 +158,8 @@ public final class EventFeed: Sendable {
     /// Begins to read what memory has behind `position`. For one thread, and not for long: it keeps what it was begun with.
     public func reading(after position: Int64) -> FeedReading {
         if let hub { return FeedReading(hub, after: position) }
-        return FeedReading(MergedReading(owned(), layout, after: position))
+        let sources = all()
+        return FeedReading(MergedReading(sources, layout, after: position, wanted: wanted.load(ordering: .acquiring)))
     }
 }
 

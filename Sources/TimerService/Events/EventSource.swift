@@ -6,17 +6,26 @@ protocol EventSource: AnyObject, Sendable {
     var number: Int { get }
     /// Its newest rows.
     var hub: EventHub { get }
-    /// Its log.
-    var store: any LogStore { get }
+    /// Whether another process owns it.
+    var isRemote: Bool { get }
     /// Position of the present instant.
     var clockPosition: Int64 { get }
+    /// Makes a reader of its log.
+    func makeReader() throws(StoreError) -> any LogReader
     /// Promises that the hub has every record up to the position returned, and that no other will come: see
     /// `Engine.promise`.
     func promise(through position: Int64) -> Int64
 }
 
+extension EventSource {
+    /// This process owns it.
+    var isRemote: Bool { false }
+}
+
 extension Partition: EventSource {
     var clockPosition: Int64 { engine.clockPosition }
+
+    func makeReader() throws(StoreError) -> any LogReader { try store.makeReader() }
 
     func promise(through position: Int64) -> Int64 { engine.promise(through: position) }
 }

@@ -4,12 +4,15 @@ import TimerLog
 struct MergedReading {
     private let sources: [any EventSource]
     private var merge: SliceMerge
+    /// Position up to which everything is asked for, whether or not a record stands there.
+    private let wanted: Int64
     /// Whether rows of some partition left memory before they were read.
     private var isBehind = false
 
     /// Begins behind `position`.
-    init(_ sources: [any EventSource], _ layout: PartitionLayout, after position: Int64) {
+    init(_ sources: [any EventSource], _ layout: PartitionLayout, after position: Int64, wanted: Int64 = 0) {
         self.sources = sources
+        self.wanted = wanted
         merge = SliceMerge(layout, numbers: sources.map(\.number), after: position)
         for index in sources.indices { look(index) }
     }
@@ -20,7 +23,8 @@ struct MergedReading {
         if !isBehind { askForPromises() }
         if isBehind {
             // While the other partitions are waited for, what is gone is not missed yet.
-            let head = EventFeed.head(of: sources)
+            let newest = EventFeed.newest(of: sources)
+            let head = sources.reduce(newest) { min($0, $1.known(through: newest)) }
             return head > merge.position ? .gone : .none(newest: head)
         }
         guard let taken = merge.take() else { return .none(newest: merge.watermark) }
@@ -40,12 +44,18 @@ struct MergedReading {
     }
 
     /// Has the partitions without rows promise that nothing comes before the end of the next row; where there is none,
-    /// before the newest position of any.
+    /// before the newest position of any. Another process is asked for the newest at once: its answer comes later.
     private mutating func askForPromises() {
-        let wanted = merge.nextRow?.last ?? EventFeed.newest(of: sources)
+        var newest: Int64?
+        let next = merge.nextRow?.last
         for index in sources.indices {
-            guard case .none(let through) = merge.heads[index], through < wanted else { continue }
-            look(index, promised: sources[index].promise(through: wanted))
+            guard case .none(let through) = merge.heads[index], next.map({ through < $0 }) ?? true else { continue }
+            var goal = next ?? 0
+            if next == nil || sources[index].isRemote {
+                newest = newest ?? max(wanted, EventFeed.newest(of: sources))
+                goal = max(goal, newest ?? 0)
+            }
+            if through < goal { look(index, promised: sources[index].promise(through: goal)) }
         }
     }
 }

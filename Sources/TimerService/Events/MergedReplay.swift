@@ -8,6 +8,8 @@ struct MergedReplay {
         let reader: any LogReader
         /// Position after which every row was in memory before the read began.
         let floor: Int64
+        /// What was read together with the other partitions and is not looked at yet.
+        var portion: LogPortion?
         /// Rows that were read and are not in the merge yet, the next one last.
         var rows: [LogRow] = []
         /// Everything up to here was read.
@@ -20,6 +22,7 @@ struct MergedReplay {
 
     private var parts: [Part] = []
     private var merge: SliceMerge
+    private let volume: (any LogVolume)?
     private let end: Int64
     /// Bytes of rows that are read in all, and of one partition at once.
     private let bytes: Int
@@ -32,8 +35,9 @@ struct MergedReplay {
     ///   - bytes: bytes of rows that are read in all, roughly.
     init(
         _ sources: [any EventSource], _ layout: PartitionLayout, after position: Int64, end: Int64,
-        bytes: Int = Replayer.bytesARead, _ readers: ReplayReaders
+        bytes: Int = Replayer.bytesARead, _ readers: ReplayReaders, _ volume: (any LogVolume)? = nil
     ) throws(StoreError) {
+        self.volume = volume
         self.end = end
         self.bytes = bytes
         portion = bytes / max(1, sources.count)
@@ -44,6 +48,12 @@ struct MergedReplay {
                     source: source, reader: try readers.reader(of: source), floor: source.hub.floor,
                     readThrough: position))
         }
+        guard position < end else { return }
+        // The volume reads together what it has open.
+        let own = sources.indices.filter { !sources[$0].isRemote }
+        let starts = own.map { (partition: sources[$0].number, position: position + 1) }
+        guard !own.isEmpty, let portions = try volume?.portions(from: starts, bytes: portion) else { return }
+        for (index, portion) in zip(own, portions) { parts[index].portion = portion }
     }
 
     /// Reads what there is.
@@ -75,7 +85,11 @@ struct MergedReplay {
         var rows: [LogRow] = []
         var bytes = 0
         var endsStore = true
-        if begun < end {
+        if begun < end, let portion = try nextPortion(index) {
+            rows = portion.rows
+            endsStore = portion.endsLog
+            if let place = rows.firstIndex(where: { $0.last >= end }) { rows.removeSubrange((place + 1)...) }
+        } else if begun < end {
             try parts[index].reader.read(from: begun + 1) { row in
                 rows.append(row)
                 bytes += row.data.count
@@ -96,6 +110,14 @@ struct MergedReplay {
             takeMemory(index, &rows)
         }
         parts[index].rows = rows.reversed()
+    }
+
+    /// The next rows of the partition at `index`, where the volume reads them.
+    private mutating func nextPortion(_ index: Int) throws(StoreError) -> LogPortion? {
+        if let known = parts[index].portion.take() { return known }
+        if parts[index].source.isRemote { return nil }
+        let start = (partition: parts[index].source.number, position: parts[index].readThrough + 1)
+        return try volume?.portions(from: [start], bytes: portion)?.first
     }
 
     /// Goes on behind the end of a store with the rows in memory.

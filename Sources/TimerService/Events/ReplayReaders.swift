@@ -10,7 +10,7 @@ final class ReplayReaders {
     /// The reader of a partition's store.
     func reader(of source: any EventSource) throws(StoreError) -> any LogReader {
         if let known = readers[source.number], known.source === source { return known.reader }
-        let reader = try source.store.makeReader()
+        let reader = try source.makeReader()
         readers[source.number] = (source, reader)
         return reader
     }
@@ -27,6 +27,14 @@ final class ReplayReaders {
     func storedRow(holding position: Int64) throws(StoreError) -> LogRow? {
         guard let source = feed.owner(ofPosition: position) else { return nil }
         return try reader(of: source).row(holding: position)
+    }
+
+    /// Follows a timer's events back, as `LogReader.follow` does, through what is on disk: they all stand in one partition.
+    func follow(
+        from position: Int64, _ body: (LogRow) throws(StoreError) -> Int64?
+    ) throws(StoreError) -> Int64? {
+        guard let source = feed.owner(ofPosition: position) else { return position }
+        return try reader(of: source).follow(from: position, body)
     }
 
     /// Lets go of the readers of partitions that have left.

@@ -32,8 +32,34 @@ extension Replayer {
         var next: Int64
         let since: Int64
         var history = History()
-        /// Events since the last mark.
+        /// Events passed so far.
         var passed = 0
+
+        /// Whether there is more to follow.
+        var goesOn: Bool { next > since }
+
+        /// Follows so many events at most.
+        mutating func walk(_ readers: ReplayReaders, events: Int) throws(StoreError) {
+            guard goesOn else { return }
+            let end = passed + events
+            let missing = try readers.follow(from: next) { row throws(StoreError) in
+                let links = try EventLinks(row)
+                repeat { pass(to: links.previous(of: next)) } while goesOn && passed < end && links.holds(next)
+                return goesOn && passed < end ? next : nil
+            }
+            guard missing != nil else { return }
+            history.isExpired = true
+            next = 0
+        }
+
+        /// Passes the event at `next`; the one before it is at `previous`.
+        private mutating func pass(to previous: Int64) {
+            if passed % History.stride == 0 { history.marks.append(next) }
+            passed += 1
+            history.oldest = next
+            next = previous
+            history.isWhole = previous == 0
+        }
     }
 
     private func readSlice(
@@ -41,27 +67,12 @@ extension Replayer {
     ) {
         enqueueSlice { [self] readers in
             var progress = begun
-            var links = EventLinks()
             do throws(StoreError) {
-                for _ in 0..<Self.sliceEvents where progress.next > progress.since {
-                    if !links.holds(progress.next) {
-                        guard let row = try readers.storedRow(holding: progress.next) else {
-                            progress.history.isExpired = true
-                            progress.next = 0
-                            break
-                        }
-                        links = try EventLinks(row)
-                    }
-                    if progress.passed % History.stride == 0 { progress.history.marks.append(progress.next) }
-                    progress.passed += 1
-                    progress.history.oldest = progress.next
-                    progress.next = links.previous(of: progress.next)
-                    progress.history.isWhole = progress.next == 0
-                }
+                try progress.walk(readers, events: Self.sliceEvents)
             } catch {
                 return reply(.failure(error))
             }
-            if progress.next > progress.since { return readSlice(progress, reply) }
+            if progress.goesOn { return readSlice(progress, reply) }
             progress.history.marks.reverse()
             reply(.success(progress.history))
         }

@@ -25,12 +25,16 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
 
     private let state = Guarded(State())
     private let feed: EventFeed
+    private let volume: (any LogVolume)?
 
     /// Threads that replay.
     static let threadCount = 2
 
-    /// Reads the rows of the partitions of `feed`.
-    init(_ feed: EventFeed) { self.feed = feed }
+    /// Reads the rows of the partitions of `feed`, those of several in one go where `volume` can.
+    init(_ feed: EventFeed, in volume: (any LogVolume)? = nil) {
+        self.feed = feed
+        self.volume = volume
+    }
 
     /// Works until `stop`, which leaves undone what was not begun. The body of its threads.
     func run() {
@@ -69,7 +73,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     ) {
         // Before the read: rows that come meanwhile are in memory.
         let floor = feed.only?.hub.floor ?? 0
-        enqueue { [feed] readers in
+        enqueue { [feed, volume] readers in
             reply(
                 Result { () throws(StoreError) in
                     if let only = feed.only {
@@ -82,7 +86,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
                         return StoredSlices(slices: [], through: position, isWhole: false)
                     }
                     var replay = try MergedReplay(
-                        read, feed.layout, after: position, end: EventFeed.head(of: all), readers)
+                        read, feed.layout, after: position, end: feed.head(of: all), readers, volume)
                     return try replay.read()
                 })
         }
@@ -112,37 +116,35 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         reply: @escaping @Sendable (Result<StoredSlices, StoreError>) -> Void
     ) {
         enqueue { readers in
-            var positions: [Int64] = []
-            var next = newest
-            var links = EventLinks()
-            var found = StoredSlices(slices: [], through: position)
-            do throws(StoreError) {
-                while next > position {
-                    if !links.holds(next) {
-                        guard let row = try readers.storedRow(holding: next) else {
-                            found.isWhole = false
-                            break
-                        }
-                        links = try EventLinks(row)
-                        positions.append(next)
-                    }
-                    next = links.previous(of: next)
-                }
-                var bytes = 0
-                for position in positions.reversed() where bytes < Self.bytesARead {
-                    guard let row = try readers.storedRow(holding: position) else {
-                        found.isWhole = false
-                        continue
-                    }
-                    found.slices.append(RowSlice(row))
-                    found.through = row.last
-                    bytes += row.data.count
-                }
-                reply(.success(found))
-            } catch {
-                reply(.failure(error))
-            }
+            reply(Result { () throws(StoreError) in try Self.rows(ofEventsTo: newest, after: position, readers) })
         }
+    }
+
+    private static func rows(
+        ofEventsTo newest: Int64, after position: Int64, _ readers: ReplayReaders
+    ) throws(StoreError) -> StoredSlices {
+        var next = newest
+        // The newest first. Those that are more than one read may hold have their data dropped, the newest first: they are
+        // read again when their turn comes.
+        var rows: [LogRow] = []
+        var dropped = 0
+        var bytes = 0
+        guard next > position else { return StoredSlices(slices: [], through: position) }
+        let missing = try readers.follow(from: next) { row throws(StoreError) in
+            let links = try EventLinks(row)
+            repeat { next = links.previous(of: next) } while next > position && links.holds(next)
+            rows.append(row)
+            bytes += row.data.count
+            while bytes - rows[dropped].data.count >= bytesARead {
+                bytes -= rows[dropped].data.count
+                rows[dropped].data = []
+                dropped += 1
+            }
+            return next > position ? next : nil
+        }
+        return StoredSlices(
+            slices: rows[dropped...].reversed().map { RowSlice($0) },
+            through: rows.isEmpty ? position : rows[dropped].last, isWhole: missing == nil)
     }
 
     /// Reads the answers, or parts of one, at `positions`; nil where one is gone.

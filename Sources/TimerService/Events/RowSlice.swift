@@ -26,9 +26,15 @@ public struct RowSlice: Sendable, Equatable {
     /// Whether it is all of its row.
     public var isWhole: Bool { first == row.first && last == row.last }
 
-    /// Bytes of the row's data, in proportion.
+    /// Bytes of the row's data, in proportion to its records; at least 1.
     public var byteCount: Int {
         if isWhole { return row.data.count }
-        return Int(Double(row.data.count) * Double(last - first + 1) / Double(row.last - row.first + 1))
+        let records = places(through: last) - places(through: first - 1)
+        return max(1, Int(Double(row.data.count) * Double(records) / Double(row.span)))
+    }
+
+    /// How many of the row's places for records lie up to `position`, which is at most its last.
+    private func places(through position: Int64) -> Int64 {
+        position < row.first ? 0 : (position - row.first) / row.stride + 1
     }
 }

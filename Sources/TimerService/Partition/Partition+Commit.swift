@@ -19,7 +19,7 @@ extension Partition {
     }
 
     /// Whether nothing changes before an operator accepts that the log has lost rows.
-    var isHeld: Bool { recovery.task == .hold }
+    var isHeld: Bool { recovery.task == .hold && !acceptsLoss.load(ordering: .acquiring) }
 
     /// Whether the committer is to trim the log.
     private var hasTrimming: Bool { !isShared && trim.hasWork }
@@ -141,6 +141,7 @@ extension Partition {
         } catch {
             report(.storageStillFailing(error))
         }
+        report(.appendFailed(.unknown(error), partitions: [number]))
         fail(.unknown(error))
     }
 }

@@ -11,7 +11,6 @@ extension Partition {
     /// Begins to recover: no changes are taken meanwhile.
     func fail(_ outcome: AppendOutcome) {
         engine.advance(.failed)
-        report(.appendFailed(outcome))
         if isShared { return recovery.sharedAppendFailed(outcome, tail.rows) }
         let wereShown = engine.showsEarly
         if wereShown { showRest() }
@@ -44,7 +43,8 @@ extension Partition {
             guard let result else { return }
             finishFold(result)
         case .probe: probe()
-        case .settle, .appendAgain, .hold: return
+        case .hold: if acceptsLoss.exchange(false, ordering: .acquiringAndReleasing) { recovery.acceptLoss() }
+        case .settle, .appendAgain: return
         }
         if recovery.isPausing { pausedUntil = Clocks.monotonic() + pause }
         if recovery.isWorking { workAgain() }
@@ -52,7 +52,7 @@ extension Partition {
 
     func workAgain() {
         engine.advance(.recovered)
-        report(.storageRecovered)
+        report(.storageRecovered(partition: number))
         hub.notify()
     }
 
@@ -94,10 +94,7 @@ extension Partition {
             tail.epoch = refolded.epoch
             tail.clear(head: refolded.head)
             hub.notify()
-            // What was accepted before this loss was another one.
-            acceptsLoss.store(engine.configuration.acceptsLosses, ordering: .releasing)
             recovery.folded(true)
-            if isHeld { losses.add(1, ordering: .relaxed) }
         case .failure(let error):
             isFenced = error.kind == .fenced
             report(.storageStillFailing(error))

@@ -37,6 +37,7 @@ public final class Partition: @unchecked Sendable {
     let losses = Atomic<Int>(0)
     private let leaving = Atomic<Bool>(false)
     private let ended = Atomic<Bool>(false)
+    private let retired = Atomic<Bool>(false)
     /// Whether other processes may write the log too: see `LogVolume.isShared`.
     let isShared: Bool
     /// Threads that read the store, so that nobody closes it meanwhile.
@@ -128,6 +129,12 @@ public final class Partition: @unchecked Sendable {
 
     /// Has nothing begin any more.
     func leave() { leaving.store(true, ordering: .releasing) }
+
+    /// Whether the committer has done its last for it.
+    var isRetired: Bool { retired.load(ordering: .acquiring) }
+
+    /// Notes that the committer has done its last for it.
+    func retire() { retired.store(true, ordering: .releasing) }
 
     /// Whether it is another process's, or given up: nothing more of it is written.
     var hasEnded: Bool { ended.load(ordering: .acquiring) }

@@ -8,6 +8,8 @@ final class SharedParts: Sendable {
     let sockets = SocketReaders()
     /// What all of them together may hold.
     let bounds: SharedBounds
+    /// What engines that were given up had under way.
+    let givenUp = GivenUpPositions()
     /// The committer's.
     let bell: CommitBell
     let timeSource: any TimeSource

@@ -6,15 +6,15 @@ public enum ServiceEvent: Sendable {
     case recovered(timers: Int, records: Int, seconds: Double)
     /// The time zones' data have changed since the log was written: so many cron timers were planned anew.
     case timeZonesChanged(timers: Int)
-    /// An append failed; changes are refused until storage works again.
-    case appendFailed(AppendOutcome)
+    /// An append of some partitions failed; changes of their timers are refused until storage works again.
+    case appendFailed(AppendOutcome, partitions: [Int])
     /// Storage failed again while it was being brought back.
     case storageStillFailing(StoreError)
     /// What is held of a log was dropped and read from storage again, as what became of an append was not known or not as
     /// expected.
     case readAnew(seconds: Double)
-    /// Changes are taken again.
-    case storageRecovered
+    /// Changes of a partition's timers are taken again.
+    case storageRecovered(partition: Int)
     /// The storage has lost rows of a partition that it had promised to keep, those after one position through another. Until
     /// `acceptLoss` nothing of the partition changes.
     case rowsLost(partition: Int, after: Int64, through: Int64)

@@ -7,25 +7,33 @@ public import Webhooks
 /// The service without its network face: the log opened and folded, and the threads that fire, commit, replay, compact
 /// and watch.
 public final class TimerService: Sendable {
-    private let volume: any LogVolume
+    let volume: any LogVolume
     /// The partitions that this process owns.
     public let partitions: Published<PartitionMap>
     /// The newest rows of all partitions in one order, for streams.
     public let feed: EventFeed
     /// Older rows.
     public let replayer: Replayer
+    /// The processes that follow the partitions of this one.
+    public let followers: Followers
+    /// The partitions of other processes, where this one follows them; nil: its streams need all partitions here.
+    public let remotes: RemotePartitions?
     /// Watches the loops.
     public let watchdog: LoopWatchdog
     /// Hashes for keys made outside of the locks: one secret for all partitions, fixed for the life of the volume.
     public let siphash: SipHash
     let configuration: EngineConfiguration
     let shared: SharedParts
-    private let gate: ChangeGate
-    private let committer: Committer
-    private let compactor: Compactor
-    private let dispatcher: Dispatcher?
+    let gate: ChangeGate
+    let committer: Committer
+    let compactor: Compactor
+    let dispatcher: Dispatcher?
     private let workers: WorkerGroup
-    private let report: @Sendable (ServiceEvent) -> Void
+    let report: @Sendable (ServiceEvent) -> Void
+    /// Logs that are read before their partitions come.
+    let followed = FollowedLogs()
+    /// Partitions between two owners, this process the one before.
+    let handovers = Guarded<Set<Int>>([])
     /// This process's place among those that share the storage; nil where it is alone.
     public let place: (any ClusterPlace)?
 
@@ -52,8 +60,10 @@ public final class TimerService: Sendable {
     /// - Parameters:
     ///   - numbers: of the partitions that this process owns from its start on; nil: all.
     ///   - place: among the processes that share the volume; nil where this one is alone.
+    ///   - followsOthers: its streams show the partitions of other processes too, as `FeedLink`s tell of them.
     public init(
         volume: any LogVolume, owning numbers: [Int]? = nil, place: (any ClusterPlace)? = nil,
+        followsOthers: Bool = false,
         configuration: EngineConfiguration,
         alarm: any Alarm = TimerFDAlarm(),
         timeSource: any TimeSource = SystemTime(), recovery: Heartbeat = Heartbeat(name: "recovery"),
@@ -83,8 +93,13 @@ public final class TimerService: Sendable {
         siphash = SipHash(secret: volume.secret ?? owned.first?.secret ?? [])
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
-        feed = EventFeed(partitions, onlyWhole: place != nil)
-        replayer = Replayer(feed)
+        remotes = followsOthers ? RemotePartitions(of: volume, owned: owned.map(\.number), timeSource) : nil
+        feed =
+            remotes.map { [partitions] in EventFeed(partitions, $0) }
+            ?? EventFeed(partitions, onlyWhole: place.map { !$0.isSpread } ?? false)
+        followers = Followers(partitions, lease: place?.lease)
+        for partition in owned { followers.watch(partition) }
+        replayer = Replayer(feed, in: volume)
         watchdog = LoopWatchdog(report: report)
         let committer = Committer(
             volume, partitions, shared.bell, durability: configuration.durability, lease: place?.lease)
@@ -114,69 +129,6 @@ public final class TimerService: Sendable {
         workers.start()
     }
 
-    /// Takes a further partition over: opens its log, folds it, and has all workers serve it. Returns once that is so.
-    /// Others are served meanwhile. Any thread but the service's own, while the service runs.
-    ///
-    /// - Parameters:
-    ///   - number: of a partition that this process does not own.
-    ///   - moved: called now and then on the way.
-    /// - Throws: as `init`, for this one partition.
-    /// - Returns: the partition; nil where the service stops.
-    @discardableResult
-    public func adopt(_ number: Int, moved: () -> Void = {}) throws(StoreError) -> Partition? {
-        let log = try RecoveredLog.recover(
-            volume.store(number), configuration, hashPrefix: volume.layout.hashPrefix(of: number), isAhead: true,
-            moved: moved)
-        let partition = Partition(
-            log, place: PartitionPlace(number, of: volume.layout), configuration: configuration, shared: shared,
-            isShared: volume.isShared, moved: moved, report: report)
-        do throws(StoreError) { try partition.checkZones() } catch {
-            discard(partition)
-            throw error
-        }
-        dispatcher?.watch(partition)
-        feed.follow(partition)
-        guard gate.admit(partition) else {
-            discard(partition)
-            return nil
-        }
-        // What was recorded before the committer knew of it.
-        partition.callCommitter()
-        let replanned = partition.engine.replanCron()
-        if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
-        partition.engine.callFireLoop()
-        return partition
-    }
-
-    /// Gives a partition up: it takes no further changes, what it has is committed, no worker serves it any more, and its log
-    /// is closed. Returns once that is so; where its storage fails, what is not on disk is given up. Others are served
-    /// meanwhile. Any thread but the service's own, while the service runs; one call for one partition at a time.
-    ///
-    /// - Returns: the position of its newest record on disk; nil where this process does not own it.
-    @discardableResult
-    public func release(_ number: Int) -> Int64? {
-        guard let partition = partitions.value[number] else { return nil }
-        partition.engine.close()
-        committer.retire(partition)
-        gate.dismiss(number)
-        compactor.nudge()
-        dispatcher?.wake()
-        discard(partition)
-        return partition.engine.durableHead
-    }
-
-    /// Ends partitions at once, as another process owns them or may: nothing more of them is committed or shown, and who waits
-    /// for a change is told that its outcome is not known. Their logs are closed once nobody reads them. Any thread but the
-    /// service's own.
-    public func drop(_ numbers: [Int]) {
-        let dropped = numbers.compactMap { partitions.value[$0] }
-        for partition in dropped { partition.end() }
-        for partition in dropped { gate.dismiss(partition.number) }
-        compactor.nudge()
-        dispatcher?.wake()
-        for partition in dropped { discard(partition) }
-    }
-
     /// How often logs were found to have lost rows that their storage had promised to keep.
     public var losses: Int { partitions.value.all.reduce(0) { $0 + $1.losses.load(ordering: .relaxed) } }
 
@@ -191,12 +143,6 @@ public final class TimerService: Sendable {
     /// Has `body` called with the number of each partition that another process is found to have taken; it drops it then.
     /// Before `start`.
     public func onFenced(_ body: @escaping @Sendable (Int) -> Void) { committer.onFenced = body }
-
-    private func discard(_ partition: Partition) {
-        partition.close()
-        partition.engine.leave()
-        shared.schedule.forget(partition.number)
-    }
 
     /// Notes what the server listens on, where no webhook may go.
     public func refuseDeliveries(to listeners: [AddressPolicy.Listener]) { dispatcher?.refuse(listeners) }
@@ -223,8 +169,8 @@ public final class TimerService: Sendable {
     /// Whether this process may answer for the partitions that it owns.
     public var standing: Standing {
         guard let place else { return .serving }
-        // One process owns all partitions: what is about several of them has no answer before, or once some are gone.
-        if !ownsAll { return .standby(owner: place.owner) }
+        // Where one process owns all partitions, what is about several of them has no answer before, or once some are gone.
+        if !place.isSpread && !ownsAll { return .standby(owner: place.owner) }
         return place.lease.isValid ? .serving : .leaseOver
     }
 

@@ -194,7 +194,7 @@ final class LogCompaction {
 
     /// One way through the rows of kicks, oldest first.
     private struct KickPass {
-        /// Rows up to here are done: what was needed of them stands in later ones.
+        /// Rows up to here are done: what was needed of them stands in later ones. But for one that further rows may join.
         var through: Int64 = 0
         /// Where it ends; nil when none is under way.
         var end: Int64?
@@ -245,6 +245,8 @@ final class LogCompaction {
         // Who reads rows next finds them replaced.
         guard wait(restarts, until: { !partition.trim.isReplacing }) else { return false }
         pass.through = last
+        // The row that takes the place of the last run is read once more, so that rows of kicks which follow it join it.
+        if let run = runs.last, runEnd == last, run.count > 1 || isOver { pass.through = run[0].previous }
         if isOver {
             pass.end = nil
             pass.bytesLeft = partition.trim.bytes.kicks

@@ -3,6 +3,6 @@ import ArgumentParser
 /// `timerd cluster …`.
 struct Cluster: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Decide what servers on one PostgreSQL database can't decide by themselves.",
-        subcommands: [ClusterAcceptLoss.self])
+        abstract: "Look at several servers on one PostgreSQL database, and decide what they can't.",
+        subcommands: [ClusterStatus.self, ClusterShowMap.self, ClusterAcceptLoss.self])
 }

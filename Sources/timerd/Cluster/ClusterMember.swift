@@ -19,11 +19,14 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     /// Called now and then while a log is read.
     private let moved: @Sendable () -> Void
     private let state = Guarded(State())
+    private let routeWatch = RouteWatch()
 
     /// How many logs are read at once.
     private static let adopters = 2
     /// How long a stop waits for the database to note that this server has left.
     static let leaveSeconds = 2.0
+    /// How long a stop waits at most until other servers have all partitions, where they can be given.
+    static let giveSeconds = 10.0
     /// Between two looks who serves, in nanoseconds.
     private static let settlingPause: Int64 = 10_000_000
 
@@ -45,16 +48,25 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     private var standing: ClusterStanding? { state.withLock { $0.loop }?.standing }
 
     var owner: String? { standing?.ownerURL() }
+    var map: ClusterMap? {
+        guard let loop = state.withLock({ $0.loop }) else { return nil }
+        let standing = loop.standing
+        return ClusterMap(session: standing.session, url: loop.url, nodes: standing.nodes, owners: standing.owners)
+    }
+    var routes: Published<ClusterRoutes> { routeWatch.routes }
+    func observeRoutes(_ body: @escaping @Sendable () -> Void) { routeWatch.observe(body) }
     var takeovers: Int { standing?.takeovers ?? 0 }
     var fenced: Int { standing?.fenced ?? 0 }
 
     /// Joins the cluster, whose partitions `service` serves from then on as they come.
     ///
-    /// - Parameter url: where this server is reached.
-    func join(_ service: TimerService, at url: String, _ address: PostgresAddress) {
+    /// - Parameters:
+    ///   - url: where this server is reached.
+    ///   - peer: where it takes forwarded requests; empty where it takes and forwards none.
+    func join(_ service: TimerService, at url: String, peer: String, _ address: PostgresAddress) {
+        let profile = NodeProfile(url: url, peer: peer, reads: Int(BatchHeader.format), speaks: 0)
         let membership = Membership(
-            NodeProfile(url: url, reads: Int(BatchHeader.format), speaks: 0), partitions: volume.layout.count,
-            at: ClusterInstant.current(), newSession: Self.newSession)
+            profile, partitions: volume.layout.count, at: ClusterInstant.current(), newSession: Self.newSession)
         let loop = MembershipLoop(membership, lease: lease, host: self) { PostgresDirectory(address) }
         service.onFenced { [weak loop] number in loop?.fenced(number) }
         state.withLock { state in
@@ -62,6 +74,7 @@ final class ClusterMember: ClusterPlace, PartitionHost {
             state.loop = loop
         }
         loop.start(adopters: Self.adopters)
+        if !peer.isEmpty { routeWatch.start(loop) }
     }
 
     /// Waits until it is known who serves, or until `isStopping`.
@@ -100,12 +113,14 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     /// Between two looks whether a loss is accepted, in nanoseconds.
     private static let acceptancePause: Int64 = 1_000_000_000
 
-    /// Takes nothing more; the partitions that it has stay until `leave`.
-    func drain() { state.withLock { $0.loop }?.drain() }
+    /// Takes nothing more. Where other servers can be given partitions, gives them all, for some seconds at most; what it still
+    /// has stays until `leave`.
+    func drain() { state.withLock { $0.loop }?.drain(seconds: Self.giveSeconds) }
 
     /// Leaves the cluster, so that others may take its partitions at once. Waits up to `seconds` for that.
     func leave(seconds: Double) {
         state.update { $0.hasLeft = true }
+        routeWatch.stop()
         let (service, loop) = state.withLock { ($0.service, $0.loop) }
         loop?.leave(promised: service?.promisedAtMost ?? .max, seconds: seconds)
         // Both hold this member.
@@ -117,6 +132,15 @@ final class ClusterMember: ClusterPlace, PartitionHost {
         volume.begin(session: owner.session)
         try service.adopt(owner.partition, moved: moved)
     }
+
+    func prepare(_ partition: Int) throws(StoreError) -> Int {
+        guard let service = state.withLock({ $0.service }) else { return 0 }
+        return try service.prepare(partition)
+    }
+
+    func forget(_ partition: Int) { state.withLock { $0.service }?.forget(partition) }
+
+    func release(_ partition: Int) -> Int64? { state.withLock { $0.service }?.handOver(partition) }
 
     func drop(_ partitions: [Int]) { state.withLock { $0.service }?.drop(partitions) }
 

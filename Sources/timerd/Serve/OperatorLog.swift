@@ -12,6 +12,7 @@ final class OperatorLog: Sendable {
         var held: [ServiceEvent]? = []
         /// When each reason for which something goes on failing was last told, on the monotonic clock.
         var told: [String: Int64] = [:]
+        var outage = StorageOutage()
     }
 
     let logger: Logger
@@ -75,23 +76,23 @@ final class OperatorLog: Sendable {
             logger.notice(
                 "time zones have changed; cron timers were planned anew",
                 metadata: ["timers": .stringConvertible(timers)])
-        case .appendFailed(let outcome):
-            logger.error(
-                "the disk took no write; changes are refused until it does", metadata: Self.metadata(outcome))
+        case .appendFailed(let outcome, let partitions):
+            tellFailure(outcome, partitions)
         case .storageStillFailing(let error):
             tellSeldom("storage still fails", "\(error)")
         case .readAnew(let seconds):
             logger.notice("the log was read anew", metadata: ["ms": Self.milliseconds(seconds)])
-        case .storageRecovered:
-            state.withLock { $0.told = [:] }
-            logger.notice("storage works again; changes are taken")
+        case .storageRecovered(let partition):
+            tellRecovery { $0.end(partition) }
         case .rowsLost(let partition, let kept, let last):
+            tellRecovery { $0.drop(partition) }
             logger.error(
                 "the database has lost rows that it had promised to keep; nothing of the partition changes before an operator says `timerd cluster accept-loss`",
                 metadata: [
                     "partition": .stringConvertible(partition), "after": "\(kept)", "through": "\(last)",
                 ])
         case .fenced(let partition):
+            tellRecovery { $0.drop(partition) }
             logger.warning(
                 "another node has taken a partition over", metadata: ["partition": .stringConvertible(partition)])
         case .loopStalled(let name, let seconds):
@@ -110,6 +111,25 @@ final class OperatorLog: Sendable {
         case .compactionFailed(let error):
             tellSeldom("old rows could not be compacted", "\(error)")
         }
+    }
+
+    private func tellFailure(_ outcome: AppendOutcome, _ partitions: [Int]) {
+        guard state.withLock({ $0.outage.begin(partitions) }) else { return }
+        logger.error(
+            "storage took no write; changes are refused until it does",
+            metadata: Self.metadata(outcome).merging(["partitions": .stringConvertible(partitions.count)]) { $1 })
+    }
+
+    /// Tells, once, that storage works again for all partitions for which it had failed.
+    private func tellRecovery(_ end: (inout StorageOutage) -> Int?) {
+        let count = state.withLock { state in
+            let count = end(&state.outage)
+            if count != nil { state.told = [:] }
+            return count
+        }
+        guard let count else { return }
+        logger.notice(
+            "storage works again; changes are taken", metadata: ["partitions": .stringConvertible(count)])
     }
 
     /// Tells a failure of something that is tried several times a second: at once, then once a minute while the reason is the

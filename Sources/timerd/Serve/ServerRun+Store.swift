@@ -14,9 +14,9 @@ extension ServerRun {
         var address: PostgresAddress?
 
         /// Joins the cluster, if there is one, and waits until it is known who serves, or until a signal asks to stop.
-        func join(url: String, until signals: Signals) {
+        func join(url: String, peer: String, until signals: Signals) {
             guard let member, let address else { return }
-            member.join(service, at: url, address)
+            member.join(service, at: url, peer: peer, address)
             member.waitUntilSettled { signals.isAskedToStop }
         }
     }

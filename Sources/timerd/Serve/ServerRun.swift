@@ -57,7 +57,8 @@ struct ServerRun {
         service.refuseDeliveries(to: server.boundAddresses.compactMap(\.listener))
         service.start()
         signals.serving()
-        opened.join(url: configuration.clusterURL ?? ClusterURL.of(server.boundAddresses), until: signals)
+        let url = configuration.clusterURL ?? ClusterURL.of(server.boundAddresses)
+        opened.join(url: url, peer: server.peerAddress.map { PeerURL.of($0, url: url) } ?? "", until: signals)
         server.serve(service)
         tell(of: server)
         if let list, !isListed {
@@ -93,12 +94,20 @@ struct ServerRun {
                 "whoever reaches this listener commands the timers: it is not loopback and there is no --token-file",
                 metadata: ["listener": "\(address)"])
         }
+        if let peer = server.peerAddress {
+            logger.info("forwarded requests are taken", metadata: ["listener": "\(peer)"])
+        }
         for address in server.boundAddresses { Console.out("timerd listening on \(address)") }
     }
 
     private func bind(_ recovery: Heartbeat) throws(Failure) -> APIServer {
         var api = APIConfiguration(listeners: configuration.listeners, access: configuration.access)
         api.passedSockets = configuration.passedSockets
+        api.peerListener = configuration.clusterListener
+        api.peerTokens = configuration.clusterTokens
+        api.peerRefused = { [operatorLog] in
+            operatorLog.tellSeldom("another server does not take this one's --cluster-token-file", "401")
+        }
         api.maximumStreams = configuration.maximumStreams
         api.maximumConnections = configuration.maximumConnections
         api.maximumConnectionsPerAddress = configuration.maximumConnectionsPerAddress

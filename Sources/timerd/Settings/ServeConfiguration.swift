@@ -24,6 +24,10 @@ struct ServeConfiguration: Sendable {
     let migrates: Bool
     /// Where this server is reached, for who asks another one; nil: at its first listener.
     let clusterURL: String?
+    /// Where the other servers of a database forward requests to; nil: nowhere.
+    let clusterListener: ListenAddress?
+    /// What servers prove to each other; empty where nothing is forwarded.
+    let clusterTokens: [[UInt8]]
     let engine: EngineConfiguration
     let maximumStreams: Int
     /// Nil: the default, by the number of streams.
@@ -57,6 +61,7 @@ struct ServeConfiguration: Sendable {
         partitions = try Self.partitions(settings, store)
         migrates = try settings.one(.migrate).yesNo()
         clusterURL = try settings.all(.clusterURL).first.map { value throws(Failure) in try Self.url(value) }
+        (clusterListener, clusterTokens) = try Self.forwarding(settings)
         var engine = EngineConfiguration()
         engine.durability = try Self.durability(settings.one(.durability))
         if store.isShared { try Self.checkShared(settings, engine.durability) }
@@ -114,6 +119,23 @@ struct ServeConfiguration: Sendable {
         case .flag, .file:
             throw Failure(.unusable, "\(data.origin): --store postgres://… keeps nothing in a directory: leave it out")
         }
+    }
+
+    private static func forwarding(_ settings: SettingReader) throws(Failure) -> (ListenAddress?, [[UInt8]]) {
+        let listen = try settings.all(.clusterListen).first
+        let file = try settings.all(.clusterTokenFile).first
+        guard let listen, let file else {
+            if let given = listen ?? file {
+                throw given.refusal("--cluster-listen and --cluster-token-file go together")
+            }
+            return (nil, [])
+        }
+        let address: ListenAddress
+        do throws(ListenError) { address = try ListenAddress(parsing: listen.text) } catch {
+            throw listen.hiddenRefusal("\(error)")
+        }
+        guard case .tcp = address else { throw listen.refusal("expected an address with a port") }
+        return (address, try TokenFile.read(file.nonEmpty()))
     }
 
     private static func url(_ value: SettingValue) throws(Failure) -> String {

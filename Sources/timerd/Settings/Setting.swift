@@ -74,6 +74,12 @@ extension Setting {
     static let clusterURL = Setting(
         flag: "cluster-url", value: "url", initial: nil,
         meaning: "Where this server is reached, told to who asks another one. Default its first listener")
+    static let clusterListen = Setting(
+        flag: "cluster-listen", value: "address", initial: nil,
+        meaning: "Where the other servers of the database forward requests to: 10.0.0.1:8081; then any server answers")
+    static let clusterTokenFile = Setting(
+        flag: "cluster-token-file", value: "file", initial: nil,
+        meaning: "What servers prove to each other: one token a line; the first is sent, each is accepted")
     static let acceptLoss = Setting(
         flag: "accept-loss", value: "true|false", initial: "false", form: .yesNo,
         meaning: "Go on at once where a fail-over of PostgreSQL has lost what was answered; else an operator is asked")
@@ -159,9 +165,8 @@ extension Setting {
 
     /// The server's settings, which its file may hold.
     static let serve = [
-        listen, data, store, storePasswordFile, partitions, migrate, clusterURL, acceptLoss, durability, maxTimers,
-        maxStreams,
-        maxConnections, maxConnectionsPerAddress,
+        listen, data, store, storePasswordFile, partitions, migrate, clusterURL, clusterListen, clusterTokenFile,
+        acceptLoss, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy,

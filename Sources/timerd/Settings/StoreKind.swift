@@ -22,7 +22,7 @@ enum StoreKind: Sendable {
             self = .postgres(try Self.address(value, settings))
         }
         if case .postgres = self { return }
-        for setting in [Setting.storePasswordFile, .clusterURL] {
+        for setting in [Setting.storePasswordFile, .clusterURL, .clusterListen, .clusterTokenFile] {
             guard let other = try settings.all(setting).first else { continue }
             throw other.refusal("it is for --store postgres://… alone")
         }

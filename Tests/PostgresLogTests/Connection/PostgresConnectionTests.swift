@@ -23,8 +23,9 @@ struct PostgresConnectionTests {
         let name = cluster.text.split(separator: "dbname=")[1]
         for setting in [
             "synchronous_commit = off", "client_min_messages = error", "plan_cache_mode = force_custom_plan",
-            "enable_seqscan = on", "default_transaction_isolation = 'serializable'", "statement_timeout = 4321",
-            "lock_timeout = 4321",
+            "enable_seqscan = on", "enable_bitmapscan = on", "enable_hashjoin = on", "enable_mergejoin = on",
+            "jit = on",
+            "default_transaction_isolation = 'serializable'", "statement_timeout = 4321", "lock_timeout = 4321",
         ] { try cluster.execute("ALTER DATABASE \(name) SET \(setting)") }
         let connection = try PostgresConnection.open(cluster.address, for: .init(session: -5))
         let settings = try connection.run(
@@ -38,6 +39,18 @@ struct PostgresConnectionTests {
                 """))
         let found = (0..<8).map { settings.text(0, $0) }
         #expect(found == ["on", "warning", "force_generic_plan", "off", "read committed", "5s", "0", "timerd:-5"])
+        // Plans by index alone.
+        let off = "name IN ('enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit') AND setting = 'off'"
+        let count = PostgresStatement("plans", "SELECT count(*)::bigint FROM pg_settings WHERE \(off)")
+        #expect(try connection.run(count).integer(0, 0) == 4)
+    }
+
+    @Test func `commits wait for what is read on the standby, where that was set`() throws {
+        let cluster = try Cluster(ownDatabase: true)
+        let name = cluster.text.split(separator: "dbname=")[1]
+        try cluster.execute("ALTER DATABASE \(name) SET synchronous_commit = remote_apply")
+        let shown = try cluster.connect().run(PostgresStatement("one", "SELECT current_setting('synchronous_commit')"))
+        #expect(shown.text(0, 0) == "remote_apply")
     }
 
     @Test func `values of each type come back as they went`() throws {

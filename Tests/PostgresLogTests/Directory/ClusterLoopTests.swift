@@ -51,6 +51,15 @@ struct ClusterLoopTests {
             }
         }
 
+        func prepare(_ partition: Int) -> Int { 0 }
+
+        func forget(_ partition: Int) {}
+
+        func release(_ partition: Int) -> Int64? {
+            served.withLock { $0[partition] = nil }
+            return CalendarPosition.at(realtime: Clocks.realtime())
+        }
+
         func report(_ event: ClusterEvent) { events.withLock { $0.append(event) } }
 
         /// As kill -9: not a word to the others. Its loop holds it until then.
@@ -92,7 +101,7 @@ struct ClusterLoopTests {
     @Test func `an owner that leaves is replaced without waiting for its silence`() throws {
         let cluster = try Cluster()
         try Self.withPair(cluster) { owner, other in
-            try owner.loop.drain()
+            try owner.loop.drain(seconds: 0)
             try owner.loop.leave(seconds: 10)
             #expect(!owner.lease.isValid && owner.served.withLock { $0.isEmpty })
             try eventually("the other node serves") { other.isServing }

@@ -138,7 +138,7 @@ struct CutTests {
     @Test func `a server that stands still is given up in time`() throws {
         let cluster = try ownCluster(partitions: 1)
         var timeouts = PostgresTimeouts()
-        (timeouts.statement, timeouts.connect) = (200_000_000, 200_000_000)
+        (timeouts.statement, timeouts.connect) = (1_500_000_000, 1_500_000_000)
         let volume = try cluster.volume(7, timeouts)
         let first = stridedChain(0)
         #expect(volume.append([0: first]) == [.durable])

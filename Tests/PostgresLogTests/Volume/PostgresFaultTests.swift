@@ -58,7 +58,7 @@ struct PostgresFaultTests {
     @Test func `a lock that somebody holds delays appends, and ends them in time`() throws {
         let cluster = try Cluster()
         var timeouts = PostgresTimeouts()
-        timeouts.statement = 300_000_000
+        timeouts.statement = 1_000_000_000
         let volume = try cluster.volume(7, timeouts)
         #expect(volume.append([0: stridedChain(0)]) == [.durable])
         let other = try cluster.connect()

@@ -27,9 +27,23 @@ struct RowCompressionTests {
         let stored = RowCompression().stored([UInt8](repeating: 2, count: 5000))
         #expect(stored.count < 100)
         for count in 4..<stored.count { #expect(data(Array(stored.prefix(count))) == nil) }
+        // What read a damaged frame reads a sound one.
+        #expect(data(stored) == [UInt8](repeating: 2, count: 5000))
         // A frame that says it holds 2³⁹ bytes.
         let boast: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xE0, 0, 0, 0, 0, 0x80, 0, 0, 0, 1, 0, 0]
         #expect(data(boast) == nil)
         #expect(RowCompression.dataCount(boast, of: boast.count) == nil)
+    }
+
+    @Test func `many threads unpack rows at once`() async {
+        let rows = (1...64).map { pattern(Int64($0) * 1024, 20_000) }
+        let stored = rows.map { RowCompression().stored([2] + $0) }
+        let sound = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<12 {
+                group.addTask { zip(stored, rows).filter { data($0) == [2] + $1 }.count }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(sound == 12 * 64)
     }
 }

@@ -48,13 +48,14 @@ struct LogAudit {
             types.insert(type)
             reasons.insert(recorded.event.reason)
             events.append(Event(position: record.position, id: id, type: type))
-            try live(id, type, record)
+            try follow(id, type, record)
         }
         head = row.last
         rows.append(row.first...row.last)
     }
 
-    private mutating func live(_ id: String, _ type: EventType, _ record: LogRecord) throws(BrokenPromise) {
+    /// Follows a timer's life by one event.
+    mutating func follow(_ id: String, _ type: EventType, _ record: LogRecord) throws(BrokenPromise) {
         // A delivery's outcome changes no timer, and may come after its timer is gone.
         if type.isDelivery { return }
         let version = record.progress.version

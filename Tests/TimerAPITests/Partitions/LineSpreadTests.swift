@@ -69,6 +69,26 @@ struct LineSpreadTests {
         #expect(other.order != first.order)
     }
 
+    @Test func `under a key one UUID is drawn for each line, however many partitions there are`() throws {
+        let layout = try #require(PartitionLayout(strided: 1024))
+        let source = IDSource()
+        var spread = LineSpread(count: 500, layout, siphash: siphash, key: Hash128(high: 7, low: 9))
+        for _ in 0..<500 { spread.add(nil, makeID: source.next) }
+        var drawn = 0
+        var ids: Set<[UInt8]> = []
+        for leg in spread.legs {
+            for line in spread.order[leg.lines] {
+                let id = spread.id(ofLine: line) {
+                    drawn += 1
+                    return source.next()
+                }
+                #expect(layout.partition(ofHash: TimerKey(id: id.span, siphash: siphash).hash) == leg.partition)
+                ids.insert(id)
+            }
+        }
+        #expect(drawn == 500 && ids.count == 500)
+    }
+
     @Test(arguments: [0, 1, 2, 3] as [UInt64])
     func `under a key the first leg is in the key's partition, if it has lines or not`(home: UInt64) {
         let ids = (0..<6).map { "timer-\($0 % 2)" }
@@ -79,9 +99,31 @@ struct LineSpreadTests {
         #expect(spread.legs.flatMap(\.lines) == Array(ids.indices))
     }
 
+    @Test func `lines without ids are in an eighth of the partitions`() throws {
+        let layout = try #require(PartitionLayout(strided: 64))
+        let made = IDs()
+        var spread = LineSpread(count: 100, layout, siphash: siphash, key: nil)
+        for _ in 0..<100 { spread.add(nil, makeID: made.next) }
+        #expect(Set(spread.legs.map { $0.partition / 8 }).count == 1)
+        #expect(spread.legs.flatMap(\.lines) == Array(0..<100))
+    }
+
     @Test func `a batch without lines has one leg, of none`() {
         let spread = spread([])
         #expect(spread.next == nil)
         #expect(spread.legs.map(\.lines) == [0..<0])
+    }
+
+    @Test(arguments: [nil, 0, 2, 3] as [UInt64?])
+    func `a part's lines have their partitions, and the key's own is first where the part has it`(home: UInt64?) {
+        let scope = PartitionScope([0, 2], of: layout)
+        let key = home.map { Hash128(high: $0 << 62, low: 1) }
+        let spread = LineSpread([2, 0, 2, 2], of: scope, layout, siphash: siphash, key: key)
+        #expect(spread.next == nil && spread.legs.map(\.partition) == (home == 2 ? [2, 0] : [0, 2]))
+        #expect(spread.order == (home == 2 ? [0, 2, 3, 1] : [1, 0, 2, 3]))
+        let id = spread.id(ofLine: 3, makeID: IDSource().next)
+        #expect(partition(id) == 2)
+        let empty = LineSpread([], of: scope, layout, siphash: siphash, key: key)
+        #expect(empty.legs.map(\.partition) == [home == 2 ? 2 : 0] && empty.legs.map(\.lines) == [0..<0])
     }
 }

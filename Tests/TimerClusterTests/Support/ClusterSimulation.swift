@@ -17,6 +17,10 @@ final class ClusterSimulation {
         case takeOfTheLiving
         /// An append does not look at the epoch.
         case appendWithoutEpoch
+        /// A partition is served until the directory has answered that it was given.
+        case servesWhileGiving
+        /// A give whose answer does not come counts as none.
+        case takesUnknownGiveForNone
     }
 
     enum Happening {
@@ -25,6 +29,10 @@ final class ClusterSimulation {
         case opens(PartitionOwner, StoreError?)
         case adopted(PartitionOwner, StoreError?)
         case drops([Int])
+        case hears(PeerMessage, from: Int64, to: Int64)
+        case prepared(Int, rows: Int, StoreError?)
+        case releases(Int)
+        case leaves
         case sendsAppend(Int)
         case appends(Int, session: Int64, PartitionAppend, isAnswered: Bool)
         case appendAnswered(Int, session: Int64, PartitionAppend, AppendOutcome?)
@@ -64,6 +72,7 @@ final class ClusterSimulation {
     var owned: [PartitionOwner] = []
     var takes = 0
     var takeovers = 0
+    var gives = 0
     var ends = 0
     var appendsFenced = 0
     var trace: [String] = []
@@ -103,6 +112,9 @@ final class ClusterSimulation {
         }
         try advance(to: time + 5 * Self.second)
         try checkServed()
+        try advance(to: time + 20 * Self.second)
+        try checkServed()
+        try checkPlan()
         let before = owners()
         try advance(to: time + 5 * Self.second)
         if owners() != before { throw broken("owners change although nothing goes wrong") }

@@ -15,13 +15,19 @@ struct MembershipBench {
     var others: [ClusterNode] = []
     var owners: [PartitionOwner]
     var format = 2
+    /// What the last beat said.
+    var isLeaving = false
     /// How far the directory's calendar is behind the node's.
     var skew: Int64 = 0
 
-    init(partitions: Int = 4) {
+    /// The version of what the node says to others.
+    let speaks: Int
+
+    init(partitions: Int = 4, speaks: Int = 0) {
+        self.speaks = speaks
         let sessions = SessionNumbers(first: 10)
         membership = Membership(
-            NodeProfile(url: "http://b", reads: 2, speaks: 0), partitions: partitions, at: now,
+            NodeProfile(url: "http://b", reads: 2, speaks: speaks), partitions: partitions, at: now,
             newSession: { sessions.next() })
         owners = (0..<partitions).map { PartitionOwner(partition: $0, epoch: 0, session: 0) }
     }
@@ -52,7 +58,8 @@ struct MembershipBench {
     }
 
     func view(isLive: Bool = true) -> ClusterView {
-        let me = ClusterNode(session: membership.session, url: "http://b", reads: 2, speaks: 0)
+        let me = ClusterNode(
+            session: membership.session, url: "http://b", reads: 2, speaks: speaks, isLeaving: isLeaving)
         return ClusterView(
             isLive: isLive, nodes: ((isLive ? [me] : []) + others).sorted { $0.session < $1.session },
             epochs: owners.reduce(0) { $0 + $1.epoch }, format: format, realtime: now.realtime - skew)
@@ -67,11 +74,13 @@ struct MembershipBench {
     mutating func answerAsAsked(_ call: DirectoryCall) {
         switch call.request {
         case .join, .leave, .announce: answer(call, .done)
-        case .beat: answer(call, .view(view()))
+        case .beat(let beat):
+            isLeaving = beat.isLeaving
+            answer(call, .view(view()))
         case .readOwners: answer(call, .owners(owners))
         case .end: answer(call, .ended(true))
         case .endConnections, .forget: answer(call, .count(0))
-        case .take(let order):
+        case .take(let order), .give(let order):
             let owner = PartitionOwner(partition: order.partition, epoch: order.epoch + 1, session: order.session)
             owners[order.partition] = owner
             answer(call, .take(.taken(Barrier(epoch: owner.epoch, previous: 0, position: 1))))
@@ -117,6 +126,12 @@ struct MembershipBench {
 
     /// The beat that waits for an answer.
     var beat: DirectoryCall? { calls.first { if case .beat = $0.request { true } else { false } } }
+
+    /// What the lease last allowed to promise.
+    var promised: Int64 {
+        for case .extendLease(_, let promised) in steps.reversed() { return promised }
+        return 0
+    }
 
     func reports(_ event: ClusterEvent) -> Bool { steps.contains(.report(event)) }
 }

@@ -33,6 +33,8 @@ final class SimulatedNode {
     var membership: Membership
     var leaseEnd: Int64 = .min
     var served: [Int: Served] = [:]
+    /// What it served until it was to give it.
+    var parked: [Int: Served] = [:]
     /// What has happened to it while it was paused.
     var waiting: [ClusterSimulation.Happening] = []
 
@@ -45,6 +47,7 @@ final class SimulatedNode {
         membership = Self.membership(number, 0, speaks, partitions, ClusterInstant(boottime: bootedAt, realtime: 0))
     }
 
+    var url: String { "http://node-\(number)" }
     var isAwake: Bool { isRunning && pausedUntil == nil }
 
     func boottime(at time: Int64) -> Int64 { bootedAt + time / 1000 * rate + time % 1000 }
@@ -64,6 +67,7 @@ final class SimulatedNode {
         (isRunning, isStopping, pausedUntil, restartAt) = (true, false, nil, nil)
         leaseEnd = .min
         served = [:]
+        parked = [:]
         waiting = []
         membership = Self.membership(number, life, speaks, partitions, now(at: time))
     }

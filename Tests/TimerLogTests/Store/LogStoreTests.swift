@@ -82,6 +82,33 @@ struct LogStoreTests {
         #expect(try rows(of: reader, from: .max) == [])
     }
 
+    @Test(arguments: Kind.allCases, [1, 2, 7, 100])
+    func `links are followed back, short or long, to the one whose row is gone`(_ kind: Kind, _ step: Int64) throws {
+        let store = try store(kind)
+        _ = try store.open()
+        let written = chain(kind, count: 1000, width: 2)
+        #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
+        let reader = try store.makeReader()
+        let wanted = stride(from: 999, through: 0, by: -Int(step)).map { written[$0] }
+        var found: [LogRow] = []
+        let ended = try reader.follow(from: 2000) { row in
+            found.append(row)
+            return found.count < wanted.count ? row.first - 2 * step + 1 : nil
+        }
+        #expect(ended == nil && found == wanted)
+        _ = try store.delete(upTo: 1000)
+        found = []
+        let missing = try reader.follow(from: 1999) { row in
+            found.append(row)
+            return row.first - 2 * step
+        }
+        let kept = wanted.filter { $0.last > 1000 }
+        #expect(found == kept)
+        #expect(missing == kept.last.map { $0.first - 2 * step })
+        #expect(try reader.follow(from: 2001) { _ in nil } == 2001)
+        #expect(try reader.follow(from: 0) { _ in nil } == 0)
+    }
+
     @Test(arguments: Kind.allCases)
     func `a read ends when the body says so, and rows that were kept stay as they are`(_ kind: Kind) throws {
         let store = try store(kind)

@@ -108,4 +108,29 @@ struct StorageRecoveryTests {
         recovery.probed(.durable, Self.rows)
         #expect(recovery.isWorking)
     }
+
+    @Test func `a loss is on disk before an operator is waited for, whatever fails meanwhile`() {
+        var recovery = StorageRecovery()
+        recovery.sharedAppendFailed(.diverged(StoreError(.lost, "rows are gone")), Self.rows)
+        let request = StorageRecovery.FoldRequest(
+            isReopening: true, showsDurablePart: false, rows: Self.rows, followsLoss: true)
+        #expect(recovery.task == .fold(request))
+        recovery.folded(true)
+        #expect(recovery.task == .probe)
+        recovery.acceptLoss()
+        #expect(recovery.task == .probe)
+        recovery.probed(Self.unknown, Self.rows)
+        // This fold finds no further loss.
+        #expect(recovery.task == Self.fold(reopening: true, showing: false))
+        recovery.folded(true)
+        recovery.probed(.durable, Self.rows)
+        #expect(recovery.task == .hold && !recovery.isWorking)
+        recovery.acceptLoss()
+        #expect(recovery.isWorking)
+        // What is accepted is no matter for what fails later.
+        recovery.sharedAppendFailed(.diverged(Self.error), Self.rows)
+        recovery.folded(true)
+        recovery.probed(.durable, Self.rows)
+        #expect(recovery.isWorking)
+    }
 }

@@ -29,6 +29,42 @@ struct PromiseTests {
         rig.stop()
     }
 
+    @Test func `nothing is promised that the lease does not allow, however far the calendar is set forward`() throws {
+        let lease = Lease { 0 }
+        let rig = try Rig(lease: lease)
+        let allowed = clock(rig) + 3 * PositionClock.perSecond
+        lease.extend(until: 1, promised: allowed)
+        rig.time.step(milliseconds: 60_000)
+        #expect(clock(rig) > allowed)
+        #expect(rig.engine.promise(through: clock(rig)) == allowed)
+        lease.extend(until: 1, promised: clock(rig) + 3 * PositionClock.perSecond)
+        #expect(rig.engine.promise(through: clock(rig)) == clock(rig))
+        rig.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `a record beyond what the lease allows raises no promise, waiting or under way`(isUnderWay: Bool) throws {
+        let store = GatedLogStore(MemoryLogStore())
+        let lease = Lease { 0 }
+        let rig = try Rig(store, lease: lease)
+        try rig.create("a")
+        try rig.settle()
+        let allowed = clock(rig) + 3 * PositionClock.perSecond
+        lease.extend(until: 1, promised: allowed)
+        store.shut()
+        if !isUnderWay {
+            try rig.create("first")
+            try eventually("a batch is under way") { store.isHolding }
+        }
+        // The process stood still, and somebody may have taken the partition.
+        rig.time.pass(milliseconds: 60_000)
+        try rig.create("late")
+        try eventually("a batch is under way") { store.isHolding }
+        #expect(rig.engine.promise(through: clock(rig)) <= allowed)
+        store.unshut()
+        rig.stop()
+    }
+
     @Test func `what is under way holds the promise back, until it is shown`() throws {
         let store = GatedLogStore(MemoryLogStore())
         let rig = try Rig(store)

@@ -73,6 +73,27 @@ struct SharedBoundsTests {
         #expect(keys() == [4, 4])
     }
 
+    @Test func `bytes of answers are bounded for all partitions together, but for the newest of each`() throws {
+        var configuration = EngineConfiguration()
+        configuration.maximumIdempotencyBytes = 64_000
+        let rig = try PartitionedRig(64, configuration)
+        let bytes = { rig.partitions.map { $0.engine.upkeep.liveBytes } }
+        let forget = { for partition in rig.partitions { while partition.engine.forgetKeys() {} } }
+        // An equal part is 1000 bytes, less than one of these.
+        for number in 0..<20 { try rig.partitions[0].answer(UInt64(number), bytes: 3000) }
+        for number in 1..<64 {
+            try rig.partitions[number].answer(UInt64(100 + number), bytes: 3000)
+            forget()
+            #expect(bytes()[number] >= 3000)
+        }
+        // Once the others had the time to make room, each keeps what there is room for.
+        rig.time.pass(milliseconds: IdempotencyTable.grace + 1)
+        forget()
+        forget()
+        #expect(bytes().reduce(0, +) <= 64_000)
+        #expect(bytes().reduce(0, +) > 32_000)
+    }
+
     @Test func `deliveries that are pending are bounded for all partitions together`() throws {
         var configuration = EngineConfiguration()
         configuration.deliveries.backlog = 4

@@ -110,8 +110,29 @@ struct EventFeedTests {
         let first = parts[0].take(1)
         parts[0].land()
         #expect(feed.standing(of: first[0] - 1) == .given)
-        #expect(feed.mayLead(10_000 + 5 * PositionClock.perSecond))
-        #expect(!feed.mayLead(10_001 + 5 * PositionClock.perSecond))
+        #expect(feed.mayLead(10_000 + 5 * PositionClock.perSecond) == true)
+        #expect(feed.mayLead(10_001 + 5 * PositionClock.perSecond) == false)
+    }
+
+    @Test func `an id that was shown stays known, however far the calendar lies behind it`() {
+        time(10_000 + 60 * PositionClock.perSecond)
+        let newest = parts[1].take(1)
+        parts[1].land()
+        time(10_000)
+        #expect(feed.mayLead(newest[0]) == true)
+        #expect(feed.mayLead(newest[0] + 1) == false)
+        // A process that takes over begins with logs that end ahead of its calendar.
+        let heirs = parts.map { FeedPartition(after: $0) }
+        let taken = EventFeed(feed.layout) { heirs }
+        for heir in heirs { heir.setClock(10_000) }
+        #expect(taken.mayLead(newest[0]) == true)
+        #expect(taken.mayLead(newest[0] + 1) == false)
+    }
+
+    @Test func `without its partitions a process judges no id`() {
+        let elsewhere = EventFeed(feed.layout) { [] }
+        #expect(elsewhere.mayLead(1) == nil)
+        #expect(elsewhere.mayLead(.max) == nil)
     }
 
     @Test func `a row is found by its partition`() {
@@ -144,7 +165,7 @@ struct EventFeedTests {
         #expect(feed.head == 106)
         #expect(part.promises == 0)
         #expect(feed.changes == nil)
-        #expect(!feed.mayLead(107))
+        #expect(feed.mayLead(107) == false)
         part.forget(through: 200)
         #expect(reading.next() == .gone)
         #expect(feed.standing(of: 150) == .gone)

@@ -16,7 +16,7 @@ struct SliceMergeTests {
     private func row(_ number: Int, _ turns: ClosedRange<Int64>, previous: Int64 = 0) -> LogRow {
         LogRow(
             first: at(turns.lowerBound, number), last: at(turns.upperBound, number), previous: previous,
-            partition: Int32(number), data: pattern(turns.lowerBound, 100))
+            partition: Int32(number), stride: PartitionLayout.wideStride, data: pattern(turns.lowerBound, 100))
     }
 
     /// What a merge of `heads`, the partitions from 0 on, takes; no partition has a second row, and none is waited for.
@@ -91,5 +91,12 @@ struct SliceMergeTests {
         let bytes = slices.filter { $0.row == row }.map(\.byteCount)
         #expect(bytes.count == 2)
         #expect((80...100).contains(bytes.reduce(0, +)))
+    }
+
+    @Test func `every record of small rows side by side counts with its bytes`() {
+        let rows = (0..<3).map { row($0, 1...4) }
+        let bytes = slices(of: rows.map { .row($0) }).slices.map(\.byteCount)
+        #expect(bytes.count == 12)
+        #expect(bytes == Array(repeating: rows[0].data.count / 4, count: 12))
     }
 }

@@ -12,17 +12,21 @@ private final class ManualPlace: ClusterPlace {
     private static let start: Int64 = 1_000
     let lease = Lease { ManualPlace.start }
     var owner: String? { "http://other:1" }
+    let map: ClusterMap? = nil
+    let routes = Published(ClusterRoutes.none)
+    func observeRoutes(_ body: @escaping @Sendable () -> Void) {}
     let (takeovers, fenced) = (0, 0)
 
     init(isValid: Bool = true) { if isValid { renew() } }
 
-    func renew() { lease.extend(until: Self.start + 1) }
+    func renew() { lease.extend(until: Self.start + 1, promised: .max) }
 }
 
 /// A service on a volume that others may write, on manual clocks.
 private final class SharedService: Sendable {
     let volume: ContestedVolume
     let place: ManualPlace
+    let time = ManualTime()
     let service: TimerService
     let fenced = Guarded<[Int]>([])
     let events = Guarded<[String]>([])
@@ -30,8 +34,7 @@ private final class SharedService: Sendable {
     init(leased: Bool = true, owning numbers: [Int]? = nil) throws {
         volume = ContestedVolume(try #require(PartitionLayout(strided: 4)))
         place = ManualPlace(isValid: leased)
-        let time = ManualTime()
-        let events = events
+        let (time, events) = (time, events)
         service = try TimerService(
             volume: volume, owning: numbers, place: place, configuration: EngineConfiguration(),
             alarm: ManualAlarm(time), timeSource: time,
@@ -133,6 +136,12 @@ struct SharedStorageTests {
         #expect(throws: ServiceError.storageUnavailable) { try running.create("refused", in: 1) }
         let other = try running.create("other", in: 2)
         try eventually("others go on") { other() == .durable }
+        // A server that is started before that gives no version again either.
+        try eventually("it is on disk which versions were given") {
+            var fold = LogFold(secret: try #require(running.volume.secret))
+            try running.volume.store(1).fold(into: &fold)
+            return fold.mark.version > 0
+        }
         running.service.acceptLoss()
         let again = try eventuallyCreated("gone", running)
         try eventually("it is durable") { again() == .durable }
@@ -190,6 +199,24 @@ struct SharedStorageTests {
         running.service.stop()
     }
 
+    @Test func `a replay has what was answered, although another partition's storage fails`() throws {
+        let running = try SharedService()
+        running.volume.plan(2, .unknownAndLost)
+        running.volume.failSettlements(.max)
+        _ = try running.create("doubtful", in: 2)
+        let failing = try running.partition(2)
+        try eventually("its storage fails") { !failing.engine.takesChanges }
+        let fate = try running.create("answered", in: 1)
+        try eventually("it is durable") { fate() == .durable }
+        let answered = try running.partition(1).engine.durableHead
+        let feed = running.service.feed
+        #expect(feed.head < answered)
+        #expect(feed.end(of: answered) == answered)
+        running.volume.failSettlements(0)
+        try eventually("the replay comes to its end") { feed.head >= answered }
+        running.service.stop()
+    }
+
     @Test func `streams are shown nothing while some partition is missing`() throws {
         let running = try SharedService()
         let before = running.service.feed.head
@@ -205,6 +232,25 @@ struct SharedStorageTests {
             return running.service.stop()
         }
         #expect(slice.row.partition == 1)
+        running.service.stop()
+    }
+
+    @Test func `what was under way when a partition left is not known once it is back`() throws {
+        let running = try SharedService()
+        running.volume.plan(2, .unknownAndLost)
+        running.volume.failSettlements(.max)
+        let lost = try running.partition(2).create(running.service.partitions.value.id("lost", in: 2))
+        try eventually("it is asked for") { running.volume.settled > 0 }
+        running.service.drop([2])
+        running.volume.failSettlements(0)
+        running.time.pass(milliseconds: 5000)
+        try running.service.adopt(2)
+        let later = try running.create("later", in: 2)
+        try eventually("it is durable") { later() == .durable }
+        // Its place is below the newest row, which says nothing about it.
+        let engine = try running.partition(2).engine
+        #expect(engine.durableHead > lost)
+        #expect(engine.fate(of: lost) == .unknown)
         running.service.stop()
     }
 

@@ -83,6 +83,12 @@ final class FeedPartition: EventSource {
         hub.notify()
     }
 
+    /// Has the batch under way reach the disk, and nobody hear of it yet.
+    func landUnseen() {
+        let (rows, tail) = state.withLock { ($0.flight, $0.tail) }
+        precondition(store.append(rows, expecting: tail, epoch: 0) == .durable, "the rows form a chain")
+    }
+
     /// Gives the batch under way up.
     func lose() { state.withLock { $0.flight = [] } }
 
@@ -91,6 +97,8 @@ final class FeedPartition: EventSource {
 
     /// Has `body` called when the next promise is asked for.
     func beforePromise(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforePromise = body } }
+
+    func makeReader() throws(StoreError) -> any LogReader { try store.makeReader() }
 
     func promise(through position: Int64) -> Int64 {
         state.withLock { $0.beforePromise.take() }?()

@@ -28,7 +28,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     init(
         _ store: any LogStore = MemoryLogStore(), _ configuration: EngineConfiguration = EngineConfiguration(),
         place: PartitionPlace = .only, hashPrefix: HashPrefix = .none, time: ManualTime = ManualTime(),
-        backlog: Int = 200, starts: Bool = true
+        lease: Lease? = nil, backlog: Int = 200, starts: Bool = true
     ) throws {
         self.store = store
         self.time = time
@@ -37,7 +37,8 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         configuration.deliveries.backlog = min(configuration.deliveries.backlog, backlog)
         alarm = ManualAlarm(time)
         shared = SharedParts(
-            configuration, partitions: place.layout.count, alarm: alarm, timeSource: time, bell: bell)
+            configuration, partitions: place.layout.count, alarm: alarm, timeSource: time, lease: lease,
+            bell: bell)
         partition = Partition(
             try RecoveredLog.recover(store, configuration, hashPrefix: hashPrefix), place: place,
             configuration: configuration, shared: shared,

@@ -11,5 +11,7 @@ final class StoredPartition: EventSource {
 
     init(_ store: any LogStore) { self.store = store }
 
+    func makeReader() throws(StoreError) -> any LogReader { try store.makeReader() }
+
     func promise(through position: Int64) -> Int64 { position }
 }

@@ -152,6 +152,26 @@ struct KickLogTests {
         again.stop()
     }
 
+    @Test(arguments: [1, 2, 5, 256])
+    func `kicks without events leave one row, however many passes there are`(rowsPerRound: Int) throws {
+        let rig = try Rig()
+        var tuning = tuning
+        tuning.rowsPerRound = rowsPerRound
+        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+        try dogs(1, rig)
+        for _ in 0..<1500 {
+            try rig.tell("dog0", .kick)
+            try rig.settle()
+            while try compactor.round(try rig.store.makeReader()) {}
+        }
+        let left = try rowsOfKind(.condensed, rig).count
+        // Where a round reads one row, none joins another.
+        #expect(left > 0 && (left <= 2 || rowsPerRound == 1))
+        #expect(rig.partition.trim.bytes == RowBytes(try rows(of: rig.store)))
+        try rig.expectFoldIsLive()
+        rig.stop()
+    }
+
     @Test func `kicks among events that are not kept leave nothing uncounted behind`() throws {
         var configuration = EngineConfiguration()
         configuration.retainMilliseconds = 0

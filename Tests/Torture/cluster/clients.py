@@ -42,6 +42,30 @@ class Gate:
         return self.nodes[address].life()
 
 
+class Anywhere(Gate):
+    """Where the nodes forward: each task has a node of its own, and another one after a refusal."""
+
+    def __init__(self, nodes, seed):
+        self.dice, self.places = random.Random(f"{seed} anywhere"), {}
+        super().__init__(nodes)
+
+    @property
+    def current(self):
+        task = asyncio.current_task()
+        if task not in self.places:
+            self.places[task] = self.dice.choice(list(self.nodes))
+            task.add_done_callback(self.places.pop)
+        return self.places[task]
+
+    @current.setter
+    def current(self, address):
+        """Nobody's node is everybody's."""
+
+    def turn(self, address, answer=None):
+        self.turns += 1
+        self.places[asyncio.current_task()] = self.dice.choice(list(self.nodes))
+
+
 def owner_of(answer, nodes):
     """The node that a 503 names as the owner."""
     try:
@@ -189,12 +213,17 @@ async def served(nodes, seconds):
     raise Broken(f"no node has answered for {seconds:.0f} s")
 
 
-async def answers(address, seconds=2.0):
-    """Whether the node at this address serves timers."""
+async def answers(address, seconds=2.0, owns=False):
+    """Whether the node at this address serves timers, or, where `owns`, whether it has them itself."""
     connection = None
     try:
         async with asyncio.timeout(seconds):
             connection = await Connection.open(address)
+            if owns:
+                cluster = (await connection.request("GET", "/v1/cluster")).json
+                partitions = cluster.get("partitions")  # none in the answer of a server that starts
+                if not partitions or any(partition["head"] is None for partition in partitions):
+                    return False
             return (await connection.request("GET", "/v1/timers?limit=1")).status == 200
     except (Lost, TimeoutError, json.JSONDecodeError):
         return False

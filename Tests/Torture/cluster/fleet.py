@@ -1,11 +1,13 @@
 """The nodes, the database and the links of a run on one machine."""
 
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from cluster.database import Database
-from cluster.nodes import Node, free_port
+from cluster.nodes import Node, cluster_token, free_port
 from server import run
 
 LINKS = Path(__file__).with_name("links.py")
@@ -38,8 +40,9 @@ class Fleet:
 
     hook_host = "127.0.0.1"
 
-    def __init__(self, record, count):
-        self.record, self.count = record, count
+    def __init__(self, record, count, forwards=False):
+        self.record, self.count, self.forwards = record, count, forwards
+        self.directory = Path(tempfile.mkdtemp(prefix="timerd-torture-"))
         self.database, self.links, self.nodes = Database("127.0.0.1", free_port()), None, []
 
     def __enter__(self):
@@ -59,7 +62,8 @@ class Fleet:
         self.links = Links(self.database, self.count)
         for number, port in enumerate(self.links.ports):
             store = f"postgres://postgres@127.0.0.1:{port}/postgres"
-            self.nodes.append(Node(self.record, f"n{number + 1}", "127.0.0.1", free_port(), store))
+            token = cluster_token(self.directory) if self.forwards else None
+            self.nodes.append(Node(self.record, f"n{number + 1}", "127.0.0.1", free_port(), store, token=token))
 
     def __exit__(self, *_):
         for node in self.nodes:
@@ -67,3 +71,4 @@ class Fleet:
         if self.links:
             self.links.close()
         self.database.__exit__()
+        shutil.rmtree(self.directory, ignore_errors=True)

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from cluster.database import PROGRAMS, Database, Pair
-from cluster.nodes import Node
+from cluster.nodes import Node, cluster_token
 from server import binary, run
 from wallclock import WallClock, build
 
@@ -135,8 +135,8 @@ class NetworkFleet:
 
     hook_host = "10.77.0.1"
 
-    def __init__(self, record, count):
-        self.record, self.count, self.prefix = record, count, os.environ[VARIABLE]
+    def __init__(self, record, count, forwards=False):
+        self.record, self.count, self.prefix, self.forwards = record, count, os.environ[VARIABLE], forwards
         self.links, self.nodes = Cables(self.prefix, count), []
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-torture-net-"))
         self.database = Pair(*[Database(address(name, count), PORT, self._within(name)) for name in DATABASES])
@@ -163,7 +163,8 @@ class NetworkFleet:
         for name in names(self.count)[:self.count]:
             (folder := self.directory / name).mkdir()
             clock = WallClock(preload, folder)
-            node = Node(self.record, name, address(name, self.count), 8080, store, [*self._within(name), binary()], clock.env)
+            node = Node(self.record, name, address(name, self.count), 8080, store, [*self._within(name), binary()], clock.env,
+                        cluster_token(self.directory) if self.forwards else None)
             node.clock = clock
             self.nodes.append(node)
 

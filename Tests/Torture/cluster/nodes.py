@@ -14,6 +14,12 @@ FLAGS = ("--heartbeat", "200ms", "--retain-events", "24h,16GiB", "--log-format",
 PORTS = range(20_000, 32_000)  # below those that the kernel gives to clients
 
 
+def cluster_token(folder):
+    """A file with a token of the cluster."""
+    (path := Path(folder) / "cluster-token").write_text("a-token-of-the-cluster\n")
+    return str(path)
+
+
 def free_port():
     """A port of 127.0.0.1 that nothing listens on and that no client is given."""
     while True:
@@ -28,9 +34,11 @@ def free_port():
 class Node(Server):
     """One node. `process` names its life, for the record."""
 
-    def __init__(self, record, name, host, port, store, command=None, env=None):
-        """`command` stands in for the binary, such as one within a network namespace."""
-        super().__init__(*FLAGS, "--store", store, "--cluster-url", f"http://{host}:{port}", listen=(f"{host}:{port}",),
+    def __init__(self, record, name, host, port, store, command=None, env=None, token=None):
+        """`command` stands in for the binary, such as one within a network namespace; `token` is the file of the cluster's
+        token, where the nodes forward to each other."""
+        forwarding = ("--cluster-listen", f"{host}:0", "--cluster-token-file", token) if token else ()
+        super().__init__(*FLAGS, *forwarding, "--store", store, "--cluster-url", f"http://{host}:{port}", listen=(f"{host}:{port}",),
                          command=command or [binary()], env=env)
         self._data = None  # it keeps everything in the database
         self.record, self.name, self.address, self.lives, self.is_stopped = record, name, (host, port), 0, False

@@ -10,7 +10,7 @@ EDGES = (1, 2, 2.5, 3, 3.5, 4, 5, 7, 10)
 
 
 def takeovers(record, nodes, served):
-    """(detection, take and fold, first answer) in seconds, from the death or stop of each owner that another one followed.
+    """(detection, take, first answer) in seconds, from the death or stop of each owner that another one followed.
 
     `served` are the instants, in milliseconds since 1970, at which a node was seen to begin to serve: (when, node).
     """
@@ -65,8 +65,8 @@ def figures(run, seconds):
         "{} rows in the log, epochs up to {}".format(*run.chains),
         f"{len(times)} take-overs after the death or stop of an owner",
         spread("- until its session is ended", [time[0] for time in times]),
-        spread("- from then until all partitions are taken and their logs read", [time[1] for time in times]),
-        spread("- until the first answer", [time[2] for time in times if time[2]]),
+        spread("- from then until all partitions are taken", [time[1] for time in times]),
+        spread("- until the first answer, with the logs read", [time[2] for time in times if time[2]]),
     ])
 
 

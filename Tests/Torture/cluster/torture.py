@@ -6,7 +6,7 @@ import time
 from check import Checker
 from check_streams import StreamChecker
 from cluster.chain import ROWS, check_chains
-from cluster.clients import ClusterClient, ClusterEnding, ClusterFollower, Gate, Prober, answers, served
+from cluster.clients import Anywhere, ClusterClient, ClusterEnding, ClusterFollower, Gate, Prober, answers, served
 from cluster.faults import Faults, faults
 from cluster.report import figures
 from ending import caught_up, compare_history
@@ -32,6 +32,7 @@ class ClusterRun:
         self.record = Record(seed, is_cluster=True, skew_ms=skew_ms)
         self.record.life = 1
         self.fleet, self.faults, self.hooks, self.gate = fleet(self.record), None, None, None
+        self.record.forwards = self.fleet.forwards
         self.checker = Checker(self.record)
         self.streams = StreamChecker(self.record, self.checker)
         self.tasks, self.readers, self.probers, self.served = [], [], [], []
@@ -80,7 +81,7 @@ class ClusterRun:
         return figures(self, time.monotonic() - began)
 
     async def _populate(self, fleet):
-        self.gate = Gate(fleet.nodes)
+        self.gate = Anywhere(fleet.nodes, self.seed) if fleet.forwards else Gate(fleet.nodes)
         self.faults = Faults(self.record, fleet.nodes, fleet.database, fleet.links, self._owner)
         crew = self.crew = Crew(self.record, self.gate, self.hooks.url)
         self.readers = followers(crew, self.seed, BEATS, ClusterFollower)
@@ -102,7 +103,7 @@ class ClusterRun:
         """Notes when the node begins to serve."""
         did = False
         while True:
-            does = node.is_alive and not node.is_stopped and await answers(node.address, 0.5)
+            does = node.is_alive and not node.is_stopped and await answers(node.address, 0.5, owns=True)
             if does and not did:
                 self.served.append((wall(), node.name))
             did = does
@@ -111,7 +112,7 @@ class ClusterRun:
     async def _owner(self):
         """The node that serves now, or None."""
         for node in self.fleet.nodes:
-            if node.is_alive and not node.is_stopped and await answers(node.address, 0.5):
+            if node.is_alive and not node.is_stopped and await answers(node.address, 0.5, owns=True):
                 return node
         return None
 

@@ -6,7 +6,7 @@ public final class MemoryLogStore: LogStore {
     private let log: MemoryLog
     /// The session that calls.
     private let session: Int64
-    private let isOpen = Guarded(false)
+    private let isOpen: Guarded<Bool>
 
     /// Makes an empty, closed store with a secret of its own.
     public convenience init() { self.init(MemoryLog(secret: SQLiteSchema.newSecret()), session: 0) }
@@ -15,6 +15,12 @@ public final class MemoryLogStore: LogStore {
     init(_ log: MemoryLog, session: Int64) {
         self.log = log
         self.session = session
+        isOpen = Guarded(false)
+    }
+
+    /// A reader of `log`, whichever session owns it.
+    static func reader(of log: MemoryLog) -> any LogReader {
+        Reader(MemoryLogStore(log, session: -1), needsOpen: false)
     }
 
     /// Opens; throws `fenced` where another session owns the log.
@@ -70,7 +76,10 @@ public final class MemoryLogStore: LogStore {
     }
 
     /// Makes a reader.
-    public func makeReader() throws(StoreError) -> any LogReader { Reader(self) }
+    public func makeReader() throws(StoreError) -> any LogReader { Reader(self, needsOpen: true) }
+
+    /// Makes a reader that reads whether the store is open or not.
+    public func makeFollower() throws(StoreError) -> any LogReader { Reader(self, needsOpen: false) }
 
     /// Runs `body` with the log's state if the store is open and the log its session's.
     private func owned<Result>(
@@ -94,8 +103,8 @@ public final class MemoryLogStore: LogStore {
     }
 
     /// Up to a bounded number of rows from the one that holds `position`, or the first after it.
-    fileprivate func fetch(from position: Int64) throws(StoreError) -> [LogRow] {
-        guard isOpen.withLock({ $0 }) else { throw Self.notOpen }
+    fileprivate func fetch(from position: Int64, needsOpen: Bool) throws(StoreError) -> [LogRow] {
+        guard !needsOpen || isOpen.withLock({ $0 }) else { throw Self.notOpen }
         return log.state.withLock { state in
             var low = 0
             var high = state.rows.count
@@ -111,13 +120,17 @@ public final class MemoryLogStore: LogStore {
 
     private final class Reader: LogReader {
         private let store: MemoryLogStore
+        private let needsOpen: Bool
 
-        init(_ store: MemoryLogStore) { self.store = store }
+        init(_ store: MemoryLogStore, needsOpen: Bool) {
+            self.store = store
+            self.needsOpen = needsOpen
+        }
 
         func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
             var next = position
             while true {
-                let batch = try store.fetch(from: next)
+                let batch = try store.fetch(from: next, needsOpen: needsOpen)
                 for row in batch {
                     guard body(row), row.last < .max else { return }
                     next = row.last + 1
@@ -127,7 +140,7 @@ public final class MemoryLogStore: LogStore {
         }
 
         func row(holding position: Int64) throws(StoreError) -> LogRow? {
-            try store.fetch(from: position).first { $0.first <= position }
+            try store.fetch(from: position, needsOpen: needsOpen).first { $0.first <= position }
         }
     }
 }

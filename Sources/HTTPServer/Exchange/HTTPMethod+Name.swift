@@ -1,8 +1,6 @@
-import HTTPServer
-
 extension HTTPMethod {
-    /// The name as requests and `Allow` write it.
-    var name: StaticString {
+    /// The name as requests and `Allow` write it; of other methods, `OTHER`.
+    public var name: StaticString {
         switch self {
         case .get: "GET"
         case .head: "HEAD"

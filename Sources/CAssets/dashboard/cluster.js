@@ -1,0 +1,57 @@
+// The servers that share a database, as the one that sent this page knows them.
+
+const cluster = {
+  // What it said last: undefined before, null where it is alone.
+  json: undefined,
+
+  async run() {
+    while (this.json !== null) {
+      if (!document.hidden) await this.read();
+      await new Promise(resolve => setTimeout(resolve, $("cluster").open ? 1000 : 5000));
+    }
+  },
+
+  async read() {
+    try {
+      const json = await api.json("/v1/cluster");
+      this.json = json.session && json;
+    } catch {
+      // Whether the server can be reached is said elsewhere; what was known stays.
+    }
+    if (this.json) this.render();
+  },
+
+  render() {
+    const {session, nodes, partitions} = this.json;
+    $("cluster-open").hidden = !nodes.length;
+    write($("cluster-open"), count(nodes.length, "server"));
+    const [note, body] = $("cluster").querySelectorAll("p, tbody");
+    const orphans = partitions.filter(partition => !partition.session).length;
+    const all = partitions.length.toLocaleString();
+    write(note, orphans ? `${count(orphans, "partition")} of ${all} without a server.` : "");
+    const key = nodes.map(node => node.session).join();
+    renew(body, key, () => nodes.map(node => this.row(node, node.session === session)));
+    nodes.forEach((node, index) => {
+      const [, role, share, skew] = body.rows[index].cells;
+      write(role, node.leaving ? "leaves" : node.partitions ? "serves" : "stands by");
+      write(share, `${node.partitions.toLocaleString()} of ${all}`);
+      write(skew, this.skewText(node.skewUs));
+    });
+  },
+
+  row({url}, isThis) {
+    const name = make("th", {scope: "row"}, make("a", {href: url}, url), isThis ? make("small", {}, " this one") : "");
+    return make("tr", {}, name, make("td"), make("td"), make("td"));
+  },
+
+  // How far a server's calendar is from that of the database.
+  skewText(us) {
+    if (us === null) return "not measured";
+    return `${micros(Math.abs(us))} ${us < 0 ? "behind" : "ahead"}`;
+  },
+};
+
+$("cluster-open").onclick = () => {
+  $("cluster").showModal();
+  cluster.read();
+};

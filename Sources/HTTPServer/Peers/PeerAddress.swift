@@ -1,0 +1,15 @@
+/// Where another server takes forwarded requests.
+public struct PeerAddress: Sendable, Equatable {
+    let address: SocketAddress
+
+    /// Nil unless `host` is `localhost` or an IP literal, without brackets.
+    public init?(host: String, port: UInt16) {
+        guard let address = SocketAddress(host: host, port: port) else { return nil }
+        self.address = address
+    }
+}
+
+extension PeerAddress: CustomStringConvertible {
+    /// `127.0.0.1:5000` or `[::1]:5000`.
+    public var description: String { address.description }
+}

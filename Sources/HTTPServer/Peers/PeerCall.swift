@@ -1,0 +1,32 @@
+import HTTP2
+
+/// A request under way to another server. Confined to its loop.
+public final class PeerCall {
+    /// The answer's status code; 0 until its head has come.
+    public internal(set) var status = 0
+    /// The answer's header lines.
+    public internal(set) var headers = RequestHeaders()
+    /// Whether the head says how long the answer is: then it is whole, and soon there.
+    public var hasLength: Bool { headers.first("content-length") != nil || status == 204 || status == 304 }
+
+    weak var receiver: (any PeerCallReceiver)?
+    var number: Int32 = 0
+    private weak var link: PeerLink?
+    /// Whether the whole answer has come.
+    var isComplete = false
+
+    /// - Parameter link: nil for a request that the server asks itself.
+    init(_ receiver: any PeerCallReceiver, on link: PeerLink?) {
+        self.receiver = receiver
+        self.link = link
+    }
+
+    /// Gives it up. Nothing more is heard of it.
+    public func cancel() {
+        receiver = nil
+        link?.cancel(self)
+    }
+
+    /// Tells the server that `count` bytes of the answer are done with, so that it may send as many more.
+    public func consume(_ count: Int) { link?.consume(self, count) }
+}

@@ -1,0 +1,199 @@
+import Glibc
+public import HTTP2
+import Platform
+
+/// A connection of one loop to another server, by which requests are forwarded: many at once, and those of one round of the
+/// loop together. Confined to the loop.
+///
+/// It connects when it is made, and serves until it breaks; then another one is made.
+public final class PeerLink {
+    private unowned let loop: LoopCore
+    private var link: LinkSocket?
+    private var calls: [Int32: PeerCall] = [:]
+    private var isConnected = false
+    /// Whether the other server takes no further requests by this connection.
+    private var isLeaving = false
+    private var pingedAt: Int64 = 0
+    private let authorization: [UInt8]
+    private let madeAt: Int64
+
+    /// When a request was sent, in milliseconds of a clock that only its connection knows.
+    static let sentHeader: StaticString = "timerd-sent"
+    /// Nanoseconds without a byte, while something is awaited, after which the connection is given up.
+    private static let longestSilence: Int64 = 4_000_000_000
+    /// Nanoseconds for connecting.
+    private static let longestConnecting: Int64 = 2_000_000_000
+
+    /// Connects to `address`, on the loop that serves `exchange`.
+    ///
+    /// - Parameter token: proves to the other server that this one may forward.
+    public init(to address: PeerAddress, besides exchange: Exchange, token: [UInt8]) {
+        loop = exchange.loop
+        authorization = Array("Bearer ".utf8) + token
+        madeAt = exchange.loop.now
+        let session = HTTP2Session(.client)
+        session.events = self
+        guard let descriptor = address.address.connect() else { return }
+        link = loop.links.watch(descriptor, .writable) { tag in
+            LinkSocket(descriptor, loop: exchange.loop, tag: tag, session, isConnecting: true, watched: .writable)
+        }
+        if let link { link.owner = self } else { Glibc.close(descriptor) }
+    }
+
+    /// Whether requests can be sent by it, or will be once it is connected.
+    public var isUsable: Bool { link != nil && !isLeaving }
+
+    /// Forwards the request of `exchange`, with its method, target, header lines and body. Returns nil where the connection takes
+    /// none.
+    ///
+    /// - Parameters:
+    ///   - leavingOut: whether a header line, by its name, stays here.
+    ///   - adding: further header lines.
+    ///   - method: sent in the place of the exchange's; nil: that one.
+    ///   - content: sent in the place of the exchange's body; nil: that body.
+    public func forward(
+        _ exchange: Exchange, leavingOut: (HeaderValue) -> Bool, adding: [(name: StaticString, value: [UInt8])],
+        method: HTTPMethod? = nil, content: [UInt8]? = nil, to receiver: any PeerCallReceiver
+    ) -> PeerCall? {
+        guard let link, isUsable else { return nil }
+        var fields = HTTP2Fields()
+        let method = method ?? exchange.method
+        fields.add(":method", method == .other ? exchange.methodText : Array("\(method.name)".utf8))
+        fields.add(":scheme", "http".utf8)
+        fields.add(":authority", "timerd".utf8)
+        fields.add(":path", exchange.target, isRare: true)
+        fields.add("authorization", authorization)
+        fields.add(Self.sentHeader, String(loop.now / 1_000_000).utf8, isRare: true)
+        for (name, value) in ForwardedFields(exchange, leavingOut: leavingOut, adding: adding).all {
+            fields.add(name, value, isRare: !Self.isFrequent(HeaderValue(name)))
+        }
+        let body = content ?? exchange.body
+        guard let number = link.session.request(fields, content: body.isEmpty ? nil : body) else { return nil }
+        let call = PeerCall(receiver, on: self)
+        call.number = number
+        calls[number] = call
+        link.noteBytes()
+        return call
+    }
+
+    /// Closes it; calls under way fail.
+    public func close() {
+        link?.isBroken = true
+        link?.close()
+    }
+
+    /// Whether the values of a header line come again and again.
+    private static func isFrequent(_ name: HeaderValue) -> Bool {
+        let names: [StaticString] = ["content-type", "accept", "user-agent", "accept-encoding"]
+        return names.contains { name.equalsIgnoringCase($0) }
+    }
+
+    func cancel(_ call: PeerCall) {
+        guard calls.removeValue(forKey: call.number) != nil, let link else { return }
+        link.session.cancel(call.number)
+        link.noteBytes()
+    }
+
+    func consume(_ call: PeerCall, _ count: Int) {
+        guard let link else { return }
+        link.session.consume(call.number, count)
+        link.noteBytes()
+    }
+}
+
+extension PeerLink: HTTP2Events {
+    /// An answer's head begins.
+    public func headBegan(_ stream: Int32) {
+        // A later head is a trailer, which timerd never sends.
+        guard let call = calls[stream], call.status == 0 else { return }
+        call.headers.reset()
+    }
+
+    /// A field of it.
+    public func fieldCame(_ stream: Int32, name: Span<UInt8>, value: Span<UInt8>) {
+        guard let call = calls[stream] else { return }
+        if name.count > 0 && name[0] == UInt8(ascii: ":") {
+            call.status = value.indices.reduce(0) { $0 * 10 + Int(value[$1] &- 0x30) }
+        } else if call.headers.bytes.count <= loop.limits.headerBytes {
+            call.headers.append(name: name, value: value)
+        }
+    }
+
+    /// It is complete.
+    public func headEnded(_ stream: Int32) {
+        guard let call = calls[stream] else { return }
+        loop.links.noteProgress()
+        call.receiver?.headCame(call)
+    }
+
+    /// Content of an answer.
+    public func contentCame(_ stream: Int32, _ bytes: Span<UInt8>) {
+        guard let call = calls[stream], let receiver = call.receiver else {
+            link?.session.consume(stream, bytes.count)
+            return
+        }
+        receiver.contentCame(call, bytes)
+    }
+
+    /// An answer is complete.
+    public func contentEnded(_ stream: Int32) {
+        guard let call = calls[stream] else { return }
+        call.isComplete = true
+        loop.links.noteProgress()
+        call.receiver?.ended(call)
+        call.receiver = nil
+    }
+
+    /// Nothing is to be done: requests are sent as a whole.
+    public func contentSent(_ stream: Int32) {}
+
+    /// An answer is over, complete or not.
+    public func streamClosed(_ stream: Int32) {
+        guard let call = calls.removeValue(forKey: stream), !call.isComplete else { return }
+        fail(call, isUnseen: false)
+    }
+
+    /// The other server takes no further requests by this connection.
+    public func peerLeaves(last: Int32) {
+        isLeaving = true
+        for (stream, call) in calls where stream > last {
+            calls[stream] = nil
+            fail(call, isUnseen: true)
+        }
+    }
+
+    private func fail(_ call: PeerCall, isUnseen: Bool) {
+        loop.links.noteProgress()
+        call.receiver?.failed(call, isUnseen: isUnseen)
+        call.receiver = nil
+    }
+}
+
+extension PeerLink: LinkSocket.Owner {
+    func linkConnected() { isConnected = true }
+
+    func bytesWereRead() {}
+
+    func linkClosed() {
+        link = nil
+        let left = calls
+        calls = [:]
+        for call in left.values where !call.isComplete { fail(call, isUnseen: !isConnected) }
+    }
+
+    func tick(now: Int64) {
+        guard let link else { return }
+        if !isConnected {
+            if now - madeAt > Self.longestConnecting { link.close() }
+        } else if !calls.isEmpty {
+            if now - max(link.heardAt, pingedAt - 1_000_000_000) > Self.longestSilence { return close() }
+            if now - link.heardAt > 1_000_000_000, pingedAt < link.heardAt {
+                pingedAt = now
+                link.session.ping()
+                link.noteBytes()
+            }
+        }
+    }
+
+    func drain() {}
+}

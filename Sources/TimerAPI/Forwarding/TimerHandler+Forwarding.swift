@@ -1,0 +1,78 @@
+import HTTPServer
+import Platform
+import TimerLog
+import TimerService
+
+/// Requests that other servers answer.
+extension TimerHandler {
+    /// Nanoseconds between two tries to send the requests that wait.
+    private static let retryPause: Int64 = 25_000_000
+
+    /// Has another server answer, if this one forwards. Returns false where it does not.
+    func forward(_ ticket: Ticket) -> Bool {
+        guard routes != nil, !ticket.exchange.isFromPeer else { return false }
+        let request = ForwardedRequest(ticket, self)
+        delegated[ObjectIdentifier(request)] = request
+        request.send()
+        return true
+    }
+
+    /// Whether it is known which server answers a request.
+    func knowsOwner(of ticket: Ticket) -> Bool {
+        followRoutes()
+        return routes?.value[ticket.partition] != nil
+    }
+
+    /// Sends a request to the server that answers for it; nil where none is known, or it takes none now.
+    func call(_ request: ForwardedRequest, of exchange: Exchange, requestID: [UInt8]) -> PeerCall? {
+        guard let destination = routes?.value[request.ticket.partition],
+            let link = links.link(to: destination, besides: exchange)
+        else { return nil }
+        return link.forward(
+            exchange, leavingOut: { $0.equalsIgnoringCase("request-id") || PartHeader.isOne($0) },
+            adding: [("request-id", requestID)],
+            to: request)
+    }
+
+    /// Follows where requests are forwarded to.
+    func followRoutes() {
+        guard routes?.refresh() ?? false else { return }
+        // What is under way there fails, and may be sent elsewhere.
+        for link in links.takeGone(routes?.value.destinations ?? []) { link.close() }
+    }
+
+    /// Has a request wait for the next try.
+    func waitForOwner(_ request: any DelegatedRequest) {
+        if ownerless.isEmpty { nextOwnerTry = Clocks.monotonic() + Self.retryPause }
+        ownerless.append(request)
+    }
+
+    /// Tries the requests again that wait.
+    func retryDelegated(now: Int64) {
+        followRoutes()
+        guard !ownerless.isEmpty else { return }
+        let again = ownerless
+        ownerless.removeAll(keepingCapacity: true)
+        nextOwnerTry = now + Self.retryPause
+        for request in again { request.retry(now: now) }
+    }
+
+    /// Whether this server answers a request itself.
+    func answersItself(_ ticket: Ticket) -> Bool { context.refusal(of: ticket) == nil }
+
+    /// Answers a request here that was to be forwarded.
+    func takeBack(_ ticket: Ticket) {
+        for request in delegated.values where request.ticket === ticket { forget(request) }
+        begin(ticket)
+        inbox.wake()
+    }
+
+    /// The request is over.
+    func forget(_ request: any DelegatedRequest) { delegated[ObjectIdentifier(request)] = nil }
+
+    /// Looks, about once a second, after the requests under way.
+    func tickDelegated(now: Int64) {
+        guard routes != nil else { return }
+        for request in delegated.values { request.tick(now: now) }
+    }
+}

@@ -1,0 +1,19 @@
+/// The nodes of a cluster and who owns which partition, as one node knows it.
+public struct ClusterMap: Sendable, Equatable {
+    /// The number of the node's session.
+    public var session: Int64
+    /// Where the node is reached.
+    public var url: String
+    /// The nodes whose sessions have not ended, in the order of their sessions; empty until the node has joined.
+    public var nodes: [ClusterNode]
+    /// The owners of all partitions, in order; empty until they were read.
+    public var owners: [PartitionOwner]
+
+    /// Makes a map; see the members.
+    public init(session: Int64, url: String, nodes: [ClusterNode], owners: [PartitionOwner]) {
+        self.session = session
+        self.url = url
+        self.nodes = nodes
+        self.owners = owners
+    }
+}

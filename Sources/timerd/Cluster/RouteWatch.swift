@@ -1,0 +1,64 @@
+import Platform
+import TimerCluster
+import TimerLog
+
+/// Keeps the routes to other servers true: it follows how the cluster stands, on a thread of its own, and looks names up.
+final class RouteWatch: Sendable {
+    /// What was found for a name, and when, in nanoseconds.
+    private struct Found {
+        var address: String
+        var at: Int64
+    }
+
+    let routes = Published(ClusterRoutes.none)
+    private let isEnded = Guarded(false)
+    private let observers = Guarded<[@Sendable () -> Void]>([])
+
+    /// Seconds between two looks at least, though nothing has changed: names may lead elsewhere by then.
+    private static let longestPause = 0.5
+    /// How long an address that was found is used, in nanoseconds.
+    private static let freshness: Int64 = 10_000_000_000
+
+    /// Begins to follow what `loop` knows.
+    func start(_ loop: MembershipLoop) {
+        Thread(name: "routes") { [weak loop] in
+            var found: [String: Found] = [:]
+            guard var standing = loop?.standing else { return }
+            while !self.isEnded.withLock({ $0 }) {
+                self.update(standing, &found)
+                guard let loop else { return }
+                standing = loop.standing(otherThan: standing, within: Self.longestPause)
+            }
+        }.detach()
+    }
+
+    /// Ends soon: a look at a name may be under way. The routes stay as they are.
+    func stop() { isEnded.withLock { $0 = true } }
+
+    /// Calls `body` whenever the routes have changed.
+    func observe(_ body: @escaping @Sendable () -> Void) { observers.withLock { $0.append(body) } }
+
+    private func update(_ standing: ClusterStanding, _ found: inout [String: Found]) {
+        let now = Clocks.monotonic()
+        found = found.filter { peer, _ in standing.nodes.contains { $0.peer == peer } }
+        let destinations = standing.nodes.compactMap { node -> ClusterRoutes.Destination? in
+            guard node.session != standing.session, let (host, port) = PeerURL.parts(node.peer) else { return nil }
+            if found[node.peer].map({ now - $0.at > Self.freshness }) ?? true, let address = Self.lookUp(host) {
+                found[node.peer] = Found(address: address, at: now)
+            }
+            guard let address = found[node.peer]?.address else { return nil }
+            return ClusterRoutes.Destination(session: node.session, host: address, port: port)
+        }
+        let routes = ClusterRoutes(
+            destinations: destinations,
+            sessions: standing.owners.map { $0.session == standing.session ? nil : $0.session })
+        guard routes != self.routes.value else { return }
+        self.routes.publish(routes)
+        for observer in observers.withLock({ $0 }) { observer() }
+    }
+
+    /// The first address of a name; an address is its own.
+    private static func lookUp(_ host: String) -> String? {
+        NameLookup.addresses(of: host).first.flatMap { NameLookup.text(of: $0) }
+    }
+}

@@ -1,0 +1,117 @@
+import TestSupport
+import TimerCore
+import TimerLog
+
+@testable import TimerService
+
+/// A client that follows the events of all timers, and goes on at another process where its stream ends.
+final class ClusterFollower {
+    let number: Int
+    /// The process that serves its stream.
+    weak var process: ClusterProcess?
+    /// Id up to which it knows everything; nil before it has begun.
+    var cursor: Int64?
+    /// Whether it is being shown something.
+    var isReading = false
+
+    init(_ number: Int) { self.number = number }
+}
+
+extension ClusterHistory {
+    /// A stream is shown what comes next.
+    func follow(_ follower: ClusterFollower) throws {
+        let isQuick = random.chance(oneIn: 3)
+        schedule(after: random.number(0...(isQuick ? 1 : 20) * Self.millisecond)) { [unowned self] in
+            try follow(follower)
+        }
+        if follower.isReading { return }
+        follower.isReading = true
+        defer { follower.isReading = false }
+        if let process = follower.process, process.isDead || !process.keepsStreams || random.chance(oneIn: 200) {
+            follower.process = nil
+        }
+        guard let process = follower.process else { return try connect(follower) }
+        guard process.isAwake, let cursor = follower.cursor else { return }
+        var reading = process.feed.reading(after: cursor)
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            // Whatever other threads did meanwhile.
+            switch reading.next() {
+            case .slice(let slice): try show(slice, follower)
+            case .none(let newest): return try pass(newest, follower)
+            case .gone: return try replay(follower, process)
+            }
+            guard process.isAwake else { return }
+        }
+    }
+
+    private func connect(_ follower: ClusterFollower) throws {
+        follower.process = processes.filter(\.isServing).randomElement(using: &random)
+        guard let process = follower.process else { return }
+        if follower.cursor != nil {
+            tally.resumed += 1
+            return
+        }
+        if process.remotes != nil { return begin(follower, process) }
+        // From now on: behind the newest event, once every partition gives later records greater ids.
+        var mark = process.feed.newest
+        for partition in process.owned.all {
+            mark = partition.engine.turn { $0.watermark(atMost: mark) }
+        }
+        follower.cursor = mark
+    }
+
+    private func replay(_ follower: ClusterFollower, _ process: ClusterProcess) throws {
+        guard let cursor = follower.cursor else { return }
+        let sources = process.feed.sources
+        guard !sources.isEmpty else { return }
+        let end = replayEnd(process, sources)
+        let result = Result { () throws(StoreError) in
+            var replay = try MergedReplay(
+                sources, layout, after: cursor, end: end, ReplayReaders(process.feed))
+            return try replay.read()
+        }
+        // A log that was closed meanwhile is read no further.
+        guard case .success(let found) = result else { return }
+        for slice in found.slices { try show(slice, follower) }
+        try pass(found.through, follower)
+    }
+
+    /// The events of a slice are the next ones of the history.
+    private func show(_ slice: RowSlice, _ follower: ClusterFollower) throws {
+        guard let cursor = follower.cursor else { return }
+        var shown: [LogAudit.Event] = []
+        try BatchRows.read(slice.row) { record in
+            guard record.position > cursor, (slice.first...slice.last).contains(record.position),
+                let recorded = Recorded(record, slice.row), let id = recorded.id, let type = recorded.event.type
+            else { return true }
+            shown.append(LogAudit.Event(position: record.position, id: id, type: type))
+            return true
+        }
+        try check(shown, through: slice.last, follower)
+    }
+
+    private func pass(_ position: Int64, _ follower: ClusterFollower) throws {
+        try check([], through: position, follower)
+    }
+
+    /// Holds what a stream was shown up to `position` to what the logs have.
+    private func check(_ shown: [LogAudit.Event], through position: Int64, _ follower: ClusterFollower) throws {
+        guard let cursor = follower.cursor, position > cursor || !shown.isEmpty else { return }
+        let expected = audit.events(after: cursor, through: position)
+        try promise(
+            shown == expected,
+            "stream \(follower.number) is shown \(shown) behind \(cursor) up to \(position), not \(expected)")
+        follower.cursor = position
+        audit.shownThrough = max(audit.shownThrough, position)
+        tally.events += shown.count
+    }
+}
+
+extension SharedAudit {
+    /// The events behind `position`, up to `end`.
+    func events(after position: Int64, through end: Int64) -> [LogAudit.Event] {
+        var index = events.count
+        while index > 0, events[index - 1].position > position { index -= 1 }
+        return Array(events[index...].prefix { $0.position <= end })
+    }
+}

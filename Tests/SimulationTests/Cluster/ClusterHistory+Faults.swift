@@ -1,0 +1,153 @@
+import TestSupport
+import TimerCluster
+import TimerLog
+
+@testable import TimerCore
+@testable import TimerService
+
+/// What goes wrong, and how all becomes well again.
+extension ClusterHistory {
+    func fault() {
+        guard isChaotic else { return }
+        // Where partitions are spread, the plan has to stay the same for a while.
+        schedule(after: random.number(0...(spreads ? 14 : 4) * Self.second)) { [unowned self] in fault() }
+        let living = processes.filter { !$0.isDead }
+        guard let process = living.randomElement(using: &random) else { return }
+        let length = random.number(100...7000) * Self.millisecond
+        let number = process.machine.number
+        if abs(process.machine.wallOffset) > 400 * Self.millisecond, random.chance(oneIn: 2) {
+            note("the calendar of \(number) is right again")
+            process.machine.wallOffset = random.number(-100...100) * Self.millisecond
+        }
+        if spreads, random.chance(oneIn: 3) { return leave(process) }
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0...3:
+            pause(process, length)
+            // A virtual machine that was frozen may come back with an old calendar.
+            if random.chance(oneIn: 3) { process.machine.wallOffset -= length }
+        case 4, 5: end(process, restartsAfter: random.number(0...4 * Self.second))
+        case 6:
+            note("outage of \(length)")
+            outageUntil = time.now + length
+        case 7, 8:
+            note("\(number) is cut off for \(length)")
+            cutOffUntil[number] = time.now + length
+            if spreads { silentUntil = time.now + random.number(0...length) }
+        case 9: leave(process)
+        default:
+            let farthest: Int64 = [300, 300, 1500, 6000].randomElement(using: &random) ?? 300
+            let step = random.number(-farthest...farthest) * Self.millisecond
+            note("the calendar of \(number) is set by \(step)")
+            process.machine.wallOffset += step
+            // Before a beat has told the others of what follows from that.
+            guard random.chance(oneIn: 4) else { return }
+            let restart = random.number(0...4 * Self.second)
+            schedule(after: random.number(0...600) * Self.millisecond, on: process) { [unowned self] in
+                end(process, restartsAfter: restart)
+            }
+        }
+    }
+
+    /// A process stands still, whatever it does.
+    func pause(_ process: ClusterProcess, _ length: Int64) {
+        note("\(process.machine.number) stands still for \(length)")
+        process.pausedUntil = max(process.pausedUntil ?? 0, time.now + length)
+    }
+
+    /// A process ends at once, and its machine starts another one.
+    func end(_ process: ClusterProcess, restartsAfter delay: Int64) {
+        note("\(process.machine.number) ends")
+        process.kill()
+        process.pausedUntil = nil
+        restarts[process.machine.number] = time.now + delay
+    }
+
+    /// SIGTERM: everything is committed, then the process leaves.
+    private func leave(_ process: ClusterProcess) {
+        guard process.isAwake, !process.isLeaving else { return }
+        note("\(process.machine.number) is asked to leave")
+        perform(process.membership.drain(at: process.machine.instant), process)
+        schedule(after: random.number(0...50 * Self.millisecond), on: process) { [unowned self] in
+            leaveOnceGiven(process, patience: spreads ? random.number(0...200) : 0)
+        }
+    }
+
+    private func leaveOnceGiven(_ process: ClusterProcess, patience: Int64) {
+        if process.membership.standing.isGivingAll && patience > 0 {
+            return schedule(after: 20 * Self.millisecond, on: process) { [unowned self] in
+                leaveOnceGiven(process, patience: patience - 1)
+            }
+        }
+        process.isLeaving = true
+        for partition in process.owned.all { partition.engine.close() }
+        leaveOnceCommitted(process, patience: 20)
+    }
+
+    private func leaveOnceCommitted(_ process: ClusterProcess, patience: Int) {
+        let isBusy = process.isCommitting || !process.workingPartitions.isEmpty
+        if isBusy && patience > 0 {
+            return schedule(after: 10 * Self.millisecond, on: process) { [unowned self] in
+                leaveOnceCommitted(process, patience: patience - 1)
+            }
+        }
+        let promised = process.promisedAtMost ?? .max
+        perform(process.membership.leave(promised: promised, at: process.machine.instant), process)
+    }
+
+    /// From now on nothing goes wrong.
+    func calm() {
+        note("calm")
+        isChaotic = false
+        (outageUntil, silentUntil) = (0, 0)
+        for machine in machines {
+            machine.wallOffset = 0
+            cutOffUntil[machine.number] = 0
+            if restarts[machine.number] != nil { restarts[machine.number] = time.now }
+        }
+        for process in processes where !process.isDead {
+            if process.pausedUntil != nil { process.pausedUntil = time.now }
+            if process.isLeaving { end(process, restartsAfter: 0) }
+        }
+    }
+
+    /// Somebody serves all partitions.
+    func checkServed() throws(BrokenPromise) {
+        if spreads { return try checkSpread() }
+        try promise(processes.contains { $0.isServing }, "nobody serves 8 s after the last fault")
+    }
+
+    /// What memory and logs hold at the end.
+    func checkEnd() throws {
+        if spreads {
+            try checkSpread()
+            for process in processes { try checkEnd(of: process) }
+            return
+        }
+        guard let server = processes.first(where: { $0.isServing }) else {
+            throw BrokenPromise("nobody serves at the end")
+        }
+        try promise(processes.filter { $0.isServing }.count == 1, "two processes serve")
+        try checkEnd(of: server)
+    }
+
+    private func checkEnd(of server: ClusterProcess) throws {
+        for partition in server.owned.all {
+            try promise(partition.recovery.isWorking, "the storage of partition \(partition.number) does not work")
+            let expected = audit.held.filter { layout.partition(ofHash: server.key($0.key).hash) == partition.number }
+            let isSettled = partition.engine.fates.durableHead >= audit.head(partition.number) && !server.isCommitting
+            if isSettled && partition.engine.hasBatch(isLast: false) == false {
+                let held = HeldTimer.all(partition.engine.scheduler)
+                for id in Set(held.keys).union(expected.keys).sorted() where held[id] != expected[id] {
+                    throw BrokenPromise(
+                        "\(id) is \(held[id].map { "\($0)" } ?? "gone"), not \(expected[id].map { "\($0)" } ?? "gone")")
+                }
+            }
+            var stored: Set<Int64> = []
+            try partition.store.makeReader().read(from: 0) { row in
+                stored.insert(row.first)
+                return true
+            }
+            try promise(stored == audit.rows(of: partition.number), "log \(partition.number) has lost rows")
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import TestSupport
+import TimerCluster
+import TimerLog
+
+@testable import TimerService
+
+/// What passes between the processes and the directory.
+extension ClusterHistory {
+    static let failure = StoreError(.unavailable, "a failure that was asked for")
+
+    /// Hears of everything that a process does to the storage.
+    func listen(to process: ClusterProcess) {
+        process.volume.onAppend = { [unowned self, unowned process] in append($0, $1, process) }
+        process.volume.onSettle = { [unowned self, unowned process] in settle($0, $1, process) }
+        process.onLeaseOver = { [unowned self, unowned process] in awaitLease(process) }
+        process.committer.onFenced =
+            Unchecked { [unowned self, unowned process] number in
+                tally.fenced += 1
+                note("\(process.machine.number) is fenced from \(number)")
+                schedule(after: random.number(0...Self.millisecond), on: process) { [unowned self] in
+                    perform(process.membership.fenced(number, at: process.machine.instant), process)
+                }
+            }.call
+    }
+
+    /// A closure that is called on the simulation's thread alone.
+    private struct Unchecked: @unchecked Sendable {  // unchecked: a simulation has one thread
+        let body: (Int) -> Void
+        init(_ body: @escaping (Int) -> Void) { self.body = body }
+        @Sendable func call(_ number: Int) { body(number) }
+    }
+
+    /// Does what a membership asks for.
+    func perform(_ steps: [MembershipStep], _ process: ClusterProcess) {
+        for step in steps {
+            switch step {
+            case .call(let call): send(call, process)
+            case .extendLease(let end, let promised):
+                let machine = process.machine
+                let wall = bug == .wallClockLease ? machine.realtime() - machine.boottime() : 0
+                process.lease.extend(until: end + wall, promised: bug == .promisesUntold ? .max : promised)
+            case .revokeLease: process.lease.revoke()
+            case .adopt(let owner):
+                let isSlow = isChaotic && random.chance(oneIn: 6)
+                schedule(after: random.number(0...(isSlow ? 2000 : 20)) * Self.millisecond, on: process) {
+                    [unowned self] in adopt(owner, process)
+                }
+            case .drop(let partitions):
+                schedule(after: random.number(0...Self.millisecond), on: process) { [unowned self] in
+                    note("\(process.machine.number) drops \(partitions)")
+                    tally.moves += linkBug == nil ? 0 : partitions.count
+                    process.drop(partitions.filter { !process.kept.contains($0) })
+                    schedule(after: random.number(0...Self.millisecond), on: process) { [unowned self] in
+                        try resolve(process)
+                    }
+                    perform(process.membership.dropped(partitions, at: process.machine.instant), process)
+                }
+            case .prepare, .forget, .release, .tell: handOver(step, process)
+            case .report(let event):
+                if case .took = event { tally.takeovers += 1 }
+                note("\(process.machine.number): \(event)")
+            }
+        }
+        if process.isLeaving && process.membership.hasLeft {
+            end(process, restartsAfter: random.number(0...2 * Self.second))
+        }
+    }
+
+    private func adopt(_ owner: PartitionOwner, _ process: ClusterProcess) {
+        var failure: StoreError?
+        if isCutOff(process) {
+            failure = Self.failure
+        } else {
+            do throws(StoreError) { watch(try process.adopt(owner), owner.session, process) } catch { failure = error }
+        }
+        schedule(after: random.number(0...5 * Self.millisecond), on: process) { [unowned self, failure] in
+            perform(process.membership.adopted(owner, failure, at: process.machine.instant), process)
+        }
+    }
+
+    /// Looks, whenever rows of a partition are shown, whether the process still owns it.
+    private func watch(_ partition: Partition, _ session: Int64, _ process: ClusterProcess) {
+        var known = partition.hub.head
+        partition.hub.observe(
+            UncheckedAction { [unowned self, unowned process, unowned partition] in
+                let head = partition.hub.head
+                if head > known {
+                    known = head
+                    let owner = volume.owners[partition.number]
+                    if owner.session != session, broken == nil {
+                        broken = BrokenPromise(
+                            "\(process.machine.number) shows rows of partition \(partition.number), which session \(owner.session) owns"
+                        )
+                    }
+                }
+                // Called by the committer, between two partitions' rows.
+                interleave()
+            }.call)
+    }
+
+    private struct UncheckedAction: @unchecked Sendable {  // unchecked: a simulation has one thread
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
+        @Sendable func call() { body() }
+    }
+
+    /// Whether the database can't be reached by a process.
+    func isCutOff(_ process: ClusterProcess) -> Bool {
+        time.now < outageUntil || time.now < cutOffUntil[process.machine.number]
+    }
+
+    private func send(_ call: DirectoryCall, _ process: ClusterProcess) {
+        var delay = random.number(100_000...3 * Self.millisecond)
+        // The process stops between reading the clock and sending.
+        if isChaotic && random.chance(oneIn: 300) {
+            pause(process, random.number(0...6 * Self.second))
+            delay += random.number(0...6 * Self.second)
+        }
+        let limit = (call.isUrgent ? 1250 : 5000) * Self.millisecond
+        let isDown = isCutOff(process)
+        // What becomes of gives is often unknown: there are few of them.
+        var odds = 60
+        if case .give = call.request { odds = 5 }
+        if isDown || isChaotic && random.chance(oneIn: odds) {
+            let isHanging = !isDown || random.chance(oneIn: 4)
+            answer(call, .failed(Self.failure), process, after: isHanging ? limit : delay)
+            // It may have its effect all the same, now or later.
+            if isDown || random.chance(oneIn: 2) { return }
+            let late = random.chance(oneIn: 2) ? 0 : random.number(0...8 * Self.second)
+            schedule(after: delay + late) { [unowned self] in _ = try reach(call) }
+            return
+        }
+        let deadline = time.now + limit
+        schedule(after: delay) { [unowned self] in
+            var made = try reach(call)
+            var delay = random.number(100_000...3 * Self.millisecond)
+            if time.now + delay > deadline { (made, delay) = (.failed(Self.failure), max(0, deadline - time.now)) }
+            answer(call, made, process, after: delay)
+        }
+    }
+
+    private func answer(_ call: DirectoryCall, _ answer: DirectoryAnswer, _ process: ClusterProcess, after delay: Int64)
+    {
+        schedule(after: delay, on: process) { [unowned self] in
+            if bug == .takesUnknownGiveForNone, case .give(let order) = call.request, case .failed = answer {
+                serveOn(order, process)
+            }
+            perform(process.membership.answered(call, answer, at: process.machine.instant), process)
+        }
+    }
+
+    /// A call reaches the directory.
+    private func reach(_ call: DirectoryCall) throws -> DirectoryAnswer {
+        var call = call
+        if bug == .forgetsPromises, case .beat(var beat) = call.request {
+            beat.promised = 0
+            call.request = .beat(beat)
+        }
+        let answer = call.perform(on: directory)
+        guard case .take(.taken(let barrier)) = answer else { return answer }
+        switch call.request {
+        case .take(let order):
+            note("session \(order.session) takes \(order.partition) from \(order.from): \(barrier)")
+            try audit.land(barrier: barrier.epoch, at: barrier.position, in: order.partition)
+        case .give(let order):
+            tally.gives += 1
+            note("session \(order.from) gives \(order.partition) to \(order.session): \(barrier)")
+            try audit.land(barrier: barrier.epoch, at: barrier.position, in: order.partition)
+        default: break
+        }
+        return answer
+    }
+}

@@ -1,0 +1,317 @@
+import TestSupport
+import TimerCluster
+import TimerLog
+
+@testable import TimerCore
+@testable import TimerService
+
+/// One random history of several processes on one shared storage, decided by its seed alone: their memberships, engines,
+/// committers, fire loops and feeds, clients that ask any of them, and streams that go on at another one. After each step
+/// everything that was shown is held to what the logs have.
+///
+/// Everything that happens is an event with its true time. While an append is under way, further events happen.
+final class ClusterHistory {
+    static let millisecond: Int64 = 1_000_000
+    static let second: Int64 = 1_000_000_000
+
+    /// A mistake that the histories are to find.
+    enum Bug: Sendable, CaseIterable {
+        case none
+        /// An append looks neither at the epoch nor at the end of the log.
+        case appendWithoutFence
+        /// What is committed is shown, and requests are answered, after the lease is over.
+        case showsPastLease
+        /// The lease is timed by the calendar.
+        case wallClockLease
+        /// What became of an unknown append is not asked before its rows are appended again.
+        case appendsWithoutSettling
+        /// The next owner does not begin above what the last one has promised.
+        case forgetsPromises
+        /// A process promises up to its calendar, though no beat has told so.
+        case promisesUntold
+        /// A partition is given from the newest record on disk, whatever was promised beyond it.
+        case givesFromDurableHead
+        /// A process goes on promising for a partition that it has released.
+        case promisesAfterRelease
+        /// The new owner serves what it has read of the log before the partition was given, and does not read the rest.
+        case leavesRowsUnread
+        /// A give whose answer does not come counts as none: its process serves on.
+        case takesUnknownGiveForNone
+    }
+
+    /// What came of the histories of a run.
+    struct Tally {
+        var operations = 0
+        var answered = 0
+        var refused = 0
+        var unknown = 0
+        var withheld = 0
+        var fires = 0
+        var events = 0
+        var resumed = 0
+        var takeovers = 0
+        var gives = 0
+        /// Partitions that were taken over with what had been read of their logs before.
+        var prepared = 0
+        var fenced = 0
+        var settled = 0
+        var lateLandings = 0
+        var frames = 0
+        var linksLost = 0
+        var replays = 0
+        var moves = 0
+    }
+
+    private struct Event {
+        var time: Int64
+        var order: Int
+        /// The process that is to do it; nil for what happens elsewhere.
+        var process: ClusterProcess?
+        var body: () throws -> Void
+    }
+
+    let seed: UInt64
+    let bug: Bug
+    /// Whether partitions are spread over the processes; else one owns all.
+    let spreads: Bool
+    var random: SeededGenerator
+    let time = TrueTime()
+    let layout: PartitionLayout
+    let volume: MemoryLogVolume
+    let directory: MemoryDirectory
+    let machines: [Machine]
+    var processes: [ClusterProcess] = []
+    /// When a machine starts its next process.
+    var restarts: [Int: Int64] = [:]
+    var audit: SharedAudit
+    var followers: [ClusterFollower] = []
+    /// The ids that clients use.
+    var ids: [String] = []
+    /// How much of each timer's history was answered.
+    var answered: [String: Int] = [:]
+    /// Until when the database can't be reached: by anybody, or by one machine.
+    var outageUntil: Int64 = 0
+    var cutOffUntil: [Int64]
+    /// Until when the processes hear nothing of each other.
+    var silentUntil: Int64 = 0
+    /// Whether some log had to be folded anew.
+    var mayFold = false
+    /// Whether things go wrong.
+    var isChaotic = true
+    /// The promise broken inside a call of a process.
+    var broken: (any Error)?
+    /// How many events are under way, each within the other.
+    var depth = 0
+    var tally = Tally()
+    private var events: [Event] = []
+    private var ordered = 0
+    private(set) var operations = 0
+    private(set) var trace: [String] = []
+    private let traces: Bool
+    /// The mistake of links between processes that the histories are to find; nil: one process owns all partitions.
+    let linkBug: LinkBug?
+    /// The connections between processes.
+    var links: [SimulatedLink] = []
+    /// Until when two machines do not reach each other, by the product of their prime numbers.
+    var linkCutUntil: [Int: Int64] = [:]
+    private var eventsAtOnce = 0
+
+    /// - Parameter links: the mistake of links between processes, among which the partitions are spread; nil: one process owns
+    ///   all.
+    init(seed: UInt64, bug: Bug = .none, links: LinkBug? = nil, traces: Bool = false) {
+        self.seed = seed
+        spreads = links != nil || Self.spreads(seed)
+        self.bug = bug
+        linkBug = links
+        self.traces = traces
+        random = SeededGenerator(seed: seed)
+        let count = [1, 4, 4, 8].randomElement(using: &random) ?? 4
+        guard let layout = PartitionLayout(strided: count) else { preconditionFailure("a power of two") }
+        self.layout = layout
+        let (volume, time) = (MemoryLogVolume(layout), time)
+        self.volume = volume
+        directory = MemoryDirectory(volume) { Machine.epoch + time.now }
+        audit = SharedAudit(partitions: count)
+        var machines: [Machine] = []
+        for number in 0..<Int(random.number(2...3)) {
+            let rate = random.chance(oneIn: 2) ? 1000 : random.number(900...1100)
+            machines.append(
+                Machine(
+                    number, time, rate: rate, wallOffset: random.number(-100...100) * Self.millisecond))
+        }
+        self.machines = machines
+        cutOffUntil = [Int64](repeating: 0, count: machines.count)
+        for stem in 0..<max(6, count * 2) {
+            ids.append(layout.id("t\(stem)", in: stem % count, secret: SimulatedStore.secret))
+        }
+        for machine in machines { start(machine, life: 0) }
+        for number in 0..<3 { followers.append(ClusterFollower(number)) }
+    }
+
+    /// Begins a process on a machine.
+    func start(_ machine: Machine, life: Int) {
+        let spread = linkBug.map(SpreadFeed.init)
+        let process = ClusterProcess(machine, life: life, volume, bug, speaks: spreads ? 1 : 0, spread: spread)
+        process.onLook = { [unowned self, unowned process] in
+            interleave()
+            standStill(process)
+        }
+        listen(to: process)
+        for before in processes where before.machine === machine { tally.prepared += before.prepared }
+        processes.removeAll { $0.machine === machine }
+        processes.append(process)
+        processes.sort { $0.machine.number < $1.machine.number }
+        note("process \(machine.number).\(life) starts")
+        if spread != nil { tend(process) }
+    }
+
+    /// Lets things go wrong for `seconds`, then looks whether all is well again.
+    ///
+    /// - Throws: the broken promise, with its instant.
+    func run(seconds: Int64) throws {
+        // What waits to be done knows its process, which keeps it.
+        defer {
+            events = []
+            for process in processes { process.kill() }
+        }
+        do {
+            for follower in followers {
+                schedule(after: random.number(0...Self.second)) { [unowned self] in try follow(follower) }
+            }
+            schedule(after: random.number(0...Self.second)) { [unowned self] in try request() }
+            schedule(after: random.number(0...3 * Self.second)) { [unowned self] in fault() }
+            if spreads { askPromise() }
+            try run(until: seconds * Self.second)
+            calm()
+            try run(until: time.now + 8 * Self.second)
+            // The plan settles, and is followed.
+            if spreads { try run(until: time.now + 20 * Self.second) }
+            try checkServed()
+            let newest = audit.events.last?.position ?? 0
+            try run(until: time.now + 2 * Self.second)
+            try checkEnd()
+            try checkStreams(through: newest)
+        } catch { throw BrokenPromise("at \(Double(time.now / 1000) / 1e6) s: \(error)") }
+    }
+
+    /// Takes every event up to `end`, and lets each process do what it has to.
+    func run(until end: Int64) throws {
+        while true {
+            if let broken { throw broken }
+            guard let next = nextStep(), next.time <= end else { break }
+            eventsAtOnce = next.time <= time.now ? eventsAtOnce + 1 : 0
+            try promise(eventsAtOnce < 20_000, "time stands still")
+            time.now = max(time.now, next.time)
+            operations += 1
+            try take(next.step)
+        }
+        time.now = max(time.now, end)
+        if let broken { throw broken }
+    }
+
+    private enum Step {
+        case event(Int)
+        case restart(Int)
+        case goOn(ClusterProcess)
+        case wake(ClusterProcess)
+        case fire(ClusterProcess)
+        case commit(ClusterProcess)
+    }
+
+    private func nextStep() -> (time: Int64, step: Step)? {
+        var best: (time: Int64, order: Int, step: Step)?
+        func offer(_ time: Int64, _ order: Int, _ step: Step) {
+            if best.map({ (time, order) < ($0.time, $0.order) }) ?? true { best = (time, order, step) }
+        }
+        for (index, event) in events.enumerated() { offer(event.time, event.order, .event(index)) }
+        for (machine, time) in restarts { offer(time, -1000 + machine, .restart(machine)) }
+        for process in processes where !process.isDead {
+            let number = process.machine.number
+            if let until = process.pausedUntil {
+                offer(until, -900 + number, .goOn(process))
+                continue
+            }
+            offer(max(time.now, process.machine.time(at: process.membership.nextWake)), -800 + number, .wake(process))
+            offer(max(time.now, process.machine.time(at: process.firesAt)), -700 + number, .fire(process))
+            if !process.isCommitting, !process.workingPartitions.isEmpty {
+                offer(time.now, -600 + number, .commit(process))
+            }
+        }
+        return best.map { ($0.time, $0.step) }
+    }
+
+    private func take(_ step: Step) throws {
+        switch step {
+        case .event(let index):
+            let event = events.remove(at: index)
+            if let process = event.process {
+                if process.isDead { return }
+                if process.pausedUntil != nil { return process.waiting.append(event.body) }
+            }
+            try event.body()
+        case .restart(let number):
+            restarts[number] = nil
+            start(machines[number], life: (processes.first { $0.machine.number == number }?.life ?? 0) + 1)
+        case .goOn(let process):
+            note("\(process.machine.number) goes on")
+            process.pausedUntil = nil
+            let waiting = process.waiting
+            process.waiting = []
+            for body in waiting { schedule(after: random.number(0...Self.millisecond), on: process, body) }
+        case .wake(let process): perform(process.membership.wake(at: process.machine.instant), process)
+        case .fire(let process): process.fire()
+        case .commit(let process): try commit(process)
+        }
+    }
+
+    /// Has `body` happen in `delay` nanoseconds.
+    ///
+    /// - Parameter process: the one that does it, if it lives and stands not still then.
+    func schedule(after delay: Int64, on process: ClusterProcess? = nil, _ body: @escaping () throws -> Void) {
+        ordered += 1
+        events.append(Event(time: time.now + max(0, delay), order: ordered, process: process, body: body))
+    }
+
+    /// Notes what happens; its words are made only for a reader.
+    func note(_ text: @autoclosure () -> String) {
+        if traces { trace.append("\(Double(time.now / 1000) / 1e6) \(text())") }
+    }
+
+    /// Other threads take some steps: a call of a process is about to look at what they share.
+    func interleave() {
+        guard depth < 4, broken == nil, random.chance(oneIn: 8) else { return }
+        within { try run(until: time.now + random.number(0...300_000)) }
+    }
+
+    /// Runs `body` within a call of a process, which can't throw.
+    func within(_ body: () throws -> Void) {
+        depth += 1
+        defer { depth -= 1 }
+        do { try body() } catch { broken = broken ?? error }
+    }
+}
+
+extension ClusterHistory.Tally {
+    /// Adds what came of another history.
+    mutating func add(_ history: ClusterHistory) {
+        let other = history.tally
+        operations += history.operations
+        answered += other.answered
+        refused += other.refused
+        unknown += other.unknown
+        withheld += other.withheld
+        fires += history.audit.fires
+        events += other.events
+        resumed += other.resumed
+        takeovers += other.takeovers
+        gives += other.gives
+        prepared += other.prepared + history.processes.reduce(0) { $0 + $1.prepared }
+        fenced += other.fenced
+        settled += other.settled
+        lateLandings += other.lateLandings
+        frames += other.frames
+        linksLost += other.linksLost
+        replays += other.replays
+        moves += other.moves
+    }
+}

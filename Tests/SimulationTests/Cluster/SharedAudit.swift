@@ -1,0 +1,170 @@
+import TimerCore
+import TimerLog
+
+/// Checks the rows of all partitions as they land, whoever has written them, and knows each timer's history.
+struct SharedAudit {
+    /// One version of a timer, as the log has it.
+    struct Version: Equatable {
+        var position: Int64
+        var number: Int64
+        /// Nil where the timer was deleted.
+        var state: HeldTimer?
+    }
+
+    /// What is known of a log.
+    private struct Log {
+        var head: Int64 = 0
+        var epoch: Int64 = 0
+        /// Positions of the records that hold definitions.
+        var bases: [Int64: (id: String, definition: [UInt8])] = [:]
+        var barriers = 0
+    }
+
+    /// Every event of all partitions, in the order of ids.
+    private(set) var events: [LogAudit.Event] = []
+    /// The versions of each timer, in the order of its log.
+    private(set) var timers: [String: [Version]] = [:]
+    private(set) var fires = 0
+    private(set) var rows = 0
+    private var logs: [Log]
+    private var stored: [Int: Set<Int64>] = [:]
+    private var lives = LogAudit()
+    /// Up to where some reader was shown all events.
+    var shownThrough: Int64 = 0
+
+    /// Up to where somebody was promised to know all records of a partition.
+    var promisedThrough: [Int: Int64] = [:]
+    /// Positions of the newest records of the rows of each partition.
+    private var ends: [Int: [Int64]] = [:]
+
+    init(partitions: Int) { logs = [Log](repeating: Log(), count: partitions) }
+
+    /// Position of the newest record of a partition.
+    func head(_ partition: Int) -> Int64 { logs[partition].head }
+
+    /// Whether the row that begins at `first` landed.
+    func holds(_ first: Int64, in partition: Int) -> Bool { stored[partition]?.contains(first) ?? false }
+
+    /// The positions of the rows of a partition.
+    func rows(of partition: Int) -> Set<Int64> { stored[partition] ?? [] }
+
+    /// Position of the newest row of a partition that ends at `position` or before; 0 where there is none.
+    func newestRecord(of partition: Int, atMost position: Int64) -> Int64 {
+        ends[partition]?.last { $0 <= position } ?? 0
+    }
+
+    /// A barrier was written.
+    mutating func land(barrier epoch: Int64, at position: Int64, in partition: Int) throws(BrokenPromise) {
+        try promise(
+            epoch > logs[partition].epoch, "log \(partition) goes from epoch \(logs[partition].epoch) to \(epoch)")
+        try promise(position > logs[partition].head, "a barrier at \(position) behind \(logs[partition].head)")
+        logs[partition].epoch = epoch
+        logs[partition].head = position
+        logs[partition].barriers += 1
+        stored[partition, default: []].insert(position)
+    }
+
+    /// A row was written.
+    mutating func land(_ row: LogRow) throws {
+        let partition = Int(row.partition)
+        let log = logs[partition]
+        try promise(
+            row.epoch == log.epoch, "a row of epoch \(row.epoch) in log \(partition), whose epoch is \(log.epoch)")
+        try promise(
+            row.previous == log.head && row.first > log.head,
+            "the row at \(row.first) of log \(partition) follows \(row.previous), and the log ends at \(log.head)")
+        try promise(
+            row.first > promisedThrough[partition] ?? 0,
+            "a row comes at \(row.first) of log \(partition), and all up to \(promisedThrough[partition] ?? 0) was promised"
+        )
+        ends[partition, default: []].append(row.last)
+        rows += 1
+        logs[partition].head = row.last
+        stored[partition, default: []].insert(row.first)
+        var found: [(LogRecord, Recorded)] = []
+        var kicks: [LogRecord] = []
+        try BatchRows.read(row) { record in
+            if case .kick = record.content { kicks.append(record) }
+            if let recorded = Recorded(record, row) { found.append((record, recorded)) }
+            return true
+        }
+        for (record, recorded) in found { try land(record, recorded, in: partition) }
+        for kick in kicks { try land(kick: kick, in: partition) }
+    }
+
+    private mutating func land(_ record: LogRecord, _ recorded: Recorded, in partition: Int) throws {
+        guard let id = recorded.id else { return }
+        if let definition = recorded.definition { logs[partition].bases[record.position] = (id, definition) }
+        guard let type = recorded.event.type else { return try land(state: record, recorded, id) }
+        try promise(
+            record.position > shownThrough,
+            "\(type.name) of \(id) comes at \(record.position), and a stream was shown all up to \(shownThrough)")
+        insert(LogAudit.Event(position: record.position, id: id, type: type))
+        if type.isDelivery { return }
+        let before = timers[id]?.last?.state
+        try lives.follow(id, type, record)
+        if type == .fired {
+            fires += 1
+            try promise(
+                record.progress.fireCount == (before?.progress.fireCount ?? 0) + 1,
+                "fire \(record.progress.fireCount) of \(id) follows fire \(before?.progress.fireCount ?? 0)")
+        }
+        let definition = recorded.definition ?? before?.definition ?? []
+        var state: HeldTimer?
+        if type != .deleted {
+            state = HeldTimer(progress: record.progress, kicks: record.kicks, definition: definition)
+        }
+        timers[id, default: []].append(
+            Version(position: record.position, number: record.progress.version, state: state))
+    }
+
+    /// A change that no stream shows.
+    private mutating func land(state record: LogRecord, _ recorded: Recorded, _ id: String) throws {
+        guard recorded.isState, recorded.delivery == nil, let before = timers[id]?.last?.state,
+            let definition = recorded.definition, record.progress.version > before.progress.version
+        else { throw BrokenPromise("nobody asked for \(recorded)") }
+        let state = HeldTimer(progress: record.progress, kicks: record.kicks, definition: definition)
+        timers[id, default: []].append(
+            Version(position: record.position, number: record.progress.version, state: state))
+    }
+
+    private mutating func land(kick: LogRecord, in partition: Int) throws {
+        guard case .kick(_, let base) = kick.content, let (id, definition) = logs[partition].bases[base],
+            var versions = timers[id]
+        else { throw BrokenPromise("a kick of no timer at \(kick.position)") }
+        // The kicks of a batch stand behind its other records, and may have come before them.
+        var index = versions.count
+        while index > 0, versions[index - 1].number > kick.progress.version { index -= 1 }
+        let position = index < versions.count ? versions[index].position : kick.position
+        let state = HeldTimer(progress: kick.progress, kicks: kick.kicks, definition: definition)
+        versions.insert(Version(position: position, number: kick.progress.version, state: state), at: index)
+        timers[id] = versions
+    }
+
+    private mutating func insert(_ event: LogAudit.Event) {
+        var index = events.count
+        while index > 0, events[index - 1].position > event.position { index -= 1 }
+        events.insert(event, at: index)
+    }
+
+    /// Which of a timer's versions an answer shows: the number of the newest one that it reflects, counted from 1, and 0
+    /// where there was none.
+    ///
+    /// - Throws: where the log has no such state.
+    func index(of answer: ClusterProcess.Answer) throws(BrokenPromise) -> Int {
+        let versions = timers[answer.id] ?? []
+        guard let shown = answer.shown else {
+            let count = versions.prefix { $0.position <= answer.position }.count
+            try promise(
+                count == 0 || versions[count - 1].state == nil, "\(answer.id) is told to be gone, and it is there")
+            return count
+        }
+        let index = versions.lastIndex { $0.state?.progress.version == shown.progress.version }
+        guard let index else { throw BrokenPromise("\(answer.id) is shown as \(shown), which is not in the log") }
+        try promise(versions[index].state == shown, "\(answer.id) is shown as \(shown), not \(versions[index])")
+        return index + 1
+    }
+
+    /// The timers of the logs as they are now.
+    var held: [String: HeldTimer] { timers.compactMapValues { $0.last?.state } }
+}

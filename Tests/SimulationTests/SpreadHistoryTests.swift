@@ -1,0 +1,70 @@
+import TestSupport
+import Testing
+
+/// Histories of several processes that own partitions of one shared storage, and tell each other of their events.
+struct SpreadHistoryTests {
+    /// Seconds of a history in which things go wrong.
+    private static let seconds: Int64 = 25
+    /// Steps told of a broken history.
+    private static let stepsTold: UInt64 = 40
+    /// A run ends after so many broken histories.
+    private static let mostBroken = 3
+
+    /// A seed that finds each mistake.
+    private static let finder: [LinkBug: UInt64] = [
+        .takesForGranted: 1, .promisesAfterLook: 5, .passesOverGone: 2, .countsSentAsReceived: 1, .readsBeyondTold: 2,
+        .leavesAhead: 11,
+    ]
+
+    /// What was broken; nil where nothing was.
+    private static func broken(
+        _ seed: UInt64, _ bug: LinkBug = .none, _ tally: inout ClusterHistory.Tally, traces: Bool = false
+    ) -> String? {
+        let history = ClusterHistory(seed: seed, links: bug, traces: traces)
+        defer { if !traces { tally.add(history) } }
+        do {
+            try history.run(seconds: seconds)
+            return nil
+        } catch {
+            if bug != .none { return "\(error)" }
+            if !traces { return broken(seed, bug, &tally, traces: true) }
+            let last = history.trace.suffix(Int(SeedChoice.number("LAST") ?? stepsTold))
+            return "seed \(seed), \(error)\n" + last.joined(separator: "\n")
+        }
+    }
+
+    @Test func `random histories of spread partitions keep every promise`() {
+        let seeds = SeedChoice.seeds(fixed: 1...4, fresh: 1, areLong: true)
+        print("histories of spread partitions, of the seeds \(seeds.first ?? 0) … \(seeds.last ?? 0)")
+        var tally = ClusterHistory.Tally()
+        var found = 0
+        let duration = ContinuousClock().measure {
+            for seed in seeds where found < Self.mostBroken {
+                guard let broken = Self.broken(seed, .none, &tally) else { continue }
+                found += 1
+                Issue.record("\(broken)")
+            }
+        }
+        print("\(tally) in \(seeds.count) histories, \(duration)")
+        // Histories that never reach a situation prove nothing about it.
+        guard seeds.count >= 5 else { return }
+        #expect(tally.takeovers > 4 && tally.resumed > 50 && tally.fires > 200 && tally.answered > 1000)
+        #expect(tally.frames > 1000 && tally.linksLost > 20 && tally.replays > 20 && tally.moves > 4)
+    }
+
+    @Test func `a seed makes the same history of spread partitions again`() throws {
+        let traces = try (0..<2).map { _ in
+            let history = ClusterHistory(seed: 4712, links: LinkBug.none, traces: true)
+            try history.run(seconds: 5)
+            return history.trace
+        }
+        #expect(traces[0] == traces[1])
+        #expect(traces[0].count >= 100)
+    }
+
+    @Test(arguments: LinkBug.allCases.dropFirst())
+    func `the histories find a mistake of what processes tell each other`(bug: LinkBug) {
+        var tally = ClusterHistory.Tally()
+        #expect(Self.finder[bug].flatMap { Self.broken($0, bug, &tally) } != nil)
+    }
+}
