@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from client import Client
-from server import PARTITIONS
 from test_http import head, one_answer, status
 from test_resets import open_files, resident
 from timers import poll
@@ -275,7 +274,6 @@ def most_resident(server):
 
 
 HEAVY_TIMERS, HEAVY_PAYLOAD = 1000, 65_536
-PAYLOADS = HEAVY_TIMERS * HEAVY_PAYLOAD
 
 
 def heavy_server(new_server):
@@ -303,7 +301,7 @@ def ask_and_never_read(server, target, source="127.0.0.1"):
 def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
     """Forty readers that never read, each of the largest page, and batches whose results show whole timers."""
     server = heavy_server(new_server)
-    replies = []
+    replies, before = [], resident(server)
 
     def kick():
         replies.append(server.client.batch([{"command": "kick", "id": "w"}] * 10_000, timeout=60))
@@ -314,13 +312,13 @@ def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
         client.start()
     for client in clients:
         client.join(60)
-    # Where memory keeps the log, it keeps the payloads once more.
-    assert most_resident(server) < (512 << 20) + (PAYLOADS if PARTITIONS else 0)
-    # On a slow machine some find no room in time.
+    # All that they asked for would be more than six GiB.
+    assert most_resident(server) - before < 512 << 20
+    # On a slow machine most find no room in time.
     served = [reply for reply in replies if reply.status == 200]
     for reply in served:
         assert len(reply.lines) == 10_000 and "timer" in reply.lines[0] and "timer" not in reply.lines[-1]
-    assert len(replies) == 8 and len(served) >= 4
+    assert len(replies) == 8 and served
     assert all(reply.problem(503, "overloaded")["outcome"] == "none" for reply in replies if reply not in served)
     answered = [status(sock.recv(64)) for sock in deaf]
     assert set(answered) <= {200, 503} and answered.count(200) >= 20
