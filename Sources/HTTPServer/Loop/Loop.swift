@@ -6,6 +6,8 @@ public final class Loop: Sendable {
     /// Its index among the server's loops.
     public let index: Int
     let events = EventFD()
+    /// What its thread runs, for what is confined to it; nil once it has ended.
+    let core = Guarded<LoopCore?>(nil)
     private let isSignalled = Atomic(false)
     private let asks = Atomic(0)
 

@@ -60,6 +60,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         evictions = EvictionInbox(loop)
         links = LoopLinks(epoll)
         epoll.add(loop.events.descriptor, .readable, tag: Self.wakeTag)
+        loop.core.update { $0 = self }
     }
 
     /// Adds a socket that listens for other servers, which it takes over. Before the thread starts.
@@ -259,6 +260,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         candidates = []
         tellClosed()
         handler = ClosedHandler()
+        loop.core.update { $0 = nil }
     }
 
     // MARK: From the library's callbacks

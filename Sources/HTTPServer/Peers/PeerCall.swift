@@ -16,7 +16,7 @@ public final class PeerCall {
     var isComplete = false
 
     /// - Parameter link: nil for a request that the server asks itself.
-    init(_ receiver: any PeerCallReceiver, on link: PeerLink?) {
+    init(_ receiver: (any PeerCallReceiver)?, on link: PeerLink?) {
         self.receiver = receiver
         self.link = link
     }

@@ -24,18 +24,21 @@ public final class PeerLink {
     /// Nanoseconds for connecting.
     private static let longestConnecting: Int64 = 2_000_000_000
 
-    /// Connects to `address`, on the loop that serves `exchange`.
+    /// Connects to `address`. Nil where the loop has ended.
     ///
-    /// - Parameter token: proves to the other server that this one may forward.
-    public init(to address: PeerAddress, besides exchange: Exchange, token: [UInt8]) {
-        loop = exchange.loop
+    /// - Parameters:
+    ///   - loop: the one on whose thread this is called.
+    ///   - token: proves to the other server that this one may forward.
+    public init?(to address: PeerAddress, on loop: Loop, token: [UInt8]) {
+        guard let core = loop.core.withLock({ $0 }) else { return nil }
+        self.loop = core
         authorization = Array("Bearer ".utf8) + token
-        madeAt = exchange.loop.now
+        madeAt = core.now
         let session = HTTP2Session(.client)
         session.events = self
         guard let descriptor = address.address.connect() else { return }
-        link = loop.links.watch(descriptor, .writable) { tag in
-            LinkSocket(descriptor, loop: exchange.loop, tag: tag, session, isConnecting: true, watched: .writable)
+        link = core.links.watch(descriptor, .writable) { tag in
+            LinkSocket(descriptor, loop: core, tag: tag, session, isConnecting: true, watched: .writable)
         }
         if let link { link.owner = self } else { Glibc.close(descriptor) }
     }
@@ -55,20 +58,37 @@ public final class PeerLink {
         _ exchange: Exchange, leavingOut: (HeaderValue) -> Bool, adding: [(name: StaticString, value: [UInt8])],
         method: HTTPMethod? = nil, content: [UInt8]? = nil, to receiver: any PeerCallReceiver
     ) -> PeerCall? {
-        guard let link, isUsable else { return nil }
-        var fields = HTTP2Fields()
         let method = method ?? exchange.method
-        fields.add(":method", method == .other ? exchange.methodText : Array("\(method.name)".utf8))
-        fields.add(":scheme", "http".utf8)
-        fields.add(":authority", "timerd".utf8)
-        fields.add(":path", exchange.target, isRare: true)
-        fields.add("authorization", authorization)
-        fields.add(Self.sentHeader, String(loop.now / 1_000_000).utf8, isRare: true)
+        var fields = fields(method == .other ? exchange.methodText : Array("\(method.name)".utf8), exchange.target)
         for (name, value) in ForwardedFields(exchange, leavingOut: leavingOut, adding: adding).all {
             fields.add(name, value, isRare: !Self.isFrequent(HeaderValue(name)))
         }
-        let body = content ?? exchange.body
-        guard let number = link.session.request(fields, content: body.isEmpty ? nil : body) else { return nil }
+        return send(fields, content ?? exchange.body, to: receiver)
+    }
+
+    /// Sends a request that no client has made. Returns nil where the connection takes none.
+    ///
+    /// - Parameter receiver: nil where nobody hears of the answer.
+    public func send(
+        _ method: HTTPMethod, _ target: [UInt8], content: [UInt8], to receiver: (any PeerCallReceiver)?
+    ) -> PeerCall? {
+        send(fields(Array("\(method.name)".utf8), target), content, to: receiver)
+    }
+
+    private func fields(_ method: [UInt8], _ target: [UInt8]) -> HTTP2Fields {
+        var fields = HTTP2Fields()
+        fields.add(":method", method)
+        fields.add(":scheme", "http".utf8)
+        fields.add(":authority", "timerd".utf8)
+        fields.add(":path", target, isRare: true)
+        fields.add("authorization", authorization)
+        fields.add(Self.sentHeader, String(loop.now / 1_000_000).utf8, isRare: true)
+        return fields
+    }
+
+    private func send(_ fields: HTTP2Fields, _ body: [UInt8], to receiver: (any PeerCallReceiver)?) -> PeerCall? {
+        guard let link, isUsable, let number = link.session.request(fields, content: body.isEmpty ? nil : body)
+        else { return nil }
         let call = PeerCall(receiver, on: self)
         call.number = number
         calls[number] = call

@@ -4,21 +4,26 @@ import TimerLog
 /// A loop's connections to the servers to which it forwards, one to each.
 struct PeerLinks {
     private var links: [Int64: (address: PeerAddress, link: PeerLink)] = [:]
+    private let loop: Loop
     private let token: [UInt8]
 
     /// - Parameter token: what this server proves to the others.
-    init(token: [UInt8]) { self.token = token }
+    init(_ loop: Loop, token: [UInt8]) {
+        self.loop = loop
+        self.token = token
+    }
 
     /// A connection to `destination`; a new one where there is none that takes requests. Nil where its address is none.
-    ///
-    /// - Parameter exchange: of the loop.
-    mutating func link(to destination: ClusterRoutes.Destination, besides exchange: Exchange) -> PeerLink? {
+    mutating func link(to destination: ClusterRoutes.Destination) -> PeerLink? {
         guard let address = PeerAddress(host: destination.host, port: destination.port) else { return nil }
         if let (known, link) = links[destination.session], known == address, link.isUsable { return link }
-        let link = PeerLink(to: address, besides: exchange, token: token)
+        guard let link = connect(to: address) else { return nil }
         links[destination.session] = (address, link)
         return link
     }
+
+    /// A further connection.
+    func connect(to address: PeerAddress) -> PeerLink? { PeerLink(to: address, on: loop, token: token) }
 
     /// Takes out the connections to servers that are not among `destinations` any more: a server whose session has ended shows
     /// nothing, so they are to be closed.

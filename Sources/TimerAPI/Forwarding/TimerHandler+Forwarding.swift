@@ -26,7 +26,7 @@ extension TimerHandler {
     /// Sends a request to the server that answers for it; nil where none is known, or it takes none now.
     func call(_ request: ForwardedRequest, of exchange: Exchange, requestID: [UInt8]) -> PeerCall? {
         guard let destination = routes?.value[request.ticket.partition],
-            let link = links.link(to: destination, besides: exchange)
+            let link = links.link(to: destination)
         else { return nil }
         return link.forward(
             exchange, leavingOut: { $0.equalsIgnoringCase("request-id") || PartHeader.isOne($0) },
@@ -39,6 +39,7 @@ extension TimerHandler {
         guard routes?.refresh() ?? false else { return }
         // What is under way there fails, and may be sent elsewhere.
         for link in links.takeGone(routes?.value.destinations ?? []) { link.close() }
+        followPeers()
     }
 
     /// Has a request wait for the next try.

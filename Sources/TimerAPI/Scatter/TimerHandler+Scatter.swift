@@ -147,7 +147,7 @@ extension TimerHandler {
                 token: context.configuration.peerTokens.first ?? [], to: receiver)
         case .node(let session):
             guard let destination = routes?.value.destinations.first(where: { $0.session == session }),
-                let link = links.link(to: destination, besides: ticket.exchange)
+                let link = links.link(to: destination)
             else { return nil }
             return link.forward(
                 ticket.exchange, leavingOut: staysHere, adding: adding, method: method, content: content, to: receiver)

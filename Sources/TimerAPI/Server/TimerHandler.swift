@@ -54,6 +54,13 @@ final class TimerHandler: LoopHandler {
     var ownerless: [any DelegatedRequest] = []
     /// Batches to be sent to several servers whose lines have no partitions yet.
     var spreading: [Ticket] = []
+    /// What this server tells others of its partitions, by the numbers that they drew.
+    var feeds: [UInt64: FeedStream] = [:]
+    /// What it says to others and hears of them on its own account, by their sessions. One loop does so for all.
+    var channels: [Int64: PeerChannel] = [:]
+    let isSpokesman: Bool
+    /// When feeds and channels are looked at next, on the monotonic clock.
+    var nextPeerLook: Int64 = 0
     /// When those without a server are tried again, on the monotonic clock.
     var nextOwnerTry: Int64 = 0
     private var nextSerial: UInt64 = 1
@@ -64,7 +71,8 @@ final class TimerHandler: LoopHandler {
         inbox = LoopInbox(loop)
         let ids = ids
         routes = context.routes.map(Published.Copy.init)
-        links = PeerLinks(token: context.configuration.peerTokens.first ?? [])
+        links = PeerLinks(loop, token: context.configuration.peerTokens.first ?? [])
+        isSpokesman = loop.index == 0 && context.routes != nil && context.service.place?.isSpread ?? false
         partitions = Published.Copy(context.service.partitions)
         layout = partitions.value.layout
         (ready, long) = (PartitionQueues(count: layout.count), PartitionQueues(count: layout.count))
@@ -84,6 +92,7 @@ final class TimerHandler: LoopHandler {
         let inbox = inbox
         context.service.feed.observe { inbox.wake() }
         if context.routes != nil { context.service.place?.observeRoutes { inbox.wake() } }
+        if isSpokesman { context.service.place?.observeMessages { inbox.wake() } }
         streams = StreamTable(
             context.service, context.newestRows, inbox,
             heartbeatMilliseconds: context.configuration.heartbeatMilliseconds
@@ -97,10 +106,12 @@ final class TimerHandler: LoopHandler {
                     bytes: bytes, seconds: seconds, peer: origin.peer,
                     requestID: String(decoding: origin.requestID, as: UTF8.self)))
         }
+        followPeers()
     }
 
     func admit(_ exchange: Exchange) -> Admission {
         if access.refresh() { gate = context.gate(tokens: access.value.tokens) }
+        if let request = PeerRequest(exchange) { return admit(request, exchange) }
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try route(ticket)
@@ -127,6 +138,7 @@ final class TimerHandler: LoopHandler {
     }
 
     func handle(_ exchange: Exchange, _ answer: consuming Answer) {
+        if let request = exchange.context as? PeerRequest { return self.answer(request, exchange, consume answer) }
         guard let ticket = exchange.context as? Ticket else { return answer.send() }
         ticket.answer = consume answer
         if exchange.method == .options { return answerOptions(ticket) }
@@ -194,6 +206,7 @@ final class TimerHandler: LoopHandler {
         let isWhole = before.all.allSatisfy { partitions.value[$0.number] === $0 }
         if !isWhole && context.service.remotes == nil { streams.endAll() }
         noteOwned()
+        followPeers()
     }
 
     /// Has timers without ids go where this server owns partitions.
@@ -271,6 +284,7 @@ final class TimerHandler: LoopHandler {
         resolveWaiting()
         retryHeld()
         retryDelegated(now: Clocks.monotonic())
+        stepPeers()
         streams.feed()
         stepExports()
         stepSpreading()
@@ -306,12 +320,14 @@ final class TimerHandler: LoopHandler {
 
     func streamWritable(_ stream: DetachedStream) {
         if stream.context is ExportStream { return inbox.wake() }
+        if let feed = stream.context as? FeedStream { return feed.step() }
         if let request = stream.context as? ForwardedRequest { return request.streamWritable() }
         if let stream = stream.context as? EventStream { streams.resume(stream) }
     }
 
     func streamClosed(_ stream: DetachedStream) {
         if let export = stream.context as? ExportStream { exports[export.id] = nil }
+        if let feed = stream.context as? FeedStream { feedClosed(feed) }
         if let request = stream.context as? ForwardedRequest { request.clientGone() }
         if let stream = stream.context as? EventStream { streams.remove(stream) }
     }
@@ -330,13 +346,15 @@ final class TimerHandler: LoopHandler {
     }
 
     var deadline: Int64? {
-        let next = min(streams.nextDeadline ?? .max, ownerless.isEmpty ? .max : nextOwnerTry)
+        var next = min(streams.nextDeadline ?? .max, ownerless.isEmpty ? .max : nextOwnerTry)
+        if !feeds.isEmpty || !channels.isEmpty { next = min(next, nextPeerLook) }
         return next == .max ? nil : next
     }
 
     func deadlineCame(now: Int64) {
         if streams.nextDeadline.map({ now >= $0 }) ?? false { streams.deadlineCame(now) }
         if !ownerless.isEmpty && now >= nextOwnerTry { retryDelegated(now: now) }
+        if now >= nextPeerLook { lookAtPeers(now: now) }
     }
 
     func tick(now: Int64) {

@@ -65,7 +65,7 @@ public final class MembershipLoop: Sendable {
     private let host: any PartitionHost
     private let makeDirectory: @Sendable () -> any ClusterDirectory
     private let now: @Sendable () -> ClusterInstant
-    private let messenger: @Sendable (PeerMessage, ClusterNode) -> Void
+    private let messenger: @Sendable (PeerMessage, Int64, ClusterNode) -> Void
     private let threads = Guarded<[Thread]>([])
 
     /// Makes a loop that does nothing yet.
@@ -74,12 +74,13 @@ public final class MembershipLoop: Sendable {
     ///   - membership: fresh.
     ///   - lease: extended and revoked as the membership says.
     ///   - now: the node's clocks; `lease` reads the same boot clock.
-    ///   - messenger: sends a message to a node, or loses it, and does not wait. What comes from others goes to `heard`.
+    ///   - messenger: sends a message, which the session given says, to a node, or loses it, and does not wait. What comes from
+    ///     others goes to `heard`.
     ///   - makeDirectory: makes a directory for one thread.
     public init(
         _ membership: Membership, lease: Lease, host: any PartitionHost,
         now: @escaping @Sendable () -> ClusterInstant = ClusterInstant.current,
-        messenger: @escaping @Sendable (PeerMessage, ClusterNode) -> Void = { _, _ in },
+        messenger: @escaping @Sendable (PeerMessage, Int64, ClusterNode) -> Void = { _, _, _ in },
         makeDirectory: @escaping @Sendable () -> any ClusterDirectory
     ) {
         state = Guarded(State(membership: membership))
@@ -173,7 +174,10 @@ public final class MembershipLoop: Sendable {
             case .report(let event): host.report(event)
             case .forget(let partition): host.forget(partition)
             case .tell(let session, let message):
-                if let node = standing.nodes.first(where: { $0.session == session }) { messenger(message, node) }
+                let standing = standing
+                if let node = standing.nodes.first(where: { $0.session == session }) {
+                    messenger(message, standing.session, node)
+                }
             case .call, .adopt, .prepare, .release, .extendLease, .revokeLease: break
             }
         }

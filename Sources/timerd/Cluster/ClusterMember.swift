@@ -20,6 +20,8 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     private let moved: @Sendable () -> Void
     private let state = Guarded(State())
     private let routeWatch = RouteWatch()
+    private let outbox = PeerOutbox()
+    let isSpread: Bool
 
     /// How many logs are read at once.
     private static let adopters = 2
@@ -31,13 +33,15 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     private static let settlingPause: Int64 = 10_000_000
 
     /// - Parameters:
+    ///   - isSpread: whether partitions may be spread over the servers, where each of them says so.
     ///   - moved: called now and then while a log is read.
     ///   - tell: hears what an operator should; any thread.
     init(
-        _ volume: PostgresLogVolume, moved: @escaping @Sendable () -> Void,
+        _ volume: PostgresLogVolume, isSpread: Bool, moved: @escaping @Sendable () -> Void,
         tell: @escaping @Sendable (ClusterEvent) -> Void
     ) {
         self.volume = volume
+        self.isSpread = isSpread
         self.moved = moved
         self.tell = tell
     }
@@ -55,6 +59,13 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     }
     var routes: Published<ClusterRoutes> { routeWatch.routes }
     func observeRoutes(_ body: @escaping @Sendable () -> Void) { routeWatch.observe(body) }
+    func takeMessages() -> [(session: Int64, bytes: [UInt8])] { outbox.takeAll() }
+    func observeMessages(_ body: @escaping @Sendable () -> Void) { outbox.observe(body) }
+    func heard(_ message: [UInt8]) -> Bool {
+        guard let (message, session) = PeerMessage.decode(message, partitions: volume.layout.count) else { return false }
+        state.withLock { $0.loop }?.heard(message, from: session)
+        return true
+    }
     var takeovers: Int { standing?.takeovers ?? 0 }
     var fenced: Int { standing?.fenced ?? 0 }
 
@@ -64,10 +75,12 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     ///   - url: where this server is reached.
     ///   - peer: where it takes forwarded requests; empty where it takes and forwards none.
     func join(_ service: TimerService, at url: String, peer: String, _ address: PostgresAddress) {
-        let profile = NodeProfile(url: url, peer: peer, reads: Int(BatchHeader.format), speaks: 0)
+        let profile = NodeProfile(url: url, peer: peer, reads: Int(BatchHeader.format), speaks: isSpread ? 1 : 0)
         let membership = Membership(
             profile, partitions: volume.layout.count, at: ClusterInstant.current(), newSession: Self.newSession)
-        let loop = MembershipLoop(membership, lease: lease, host: self) { PostgresDirectory(address) }
+        let loop = MembershipLoop(
+            membership, lease: lease, host: self, messenger: { [outbox] in outbox.add($0, from: $1, to: $2.session) }
+        ) { PostgresDirectory(address) }
         service.onFenced { [weak loop] number in loop?.fenced(number) }
         state.withLock { state in
             state.service = service
