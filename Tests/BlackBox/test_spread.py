@@ -1,11 +1,11 @@
 """Servers of one database over which the timers are spread: each owns some partitions, and answers for all timers."""
 
-import random
+import contextlib
 import threading
 
 import pytest
 
-from server import Server
+from server import Server, run
 from timers import poll
 
 pytestmark = pytest.mark.xdist_group("spread")
@@ -31,6 +31,75 @@ def is_spread(servers, partitions=8):
         if len(owned) != len(servers) or min(owned) < least or sum(owned) != partitions:
             return False
     return all(server.client.get("/readyz").status == 200 for server in servers)
+
+
+@pytest.fixture
+def spreader(new_node, tmp_path):
+    """A factory of servers that share a database of their own, over which its timers are spread."""
+    token = tmp_path / "cluster-token"
+    token.write_text(TOKEN + "\n")
+
+    def make(count, *flags):
+        nodes = [new_node("--partitions", "8", "--cluster-spread", "--cluster-listen", "127.0.0.1:0", "--cluster-token-file", token, *flags)
+                 for _ in range(count)]
+        make.made += nodes
+        alive = [node for node in make.made if node.process.poll() is None]
+        poll(lambda: is_spread(alive), SPREADING)
+        return nodes
+
+    make.made = []
+    return make
+
+
+class Load:
+    """Creates timers at servers, one thread at each, until it ends. A context manager."""
+
+    def __init__(self, servers, prefix):
+        self.servers, self.prefix = servers, prefix
+        self.created, self.refused = [], []
+        self.isOver = threading.Event()
+        self.threads = [threading.Thread(target=self.create, args=(number,), daemon=True) for number in range(len(servers))]
+
+    def create(self, number):
+        client, count = self.servers[number].client, 0
+        while not self.isOver.is_set():
+            id, count = f"{self.prefix}-{number}-{count}", count + 1
+            try:
+                reply = client.post("/v1/timers", {"id": id, "after": "1h", "labels": {"of": self.prefix}}, timeout=30)
+            except OSError as error:
+                self.refused.append((id, error))
+                continue
+            (self.created if reply.status == 201 else self.refused).append((id, reply) if reply.status != 201 else id)
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.isOver.set()
+        for thread in self.threads:
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+def listed(server, label):
+    """The ids of all timers with the label, page by page."""
+    ids, cursor = [], ""
+    while cursor is not None:
+        page = server.client.get(f"/v1/timers?label=of%3D{label}&limit=1000" + (f"&cursor={cursor}" if cursor else "")).expect(200).json
+        ids += [timer["id"] for timer in page["timers"]]
+        cursor = page["next"]
+    return ids
+
+
+def created(server, label, since="0"):
+    """The timers of the events `created` with the label behind `since`, in their order."""
+    events = server.client.get(f"/v1/events?types=created&label=of%3D{label}&since={since}&follow=false",
+                               headers={"Accept": "application/x-ndjson"}, timeout=60).expect(200).lines
+    positions = [event["id"] for event in events]
+    assert positions == sorted(set(positions))
+    return [event["timer"] for event in events]
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +140,100 @@ def test_a_stream_at_any_server_shows_every_event_of_all_in_one_order(spread):
         for stream in streams:
             stream.close()
     assert shown[0] == shown[1] == shown[2]
-    assert [event["eventId"] for event in shown[0]] == sorted({event["eventId"] for event in shown[0]}, key=lambda id: int(id.split("-")[0], 16) if "-" in id else id)
+    positions = [event["id"] for event in shown[0]]
+    assert positions == sorted(set(positions))
     for id in ids:
         assert [event["type"] for event in shown[0] if event["timer"] == id] == ["created", "cancelled"]
+
+
+def test_a_batch_over_all_partitions_and_its_repeat_at_another_server(spread):
+    lines = [{"id": f"batch-{number}", "after": "1h", "labels": {"of": "batch"}} for number in range(200)]
+    first = spread[0].client.batch(lines, "?results=brief", headers={"Idempotency-Key": "batch-1"}).expect(200)
+    again = spread[1].client.batch(lines, "?results=brief", headers={"Idempotency-Key": "batch-1"}).expect(200)
+    assert again.headers["Idempotency-Replayed"] == "true" and again.body == first.body
+    assert sorted(listed(spread[2], "batch")) == sorted(line["id"] for line in lines)
+    counts = spread[2].client.post("/v1/timers/bulk/cancel", {"labels": ["of=batch"]}).expect(200).json
+    assert counts["changed"] == len(lines)
+
+
+def test_a_stream_goes_on_at_another_server_where_it_was(spread):
+    ids = [f"resume-{number}" for number in range(30)]
+    for number, id in enumerate(ids):
+        spread[number % NODES].client.create(id=id, after="1h", labels={"of": "resume"})
+    seen, since = [], "0"
+    for number in range(6):
+        path = f"/v1/events?types=created&label=of%3Dresume&since={since}&limit=5"
+        with spread[number % NODES].client.stream(path, headers={"Accept": "application/x-ndjson"}) as stream:
+            events = stream.take(5)
+        seen += [event["timer"] for event in events]
+        since = events[-1]["id"]
+    assert seen == ids
+
+
+def test_fires_of_every_timer_reach_streams_at_every_server_and_its_webhook_once(spread, receiver):
+    ids = [f"fire-{number}" for number in range(24)]
+    with contextlib.ExitStack() as stack:
+        streams = [stack.enter_context(server.client.stream("/v1/events?types=fired&label=of%3Dfire", headers={"Accept": "application/x-ndjson"}))
+                   for server in spread]
+        for number, id in enumerate(ids):
+            spread[number % NODES].client.create(id=id, after="20ms", labels={"of": "fire"}, webhook={"url": receiver.url("/hook")})
+        shown = [stream.take(len(ids)) for stream in streams]
+    assert sorted(event["timer"] for event in shown[0]) == sorted(ids)
+    assert [[event["id"] for event in events] for events in shown] == [[event["id"] for event in shown[0]]] * NODES
+    receiver.wait_for(len(ids))
+    assert len(set(receiver.ids())) == len(receiver.ids()) == len(ids)
+
+
+def test_a_server_that_joins_gets_its_share_while_clients_notice_nothing(spreader):
+    first, second = spreader(2)
+    with first.client.stream("/v1/events?types=created&label=of%3Djoin", headers={"Accept": "application/x-ndjson"}) as stream:
+        with Load([first, second], "join") as load:
+            third, = spreader(1)
+            more = len(load.created) + 50
+            poll(lambda: len(load.created) >= more, SPREADING)
+        assert not load.refused
+        shown = stream.take(len(load.created))
+    positions = [event["id"] for event in shown]
+    assert positions == sorted(set(positions))
+    assert sorted(event["timer"] for event in shown) == sorted(load.created)
+    for server in (first, second, third):
+        assert sorted(listed(server, "join")) == sorted(load.created)
+        assert created(server, "join") == [event["timer"] for event in shown]
+
+
+def test_a_server_that_stops_gives_its_timers_away_first(spreader):
+    first, second, third = spreader(3)
+    with Load([first, second], "stop") as load:
+        poll(lambda: len(load.created) >= 50, SPREADING)
+        third.stop()
+        poll(lambda: is_spread([first, second]), SPREADING)
+        more = len(load.created) + 50
+        poll(lambda: len(load.created) >= more, SPREADING)
+    assert not load.refused
+    for server in (first, second):
+        assert sorted(listed(server, "stop")) == sorted(load.created)
+        assert sorted(created(server, "stop")) == sorted(load.created)
+
+
+def test_after_kill_9_the_others_have_every_timer_and_streams_at_them_go_on(spreader):
+    first, second, third = spreader(3)
+    with first.client.stream("/v1/events?types=created&label=of%3Dkill", headers={"Accept": "application/x-ndjson"}, timeout=60) as stream:
+        with Load([first, second], "kill") as load:
+            poll(lambda: len(load.created) >= 50, SPREADING)
+            third.kill9()
+            poll(lambda: is_spread([first, second]), SPREADING)
+            more = len(load.created) + 50
+            poll(lambda: len(load.created) >= more, SPREADING)
+        # A request that the server had seen when it died may have been carried out or not.
+        unclear = {id for id, reply in load.refused if reply.json["outcome"] == "unknown"}
+        assert {reply.status for _, reply in load.refused} <= {503}
+        there = set(listed(second, "kill"))
+        assert set(load.created) <= there <= set(load.created) | unclear
+        shown = stream.take(len(there))
+    positions = [event["id"] for event in shown]
+    assert positions == sorted(set(positions)) and {event["timer"] for event in shown} == there
+    assert created(second, "kill") == [event["timer"] for event in shown]
+
+
+def test_it_is_refused_where_it_can_do_nothing(spread):
+    assert run("serve", "--cluster-spread").returncode == 64

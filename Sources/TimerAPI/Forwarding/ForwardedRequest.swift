@@ -35,6 +35,10 @@ final class ForwardedRequest: PeerCallReceiver, DelegatedRequest {
     private var isRepeat = false
     /// Bytes of the stream that the other server was not told of yet, as the client has not taken them.
     private var unread = 0
+    /// Whether its stream may have changed its timer, and nothing of it was shown yet.
+    private var owesEvent = false
+    /// Since when it is to end as soon as it owes nothing, on the monotonic clock in nanoseconds.
+    private var drainedSince: Int64?
 
     /// Nanoseconds that a request waits for a server that answers.
     static let longestWait: Int64 = 5_000_000_000
@@ -42,6 +46,8 @@ final class ForwardedRequest: PeerCallReceiver, DelegatedRequest {
     private static let longestUnparked: Int64 = 500_000_000
     /// Bytes a client may leave unread before the other server is told to wait.
     private static let mostBuffered = 64 * 1024
+    /// Nanoseconds that a server that stops waits for the first event of a stream.
+    private static let longestDrain: Int64 = 1_000_000_000
 
     init(_ ticket: Ticket, _ handler: TimerHandler) {
         self.ticket = ticket
@@ -143,6 +149,8 @@ final class ForwardedRequest: PeerCallReceiver, DelegatedRequest {
         case .streaming(let stream):
             stream.send(StreamChunk([UInt8](copying: bytes)))
             unread += bytes.count
+            owesEvent = false
+            if drainedSince != nil { return drain() }
             if stream.bufferedBytes <= Self.mostBuffered { streamWritable() }
         case .waiting, .sent, .done: call.consume(bytes.count)
         }
@@ -214,6 +222,7 @@ final class ForwardedRequest: PeerCallReceiver, DelegatedRequest {
         switch answer.detach() {
         case .stream(let stream):
             stopWaiting()
+            owesEvent = ticket.route == .timerEvents
             stage = .streaming(stream)
             stream.context = self
         case .refused(let answer, let reason):
@@ -263,7 +272,9 @@ final class ForwardedRequest: PeerCallReceiver, DelegatedRequest {
         case .sent, .answering:
             guard !isAbandoned, parked != nil || !exchange.clientHasEnded else { return clientGone() }
             if ticket.route == .timerWait, parked == nil, now - exchange.startedAt > Self.longestUnparked { park() }
-        case .waiting, .streaming, .done: break
+        case .streaming:
+            if let drainedSince, now - drainedSince > Self.longestDrain { endStream() }
+        case .waiting, .done: break
         }
     }
 
@@ -291,8 +302,13 @@ final class ForwardedRequest: PeerCallReceiver, DelegatedRequest {
         call?.cancel()
     }
 
-    /// Ends a stream, as the server stops soon.
+    /// Ends a stream, as the server stops soon. One that may have started its timer shows the event first.
     func drain() {
+        guard owesEvent else { return endStream() }
+        if drainedSince == nil { drainedSince = Clocks.monotonic() }
+    }
+
+    private func endStream() {
         guard case .streaming(let stream) = stage else { return }
         clientGone()
         stream.finish()

@@ -11,6 +11,13 @@ extension TimerHandler {
     /// Has another server answer, if this one forwards. Returns false where it does not.
     func forward(_ ticket: Ticket) -> Bool {
         guard routes != nil, !ticket.exchange.isFromPeer else { return false }
+        // Before its owner counts a subscriber, which may start the timer.
+        if ticket.route.isStream, ticket.exchange.method == .get,
+            context.streamCount >= context.configuration.maximumStreams, let answer = ticket.answer.take()
+        {
+            refuseStream(answer, .limitReached, ticket)
+            return true
+        }
         let request = ForwardedRequest(ticket, self)
         delegated[ObjectIdentifier(request)] = request
         request.send()

@@ -84,6 +84,41 @@ extension TimerHandler {
         for channel in channels.values { channel.step(now: now) }
     }
 
+    /// Has a stream of all timers begin once that can be, where other servers own some. Returns false where none do, or for
+    /// another request.
+    func openMerged(_ ticket: Ticket) -> Bool {
+        guard case .stream(let plan) = ticket.operation, plan.filter.timer == nil, context.service.remotes != nil,
+            !context.service.ownsAll
+        else { return false }
+        openings.append(MergedOpening(plan, ticket, now: Clocks.monotonic()))
+        beginOpenings()
+        return true
+    }
+
+    /// Begins the streams whose beginning is known by now.
+    func beginOpenings() {
+        guard !openings.isEmpty else { return }
+        let feed = context.service.feed
+        let waiting = openings
+        openings.removeAll(keepingCapacity: true)
+        let (isWhole, newest) = (feed.isWhole, feed.newest)
+        for var opening in waiting {
+            let ticket = opening.ticket
+            if opening.goal == nil && isWhole { opening.begin(newest: newest, present: feed.present) }
+            if let goal = opening.goal, feed.end(of: goal) <= feed.head {
+                ticket.outcome = .stream(opening.plan)
+                respond(ticket)
+            } else if ticket.answer?.isOrphaned ?? true {
+                continue
+            } else if Clocks.monotonic() - opening.began > MergedOpening.longestWait {
+                ticket.outcome = .problem(.elsewhere(owner: context.service.owner))
+                respond(ticket)
+            } else {
+                openings.append(opening)
+            }
+        }
+    }
+
     /// Looks, a few times a second, for what could not be told or sent before.
     func lookAtPeers(now: Int64) {
         nextPeerLook = now + Self.peerPause

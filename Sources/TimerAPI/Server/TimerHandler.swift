@@ -41,6 +41,8 @@ final class TimerHandler: LoopHandler {
     var resolved: [Ticket] = []
     /// Requests that were refused as overload and wait for their next try.
     var held: [Ticket] = []
+    /// Streams that are to begin once other servers have told enough.
+    var openings: [MergedOpening] = []
     /// Requests that wait for the store to be read.
     var reading: [UInt64: Ticket] = [:]
     /// Exports under way.
@@ -165,7 +167,7 @@ final class TimerHandler: LoopHandler {
         if ticket.route == .export { return beginExport(ticket) }
         readIdempotencyKey(ticket)
         if case .none = ticket.outcome { reader.read(ticket) }
-        if routes != nil && scatter(ticket) { return }
+        if routes != nil && (scatter(ticket) || openMerged(ticket)) { return }
         if case .none = ticket.operation, case .none = ticket.outcome {
             ticket.outcome = context.dynamicPage(for: ticket)
             // It rests on no partition, and there may be none.
@@ -178,7 +180,9 @@ final class TimerHandler: LoopHandler {
     func enqueue(_ ticket: Ticket) {
         guard hasRoom(ticket) else { return }
         // A request that has begun a key goes on where the key is.
-        if layout.count > 1 && !ticket.isUnderWay { ticket.partition = ticket.operation.partition(layout) }
+        if layout.count > 1 && !ticket.isUnderWay {
+            ticket.partition = ticket.operation.partition(layout) ?? partitions.value.all.first?.number ?? 0
+        }
         if ticket.operation.isLong {
             long.append(ticket, in: ticket.partition)
         } else {
@@ -205,6 +209,8 @@ final class TimerHandler: LoopHandler {
         _ = partitions.refresh()
         let isWhole = before.all.allSatisfy { partitions.value[$0.number] === $0 }
         if !isWhole && context.service.remotes == nil { streams.endAll() }
+        // Their timers' owners count them as subscribers: they are to be opened there.
+        if !isWhole { streams.endSubscriptions(in: { partitions.value[$0] == nil }) }
         noteOwned()
         followPeers()
     }
@@ -285,6 +291,7 @@ final class TimerHandler: LoopHandler {
         retryHeld()
         retryDelegated(now: Clocks.monotonic())
         stepPeers()
+        beginOpenings()
         streams.feed()
         stepExports()
         stepSpreading()
@@ -363,6 +370,7 @@ final class TimerHandler: LoopHandler {
         cutSilentExports(now: now)
         expireWaiting(now: now)
         tickDelegated(now: now)
+        beginOpenings()
         if !held.isEmpty { inbox.wake() }
     }
 }

@@ -14,6 +14,8 @@ public final class EventFeed: Sendable {
     /// The hub of a log that is not divided.
     private let hub: EventHub?
     private let all: @Sendable () -> [any EventSource]
+    /// The partition with a number, though others may not be known.
+    private let find: @Sendable (Int) -> (any EventSource)?
     /// Whether other processes own partitions: what they have newest is not known at once.
     private let followsOthers: Bool
     /// Position up to which somebody wants to be shown everything, whether or not a record stands there.
@@ -35,7 +37,9 @@ public final class EventFeed: Sendable {
     /// A feed of all partitions: those in `partitions`, and the others as `remotes` has them. Nothing is shown while nothing is
     /// known of one of them.
     convenience init(_ partitions: Published<PartitionMap>, _ remotes: RemotePartitions) {
-        self.init(partitions.value.layout, followsOthers: true) {
+        self.init(
+            partitions.value.layout, followsOthers: true, find: { partitions.value[$0] ?? remotes[$0] }
+        ) {
             let owned = partitions.value
             return owned.isWhole ? owned.all : remotes.completing { owned[$0] }
         }
@@ -49,10 +53,16 @@ public final class EventFeed: Sendable {
         if hub == nil { for source in all() { follow(source) } }
     }
 
-    /// - Parameter followsOthers: other processes own partitions.
-    init(_ layout: PartitionLayout, followsOthers: Bool, _ all: @escaping @Sendable () -> [any EventSource]) {
+    /// - Parameters:
+    ///   - followsOthers: other processes own partitions.
+    ///   - find: the partition with a number; nil: as `all` has it.
+    init(
+        _ layout: PartitionLayout, followsOthers: Bool, find: (@Sendable (Int) -> (any EventSource)?)? = nil,
+        _ all: @escaping @Sendable () -> [any EventSource]
+    ) {
         self.layout = layout
         self.all = all
+        self.find = find ?? { number in all().first { $0.number == number } }
         self.followsOthers = followsOthers
         hub = layout == .single ? all().first?.hub : nil
     }
@@ -78,12 +88,11 @@ public final class EventFeed: Sendable {
     /// The one partition of a log that is not divided.
     var only: (any EventSource)? { hub == nil ? nil : all().first }
 
-    /// The partition whose log has the record at `position`; nil where it can't be shown.
-    func owner(ofPosition position: Int64) -> (any EventSource)? {
-        if let only { return only }
-        let number = layout.partition(ofPosition: position)
-        return all().first { $0.number == number }
-    }
+    /// The partition whose log has the record at `position`; nil where it can't be read.
+    func owner(ofPosition position: Int64) -> (any EventSource)? { source(layout.partition(ofPosition: position)) }
+
+    /// The partition with a number; nil where it can't be read.
+    func source(_ number: Int) -> (any EventSource)? { only ?? find(number) }
 
     /// Calls `observer` after each publication, and whenever waiting answers may have been resolved. Any thread.
     public func observe(_ observer: @escaping @Sendable () -> Void) {
@@ -95,6 +104,20 @@ public final class EventFeed: Sendable {
 
     /// The newest position that was published.
     public var newest: Int64 { hub?.head ?? Self.newest(of: all()) }
+
+    /// Position up to which events of some partition are no longer kept; where all are kept, the one before the first.
+    var horizon: Int64 {
+        let sources = all()
+        let deleted = sources.reduce(0) { max($0, $1.horizon) }
+        return deleted > 0 ? deleted : max(1, sources.reduce(Int64.max) { min($0, $1.oldestAtStart) }) - 1
+    }
+
+    /// Position up to which everything has to be shown so that nothing is missing that was answered before: the newest known, and
+    /// what the calendar shows now.
+    public var present: Int64 { all().reduce(0) { max($0, $1.hub.head, $1.clockPosition) } }
+
+    /// Whether every partition can be shown.
+    public var isWhole: Bool { hub != nil || !all().isEmpty }
 
     /// Where a replay ends that is to show everything up to `position`: it comes there once every partition has caught up. A
     /// partition whose storage fails keeps it waiting: what was answered about others is not to be missing.

@@ -10,6 +10,10 @@ protocol EventSource: AnyObject, Sendable {
     var isRemote: Bool { get }
     /// Position of the present instant.
     var clockPosition: Int64 { get }
+    /// Position up to which its events are no longer kept; 0 where none was deleted.
+    var horizon: Int64 { get }
+    /// Position of the first event that its log held when its owner began; `Int64.max` where that is not known.
+    var oldestAtStart: Int64 { get }
     /// Makes a reader of its log.
     func makeReader() throws(StoreError) -> any LogReader
     /// Promises that the hub has every record up to the position returned, and that no other will come: see

@@ -40,7 +40,6 @@ final class ReplayReaders {
     /// Lets go of the readers of partitions that have left.
     func prune() {
         guard readers.count > 1 || feed.only == nil, !readers.isEmpty else { return }
-        let owned = Set(feed.sources.map { ObjectIdentifier($0) })
-        readers = readers.filter { owned.contains(ObjectIdentifier($0.value.source)) }
+        readers = readers.filter { number, known in feed.source(number) === known.source }
     }
 }

@@ -10,13 +10,18 @@ public enum FeedFact: Sendable, Equatable {
     /// Rows behind the follower's place are no longer in the owner's memory. All up to `head` are durable, in the store, and no
     /// other will come before it.
     case behind(partition: Int, head: Int64)
+    /// Events of the partition up to `horizon` are no longer kept, and `oldest` is the first that its log held when the owner
+    /// began.
+    case kept(partition: Int, horizon: Int64, oldest: Int64)
     /// Another process owns the partition, or none. Once this one owns it, it tells more.
     case elsewhere(partition: Int)
 
     /// The number of its partition.
     public var partition: Int {
         switch self {
-        case .rows(let partition, _, _, _), .behind(let partition, _), .elsewhere(let partition): partition
+        case .rows(let partition, _, _, _), .behind(let partition, _), .kept(let partition, _, _),
+            .elsewhere(let partition):
+            partition
         }
     }
 
@@ -49,13 +54,18 @@ public enum FeedFact: Sendable, Equatable {
         case .elsewhere(let partition):
             writer.append(UInt8(3))
             writer.append(partition: partition)
+        case .kept(let partition, let horizon, let oldest):
+            writer.append(UInt8(4))
+            writer.append(partition: partition)
+            writer.append(horizon)
+            writer.append(oldest)
         }
     }
 
     /// Reads a fact about a partition of `layout`.
     init(_ reader: inout FrameReader, _ layout: PartitionLayout) throws(FrameError) {
         let kind = try reader.integer(UInt8.self)
-        guard (1...3).contains(kind) else { throw .unknownKind(kind) }
+        guard (1...4).contains(kind) else { throw .unknownKind(kind) }
         let partition = try reader.partition(below: layout.count)
         switch kind {
         case 1:
@@ -71,6 +81,8 @@ public enum FeedFact: Sendable, Equatable {
             }
             self = .rows(partition: partition, after: after, through: through, rows)
         case 2: self = .behind(partition: partition, head: try reader.position())
+        case 4:
+            self = .kept(partition: partition, horizon: try reader.position(), oldest: try reader.position())
         default: self = .elsewhere(partition: partition)
         }
     }

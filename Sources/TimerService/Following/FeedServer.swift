@@ -16,6 +16,8 @@ public final class FeedServer: Sendable {
         var promise: Int64 = 0
         /// Whether the follower was told something since it asked for the partition.
         var isConfirmed = false
+        /// Position up to which the follower knows that events are no longer kept; nil where it was told nothing of it.
+        var horizon: Int64?
         /// Whether the follower knows that the partition is not here.
         var isToldElsewhere = false
     }
@@ -107,7 +109,9 @@ public final class FeedServer: Sendable {
     public func lookAgain() {
         let isReady = state.withLock { state in
             for number in state.followed.keys.sorted() {
-                if let followed = state.followed[number], followed.promise > followed.after { state.enqueue(number) }
+                guard let followed = state.followed[number] else { continue }
+                let isDeleted = followed.horizon.map { ($0 < find(number)?.horizon ?? 0) } ?? false
+                if followed.promise > followed.after || isDeleted { state.enqueue(number) }
             }
             return state.call()
         }
@@ -131,8 +135,12 @@ public final class FeedServer: Sendable {
             room -= fact.bytes
             state.withLock { state in
                 if let through = fact.through { state.followed[number]?.after = through }
-                state.followed[number]?.isConfirmed = fact.through != nil
-                state.followed[number]?.isToldElsewhere = fact.through == nil
+                if case .kept(_, let horizon, _) = fact.told {
+                    state.followed[number]?.horizon = horizon
+                } else {
+                    state.followed[number]?.isConfirmed = fact.through != nil
+                    state.followed[number]?.isToldElsewhere = fact.through == nil
+                }
                 if fact.goesOn { state.enqueue(number) }
             }
         }
@@ -165,6 +173,11 @@ public final class FeedServer: Sendable {
     private func fact(of number: Int, _ followed: Followed, _ room: Int) -> Told? {
         guard let source = find(number) else {
             return followed.isToldElsewhere ? nil : Told(told: .elsewhere(partition: number), bytes: 8, through: nil)
+        }
+        let horizon = source.horizon
+        if followed.horizon ?? -1 < horizon {
+            let told = FeedFact.kept(partition: number, horizon: horizon, oldest: source.oldestAtStart)
+            return Told(told: told, bytes: 32, through: nil, goesOn: true)
         }
         // Before the look: every record up to the promise is seen then.
         let promised = followed.promise > followed.after ? source.promise(through: followed.promise) : 0

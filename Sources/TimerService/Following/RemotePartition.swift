@@ -10,6 +10,9 @@ final class RemotePartition: EventSource {
         var isHeard: Bool
         /// Position up to which that is wanted.
         var wanted: Int64 = 0
+        /// What an owner told of the events that are kept.
+        var horizon: Int64 = 0
+        var oldestAtStart = Int64.max
         /// The link to its owner.
         weak var link: FeedLink?
     }
@@ -35,16 +38,18 @@ final class RemotePartition: EventSource {
         state = Guarded(State(known: 0, isHeard: false))
     }
 
-    /// Goes on behind what `local`, the hub of the partition that this process owned until now, has shown.
+    /// Goes on behind what `local`, the partition that this process owned until now, has shown.
     init(
-        _ place: PartitionPlace, after local: EventHub,
+        _ place: PartitionPlace, after local: any EventSource,
         readers: @escaping @Sendable (Int) throws(StoreError) -> any LogReader, clock: @escaping @Sendable () -> Int64
     ) {
         number = place.number
         (self.readers, self.clock) = (readers, clock)
         // What a committer still shows there comes from the next owner as well.
-        hub = EventHub(copying: local)
-        state = Guarded(State(known: hub.head, isHeard: true))
+        hub = EventHub(copying: local.hub)
+        state = Guarded(
+            State(
+                known: hub.head, isHeard: true, horizon: local.horizon, oldestAtStart: local.oldestAtStart))
     }
 
     var isRemote: Bool { true }
@@ -52,6 +57,9 @@ final class RemotePartition: EventSource {
     /// The own clock: those of a cluster's nodes differ by less than what `EventFeed.mayLead` allows for, and one that does
     /// not hear of an owner judges ids all the same.
     var clockPosition: Int64 { clock() }
+
+    var horizon: Int64 { state.withLock { $0.horizon } }
+    var oldestAtStart: Int64 { state.withLock { $0.oldestAtStart } }
 
     func makeReader() throws(StoreError) -> any LogReader { try readers(number) }
 
@@ -107,6 +115,10 @@ final class RemotePartition: EventSource {
                 hub.reset(head: head, keeping: .max)
                 state.known = head
                 return true
+            case .kept(_, let horizon, let oldest):
+                state.horizon = max(state.horizon, horizon)
+                state.oldestAtStart = min(state.oldestAtStart, oldest)
+                return false
             case .elsewhere: return false
             }
         }

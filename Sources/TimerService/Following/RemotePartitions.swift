@@ -61,10 +61,11 @@ public final class RemotePartitions: Sendable {
         return sources
     }
 
-    /// Follows a partition that this process is about to give up, behind what `hub` has shown of it. Before it leaves the map
-    /// of what is owned.
-    func begin(_ number: Int, after hub: EventHub) -> RemotePartition {
-        let remote = RemotePartition(PartitionPlace(number, of: layout), after: hub, readers: readers, clock: clock)
+    /// Follows a partition that this process is about to give up, behind what it has shown of it. Before it leaves the map of
+    /// what is owned.
+    func begin(after local: any EventSource) -> RemotePartition {
+        let number = local.number
+        let remote = RemotePartition(PartitionPlace(number, of: layout), after: local, readers: readers, clock: clock)
         followed.withLock { $0[number] = remote }
         return remote
     }

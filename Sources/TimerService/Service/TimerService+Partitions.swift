@@ -114,7 +114,7 @@ extension TimerService {
     /// Takes a partition out of what is owned; streams go on with what its next owner tells.
     private func dismiss(_ partition: Partition) {
         let number = partition.number
-        if let remotes { feed.follow(remotes.begin(number, after: partition.hub)) }
+        if let remotes { feed.follow(remotes.begin(after: partition)) }
         gate.dismiss(number)
         followers.look(at: number)
     }

@@ -187,10 +187,10 @@ public final class TimerService: Sendable {
     public var isDrained: Bool { partitions.value.all.contains { $0.engine.isDrainedNow } }
 
     /// Position up to which events of some partition are no longer kept.
-    public var horizon: Int64 { partitions.value.horizon }
+    public var horizon: Int64 { remotes == nil ? partitions.value.horizon : feed.horizon }
 
     /// Position of the oldest event from which on all are kept.
-    public var oldestKept: Int64 { partitions.value.oldestKept }
+    public var oldestKept: Int64 { remotes == nil ? partitions.value.oldestKept : feed.horizon + 1 }
 
     /// Tells an operator that a row of old events can't be shown.
     public func note(unreadable error: StoreError) { report(.eventsUnreadable(error)) }

@@ -71,7 +71,7 @@ extension ClusterProcess {
     func dismiss(_ gone: [Partition]) {
         for partition in gone {
             if let remotes {
-                let remote = remotes.begin(partition.number, after: partition.hub)
+                let remote = remotes.begin(after: partition)
                 try? spread?.began(remote, feed)
                 feed.follow(remote)
             }

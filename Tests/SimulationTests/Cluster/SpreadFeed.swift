@@ -55,6 +55,8 @@ private final class GrantedSource: EventSource {
     var hub: EventHub { source.hub }
     var isRemote: Bool { source.isRemote }
     var clockPosition: Int64 { source.clockPosition }
+    var horizon: Int64 { source.horizon }
+    var oldestAtStart: Int64 { source.oldestAtStart }
     func makeReader() throws(StoreError) -> any LogReader { try source.makeReader() }
     func promise(through position: Int64) -> Int64 { position }
 }
@@ -69,6 +71,8 @@ private final class EarlySource: EventSource, @unchecked Sendable {  // unchecke
     var hub: EventHub { hasPromised ? early : source.hub }
     var isRemote: Bool { source.isRemote }
     var clockPosition: Int64 { source.clockPosition }
+    var horizon: Int64 { source.horizon }
+    var oldestAtStart: Int64 { source.oldestAtStart }
     func makeReader() throws(StoreError) -> any LogReader { try source.makeReader() }
     func promise(through position: Int64) -> Int64 {
         hasPromised = true

@@ -11,6 +11,7 @@ final class FeedPartition: EventSource {
         var clock: Int64 = 0
         var tail: Int64 = 0
         var flight: [LogRow] = []
+        var horizon: Int64 = 0
         var promises = 0
         var beforePromise: (@Sendable () -> Void)?
     }
@@ -41,6 +42,12 @@ final class FeedPartition: EventSource {
     func setClock(_ position: Int64) { state.withLock { $0.clock = position } }
 
     var clockPosition: Int64 { state.withLock { $0.clock } }
+
+    var horizon: Int64 { state.withLock { $0.horizon } }
+    var oldestAtStart: Int64 { 1 }
+
+    /// Deletes its events up to a position.
+    func delete(through position: Int64) { state.withLock { $0.horizon = position } }
 
     /// How often it was asked for a promise.
     var promises: Int { state.withLock { $0.promises } }
