@@ -47,6 +47,8 @@ final class Ticket {
     var hasRoom = false
     /// How often a change was computed again, or a stored answer looked up again, because of changes meanwhile.
     var attempts = 0
+    /// How often partitions had come or gone when the request began.
+    var moves: UInt64 = 0
     /// Whether the step just taken was the last.
     var isDecided = false
 

@@ -20,7 +20,7 @@ extension TimerHandler {
         // What was changed has to be told of. A read is refused where there is no memory for what comes.
         guard !changes || ticket.exchange.reserveAnswer(ticket.operation.mostAnswerBytes) else {
             ticket.outcome = .problem(.tooManyAnswers)
-            respond(ticket)
+            if !hold(ticket) { respond(ticket) }
             return true
         }
         let home = home(of: ticket)

@@ -18,7 +18,7 @@ extension TimerHandler {
     }
 
     /// Keeps a request that was refused as overload, to try it again, unless it has waited too long already.
-    private func hold(_ ticket: Ticket) -> Bool {
+    func hold(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .overloaded, !isDraining,
             Clocks.monotonic() - ticket.exchange.startedAt < APILimits.longestOverload
         else { return false }
@@ -32,7 +32,10 @@ extension TimerHandler {
     func retryHeld() {
         let again = held
         held.removeAll(keepingCapacity: true)
-        for ticket in again { enqueue(ticket) }
+        for ticket in again {
+            let isFresh = !ticket.isUnderWay && !ticket.mayStandInPart
+            if !(isFresh && routes != nil && scatter(ticket)) { enqueue(ticket) }
+        }
     }
 
     /// Sends the answer of a request whose outcome is known, or has it wait for the disk.
@@ -66,7 +69,11 @@ extension TimerHandler {
             if newest <= engine.shownHead { return engine.fate(of: newest) }
             return engine.isLost(newest) ? .lost : engine.fateOfShown(newest...newest)
         case .stream:
-            return ticket.rests.fate { partitions.value[$0]?.engine.fateOfShown($1) ?? .unknown }
+            return ticket.rests.fate { number, positions in
+                let engine = partitions.value[number]?.engine
+                if hasMoved(number, since: ticket), engine?.fateOfEarlier(positions) == .unknown { return .unknown }
+                return engine?.fateOfShown(positions) ?? .unknown
+            }
         default:
             return fateOfRests(ticket)
         }
@@ -75,7 +82,9 @@ extension TimerHandler {
     /// What became of the records of a change. What another process goes on with may stand or not.
     private func fateOfRests(_ ticket: Ticket) -> Fate {
         ticket.rests.fate { number, positions in
-            if let partition = partitions.value[number] { return partition.engine.fate(of: positions) }
+            if let engine = partitions.value[number]?.engine {
+                return hasMoved(number, since: ticket) ? engine.fateOfEarlier(positions) : engine.fate(of: positions)
+            }
             // It rests on nothing, or on what another process goes on with.
             return positions == 0...0 ? .durable : .unknown
         }

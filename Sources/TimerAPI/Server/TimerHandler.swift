@@ -27,6 +27,9 @@ final class TimerHandler: LoopHandler {
     private(set) var streams: StreamTable!
     /// The partitions that this process owns.
     private(set) var partitions: Published<PartitionMap>.Copy
+    /// How often partitions have come or gone, and by number, the count when a partition did last.
+    private(set) var moves: UInt64 = 0
+    private var movedAt: [UInt64]
     /// How the volume is divided.
     let layout: PartitionLayout
     /// Requests that wait for a step under a lock: short ones, which take one step or a few, and long ones.
@@ -77,6 +80,7 @@ final class TimerHandler: LoopHandler {
         isSpokesman = loop.index == 0 && context.routes != nil && context.service.place?.isSpread ?? false
         partitions = Published.Copy(context.service.partitions)
         layout = partitions.value.layout
+        movedAt = [UInt64](repeating: 0, count: layout.count)
         (ready, long) = (PartitionQueues(count: layout.count), PartitionQueues(count: layout.count))
         reader = RequestReader(
             siphash: context.service.siphash, layout: layout,
@@ -134,6 +138,7 @@ final class TimerHandler: LoopHandler {
             exchange.context = ticket
         }
         ticket.reset(serial: nextSerial)
+        ticket.moves = moves
         nextSerial += 1
         ticket.identify(ids)
         return ticket
@@ -207,6 +212,8 @@ final class TimerHandler: LoopHandler {
         resolveWaiting()
         let before = partitions.value
         _ = partitions.refresh()
+        moves += 1
+        for number in movedAt.indices where before[number] !== partitions.value[number] { movedAt[number] = moves }
         let isWhole = before.all.allSatisfy { partitions.value[$0.number] === $0 }
         if !isWhole && context.service.remotes == nil { streams.endAll() }
         // Their timers' owners count them as subscribers: they are to be opened there.
@@ -214,6 +221,9 @@ final class TimerHandler: LoopHandler {
         noteOwned()
         followPeers()
     }
+
+    /// Whether a partition has come or gone since a request began.
+    func hasMoved(_ partition: Int, since ticket: Ticket) -> Bool { movedAt[partition] > ticket.moves }
 
     /// Has timers without ids go where this server owns partitions.
     private func noteOwned() {

@@ -28,6 +28,12 @@ extension Engine {
     /// What became of the records at `positions`, for an answer that rests on all of them: lost when any of them is.
     public func fate(of positions: ClosedRange<Int64>) -> Fate { fates.fate(of: positions) }
 
+    /// As `fate(of:)`, for an answer that an earlier engine of the partition may have had a part in: its place in the log says
+    /// nothing about a record that was under way when that one was given up.
+    public func fateOfEarlier(_ positions: ClosedRange<Int64>) -> Fate {
+        fates.isGivenUp(positions) ? .unknown : fates.fate(of: positions)
+    }
+
     /// As `fate(of:)`, for what reads the records themselves: `pending` until streams are shown them.
     public func fateOfShown(_ positions: ClosedRange<Int64>) -> Fate { fates.fateOfShown(positions) }
 

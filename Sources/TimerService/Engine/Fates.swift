@@ -82,10 +82,13 @@ public final class Fates: Sendable {
     /// As `fate(of:)`, for what reads the records themselves: `pending` until streams are shown them.
     func fateOfShown(_ positions: ClosedRange<Int64>) -> Fate { fate(of: positions, within: shownHead) }
 
+    /// Whether an earlier engine of the partition had given out any record at `positions` when it was given up. What this one's
+    /// log has of them stands; of the others nothing is known.
+    func isGivenUp(_ positions: ClosedRange<Int64>) -> Bool { givenUp.contains { $0.overlaps(positions) } }
+
     /// - Parameter head: read before the losses, as a loss is noted before a record behind it can be durable.
     private func fate(of positions: ClosedRange<Int64>, within head: Int64) -> Fate {
         if isLost(positions) { return .lost }
-        if !givenUp.isEmpty, givenUp.contains(where: { $0.overlaps(positions) }) { return .unknown }
         if positions.upperBound <= head { return .durable }
         return isAbandoned.load(ordering: .acquiring) ? .unknown : .pending
     }

@@ -142,7 +142,8 @@ extension ClusterHistory {
     /// when its partition has gone meanwhile.
     private func fate(of answer: ClusterProcess.Answer, _ process: ClusterProcess) -> Fate {
         guard let source = answer.source else {
-            return process.owned[answer.partition]?.engine.fate(of: answer.position) ?? .unknown
+            let positions = answer.position...answer.position
+            return process.owned[answer.partition]?.engine.fateOfEarlier(positions) ?? .unknown
         }
         let fate = source.hasEnded ? .unknown : source.engine.fate(of: answer.position)
         return fate == .durable && !process.lease.isValid ? .unknown : fate

@@ -27,9 +27,10 @@ struct FeedCodecTests {
     private func fact(_ random: inout SeededGenerator) -> FeedFact {
         let partition = Int(random.number(0...7))
         let after = random.number(0...1 << 60)
-        switch random.number(0...3) {
+        switch random.number(0...4) {
         case 0: return .behind(partition: partition, head: after)
         case 1: return .elsewhere(partition: partition)
+        case 2: return .kept(partition: partition, horizon: after, oldest: after + random.number(0...1 << 40))
         default: break
         }
         var rows: [LogRow] = []

@@ -185,6 +185,21 @@ struct FeedServerTests {
         #expect(pair.remotes[0]?.known == parts[0].hub.head)
     }
 
+    @Test func `a follower is told what is no longer kept, at first and once more is deleted`() throws {
+        write(0, at: 5000)
+        write(1, at: 6000)
+        try pair.settle()
+        #expect(pair.feed.horizon == 0)
+        parts[1].delete(through: 4000)
+        pair.server.lookAgain()
+        try pair.settle()
+        #expect(pair.feed.horizon == 4000 && pair.remotes[0]?.horizon == 0)
+        pair.reconnect()
+        parts[0].delete(through: 4500)
+        try pair.settle()
+        #expect(pair.feed.horizon == 4500 && pair.remotes[1]?.horizon == 4000)
+    }
+
     @Test func `bytes of no follower are an error`() throws {
         #expect(throws: FrameError.tooLong) { try pair.server.receive([255, 255, 255, 255]) }
         let other = try FeedPair(2)

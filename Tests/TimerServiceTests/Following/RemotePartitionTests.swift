@@ -62,9 +62,11 @@ struct RemotePartitionTests {
     }
 
     @Test func `a partition that was here goes on behind what was shown`() throws {
-        let place = PartitionPlace(1, of: try #require(PartitionLayout(strided: 2)))
-        let local = EventHub(head: 500)
-        local.publish([row(1025, 2049, behind: 0)])
+        let layout = try #require(PartitionLayout(strided: 2))
+        let place = PartitionPlace(1, of: layout)
+        let local = try FeedPartition(1, layout)
+        local.hub.publish([row(1025, 2049, behind: 0)])
+        local.delete(through: 300)
         let heir = RemotePartition(place, after: local) { _ throws(StoreError) in
             throw StoreError(.io, "not read")
         } clock: {
@@ -72,10 +74,10 @@ struct RemotePartitionTests {
         }
         // Its committer was about to show this row, which the next owner tells too.
         let last = row(3073, 3073, behind: 2049)
-        local.publish([last])
-        #expect(heir.isHeard && heir.known == 2049)
+        local.hub.publish([last])
+        #expect(heir.isHeard && heir.known == 2049 && heir.horizon == 300)
         try heir.take(rows(2049, 9000, [last, row(8193, 8193, behind: 5121)]))
-        #expect(heir.hub.rows(after: 500)?.rows.map(\.first) == [1025, 3073, 8193])
+        #expect(heir.hub.rows(after: 0)?.rows.map(\.first) == [1025, 3073, 8193])
     }
 
     @Test func `nothing is known before an owner has told, and the clock is the own`() {

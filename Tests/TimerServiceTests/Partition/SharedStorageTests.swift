@@ -250,7 +250,24 @@ struct SharedStorageTests {
         // Its place is below the newest row, which says nothing about it.
         let engine = try running.partition(2).engine
         #expect(engine.durableHead > lost)
-        #expect(engine.fate(of: lost) == .unknown)
+        #expect(engine.fateOfEarlier(lost...lost) == .unknown)
+        running.service.stop()
+    }
+
+    @Test func `what had landed though nobody heard of it is shown once its partition is back`() throws {
+        let running = try SharedService()
+        running.volume.plan(2, .unknownButWritten)
+        running.volume.failSettlements(.max)
+        let id = running.service.partitions.value.id("landed", in: 2)
+        let landed = try running.partition(2).create(id)
+        try eventually("it is asked for") { running.volume.settled > 0 }
+        running.service.drop([2])
+        running.volume.failSettlements(0)
+        try running.service.adopt(2)
+        let engine = try running.partition(2).engine
+        // A request that began before can't tell its own record from one that took its place.
+        #expect(engine.fateOfEarlier(landed...landed) == .unknown)
+        #expect(engine.fate(of: landed) == .durable)
         running.service.stop()
     }
 

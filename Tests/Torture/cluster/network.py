@@ -135,8 +135,9 @@ class NetworkFleet:
 
     hook_host = "10.77.0.1"
 
-    def __init__(self, record, count, forwards=False):
-        self.record, self.count, self.prefix, self.forwards = record, count, os.environ[VARIABLE], forwards
+    def __init__(self, record, count, forwards=False, spreads=False):
+        self.record, self.count, self.prefix = record, count, os.environ[VARIABLE]
+        self.forwards, self.spreads = forwards, spreads
         self.links, self.nodes = Cables(self.prefix, count), []
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-torture-net-"))
         self.database = Pair(*[Database(address(name, count), PORT, self._within(name)) for name in DATABASES])
@@ -164,7 +165,7 @@ class NetworkFleet:
             (folder := self.directory / name).mkdir()
             clock = WallClock(preload, folder)
             node = Node(self.record, name, address(name, self.count), 8080, store, [*self._within(name), binary()], clock.env,
-                        cluster_token(self.directory) if self.forwards else None)
+                        cluster_token(self.directory) if self.forwards else None, self.spreads)
             node.clock = clock
             self.nodes.append(node)
 
