@@ -52,16 +52,18 @@ def spreader(new_node, tmp_path):
 
 
 class Load:
-    """Creates timers at servers, one thread at each, until it ends. A context manager."""
+    """Creates timers at servers, some threads at each, until it ends. A context manager."""
+
+    THREADS = 6
 
     def __init__(self, servers, prefix):
         self.servers, self.prefix = servers, prefix
         self.created, self.refused = [], []
         self.isOver = threading.Event()
-        self.threads = [threading.Thread(target=self.create, args=(number,), daemon=True) for number in range(len(servers))]
+        self.threads = [threading.Thread(target=self.create, args=(number,), daemon=True) for number in range(len(servers) * self.THREADS)]
 
     def create(self, number):
-        client, count = self.servers[number].client, 0
+        client, count = self.servers[number % len(self.servers)].client, 0
         while not self.isOver.is_set():
             id, count = f"{self.prefix}-{number}-{count}", count + 1
             try:
@@ -152,7 +154,7 @@ def test_a_batch_over_all_partitions_and_its_repeat_at_another_server(spread):
     again = spread[1].client.batch(lines, "?results=brief", headers={"Idempotency-Key": "batch-1"}).expect(200)
     assert again.headers["Idempotency-Replayed"] == "true" and again.body == first.body
     assert sorted(listed(spread[2], "batch")) == sorted(line["id"] for line in lines)
-    counts = spread[2].client.post("/v1/timers/bulk/cancel", {"labels": ["of=batch"]}).expect(200).json
+    counts = spread[2].client.post("/v1/timers/bulk/cancel", {"labels": {"of": "batch"}}).expect(200).json
     assert counts["changed"] == len(lines)
 
 

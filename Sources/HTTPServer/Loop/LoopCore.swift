@@ -14,6 +14,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private(set) var now = Clocks.monotonic()
     private(set) var handler: any LoopHandler
     private(set) var isDraining = false
+    /// Until when a stop waits at most for other servers to close their connections.
+    private var lingersUntil: Int64 = 0
     private let handOver = HandOver()
     private var daemons: [LibraryDaemon] = []
     private(set) var connections: [Exchange] = []
@@ -84,6 +86,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private static let wakeTag: UInt64 = 0
     private static let daemonTag: UInt64 = 1
     private static let tickNs: Int64 = 1_000_000_000
+    /// Nanoseconds that other servers have to close their connections once this one stops.
+    private static let lingerNs: Int64 = 1_000_000_000
     /// How often the library runs, in milliseconds, while it can't say whether it has work: an answer is awaited
     /// (which it counts as work) and another request is under way.
     private static let unsureMs: Int32 = 1
@@ -240,6 +244,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private func followPhase() {
         guard phase.isDraining, !isDraining else { return }
         isDraining = true
+        lingersUntil = now + Self.lingerNs
         // Connections that the kernel has accepted already must not be reset.
         runLibrary()
         for daemon in daemons { daemon.quiesce() }
@@ -248,7 +253,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     }
 
     private var isDone: Bool {
-        busy == 0 && busyForPeers == 0 && sockets.isEmpty || now >= phase.deadline
+        let isQuiet = busy == 0 && busyForPeers == 0 && sockets.isEmpty
+        return isQuiet && (now >= lingersUntil || !links.hasAccepted) || now >= phase.deadline
     }
 
     private func tearDown() {

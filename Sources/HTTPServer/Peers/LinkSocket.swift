@@ -7,6 +7,8 @@ import Platform
 final class LinkSocket: LoopSocket {
     /// What owns it, and is told of its life.
     protocol Owner: AnyObject {
+        /// Whether the other server has connected to this one.
+        var isAccepted: Bool { get }
         /// The connection is there.
         func linkConnected()
         /// All bytes that were there were read.
@@ -31,6 +33,10 @@ final class LinkSocket: LoopSocket {
     private var isClosed = false
     /// Whether the other server is given up, and no orderly end is of use.
     var isBroken = false
+    /// Whether any byte has come.
+    private(set) var isHeard = false
+    /// Whether the other system has ended the connection, rather than fallen silent.
+    private(set) var wasEnded = false
     /// Whether the loop knows that there is something to send.
     private var isNoted = false
     private var unsent: [UInt8] = []
@@ -102,8 +108,12 @@ final class LinkSocket: LoopSocket {
         for _ in 0..<Self.readsPerRound {
             let isGone = unsafe withUnsafeTemporaryAllocation(byteCount: Self.readBytes, alignment: 16) { bytes in
                 let count = unsafe recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
-                if count < 0 { return errno != EAGAIN && errno != EINTR ? true : nil }
+                if count < 0 {
+                    wasEnded = errno == ECONNRESET || errno == EPIPE
+                    return errno != EAGAIN && errno != EINTR ? true : nil
+                }
                 heardAt = loop.now
+                if count > 0 { isHeard = true } else { wasEnded = true }
                 let isSound = unsafe count > 0 && session.receive(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
                 if isSound { return count == bytes.count ? false : nil }
                 return true
@@ -137,9 +147,20 @@ final class LinkSocket: LoopSocket {
             let count = unsafe unsent.withUnsafeBytes { bytes in
                 unsafe Glibc.send(descriptor, bytes.baseAddress.map { unsafe $0 + sent }, bytes.count - sent, flags)
             }
-            if count < 0 { return errno == EAGAIN || errno == EINTR ? watch(for: [.readable, .writable]) : close() }
+            if count < 0 {
+                if errno == EAGAIN || errno == EINTR { return watch(for: [.readable, .writable]) }
+                return closeAsEnded()
+            }
             sent += count
         }
+    }
+
+    /// The connection has been ended. What the other server said before that is read first: up to where it has looked at what it
+    /// was sent.
+    private func closeAsEnded() {
+        wasEnded = errno == ECONNRESET || errno == EPIPE
+        readAll()
+        close()
     }
 
     func tick(now: Int64) { owner?.tick(now: now) }

@@ -9,6 +9,8 @@ final class LoopLinks {
     private var dirty: [LinkSocket] = []
     /// Requests to this server itself with answers that their receivers were not told of.
     private var answered: [OwnRequest] = []
+    /// Connections that are to be closed at the end of the round.
+    private var left: [PeerLink] = []
     /// Whether requests of other servers, or answers of theirs, have come.
     private var hasProgress = false
 
@@ -36,6 +38,12 @@ final class LoopLinks {
         table.insert(socket)
         return socket
     }
+
+    /// Notes that a connection has nothing more to do. Its session is in use up to the end of the round.
+    func noteLeft(_ link: PeerLink) { left.append(link) }
+
+    /// Whether other servers are connected to this one.
+    var hasAccepted: Bool { table.all.contains { $0.owner?.isAccepted ?? false } }
 
     /// How many connections there are.
     var count: Int { table.count }
@@ -77,6 +85,7 @@ final class LoopLinks {
     /// Sends what the round has left to send.
     func flush() {
         while let socket = dirty.popLast() { socket.flush() }
+        while let link = left.popLast() { link.finish() }
     }
 
     func tick(now: Int64) {

@@ -157,6 +157,8 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
 
     // MARK: The connection
 
+    var isAccepted: Bool { true }
+
     func linkConnected() {}
 
     func linkClosed() {

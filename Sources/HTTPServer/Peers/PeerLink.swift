@@ -96,6 +96,9 @@ public final class PeerLink {
         return call
     }
 
+    /// Closes it, once all that was sent has left.
+    func finish() { link?.close() }
+
     /// Closes it; calls under way fail.
     public func close() {
         link?.isBroken = true
@@ -169,8 +172,8 @@ extension PeerLink: HTTP2Events {
 
     /// An answer is over, complete or not.
     public func streamClosed(_ stream: Int32) {
-        guard let call = calls.removeValue(forKey: stream), !call.isComplete else { return }
-        fail(call, isUnseen: false)
+        if let call = calls.removeValue(forKey: stream), !call.isComplete { fail(call, isUnseen: false) }
+        closeIfLeft()
     }
 
     /// The other server takes no further requests by this connection.
@@ -180,6 +183,13 @@ extension PeerLink: HTTP2Events {
             calls[stream] = nil
             fail(call, isUnseen: true)
         }
+        closeIfLeft()
+    }
+
+    /// Closes a connection that takes nothing further and owes nothing: the other server waits for that, so that it does not end
+    /// with something of ours unread, and the kernel drops what it has said.
+    private func closeIfLeft() {
+        if isLeaving && calls.isEmpty { loop.links.noteLeft(self) }
     }
 
     private func fail(_ call: PeerCall, isUnseen: Bool) {
@@ -190,15 +200,19 @@ extension PeerLink: HTTP2Events {
 }
 
 extension PeerLink: LinkSocket.Owner {
+    var isAccepted: Bool { false }
+
     func linkConnected() { isConnected = true }
 
     func bytesWereRead() {}
 
     func linkClosed() {
+        // The other server greets before it looks at anything: where it has not, its system has taken the connection and ended it.
+        let isUnseen = !isConnected || link.map { !$0.isHeard && $0.wasEnded } ?? false
         link = nil
         let left = calls
         calls = [:]
-        for call in left.values where !call.isComplete { fail(call, isUnseen: !isConnected) }
+        for call in left.values where !call.isComplete { fail(call, isUnseen: isUnseen) }
     }
 
     func tick(now: Int64) {

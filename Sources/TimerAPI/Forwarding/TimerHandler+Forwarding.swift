@@ -66,7 +66,9 @@ extension TimerHandler {
     }
 
     /// Whether this server answers a request itself.
-    func answersItself(_ ticket: Ticket) -> Bool { context.refusal(of: ticket) == nil }
+    func answersItself(_ ticket: Ticket) -> Bool {
+        context.refusal(of: ticket) == nil && partitions.value[ticket.partition] != nil
+    }
 
     /// Answers a request here that was to be forwarded.
     func takeBack(_ ticket: Ticket) {

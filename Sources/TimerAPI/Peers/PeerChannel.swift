@@ -54,17 +54,19 @@ final class PeerChannel: PeerCallReceiver {
 
     /// Opens the feed where there is none, and sends what it asks.
     func step(now: Int64) {
+        // The other server is about to stop, and waits until nobody needs it.
+        if let link, !link.isUsable { close() }
         if feed == nil && !partitions.isEmpty { open(now) }
         guard let feed, askCall == nil, let link, link.isUsable, let asks = feed.next() else { return }
         askCall = PeerRequest.send(.asks(number), asks, by: link, to: self)
-        if askCall == nil { end(now) }
+        if askCall == nil { end() }
     }
 
     /// Closes it: the other server is gone.
     func close() {
         let link = link
         self.link = nil
-        end(0)
+        end()
         link?.close()
     }
 
@@ -73,7 +75,7 @@ final class PeerChannel: PeerCallReceiver {
         guard now >= nextTry else { return nil }
         nextTry = now + Self.pause
         // Another feed may go on by the old one, which takes nothing further.
-        end(now)
+        end()
         link = connect(address)
         return link
     }
@@ -90,7 +92,7 @@ final class PeerChannel: PeerCallReceiver {
     }
 
     /// Ends the feed; another one goes on where it was.
-    private func end(_ now: Int64) {
+    private func end() {
         feed?.end()
         let (feedCall, askCall) = (feedCall, askCall)
         (feed, self.feedCall, self.askCall) = (nil, nil, nil)
@@ -101,23 +103,23 @@ final class PeerChannel: PeerCallReceiver {
     // MARK: Answers
 
     func headCame(_ call: PeerCall) {
-        if !(200..<300).contains(call.status) { end(0) }
+        if !(200..<300).contains(call.status) { end() }
     }
 
     func contentCame(_ call: PeerCall, _ bytes: Span<UInt8>) {
         call.consume(bytes.count)
         guard call === feedCall, let feed else { return }
-        do throws(FrameError) { try feed.receive([UInt8](copying: bytes)) } catch { end(0) }
+        do throws(FrameError) { try feed.receive([UInt8](copying: bytes)) } catch { end() }
     }
 
     func ended(_ call: PeerCall) {
-        if call === feedCall { return end(0) }
+        if call === feedCall { return end() }
         guard call === askCall else { return }
         askCall = nil
         inbox.wake()
     }
 
     func failed(_ call: PeerCall, isUnseen: Bool) {
-        if call === feedCall || call === askCall { end(0) }
+        if call === feedCall || call === askCall { end() }
     }
 }

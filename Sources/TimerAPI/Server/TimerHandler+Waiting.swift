@@ -40,7 +40,7 @@ extension TimerHandler {
 
     /// Sends the answer of a request whose outcome is known, or has it wait for the disk.
     func decided(_ ticket: Ticket) {
-        if hold(ticket) { return }
+        if hold(ticket) || followMove(ticket) { return }
         if let bytes = ticket.outcome.answerBytes {
             ticket.exchange.trimAnswer(to: bytes)
             if !held.isEmpty { inbox.wake() }
@@ -53,6 +53,22 @@ extension TimerHandler {
             ticket.waitingSince = Clocks.monotonic()
             waiting.append(ticket)
         }
+    }
+
+    /// Has a request that came to a partition which this server is giving away go on where that goes.
+    private func followMove(_ ticket: Ticket) -> Bool {
+        guard case .problem(let problem) = ticket.outcome, problem.kind == .shuttingDown, routes != nil, !isDraining,
+            !ticket.mayStandInPart, !ticket.isUnderWay
+        else { return false }
+        let number = ticket.partition
+        let isGoing = context.service.isInHandover(number)
+        guard isGoing || context.service.partitions.value[number] !== partitions.value[number] else { return false }
+        if ticket.exchange.isFromPeer {
+            ticket.outcome = .problem(.misdirectedByPeer)
+            respond(ticket)
+            return true
+        }
+        return scatterAnew(ticket) || forward(ticket)
     }
 
     /// What became of the records that a ticket's answer rests on. An outcome that needs the store waits until the store has
