@@ -44,6 +44,8 @@ final class ExportStream {
     /// Written and not sent: it waits until the records that it rests on are on disk.
     private var json = JSONWriter()
     private var written: [UInt8] = []
+    /// Bytes of it that were sent.
+    private var sent = 0
     private var rest: (partition: Int, position: Int64) = (0, 0)
     private var lines = 0
     private var isDrained = true
@@ -54,6 +56,8 @@ final class ExportStream {
 
     /// Bytes that may be buffered for its client before it stops writing.
     private static let bufferBytes = 256 * 1024
+    /// Bytes that are sent at once: those of a few lines may be more than a stream may buffer.
+    private static let pieceBytes = 64 * 1024
     /// Deliveries whose events are read at once.
     private static let lettersAtOnce = 16
     /// Most times a delivery's event is looked for that compaction moves.
@@ -97,8 +101,8 @@ final class ExportStream {
     func step() -> Progress {
         if sink.isClosed { return .over }
         if isReading { return .waits }
-        if !written.isEmpty || json.count > 0 { return send() }
         guard sink.bufferedBytes < Self.bufferBytes else { return .waits }
+        if !written.isEmpty || json.count > 0 { return send() }
         guard let engine = service.partitions.value[partition]?.engine else { return abort() }
         switch phase {
         case .head: writeHead()
@@ -139,9 +143,14 @@ final class ExportStream {
         json.append(0..<json.count, to: &written)
         json.reset(keeping: Self.bufferBytes)
         silence.look(buffered: sink.bufferedBytes, at: Clocks.monotonic())
-        sink.send(StreamChunk(written))
+        let end = min(written.count, sent + Self.pieceBytes)
+        sink.send(StreamChunk(written[sent..<end]))
         silence.wrote(buffered: sink.bufferedBytes)
-        written.removeAll(keepingCapacity: true)
+        sent = end
+        if sent == written.count {
+            written.removeAll(keepingCapacity: true)
+            sent = 0
+        }
         return .more
     }
 

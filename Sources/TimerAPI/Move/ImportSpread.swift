@@ -21,8 +21,9 @@ struct ImportSpread {
 
     /// Looks at some lines.
     mutating func step() {
+        let end = partitions.count + APILimits.appliedPerStep
         var bytes = 0
-        while !isDone, bytes < APILimits.bytesPerStep {
+        while !isDone, partitions.count < end, bytes < APILimits.bytesPerStep {
             let line = request.lines[partitions.count].range
             partitions.append(partition(of: line))
             bytes += line.count
