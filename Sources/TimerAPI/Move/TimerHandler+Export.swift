@@ -18,7 +18,7 @@ extension TimerHandler {
             try query.finish()
             if isDraining { throw Problem(ServiceError.shuttingDown, timer: []) }
             if part == nil && partitions.value.all.count < layout.count {
-                if ticket.exchange.isFromPeer { throw .misdirectedByPeer }
+                if ticket.exchange.isFromPeer || routes == nil { throw context.elsewhere(ticket) }
                 if ticket.exchange.method != .head { return scatterExport(ticket) }
             }
             if part != nil, let text = ticket.exchange.header(PartHeader.export) {
