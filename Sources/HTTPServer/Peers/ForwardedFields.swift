@@ -19,6 +19,11 @@ struct ForwardedFields {
         }
     }
 
+    /// Those of a request that no client has made.
+    init(_ fields: [(name: StaticString, value: [UInt8])]) {
+        for (name, value) in fields { add(name, value) }
+    }
+
     mutating func add(_ name: StaticString, _ value: [UInt8]) {
         all.append((Array("\(name)".utf8)[...], value[...]))
     }

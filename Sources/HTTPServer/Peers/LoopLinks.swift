@@ -7,8 +7,8 @@ final class LoopLinks {
     private var listeners: [PeerListener] = []
     /// Connections with bytes to send, told at the end of the round so that they leave together.
     private var dirty: [LinkSocket] = []
-    /// Requests to this server itself with answers that their receivers were not told of.
-    private var answered: [OwnRequest] = []
+    /// What requests to this server itself were answered with, of which their receivers were not told.
+    private var answered: [any OwnAnswer] = []
     /// Connections that are to be closed at the end of the round.
     private var left: [PeerLink] = []
     /// Whether requests of other servers, or answers of theirs, have come.
@@ -64,15 +64,15 @@ final class LoopLinks {
     /// Notes that something came which the handler is to go on with.
     func noteProgress() { hasProgress = true }
 
-    /// Notes that a request to this server itself has its answer.
-    func noteAnswer(_ request: OwnRequest) { answered.append(request) }
+    /// Notes that a request to this server itself has an answer, or more of one.
+    func noteAnswer(_ answer: any OwnAnswer) { answered.append(answer) }
 
     /// Tells of the answers to requests to this server itself.
     func tellAnswers() {
         guard !answered.isEmpty else { return }
         let told = answered
         answered = []
-        for request in told { request.tell() }
+        for answer in told { answer.tell() }
         hasProgress = true
     }
 

@@ -1,16 +1,18 @@
+import Platform
+
 /// A request that a server asks itself, as if another server had forwarded it.
 ///
 /// Its answer is told in a later step of the loop, so nobody hears of it before the request's `PeerCall` is known.
-final class OwnRequest: AnswerCarrier {
+final class OwnRequest: AnswerCarrier, OwnAnswer {
     let call: PeerCall
     private let exchange: Exchange
     private let links: LoopLinks
     private var answer = Response()
 
-    /// A request on the loop that serves `other`.
-    init(besides other: Exchange, to receiver: any PeerCallReceiver) {
-        exchange = Exchange(loop: other.loop, forwardedBy: other.peer)
-        links = other.loop.links
+    /// A request on `loop`, counted for `peer`.
+    init(on loop: LoopCore, for peer: SocketAddress?, to receiver: any PeerCallReceiver) {
+        exchange = Exchange(loop: loop, forwardedBy: peer)
+        links = loop.links
         call = PeerCall(receiver, on: nil)
     }
 
@@ -32,10 +34,13 @@ final class OwnRequest: AnswerCarrier {
         links.noteAnswer(self)
     }
 
-    /// A server does not ask itself for streams.
-    func takeSink(_ peer: SocketAddress?) -> (any StreamSink)? { nil }
+    func takeSink(_ peer: SocketAddress?) -> (any StreamSink)? {
+        let sink = OwnSink(call, exchange.loop, peer)
+        call.sink = sink
+        _ = exchange.forwardEnded()
+        return sink
+    }
 
-    /// Tells the receiver of the answer.
     func tell() {
         // The exchange, its ticket and this object hold each other.
         _ = exchange.forwardEnded()
@@ -74,8 +79,27 @@ extension Exchange {
     ) -> PeerCall {
         var fields = ForwardedFields(self, leavingOut: leavingOut, adding: adding)
         fields.add("authorization", Array("Bearer ".utf8) + token)
-        let request = OwnRequest(besides: self, to: receiver)
+        let request = OwnRequest(on: loop, for: peer, to: receiver)
         request.begin(method ?? self.method, target, fields, content: content ?? body)
+        return request.call
+    }
+}
+
+extension Loop {
+    /// Has this server answer a request that no client has made, as if another server had sent it. Nil where the loop has ended.
+    ///
+    /// - Parameters:
+    ///   - adding: the request's header lines.
+    ///   - token: as another server would prove that it may ask.
+    public func askItself(
+        _ method: HTTPMethod, _ target: [UInt8], adding: [(name: StaticString, value: [UInt8])], token: [UInt8],
+        to receiver: any PeerCallReceiver
+    ) -> PeerCall? {
+        guard let core = core.withLock({ $0 }) else { return nil }
+        var fields = ForwardedFields(adding)
+        fields.add("authorization", Array("Bearer ".utf8) + token)
+        let request = OwnRequest(on: core, for: nil, to: receiver)
+        request.begin(method, target, fields, content: [])
         return request.call
     }
 }

@@ -12,6 +12,8 @@ public final class PeerCall {
     weak var receiver: (any PeerCallReceiver)?
     var number: Int32 = 0
     private weak var link: PeerLink?
+    /// What a stream that the server has asked itself for is written to.
+    weak var sink: OwnSink?
     /// Whether the whole answer has come.
     var isComplete = false
 
@@ -25,8 +27,12 @@ public final class PeerCall {
     public func cancel() {
         receiver = nil
         link?.cancel(self)
+        sink?.cancelled()
     }
 
     /// Tells the server that `count` bytes of the answer are done with, so that it may send as many more.
-    public func consume(_ count: Int) { link?.consume(self, count) }
+    public func consume(_ count: Int) {
+        link?.consume(self, count)
+        sink?.consumed(count)
+    }
 }

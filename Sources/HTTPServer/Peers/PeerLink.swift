@@ -68,11 +68,16 @@ public final class PeerLink {
 
     /// Sends a request that no client has made. Returns nil where the connection takes none.
     ///
-    /// - Parameter receiver: nil where nobody hears of the answer.
+    /// - Parameters:
+    ///   - adding: further header lines.
+    ///   - receiver: nil where nobody hears of the answer.
     public func send(
-        _ method: HTTPMethod, _ target: [UInt8], content: [UInt8], to receiver: (any PeerCallReceiver)?
+        _ method: HTTPMethod, _ target: [UInt8], adding: [(name: StaticString, value: [UInt8])] = [],
+        content: [UInt8], to receiver: (any PeerCallReceiver)?
     ) -> PeerCall? {
-        send(fields(Array("\(method.name)".utf8), target), content, to: receiver)
+        var fields = fields(Array("\(method.name)".utf8), target)
+        for (name, value) in ForwardedFields(adding).all { fields.add(name, value, isRare: true) }
+        return send(fields, content, to: receiver)
     }
 
     private func fields(_ method: [UInt8], _ target: [UInt8]) -> HTTP2Fields {

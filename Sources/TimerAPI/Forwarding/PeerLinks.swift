@@ -25,6 +25,14 @@ struct PeerLinks {
     /// A further connection.
     func connect(to address: PeerAddress) -> PeerLink? { PeerLink(to: address, on: loop, token: token) }
 
+    /// Asks this server itself; nil where the loop has ended.
+    func askItself(
+        _ method: HTTPMethod, _ target: [UInt8], adding: [(name: StaticString, value: [UInt8])],
+        to receiver: any PeerCallReceiver
+    ) -> PeerCall? {
+        loop.askItself(method, target, adding: adding, token: token, to: receiver)
+    }
+
     /// Takes out the connections to servers that are not among `destinations` any more: a server whose session has ended shows
     /// nothing, so they are to be closed.
     mutating func takeGone(_ destinations: [ClusterRoutes.Destination]) -> [PeerLink] {

@@ -41,6 +41,12 @@ extension TimerHandler {
             to: request)
     }
 
+    /// A connection of its own to the node with a session; nil where it is not known.
+    func newLink(to session: Int64) -> PeerLink? {
+        let destination = routes?.value.destinations.first { $0.session == session }
+        return destination.flatMap { PeerAddress(host: $0.host, port: $0.port) }.flatMap { links.connect(to: $0) }
+    }
+
     /// Follows where requests are forwarded to.
     func followRoutes() {
         guard routes?.refresh() ?? false else { return }

@@ -15,6 +15,9 @@ extension Executor {
             if turn.isLost(ticket.rests.positions(in: ticket.partition)) { throw .storageUnavailable }
             guard try run.step(turn) else { return false }
             ticket.outcome = run.problem.map { .problem($0) } ?? run.outcome
+        case .exportStanding(let run):
+            guard run.step(turn) else { return false }
+            ticket.outcome = run.outcome
         case .importState(let run):
             guard run.step(turn) else { return false }
             ticket.outcome = run.outcome

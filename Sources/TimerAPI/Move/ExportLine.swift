@@ -1,3 +1,4 @@
+import Platform
 import TimerCore
 import TimerLog
 import TimerService
@@ -7,6 +8,14 @@ import WireJSON
 enum ExportLine {
     /// The version of these lines.
     static let format: Int64 = 1
+
+    /// Draws the id of an export: 32 hexadecimal digits.
+    static func drawID() -> String {
+        KernelRandom.words(2).map { word in
+            let text = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }.joined()
+    }
 
     /// Writes the first line.
     static func writeHead(

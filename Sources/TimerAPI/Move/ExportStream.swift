@@ -7,7 +7,7 @@ import WireJSON
 
 /// An export under way: one timer after the other is copied and written, as fast as the client reads. Confined to its loop.
 ///
-/// It holds a few lines and its place in the order of timers, no lock and no reader of the store. What it sends is on disk
+/// It writes all timers, or a portion of an export that another server puts together. It holds a few lines and its place in the order of timers, no lock and no reader of the store. What it sends is on disk
 /// before.
 final class ExportStream {
     /// What it writes at present.
@@ -28,8 +28,10 @@ final class ExportStream {
     private let inbox: LoopInbox
     private let showsSecrets: Bool
     private let version: String
-    private var phase = Phase.head
-    private var partition = 0
+    private let portion: ExportPortion
+    private let scope: PartitionScope
+    private var phase: Phase
+    private var partition: Int
     private var after: UInt64?
     private var letterAfter: Int64 = 0
     private var walksDead = true
@@ -42,24 +44,31 @@ final class ExportStream {
     /// Written and not sent: it waits until the records that it rests on are on disk.
     private var json = JSONWriter()
     private var written: [UInt8] = []
+    /// Bytes of it that were sent.
+    private var sent = 0
     private var rest: (partition: Int, position: Int64) = (0, 0)
     private var lines = 0
     private var isDrained = true
-    private var undrains: [Int] = []
-    /// Of each partition, the newest position when its timers were begun.
-    private var heads: [Int64] = []
+    private var stamps: [UInt64] = []
+    /// By partition, the newest position when its timers were begun.
+    private var heads: [Int: Int64] = [:]
     private var silence = ClientSilence(at: Clocks.monotonic())
 
     /// Bytes that may be buffered for its client before it stops writing.
     private static let bufferBytes = 256 * 1024
+    /// Bytes that are sent at once: those of a few lines may be more than a stream may buffer.
+    private static let pieceBytes = 64 * 1024
     /// Deliveries whose events are read at once.
     private static let lettersAtOnce = 16
     /// Most times a delivery's event is looked for that compaction moves.
     private static let mostLooks = 4
 
+    /// - Parameters:
+    ///   - portion: what it writes.
+    ///   - scope: the partitions of which it writes that, at least one; of `ExportPortion.whole` all.
     init(
-        id: UInt64, _ sink: DetachedStream, _ service: TimerService, _ inbox: LoopInbox, showsSecrets: Bool,
-        version: String
+        id: UInt64, _ sink: DetachedStream, _ service: TimerService, _ inbox: LoopInbox, _ portion: ExportPortion,
+        _ scope: PartitionScope, showsSecrets: Bool, version: String
     ) {
         self.id = id
         self.sink = sink
@@ -67,6 +76,15 @@ final class ExportStream {
         self.inbox = inbox
         self.showsSecrets = showsSecrets
         self.version = version
+        (self.portion, self.scope) = (portion, scope)
+        partition = scope.first() ?? 0
+        switch portion {
+        case .whole: phase = .head
+        case .timers: phase = .timers
+        case .changes(let since):
+            phase = .changes
+            for number in scope.numbers { heads[number] = since.position }
+        }
     }
 
     /// What a step came to.
@@ -83,8 +101,8 @@ final class ExportStream {
     func step() -> Progress {
         if sink.isClosed { return .over }
         if isReading { return .waits }
-        if !written.isEmpty || json.count > 0 { return send() }
         guard sink.bufferedBytes < Self.bufferBytes else { return .waits }
+        if !written.isEmpty || json.count > 0 { return send() }
         guard let engine = service.partitions.value[partition]?.engine else { return abort() }
         switch phase {
         case .head: writeHead()
@@ -125,9 +143,14 @@ final class ExportStream {
         json.append(0..<json.count, to: &written)
         json.reset(keeping: Self.bufferBytes)
         silence.look(buffered: sink.bufferedBytes, at: Clocks.monotonic())
-        sink.send(StreamChunk(written))
+        let end = min(written.count, sent + Self.pieceBytes)
+        sink.send(StreamChunk(written[sent..<end]))
         silence.wrote(buffered: sink.bufferedBytes)
-        written.removeAll(keepingCapacity: true)
+        sent = end
+        if sent == written.count {
+            written.removeAll(keepingCapacity: true)
+            sent = 0
+        }
         return .more
     }
 
@@ -141,19 +164,16 @@ final class ExportStream {
         for partition in service.partitions.value.all {
             partition.engine.turn { turn in
                 isDrained = isDrained && turn.isDrained && turn.attemptsUnderWay == 0
-                undrains.append(turn.undrains)
-                heads.append(turn.head)
+                stamps.append(turn.drainStamp)
+                heads[partition.number] = turn.head
                 floor = max(floor, turn.versionFloor)
                 at = turn.now.wall
             }
         }
         guard heads.count == service.partitions.value.layout.count else { return phase = .end }
-        let digits = KernelRandom.words(2).map { word in
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }.joined()
         ExportLine.writeHead(
-            export: digits, version: version, eventID: EventID(service.feed.head), at: at, isDrained: isDrained,
+            export: ExportLine.drawID(), version: version, eventID: EventID(service.feed.head), at: at,
+            isDrained: isDrained,
             showsSecrets: showsSecrets, versionFloor: floor, &json)
         lines += 1
         phase = .timers
@@ -203,9 +223,8 @@ final class ExportStream {
     /// Goes on with the next partition, or with the next phase behind the last one.
     private func goOn(to next: Phase) {
         after = nil
-        partition += 1
-        guard partition == service.partitions.value.layout.count else { return }
-        partition = 0
+        if let following = scope.next(after: partition) { return partition = following }
+        partition = scope.first() ?? 0
         phase = next
     }
 
@@ -284,7 +303,7 @@ final class ExportStream {
             walksDead = false
         } else if letters.isEmpty {
             walksDead = true
-            goOn(to: isDrained ? .end : .changes)
+            goOn(to: isDrained || portion != .whole ? .end : .changes)
         } else {
             letterAfter = .max - 1
         }
@@ -312,7 +331,7 @@ final class ExportStream {
             }
             after = last
             turn.noteLooks(looks)
-            for slot in changed where turn.lastRecord(slot) > heads[partition] {
+            for slot in changed where turn.lastRecord(slot) > heads[partition] ?? 0 {
                 var view = TimerView()
                 turn.copy(slot, into: &view)
                 views.append(view)
@@ -327,8 +346,14 @@ final class ExportStream {
     }
 
     private func end() -> Progress {
+        guard portion == .whole else {
+            sink.finish()
+            return .over
+        }
         let map = service.partitions.value
-        guard undrains == map.all.map({ $0.engine.turn { $0.undrains } }), heads.count == map.layout.count else {
+        guard service.standing == .serving, heads.count == map.layout.count,
+            stamps == map.all.map({ $0.engine.turn { $0.drainStamp } })
+        else {
             // It went on meanwhile, so what was written is no whole any more.
             return abort()
         }

@@ -16,6 +16,7 @@ extension Operation {
         case .batch(let run): return run.partition
         case .bulk(let run): return run.partition
         case .drain(let run): return run.partition
+        case .exportStanding(let run): return run.partition
         case .importPart(let run): return run.partition
         case .importState(let run): return run.partition
         case .deliveries(let operation): return operation.partition(layout)

@@ -129,17 +129,6 @@ extension Problem {
         return problem
     }
 
-    /// The request is about all timers at one moment, and several nodes answer for them.
-    static var spread: Problem {
-        var problem = Problem(
-            .partitionUnavailable,
-            "exports and imports are answered by a node that answers for all timers, and there is none; nothing was changed"
-        )
-        problem.outcome = "none"
-        problem.retryAfter = 1
-        return problem
-    }
-
     /// A part of a request failed that several nodes answer in parts.
     static var standsInPart: Problem {
         var problem = Problem(

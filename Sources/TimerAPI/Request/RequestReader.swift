@@ -42,7 +42,8 @@ struct RequestReader {
         }
     }
 
-    private var mark: PageMark { layout.count > 1 ? PageMark(newest: newest()) : PageMark() }
+    /// The mark of what is read now.
+    var mark: PageMark { layout.count > 1 ? PageMark(newest: newest()) : PageMark() }
 
     func key(_ id: [UInt8]) -> TimerKey { TimerKey(id: id.span, siphash: siphash) }
 
@@ -77,12 +78,14 @@ struct RequestReader {
             return .drain(DrainRun(ticket.exchange.method == .post, part(ticket) ?? PartitionScope(layout)))
         case .importPart:
             try refuse("if-match", ticket)
-            try checkMediaType(ticket, orType: "application/x-ndjson")
-            let request = try ImportRequest(ticket.target, ticket.exchange.body, siphash: siphash)
-            return .importPart(try ImportRun(request, layout, siphash: siphash, zones: zones))
+            let part = part(ticket)
+            try checkMediaType(ticket, orType: part == nil ? "application/x-ndjson" : ImportPart.type)
+            let request = try ImportRequest(
+                ticket.target, ticket.exchange.body, isPart: part != nil, siphash: siphash)
+            return .importPart(ImportRun(request, layout, part: part, siphash: siphash, zones: zones))
         case .importState:
             try requireNoParameters(ticket)
-            return .importState(try ImportStateRun(ticket.parameter, layout))
+            return .importState(try ImportStateRun(ticket.parameter, part(ticket) ?? PartitionScope(layout)))
         case .timerNext:
             let key = try pathKey(ticket)
             return .next(key, count: try count(ticket))

@@ -94,13 +94,10 @@ enum Route: Int, CaseIterable {
     func hasParts(_ method: HTTPMethod) -> Bool {
         switch self {
         case .timers: method == .get || method == .head
-        case .batch, .bulk, .deliveries, .redrive, .stats, .drain: true
+        case .batch, .bulk, .deliveries, .redrive, .stats, .drain, .export, .importPart, .importState: true
         default: false
         }
     }
-
-    /// Whether it is about all timers at one moment, so that only a server that owns all of them answers it.
-    var needsAll: Bool { self == .export || self == .importPart || self == .importState }
 
     /// Most bytes a request's body may have.
     var bodyLimit: Int { self == .batch || self == .importPart ? APILimits.batchBytes : APILimits.bodyBytes }

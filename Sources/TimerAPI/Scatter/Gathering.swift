@@ -10,10 +10,16 @@ protocol Gathering: AnyObject {
     func add(_ answer: PartAnswer, for scope: PartitionScope) -> Bool
     /// Fills the response, but for its `Request-Id`, once each partition has answered.
     func fill(_ ticket: Ticket)
+    /// Answers the request, or goes on with it, once each partition has answered.
+    func conclude(_ ticket: Ticket, _ handler: TimerHandler)
 }
 
 extension Gathering {
     var contentType: StaticString? { nil }
 
     func content(for scope: PartitionScope) -> [UInt8]? { nil }
+
+    func conclude(_ ticket: Ticket, _ handler: TimerHandler) {
+        handler.answer(ticket, self)
+    }
 }

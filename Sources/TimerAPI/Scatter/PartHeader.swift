@@ -8,12 +8,14 @@ enum PartHeader {
     static let partitions: StaticString = "timerd-partitions"
     /// The fingerprint of the client's request, whose body the part does not have: 32 hexadecimal digits.
     static let fingerprint: StaticString = "timerd-fingerprint"
+    /// What the owner of partitions is to write of an export: `ExportPortion.text`; nothing: how they stand.
+    static let export: StaticString = "timerd-export"
     /// In an answer, where the part's next page begins; nothing where it has none.
     static let next: StaticString = "Timerd-Next"
 
     /// Whether a header line of that name is one of these.
     static func isOne(_ name: HeaderValue) -> Bool {
-        name.equalsIgnoringCase(partitions) || name.equalsIgnoringCase(fingerprint) || name.equalsIgnoringCase(next)
+        [partitions, fingerprint, export, next].contains { name.equalsIgnoringCase($0) }
     }
 
     /// A fingerprint as the header line has it.

@@ -149,27 +149,20 @@ final class ScatteredRequest: PeerCallReceiver, DelegatedRequest {
 
     private func finish() {
         end()
-        begin()
-        ticket.exchange.response.add("Request-Id", ticket.requestID)
-        gathering.fill(ticket)
-        handler.send(ticket)
+        gathering.conclude(ticket, handler)
     }
 
     private func relay() {
         guard let refusal else { return refuse(.standsInPart) }
         end()
-        begin()
+        ticket.isRendered = true
+        ticket.exchange.response.reset()
         ticket.exchange.response.status = refusal.status
         for index in 0..<refusal.headers.count where !refusal.headers.name(at: index).equals("content-length") {
             ticket.exchange.response.add(relayed: refusal.headers.name(at: index), refusal.headers.value(at: index))
         }
         ticket.exchange.response.body = refusal.body
         handler.send(ticket)
-    }
-
-    private func begin() {
-        ticket.isRendered = true
-        ticket.exchange.response.reset()
     }
 
     private func refuse(_ problem: Problem) {

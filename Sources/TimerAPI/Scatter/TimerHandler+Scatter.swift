@@ -12,7 +12,7 @@ extension TimerHandler {
         guard case .none = ticket.outcome, partitions.value.all.count < layout.count,
             let (gathering, changes) = gathering(for: ticket)
         else { return false }
-        if case .batch(let run) = ticket.operation, !run.isSpread {
+        if !ticket.operation.isSpread {
             spreading.append(ticket)
             inbox.wake()
             return true
@@ -23,21 +23,23 @@ extension TimerHandler {
             if !hold(ticket) { respond(ticket) }
             return true
         }
-        let home = home(of: ticket)
-        let request = ScatteredRequest(ticket, self, gathering, changes: changes, home: home)
-        delegated[ObjectIdentifier(request)] = request
-        request.go()
+        scatter(ticket, gathering, changes: changes, home: home(of: ticket))
         return true
     }
 
-    /// Takes a few steps of finding out the partitions of batches' lines.
+    /// Takes a few steps of finding out the partitions of the lines of batches and imports.
     func stepSpreading() {
         guard !spreading.isEmpty else { return }
         let tickets = spreading
         spreading.removeAll(keepingCapacity: true)
         for ticket in tickets {
-            guard case .batch(let run) = ticket.operation else { continue }
-            for _ in 0..<Self.stepsPerRound where !run.isSpread { run.prepare(ids.next, requestID: ticket.requestID) }
+            for _ in 0..<Self.stepsPerRound where !ticket.operation.isSpread {
+                switch ticket.operation {
+                case .batch(let run): run.prepare(ids.next, requestID: ticket.requestID)
+                case .importPart(let run): run.spread.step()
+                default: break
+                }
+            }
             // This server may have come to own all partitions meanwhile.
             if !scatter(ticket) { enqueue(ticket) }
         }
@@ -57,20 +59,37 @@ extension TimerHandler {
         return scatter(ticket)
     }
 
-    /// Refuses a part request that is malformed, or about partitions that this server does not own; and what one server alone
-    /// can answer that owns all.
+    /// Refuses a part request that is malformed, or about partitions that this server does not own.
     func refusePart(_ ticket: Ticket) -> Bool {
-        let isPartial = partitions.value.all.count < layout.count
-        let problem: Problem?
-        if isPartial && ticket.route.needsAll {
-            problem = ticket.exchange.isFromPeer ? .misdirectedByPeer : .spread
-        } else {
-            problem = reader.refusal(ofPart: ticket, owns: { partitions.value[$0] != nil })
-        }
-        guard let problem else { return false }
+        guard let problem = reader.refusal(ofPart: ticket, owns: { partitions.value[$0] != nil }) else { return false }
         ticket.outcome = .problem(problem)
         respond(ticket)
         return true
+    }
+
+    /// Has the owners of all partitions say how those stand, and then write an export.
+    func scatterExport(_ ticket: Ticket) {
+        scatter(ticket, ExportGathering(PartitionScope(layout)), changes: false, home: nil)
+    }
+
+    /// Has the owners of all partitions apply the lines of an import that they have checked.
+    func applyImport(_ ticket: Ticket, _ run: ImportRun) {
+        scatter(ticket, ImportGathering(run, layout, .apply), changes: true, home: nil)
+    }
+
+    private func scatter(_ ticket: Ticket, _ gathering: any Gathering, changes: Bool, home: Int?) {
+        let request = ScatteredRequest(ticket, self, gathering, changes: changes, home: home)
+        delegated[ObjectIdentifier(request)] = request
+        request.go()
+    }
+
+    /// Answers a request with what was gathered.
+    func answer(_ ticket: Ticket, _ gathering: any Gathering) {
+        ticket.isRendered = true
+        ticket.exchange.response.reset()
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        gathering.fill(ticket)
+        send(ticket)
     }
 
     /// Shows another server what this one has counted of some partitions.
@@ -104,6 +123,8 @@ extension TimerHandler {
             let partitions = run.partitions
             return partitions.count == 1
                 ? nil : (CountGathering(PartitionScope(partitions, of: layout)), !run.isDry)
+        case .importPart(let run): return (ImportGathering(run, layout, .check), false)
+        case .importState(let run): return (ImportStateGathering(whole, run.name), false)
         case .drain(let run): return (DrainGathering(whole, isDrained: run.isDrained), true)
         case .none where ticket.route == .stats:
             let own = PartitionScope(partitions.value.all.map(\.number), of: layout)
@@ -154,10 +175,15 @@ extension TimerHandler {
         }
     }
 
-    /// Most bytes that the body of a request may have. The lines of a part of a batch come with their partitions.
+    /// Most bytes that the body of a request may have. The lines of a part of a batch come with their
+    /// partitions, those of an import with their numbers.
     func bodyLimit(of ticket: Ticket) -> Int {
         let limit = ticket.route.bodyLimit
-        guard ticket.exchange.isFromPeer, ticket.route == .batch else { return limit }
-        return limit + APILimits.batchLines * PartLine.mostAdded
+        guard ticket.exchange.isFromPeer else { return limit }
+        switch ticket.route {
+        case .batch: return limit + APILimits.batchLines * PartLine.mostAdded
+        case .importPart: return limit + ImportPart.mostHeadBytes + ImportRequest.mostLines * ImportPart.mostAdded
+        default: return limit
+        }
     }
 }

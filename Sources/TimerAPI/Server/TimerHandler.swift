@@ -339,6 +339,7 @@ final class TimerHandler: LoopHandler {
         if stream.context is ExportStream { return inbox.wake() }
         if let feed = stream.context as? FeedStream { return feed.step() }
         if let request = stream.context as? ForwardedRequest { return request.streamWritable() }
+        if let export = stream.context as? JoinedExport { return export.streamWritable() }
         if let stream = stream.context as? EventStream { streams.resume(stream) }
     }
 
@@ -346,6 +347,7 @@ final class TimerHandler: LoopHandler {
         if let export = stream.context as? ExportStream { exports[export.id] = nil }
         if let feed = stream.context as? FeedStream { feedClosed(feed) }
         if let request = stream.context as? ForwardedRequest { request.clientGone() }
+        if let export = stream.context as? JoinedExport { export.clientGone() }
         if let stream = stream.context as? EventStream { streams.remove(stream) }
     }
 

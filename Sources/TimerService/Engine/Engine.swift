@@ -61,8 +61,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var isStopping = false
     /// Whether fires, webhooks and changes are stopped, as the log says.
     var isDrained = false
-    /// How often a drain was taken back.
-    var undrains = 0
+    /// Another one once a drain was taken back, and in any other engine, of this process or another.
+    var drainStamp = KernelRandom.words(1)[0]
     /// How far imports have come.
     var imports = ImportTable()
     /// What the commands of this hold of the lock have cost: see `EngineConfiguration.holdLimit`.

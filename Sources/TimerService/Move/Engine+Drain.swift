@@ -9,7 +9,7 @@ extension Engine {
         self.isDrained = isDrained
         recordDrain(now)
         guard !isDrained else { return }
-        undrains += 1
+        drainStamp &+= 1
         // The reading counts the drain as time in which the server was not up.
         _ = instant()
         afterChanges(clockNow)

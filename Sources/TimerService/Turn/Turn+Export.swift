@@ -2,8 +2,8 @@ public import TimerCore
 
 /// What an export reads.
 extension Turn {
-    /// How often a drain of this engine was taken back.
-    public var undrains: Int { engine.undrains }
+    /// Stays the same while this engine goes on and no drain of it is taken back. Other engines have other ones.
+    public var drainStamp: UInt64 { engine.drainStamp }
 
     /// Position of the newest record about the timer at `slot`.
     public func lastRecord(_ slot: SlotIndex) -> Int64 { engine.scheduler.lastRecord(slot) }

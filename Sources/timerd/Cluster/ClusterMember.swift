@@ -62,7 +62,8 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     func takeMessages() -> [(session: Int64, bytes: [UInt8])] { outbox.takeAll() }
     func observeMessages(_ body: @escaping @Sendable () -> Void) { outbox.observe(body) }
     func heard(_ message: [UInt8]) -> Bool {
-        guard let (message, session) = PeerMessage.decode(message, partitions: volume.layout.count) else { return false }
+        let count = volume.layout.count
+        guard let (message, session) = PeerMessage.decode(message, partitions: count) else { return false }
         state.withLock { $0.loop }?.heard(message, from: session)
         return true
     }

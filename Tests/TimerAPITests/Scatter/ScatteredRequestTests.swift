@@ -297,18 +297,4 @@ import WireJSON
             #expect(answer.status == 200, "\(answer.text)")
         }
     }
-
-    @Test func `exports and imports are refused while timers are spread`() throws {
-        let id = String(repeating: "a", count: 32)
-        try serve(dealt(among: 2)) { group in
-            for (method, path) in [("GET", "/v1/export"), ("GET", "/v1/import/\(id)"), ("POST", "/v1/import?part=0")] {
-                let answer = try group.ask(0, method, path)
-                #expect(answer.status == 503 && answer.text.contains(#""outcome":"none""#), "\(answer.text)")
-            }
-        }
-        try serve([Array(0..<16)]) { group in
-            let answer = try group.ask(0, "GET", "/v1/import/\(id)")
-            #expect(answer.status == 200, "\(answer.text)")
-        }
-    }
 }
