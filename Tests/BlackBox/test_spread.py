@@ -237,5 +237,15 @@ def test_after_kill_9_the_others_have_every_timer_and_streams_at_them_go_on(spre
     assert created(second, "kill") == [event["timer"] for event in shown]
 
 
+def test_servers_hear_of_each_other_though_they_hold_as_many_streams_as_they_may(spreader):
+    first, second = spreader(2, "--max-streams", "1")
+    headers = {"Accept": "application/x-ndjson"}
+    with first.client.stream("/v1/events?types=created", headers=headers) as one, second.client.stream("/v1/events?types=created", headers=headers) as two:
+        assert "timerd_streams 1\n" in first.client.get("/metrics").body.decode()
+        for number in range(8):
+            second.client.create(id=f"full-{number}", after="1h")
+        assert [event["timer"] for event in one.take(8)] == [event["timer"] for event in two.take(8)] == [f"full-{number}" for number in range(8)]
+
+
 def test_it_is_refused_where_it_can_do_nothing(spread):
     assert run("serve", "--cluster-spread").returncode == 64

@@ -322,7 +322,7 @@ def test_an_import_repeated_after_a_kill_brings_nothing_twice(postgres, tmp_path
         with servers[1].client.socket() as sock:
             sock.sendall(f"POST /v1/import?export={id}&part=0 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
                          f"Content-Length: {len(content)}\r\n\r\n".encode() + content)
-            poll(lambda: sum(api.get("/v1/stats").json["timers"].values()) > 100, pause=0.001)
+            poll(lambda: sum(api.get("/v1/stats").json["timers"].values()) > 100, SPREADING, pause=0.001)
             servers[1].kill9()
         poll(lambda: api.get("/v1/timers").status == 200, SPREADING)
         there = set(all_timers(api))

@@ -30,10 +30,13 @@ public struct Answer: ~Copyable {
     }
 
     /// Turns the connection into a stream that begins with the head in `exchange.response` (its body is not sent).
-    public consuming func detach() -> DetachResult {
+    ///
+    /// - Parameter isForServer: whether another server reads it for itself: it is none of the streams of clients then, of which there
+    ///   may be so many.
+    public consuming func detach(isForServer: Bool = false) -> DetachResult {
         guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }
         guard exchange.method == .get else { return .refused(renewed(), .notGet) }
-        guard let sink = exchange.takeSink() else { return .refused(renewed(), .limitReached) }
+        guard let sink = exchange.takeSink(isCounted: !isForServer) else { return .refused(renewed(), .limitReached) }
         let isChunked = exchange.isHTTP11 && !exchange.isFromPeer
         let stream = DetachedStream(sink, isChunked: isChunked)
         sink.owner = .stream(stream)

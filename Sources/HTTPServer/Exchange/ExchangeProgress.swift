@@ -162,11 +162,13 @@ extension Exchange {
     }
 
     /// Takes over what the answer's bytes go to, and counts it as a stream; nil where there are too many.
-    func takeSink() -> (any StreamSink)? {
+    ///
+    /// - Parameter isCounted: false for what another server asks for itself.
+    func takeSink(isCounted: Bool = true) -> (any StreamSink)? {
         guard let carrier else { return takeSocketForStream() }
-        guard loop.quota.takeStream() else { return nil }
-        guard let sink = carrier.takeSink(peer) else {
-            loop.quota.giveBackStream()
+        guard !isCounted || loop.quota.takeStream() else { return nil }
+        guard let sink = carrier.takeSink(peer, isCounted: isCounted) else {
+            if isCounted { loop.quota.giveBackStream() }
             return nil
         }
         return sink

@@ -337,8 +337,10 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     }
 
     /// The sink, which was a stream's or a parked answer's on a connection of another server, is closed.
-    func sinkClosed(_ sink: any StreamSink) {
-        quota.giveBackStream()
+    ///
+    /// - Parameter isCounted: whether it counts as a stream.
+    func sinkClosed(_ sink: any StreamSink, isCounted: Bool) {
+        if isCounted { quota.giveBackStream() }
         closed.append(sink)
     }
 

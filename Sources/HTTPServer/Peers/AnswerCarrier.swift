@@ -5,5 +5,5 @@ protocol AnswerCarrier {
     /// Sends a head without a length, and nothing after it.
     func sendHead(_ response: Response)
     /// What a stream of events, or a parked answer, is written to; nil where there is none.
-    func takeSink(_ peer: SocketAddress?) -> (any StreamSink)?
+    func takeSink(_ peer: SocketAddress?, isCounted: Bool) -> (any StreamSink)?
 }

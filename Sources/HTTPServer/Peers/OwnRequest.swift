@@ -34,7 +34,7 @@ final class OwnRequest: AnswerCarrier, OwnAnswer {
         links.noteAnswer(self)
     }
 
-    func takeSink(_ peer: SocketAddress?) -> (any StreamSink)? {
+    func takeSink(_ peer: SocketAddress?, isCounted: Bool) -> (any StreamSink)? {
         let sink = OwnSink(call, exchange.loop, peer)
         call.sink = sink
         _ = exchange.forwardEnded()

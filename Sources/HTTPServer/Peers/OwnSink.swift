@@ -112,6 +112,6 @@ final class OwnSink: StreamSink, OwnAnswer {
         isClosed = true
         isOpen = false
         untold = []
-        loop.sinkClosed(self)
+        loop.sinkClosed(self, isCounted: true)
     }
 }

@@ -122,8 +122,8 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         link.noteBytes()
     }
 
-    func takeSink(_ stream: Int32, _ peer: SocketAddress?) -> PeerSink {
-        let sink = PeerSink(self, stream, peer)
+    func takeSink(_ stream: Int32, _ peer: SocketAddress?, isCounted: Bool) -> PeerSink {
+        let sink = PeerSink(self, stream, peer, isCounted: isCounted)
         sinks[stream] = sink
         _ = exchanges.removeValue(forKey: stream)?.forwardEnded()
         return sink

@@ -15,5 +15,7 @@ struct PeerStream: AnswerCarrier {
     func sendHead(_ response: Response) { connection.sendHead(number, response) }
 
     /// What a stream of events, or a parked answer, is written to.
-    func takeSink(_ peer: SocketAddress?) -> (any StreamSink)? { connection.takeSink(number, peer) }
+    func takeSink(_ peer: SocketAddress?, isCounted: Bool) -> (any StreamSink)? {
+        connection.takeSink(number, peer, isCounted: isCounted)
+    }
 }

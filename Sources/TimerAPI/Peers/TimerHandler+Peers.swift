@@ -35,7 +35,7 @@ extension TimerHandler {
 
     private func open(_ number: UInt64, _ exchange: Exchange, _ answer: consuming Answer) {
         exchange.response.status = 200
-        switch answer.detach() {
+        switch answer.detach(isForServer: true) {
         case .stream(let stream):
             let inbox = inbox
             let feed = FeedStream(stream, context.service.followers.open { inbox.wake() })
