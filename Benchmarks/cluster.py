@@ -393,8 +393,8 @@ class Cluster:
 
     def settle(self):
         """Waits until each node has its share."""
-        least = int(self.partitions) // len(self.nodes)
-        poll(lambda: min(entry["partitions"] for entry in self.nodes[0].client.get("/v1/cluster").json["nodes"]) >= least
+        most = -(-int(self.partitions) // len(self.nodes))
+        poll(lambda: max(entry["partitions"] for entry in self.nodes[0].client.get("/v1/cluster").json["nodes"]) <= most
              and self._is_whole(), PATIENCE)
 
     def _is_whole(self):
@@ -467,10 +467,11 @@ def handover(count):
                 sample(f"handover-{way}-p{int(part * 100)}", took[int(len(took) * part)])
 
 
-def lateness(port, seconds):
+def lateness(port, seconds, name):
     """Milliseconds from when fires were due until a stream of all timers showed them."""
     client, late = server.Client(port), []
-    client.batch([{"id": f"tick-{number}", "every": "100ms", "labels": {"of": "tick"}} for number in range(50)], query="?results=brief")
+    client.batch([{"id": f"tick-{name}-{number}", "every": "100ms", "labels": {"of": "tick"}} for number in range(50)],
+                 query="?results=brief").expect(200)
     with client.stream("/v1/events?types=fired&label=of%3Dtick", headers={"Accept": "application/x-ndjson"}) as stream:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -497,12 +498,9 @@ def spread(rounds, load):
                     spent = sum(cpu(running) for running in cluster.nodes) - before
                     sample(f"spread-{name}-{count}", rate)
                     sample(f"cpu-spread-{name}-{count}", spent * 1e6 / (rate * 2))
-            late = lateness(cluster.nodes[0].port, 10)
+            late = lateness(cluster.nodes[0].port, 10, count)
             for part in (0.5, 0.99):
                 sample(f"spread-stream-{count}-p{int(part * 100)}", late[int(len(late) * part)])
-            before = transactions(cluster.database)
-            time.sleep(10)
-            sample(f"spread-idle-statements-{count}", (transactions(cluster.database) - before) / 10 / count)
 
 
 def loaded(load, running, seconds, words):
