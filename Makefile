@@ -8,8 +8,9 @@ SEEDS ?= 1000
 SEED ?=
 FIRST_SEED ?=
 # How many kill -9 `make torture` makes, or how many faults of every kind with STORE=postgres, from a random seed or that SEED,
-# and for how many minutes at most.
+# and for how many minutes at most. FORWARDING=spread spreads the timers over the servers.
 STORE ?=
+FORWARDING ?=
 KILLS ?= 200
 MINUTES ?= 10
 soak: MINUTES = 60
@@ -83,15 +84,15 @@ simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or 
 	$(if $(SEED),SEED=$(SEED),SEEDS=$(SEEDS)) $(if $(FIRST_SEED),FIRST_SEED=$(FIRST_SEED)) swift test -c release \
 		-Xswiftc -enable-testing --scratch-path .build-simulate --disable-xctest --filter SimulationTests
 
-torture: setup-tests ## Kill the real server again and again under load and check every answer: KILLS=200 MINUTES=10 SEED= STORE=postgres
+torture: setup-tests ## Kill the real server again and again under load and check every answer: KILLS=200 MINUTES=10 SEED= STORE=postgres FORWARDING=spread
 	swift build -c release --product timerd
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/python Tests/Torture --kills $(KILLS) --minutes $(MINUTES) \
-		$(if $(SEED),--seed $(SEED)) $(if $(STORE),--store $(STORE))
+		$(if $(SEED),--seed $(SEED)) $(if $(STORE),--store $(STORE)) $(if $(FORWARDING),--forwarding $(FORWARDING))
 
 cluster-torture: setup-tests ## The same with three servers, PostgreSQL and a standby in network namespaces, as root: KILLS=200 MINUTES=10 SEED=
 	swift build -c release --product timerd
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/python Tests/Torture --store postgres --network \
-		--kills $(KILLS) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+		--kills $(KILLS) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(FORWARDING),--forwarding $(FORWARDING))
 
 soak: setup-tests ## Hold 200,000 timers under a steady mixed load and watch what must not grow: MINUTES=60
 	swift build -c release --product timerd

@@ -186,6 +186,7 @@ def test_fires_of_every_timer_reach_streams_at_every_server_and_its_webhook_once
     assert len(set(receiver.ids())) == len(receiver.ids()) == len(ids)
 
 
+@pytest.mark.alone
 def test_a_server_that_joins_gets_its_share_while_clients_notice_nothing(spreader):
     first, second = spreader(2)
     with first.client.stream("/v1/events?types=created&label=of%3Djoin", headers={"Accept": "application/x-ndjson"}) as stream:
@@ -203,6 +204,7 @@ def test_a_server_that_joins_gets_its_share_while_clients_notice_nothing(spreade
         assert created(server, "join") == [event["timer"] for event in shown]
 
 
+@pytest.mark.alone
 def test_a_server_that_stops_gives_its_timers_away_first(spreader):
     first, second, third = spreader(3)
     with Load([first, second], "stop") as load:
@@ -217,6 +219,7 @@ def test_a_server_that_stops_gives_its_timers_away_first(spreader):
         assert sorted(created(server, "stop")) == sorted(load.created)
 
 
+@pytest.mark.alone
 def test_after_kill_9_the_others_have_every_timer_and_streams_at_them_go_on(spreader):
     first, second, third = spreader(3)
     with first.client.stream("/v1/events?types=created&label=of%3Dkill", headers={"Accept": "application/x-ndjson"}, timeout=60) as stream:

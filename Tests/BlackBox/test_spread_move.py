@@ -309,6 +309,7 @@ def test_what_was_not_drained_is_a_copy_only(source, target):
     assert bring(target[1].client, lines, query="&copy=true")["timers"] == 40
 
 
+@pytest.mark.alone
 def test_an_import_repeated_after_a_kill_brings_nothing_twice(postgres, tmp_path, new_server):
     single = new_server().client
     count = 8000
