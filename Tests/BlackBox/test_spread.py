@@ -84,6 +84,11 @@ class Load:
             thread.join(60)
             assert not thread.is_alive()
 
+    def wait_for_more(self):
+        """Waits until fifty more are created."""
+        enough = len(self.created) + 50
+        poll(lambda: len(self.created) >= enough, SPREADING)
+
     def check(self, there):
         """What was answered is there once, and what was refused is not, unless its refusal says that nobody knows."""
         assert {reply.status for _, reply in self.refused} <= {503}
@@ -198,8 +203,7 @@ def test_a_server_that_joins_gets_its_share_and_nothing_is_lost(spreader):
     with first.client.stream("/v1/events?types=created&label=of%3Djoin", headers={"Accept": "application/x-ndjson"}, timeout=60) as stream:
         with Load([first, second], "join") as load:
             third, = spreader(1)
-            more = len(load.created) + 50
-            poll(lambda: len(load.created) >= more, SPREADING)
+            load.wait_for_more()
         there = listed(third, "join")
         load.check(there)
         shown = stream.take(len(there))
@@ -214,11 +218,10 @@ def test_a_server_that_joins_gets_its_share_and_nothing_is_lost(spreader):
 def test_a_server_that_stops_gives_its_timers_away_first(spreader):
     first, second, third = spreader(3)
     with Load([first, second], "stop") as load:
-        poll(lambda: len(load.created) >= 50, SPREADING)
+        load.wait_for_more()
         third.stop()
         poll(lambda: is_spread([first, second]), SPREADING)
-        more = len(load.created) + 50
-        poll(lambda: len(load.created) >= more, SPREADING)
+        load.wait_for_more()
     there = listed(first, "stop")
     load.check(there)
     assert sorted(listed(second, "stop")) == sorted(there)
@@ -230,11 +233,10 @@ def test_after_kill_9_the_others_have_every_timer_and_streams_at_them_go_on(spre
     first, second, third = spreader(3)
     with first.client.stream("/v1/events?types=created&label=of%3Dkill", headers={"Accept": "application/x-ndjson"}, timeout=60) as stream:
         with Load([first, second], "kill") as load:
-            poll(lambda: len(load.created) >= 50, SPREADING)
+            load.wait_for_more()
             third.kill9()
             poll(lambda: is_spread([first, second]), SPREADING)
-            more = len(load.created) + 50
-            poll(lambda: len(load.created) >= more, SPREADING)
+            load.wait_for_more()
         there = listed(second, "kill")
         load.check(there)
         shown = stream.take(len(there))
