@@ -29,12 +29,14 @@ ACCEPT ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINARY ?= .build/static/release/timerd
+# Which parts `make proof` runs: make proof PARTS='sanitize leaks'
+PARTS ?=
 # How many black-box tests `make test-postgres` runs at once.
 WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build check test test-partitions test-postgres simulate torture cluster-torture soak leaks instructions bench \
-	bench-alarms bench-more bench-postgres bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean \
+.PHONY: help run build check test proof test-partitions test-postgres test-forwarded simulate torture cluster-torture \
+	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
@@ -53,6 +55,9 @@ check: setup-tests lint ## Check a change in some minutes: lint, and every test,
 test: setup-tests ## Run every test: Swift, and the real binary from outside
 	@Scripts/test.sh
 
+proof: setup-tests ## Run the heavy proof, for what a change touches: PARTS='sanitize leaks'
+	@Scripts/proof.sh $(PARTS)
+
 # What is left out needs another start, or SQLite's files.
 test-partitions: export TEST_PARTITIONS = 4
 test-partitions: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
@@ -63,12 +68,22 @@ test-partitions: setup-tests ## Run the black-box tests against memory that is d
 	.venv/bin/pytest -q -m alone Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
 # A test has longer here: what was killed holds its lease for some seconds.
+BESIDE_ON_POSTGRES = .venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' --timeout 120 -o timeout_method=signal \
+	Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
+
 test-postgres: export TEST_STORE = postgres
 test-postgres: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
 test-postgres: setup-tests ## Run the black-box tests on a PostgreSQL that the run starts, as far as they are not about SQLite's files
 	swift build --product timerd
-	.venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' --timeout 120 -o timeout_method=signal Tests/BlackBox \
-	    --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
+	$(BESIDE_ON_POSTGRES)
+
+# A relay is no place for what reads the metrics, the log or the process of the server that it asks.
+test-forwarded: export TEST_FORWARDED = 1
+test-forwarded: export TEST_STORE = postgres
+test-forwarded: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
+test-forwarded: setup-tests ## Run the black-box tests through a server that forwards to the owner
+	swift build --product timerd
+	$(BESIDE_ON_POSTGRES)
 
 test-deploy: setup-deploy ## Check rules and alerts, and run the dashboard's queries on a Prometheus that scrapes a server
 	swift build --product timerd
