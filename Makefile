@@ -8,7 +8,7 @@ SEEDS ?= 1000
 SEED ?=
 FIRST_SEED ?=
 # How many kill -9 `make torture` makes, or how many faults of every kind with STORE=postgres, from a random seed or that SEED,
-# and for how many minutes at most. FORWARDING=spread spreads the timers over the servers.
+# and for how many minutes at most. With FORWARDING=yes the servers forward to the owner.
 STORE ?=
 FORWARDING ?=
 KILLS ?= 200
@@ -99,7 +99,7 @@ simulate: setup ## Run random histories against a model: SEEDS=1000 of them, or 
 	$(if $(SEED),SEED=$(SEED),SEEDS=$(SEEDS)) $(if $(FIRST_SEED),FIRST_SEED=$(FIRST_SEED)) swift test -c release \
 		-Xswiftc -enable-testing --scratch-path .build-simulate --disable-xctest --filter SimulationTests
 
-torture: setup-tests ## Kill the real server again and again under load and check every answer: KILLS=200 MINUTES=10 SEED= STORE=postgres FORWARDING=spread
+torture: setup-tests ## Kill the real server again and again under load and check every answer: KILLS=200 MINUTES=10 SEED= STORE=postgres FORWARDING=yes
 	swift build -c release --product timerd
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd .venv/bin/python Tests/Torture --kills $(KILLS) --minutes $(MINUTES) \
 		$(if $(SEED),--seed $(SEED)) $(if $(STORE),--store $(STORE)) $(if $(FORWARDING),--forwarding $(FORWARDING))

@@ -6,16 +6,12 @@
     cluster.py idle PARTITIONS SECONDS  counts the statements of a node that has nothing to do
     cluster.py kicks MINUTES            kicks watchdogs, and weighs the log
     cluster.py forwarded ROUNDS LOAD    the same load at the owner and at a server that forwards to it; LOAD as below
-    cluster.py handover COUNT           a node with COUNT timers gives half of them to one that joins, under load, and gets them back
-    cluster.py spread ROUNDS LOAD       the same load at one to three nodes over which the timers are spread, and how late their
-                                        streams are
     cluster.py foreign MINUTES LOAD     creates timers on two databases in turns, one of which has a transaction open all the time.
                                         LOAD is the program load.c
 
 $TIMERD_BINARY is what is measured.
 """
 
-import calendar
 import http.client
 import json
 import os
@@ -372,137 +368,6 @@ def forwarded(rounds, load):
                         sample(f"wire-forward-{name}", carried / (rate * 2 / timers_a_request))
 
 
-# --- Timers spread over nodes
-
-
-class Cluster:
-    """Nodes over which timers are spread, on one database."""
-
-    def __init__(self, stack, partitions=64):
-        self.stack, self.partitions, self.nodes = stack, str(partitions), []
-        self.database = stack.enter_context(Postgres(*DURABLE))
-        self.token = Path(self.database.folder) / "cluster-token"
-        self.token.write_text("a-token-of-the-cluster\n")
-
-    def join(self):
-        """A further node, once it answers; nothing was given to it yet."""
-        flags = ("--partitions", self.partitions, "--cluster-spread", "--cluster-listen", "127.0.0.1:0", "--cluster-token-file", self.token)
-        self.nodes.append(self.stack.enter_context(node(self.database, *flags)))
-        poll(lambda: is_ready(self.nodes[-1]), PATIENCE)
-        return self.nodes[-1]
-
-    def settle(self):
-        """Waits until each node has its share."""
-        most = -(-int(self.partitions) // len(self.nodes))
-        poll(lambda: max(entry["partitions"] for entry in self.nodes[0].client.get("/v1/cluster").json["nodes"]) <= most
-             and self._is_whole(), PATIENCE)
-
-    def _is_whole(self):
-        cluster = self.nodes[0].client.get("/v1/cluster").json
-        return len(cluster["nodes"]) == len(self.nodes) and all(entry["owner"] for entry in cluster["partitions"])
-
-
-class Pace:
-    """Does something at a constant rate from one thread, and keeps how long each took from when it was due."""
-
-    def __init__(self, work, a_second):
-        self.work, self.pause, self.took, self.is_over = work, 1 / a_second, [], threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.is_over.set()
-        self.thread.join()
-
-    def _run(self):
-        due = time.monotonic()
-        while not self.is_over.is_set():
-            time.sleep(max(0, due - time.monotonic()))
-            self.work()
-            self.took.append(time.monotonic() - due)
-            due += self.pause
-
-
-def suspender(port, prefix, count):
-    """Changes one timer after the other."""
-    connection, turn = http.client.HTTPConnection("127.0.0.1", port, timeout=30), [0]
-
-    def once():
-        turn[0] += 1
-        command = "suspend" if turn[0] // count % 2 == 0 else "resume"
-        connection.request("POST", f"/v1/timers/{prefix}{turn[0] % count}/{command}")
-        answer = connection.getresponse()
-        said = answer.read()
-        assert answer.status in (200, 409), said
-    return once
-
-
-def handover(count):
-    """What clients of the giver notice while half of the timers go to a node that joins, and come back as that one stops."""
-    with ExitStack() as stack:
-        cluster = Cluster(stack)
-        giver = cluster.join()
-        timers("fill", giver.port, int(count))
-        giver.client.batch([{"id": f"paced-{number}", "after": "1d"} for number in range(1000)], query="?results=brief").expect(200)
-        for way in ("join", "leave"):
-            # Many clients, so that one request that waits holds none of the others up.
-            paces = [stack.enter_context(Pace(suspender(giver.port, "paced-", 1000), 20)) for _ in range(16)]
-            began = time.monotonic()
-            if way == "join":
-                taker = cluster.join()
-                cluster.settle()
-            else:
-                taker.stop()
-                cluster.nodes.remove(taker)
-                cluster.settle()
-            for pace in paces:
-                pace.__exit__()
-            sample(f"handover-{way}-seconds", time.monotonic() - began)
-            sample(f"handover-{way}-longest", 1000 * max(max(pace.took) for pace in paces))
-            took = sorted(1000 * one for pace in paces for one in pace.took)
-            for part in (0.5, 0.99):
-                sample(f"handover-{way}-p{int(part * 100)}", took[int(len(took) * part)])
-
-
-def lateness(port, seconds, name):
-    """Milliseconds from when fires were due until a stream of all timers showed them."""
-    client, late = server.Client(port), []
-    client.batch([{"id": f"tick-{name}-{number}", "every": "100ms", "labels": {"of": "tick"}} for number in range(50)],
-                 query="?results=brief").expect(200)
-    with client.stream("/v1/events?types=fired&label=of%3Dtick", headers={"Accept": "application/x-ndjson"}) as stream:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            event = stream.next()
-            head, fraction = event["scheduledAt"].rstrip("Z").split(".")
-            due = calendar.timegm(time.strptime(head, "%Y-%m-%dT%H:%M:%S")) + float("0." + fraction)
-            late.append(1000 * (time.time() - due))
-    client.post("/v1/timers/bulk/cancel", {"labels": {"of": "tick"}}).expect(200)
-    return sorted(late)
-
-
-def spread(rounds, load):
-    """The same load at one of one, two and three nodes, so that so much of it is forwarded; what the machine has stays the same."""
-    loads = {"create": ["64", "1"], "get": ["64", "1", "get"], "batch": ["8", "100"]}
-    with ExitStack() as stack:
-        cluster = Cluster(stack)
-        for count in (1, 2, 3):
-            cluster.join()
-            cluster.settle()
-            for turn in range(int(rounds)):
-                for name, words in loads.items():
-                    before = sum(cpu(running) for running in cluster.nodes)
-                    rate = loaded(load, cluster.nodes[turn % count], 2, words)
-                    spent = sum(cpu(running) for running in cluster.nodes) - before
-                    sample(f"spread-{name}-{count}", rate)
-                    sample(f"cpu-spread-{name}-{count}", spent * 1e6 / (rate * 2))
-            late = lateness(cluster.nodes[0].port, 10, count)
-            for part in (0.5, 0.99):
-                sample(f"spread-stream-{count}-p{int(part * 100)}", late[int(len(late) * part)])
-
-
 def loaded(load, running, seconds, words):
     """Timers or requests a second."""
     connections, batch, *commands = words
@@ -529,8 +394,7 @@ def peer_bytes(running):
 
 def main():
     server.LIFETIME = 7200
-    measurements = {"takeover": takeover, "restart": restart, "idle": idle, "kicks": kicks, "foreign": foreign, "forwarded": forwarded,
-                    "handover": handover, "spread": spread}
+    measurements = {"takeover": takeover, "restart": restart, "idle": idle, "kicks": kicks, "foreign": foreign, "forwarded": forwarded}
     measurements[sys.argv[1]](*sys.argv[2:])
 
 

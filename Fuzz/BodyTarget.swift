@@ -41,7 +41,7 @@ private func fuzzSelectors(_ document: JSONDocument) {
         require(names.allSatisfy { known.contains(String(decoding: $0, as: UTF8.self)) }, "an unknown member was taken")
     }
     do {
-        _ = try BulkRun(Array("delete".utf8), isDry: false, document, PartitionLegs(PartitionScope(.single)))
+        _ = try BulkRun(Array("delete".utf8), isDry: false, document)
         requireNames(["labels", "states"])
     } catch {
         requireSound(error, document)

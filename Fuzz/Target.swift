@@ -4,7 +4,7 @@ import Glibc
 ///
 /// A target checks promises of its parser beside that it does not crash.
 enum Target: String {
-    case answer, body, cron, definition, duration, feed, http, instant, json, record, target, webhook, zone
+    case answer, body, cron, definition, duration, http, instant, json, record, target, webhook, zone
 
     func run(_ input: [UInt8]) {
         switch self {
@@ -13,7 +13,6 @@ enum Target: String {
         case .cron: fuzzCron(input)
         case .definition: fuzzDefinition(input)
         case .duration: fuzzDuration(input)
-        case .feed: fuzzFeed(input)
         case .http: fuzzHTTP(input)
         case .instant: fuzzInstant(input)
         case .json: fuzzJSON(input)

@@ -14,7 +14,7 @@ run() {
     shift 3
     rm -f "$build"/report.*
     env SEEDS=12 LSAN_OPTIONS="suppressions=$PWD/Scripts/leaks.supp:print_suppressions=0" "$variable=log_path=$PWD/$build/report" swift test --skip-build --disable-xctest --quiet \
-        --skip PartitionCostTests --skip ClusterHistoryTests --skip SpreadHistoryTests "$@" --sanitize="$kind" --scratch-path "$build"
+        --skip PartitionCostTests --skip ClusterHistoryTests "$@" --sanitize="$kind" --scratch-path "$build"
 }
 
 build thread .build-tsan

@@ -61,7 +61,6 @@ def pytest_runtest_makereport(item, call):
 def server():
     """The shared server. Tests on it use ids and labels of their own and never stop it."""
     with Server() as server:
-        server.wait_until_spread()
         yield server
         assert server.process.poll() is None, f"the shared server died: {server.log_text()[-4000:]}"
 

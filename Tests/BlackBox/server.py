@@ -30,8 +30,7 @@ LISTENING = re.compile(r"timerd listening on (\S+)")
 PARTITIONS = os.environ.get("TEST_PARTITIONS")
 # What the servers of this run keep their timers in: a PostgreSQL, or a directory each.
 ON_POSTGRES = os.environ.get("TEST_STORE") == "postgres"
-# Whether clients go to another server of that PostgreSQL, which forwards their requests ("1"), or owns about half of the timers
-# itself once it is up for some seconds ("spread").
+# Whether clients go to another server of that PostgreSQL, which forwards their requests.
 FORWARDED = os.environ.get("TEST_FORWARDED")
 
 
@@ -94,7 +93,7 @@ class Server:
             self.flags += ["--store", shared_postgres().schema(self.schema), "--migrate"]
             # Fewer than usual: a debug build takes a while over 64, and tests of several servers have those.
             self.flags += ["--partitions", "8"]
-        # Another server of the database, to which every client goes: it owns nothing and forwards.
+        # Another server of the database, to which every client goes, and which forwards.
         self.entry = None
         if FORWARDED:
             if not self.schema or self.listen != ["127.0.0.1:0"] or pass_fds or command:
@@ -102,7 +101,6 @@ class Server:
             secret = self.directory / "cluster-token"
             secret.write_text("a-token-of-the-cluster\n")
             self.flags += ["--cluster-listen", "127.0.0.1:0", "--cluster-token-file", str(secret)]
-            self.flags += ["--cluster-spread"] if FORWARDED == "spread" else []
         self.log = self.directory / "stderr.log"
         self.process = None
         self.starts = 0
@@ -178,13 +176,6 @@ class Server:
             self.addresses = self.entry.addresses
             self.entry._take_over()
         return self
-
-    def wait_until_spread(self):
-        """Where its timers are to be spread over two servers: waits until each owns some, which takes some seconds."""
-        deadline = time.monotonic() + START_TIMEOUT
-        while FORWARDED == "spread" and not all(node["partitions"] for node in self.client.get("/v1/cluster").json["nodes"]):
-            assert time.monotonic() < deadline, f"nothing is given: {self.log_text()[-2000:]}"
-            time.sleep(0.02)
 
     def _take_over(self):
         """Waits until no server that was killed counts as alive: this one stands by so long."""

@@ -4,7 +4,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-PROBLEM = {"type": "/problems/partition-unavailable", "title": "Another node answers for the timer", "status": 503,
+PROBLEM = {"type": "/problems/owner-unavailable", "title": "Another node answers for the timer", "status": 503,
            "detail": "another node answers for the timer; nothing was changed", "outcome": "none"}
 
 

@@ -46,7 +46,7 @@ def metric(api, name):
 def test_a_standby_answers_nothing_about_timers(pair, method, path):
     first, second = pair
     reply = second.client.request(method, path, json={"after": "1h"} if method in ("POST", "PUT") else None)
-    problem = reply.problem(503, "partition-unavailable")
+    problem = reply.problem(503, "owner-unavailable")
     assert reply.headers["Retry-After"] == "1"
     assert problem["outcome"] == "none" and problem["owner"] == first.url, problem
 
@@ -58,7 +58,7 @@ def test_a_standby_is_healthy_and_not_ready(pair):
     assert reply.status == 503 and reply.json == {"status": "standby", "owner": first.url}
     assert metric(second.client, "timerd_ready") == 0 and metric(second.client, "timerd_partitions") == 0
     assert metric(first.client, "timerd_ready") == 1 and metric(first.client, "timerd_partitions") == 64
-    for path in ("/", "/docs", "/openapi.yaml", "/problems/partition-unavailable"):
+    for path in ("/", "/docs", "/openapi.yaml", "/problems/owner-unavailable"):
         second.client.get(path).expect(200)
 
 

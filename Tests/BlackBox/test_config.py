@@ -14,7 +14,7 @@ FLAGS = {
     "max-idempotency-bytes": "1MiB", "retain-events": ["1h", "1MiB"], "heartbeat": "3s", "drain": "1s", "alarm": "dispatch",
     "allow-host": ["timers.example", ".svc.cluster.local"], "log-level": "warning", "log-format": "json", "webhook-per-host": 8,
     "webhook-concurrency": 9, "webhook-backlog": 10, "webhook-dead-letters": 11, "webhook-allow": ["10.0.0.0/8"],
-    "webhook-deny": ["10.1.0.0/16", ".example"], "migrate": False, "accept-loss": False, "cluster-spread": False,
+    "webhook-deny": ["10.1.0.0/16", ".example"], "migrate": False, "accept-loss": False,
 }
 # What a file says of a database alone.
 SHARED = {"store-password-file", "partitions", "cluster-url", "cluster-listen", "cluster-token-file"}

@@ -8,7 +8,7 @@ import yaml
 
 SLUGS = """invalid-request invalid-schedule unknown-field unsupported-media-type too-large not-found method-not-allowed
     illegal-transition not-a-watchdog timer-exists version-mismatch idempotency-mismatch idempotency-in-progress timer-limit
-    stream-limit events-expired overloaded cross-origin misdirected unauthorized partition-unavailable storage-unavailable
+    stream-limit events-expired overloaded cross-origin misdirected unauthorized owner-unavailable storage-unavailable
     shutting-down not-implemented internal-error""".split()
 
 ROUTES = {

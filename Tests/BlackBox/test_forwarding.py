@@ -1,6 +1,5 @@
 """Servers of one database that forward: each answers for all timers, though one owns them."""
 
-import json
 import os
 import random
 import re
@@ -244,59 +243,13 @@ def test_a_server_does_not_forward_what_was_forwarded_to_it(both):
     assert '"status":421' in done.stdout and "/problems/misdirected" in done.stdout, done
 
 
-def part(server, path, partitions, *arguments):
-    """Status, content type and body of the part of a request, as another server asks for it."""
-    reply = curl("-H", f"Authorization: Bearer {TOKEN}", "-H", f"Timerd-Partitions: {partitions}", "-w", "\n%{http_code} %{content_type}",
-                 *arguments, f"http://127.0.0.1:{peer_port(server)}{path}")
-    body, _, end = reply.stdout.rpartition("\n")
-    status, _, kind = end.partition(" ")
-    return int(status), kind, body
-
-
-def test_a_part_of_a_request_is_about_the_partitions_that_it_names(both):
-    owner, entry = both
-    for index in range(20):
-        owner.client.put(f"/v1/timers/part-{index}", {"after": "1h", "labels": {"of": "parts"}}).expect(201)
-    query = "/v1/timers?label=of%3Dparts"
-    timers = owner.client.get(query).expect(200).json["timers"]
-    lines = []
-    for partition in range(8):
-        status, kind, body = part(owner, query, f"{1 << partition:02x}")
-        assert (status, kind) == (200, "application/vnd.timerd.page-part")
-        lines += [line.partition(" ") for line in body.splitlines()]
-    assert [json.loads(line[2]) | {"remaining": ""} for line in lines] == [timer | {"remaining": ""} for timer in timers]
-    cursors = [line[0] for line in lines]
-    assert cursors == sorted(cursors)
-    assert [line.partition(" ")[0] for line in part(owner, query, "ff")[2].splitlines()] == cursors
-    # The server that owns none has a part asked elsewhere.
-    assert part(entry, query, "01")[0] == 421
-
-
-def test_a_part_that_makes_no_sense_is_refused(both):
-    owner, _ = both
-    for partitions in ["", "00", "1", "0g", "FF", "100", "f" * 256]:
-        assert part(owner, "/v1/timers", partitions or "x")[0] == 400, partitions
-    assert part(owner, "/v1/timers/tea", "ff")[0] == 400
-    assert part(owner, "/v1/timers", "ff", "-d", "{}", "-H", "Content-Type: application/json")[0] == 400
-    fingerprint = ["-H", "Timerd-Fingerprint: abc"]
-    assert part(owner, "/v1/timers", "ff", *fingerprint)[0] == 400
-    lines = ["-X", "POST", "-H", "Content-Type: application/vnd.timerd.batch-part", "-d"]
-    assert part(owner, "/v1/timers/batch", "01", *lines, '1 {"after": "1h"}')[0] == 400
-    assert part(owner, "/v1/timers/batch", "01", *lines, '{"after": "1h"}')[0] == 400
-    status, _, body = part(owner, "/v1/timers/batch?results=brief", "01", *lines, '0 {"after": "1h"}')
-    assert status == 200 and json.loads(body)["status"] == 201
-    # A line whose timer is another partition's changes nothing.
-    wrong = [part(owner, "/v1/timers/batch", f"{1 << number:02x}", *lines, f'{number} {{"id": "once", "after": "1h"}}') for number in range(8)]
-    assert sorted(json.loads(body)["status"] for _, _, body in wrong) == [201] + 7 * [421]
-
-
 def answered(request):
     """The answer, where a take-over on a busy machine may take longer than the five seconds that a server has a request wait."""
     for _ in range(4):
         reply = request()
         if reply.status != 503:
             return reply
-        assert reply.problem(503, "partition-unavailable")["outcome"] == "none"
+        assert reply.problem(503, "owner-unavailable")["outcome"] == "none"
     raise AssertionError(f"still {reply}")
 
 
@@ -346,7 +299,7 @@ def test_a_change_whose_owner_dies_is_of_unknown_outcome_and_one_with_a_key_is_m
     owner.client.create(id="t", after="1h")
     entry.client.timer("t")
     ask = held(entry, owner, lambda api: api.command("t", "suspend"))
-    problem = ask().problem(503, "partition-unavailable")
+    problem = ask().problem(503, "owner-unavailable")
     assert problem["outcome"] == "unknown", problem
     poll(lambda: entry.client.get("/v1/cluster").json["partitions"][0]["owner"] == entry.url, TAKE_OVER)
     third = forwarder()
@@ -354,7 +307,7 @@ def test_a_change_whose_owner_dies_is_of_unknown_outcome_and_one_with_a_key_is_m
     ask = held(third, entry, lambda api: api.post("/v1/timers", {"after": "2h", "labels": {"of": "key"}}, headers={"Idempotency-Key": "once"}))
     made = ask()
     if made.status == 503:  # the take-over took longer than a request waits
-        assert made.problem(503, "partition-unavailable")["outcome"] in ("none", "unknown")
+        assert made.problem(503, "owner-unavailable")["outcome"] in ("none", "unknown")
     again = answered(lambda: third.client.post("/v1/timers", {"after": "2h", "labels": {"of": "key"}}, headers={"Idempotency-Key": "once"}))
     assert again.expect(201).json["id"] == (made if made.status == 201 else again).json["id"]
     assert len(third.client.get("/v1/timers?label=of%3Dkey").json["timers"]) == 1
@@ -378,7 +331,7 @@ def test_a_server_with_another_token_forwards_nothing_and_says_why(forwarder, ne
     token = tmp_path / "another"
     token.write_text("another-token-of-the-cluster\n")
     entry = new_node("--cluster-listen", "127.0.0.1:0", "--cluster-token-file", token)
-    problem = entry.client.get("/v1/timers").problem(503, "partition-unavailable")
+    problem = entry.client.get("/v1/timers").problem(503, "owner-unavailable")
     assert problem["outcome"] == "none" and problem["owner"] == owner.url
     assert "does not take this one's --cluster-token-file" in entry.log_text()
     outcomes = dict(re.findall(r'^timerd_forwarded_total{outcome="(\w+)"} (\d+)$', entry.client.get("/metrics").body.decode(), re.M))
@@ -477,5 +430,5 @@ def test_a_stop_of_the_owner_is_a_pause_and_no_error(forwarder):
     for thread in threads:
         thread.join(30)
     # A pause beyond the five seconds, on a busy machine, is told as such; each client asks one thing at a time.
-    assert all(reply.problem(503, "partition-unavailable")["outcome"] == "none" for reply in wrong), wrong
+    assert all(reply.problem(503, "owner-unavailable")["outcome"] == "none" for reply in wrong), wrong
     assert len(wrong) <= 3 * len(threads), len(wrong)

@@ -42,9 +42,8 @@ def arguments():
     parser.add_argument("--faults", type=int, help="how many faults on PostgreSQL (as many as --kills)")
     parser.add_argument("--network", action="store_true",
                         help="PostgreSQL with a synchronous standby, in network namespaces of the run's own; as root")
-    parser.add_argument("--forwarding", choices=("yes", "no", "spread", "seed"), default="seed",
-                        help="whether the servers forward and clients go to all of them, or the seed says so, every second one (seed); "
-                        "spread: the timers are spread over them")
+    parser.add_argument("--forwarding", choices=("yes", "no", "seed"), default="seed",
+                        help="whether the servers forward and clients go to all of them, or the seed says so, every second one (seed)")
     parser.add_argument("--only", default="", help="only these faults, with commas between them")
     parser.add_argument("--check", type=Path, metavar="RECORD", help="only check a record that an earlier run wrote")
     return parser.parse_args()
@@ -59,9 +58,8 @@ def made(options):
         kinds = {kind: kinds[kind] for kind in options.only.split(",")}
     fleet = NetworkFleet if options.network else Fleet
     forwarding = ("yes", "no")[options.seed % 2] if options.forwarding == "seed" else options.forwarding
-    forwards, spreads = forwarding != "no", forwarding == "spread"
     return ClusterRun(options.seed, options.faults or options.kills, options.minutes * 60, options.clients, kinds,
-                      lambda record: fleet(record, options.nodes, forwards, spreads), RECORDS, SKEW_MS if options.network else 0)
+                      lambda record: fleet(record, options.nodes, forwarding == "yes"), RECORDS, SKEW_MS if options.network else 0)
 
 
 def in_namespaces(options):

@@ -30,13 +30,10 @@ public struct Answer: ~Copyable {
     }
 
     /// Turns the connection into a stream that begins with the head in `exchange.response` (its body is not sent).
-    ///
-    /// - Parameter isForServer: whether another server reads it for itself: it is none of the streams of clients then, of which there
-    ///   may be so many.
-    public consuming func detach(isForServer: Bool = false) -> DetachResult {
+    public consuming func detach() -> DetachResult {
         guard exchange.owes(serial) else { return .refused(renewed(), .clientGone) }
         guard exchange.method == .get else { return .refused(renewed(), .notGet) }
-        guard let sink = exchange.takeSink(isCounted: !isForServer) else { return .refused(renewed(), .limitReached) }
+        guard let sink = exchange.takeSink() else { return .refused(renewed(), .limitReached) }
         let isChunked = exchange.isHTTP11 && !exchange.isFromPeer
         let stream = DetachedStream(sink, isChunked: isChunked)
         sink.owner = .stream(stream)
@@ -50,7 +47,7 @@ public struct Answer: ~Copyable {
     /// - Parameter isStream: whether the head is a stream's.
     public consuming func sendHead(isStream: Bool) {
         guard exchange.owes(serial) else { return }
-        if let carrier = exchange.carrier { return exchange.answerHead(carrier) }
+        if let stream = exchange.peerStream { return exchange.answerHead(stream) }
         guard let socket = exchange.takeSocket() else {
             // No descriptor is left: the library sends the same header lines, with a length.
             return exchange.sendResponse()

@@ -47,8 +47,8 @@ public final class Exchange {
     let loop: LoopCore
     let peer: SocketAddress?
     var connection: LibraryConnection?
-    /// What the answer goes to where the request did not come by a connection of the library; else nil.
-    var carrier: (any AnswerCarrier)?
+    /// The stream to which the answer goes where another server has forwarded the request; else nil.
+    var peerStream: PeerStream?
     /// Its index in the loop's connections.
     var place = 0
     /// The instant that the stage's time limit counts from.
@@ -117,7 +117,7 @@ public final class Exchange {
     public var serverIsDraining: Bool { loop.isDraining }
 
     /// Whether the client has ended its side of the connection: it has gone, or sends nothing more. Asks the kernel.
-    public var clientHasEnded: Bool { carrier == nil && connection?.isAtEnd ?? true }
+    public var clientHasEnded: Bool { peerStream == nil && connection?.isAtEnd ?? true }
 
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`. Built by each call.
     public var peerDescription: String {

@@ -118,7 +118,7 @@ extension Exchange {
 
     /// Gives `response` to the library, or has it drop the connection where it can't take the response.
     func sendResponse() {
-        if let carrier { return answer(carrier) }
+        if let peerStream { return answer(peerStream) }
         guard stage == .owed, let connection else { return }
         enter(.sending)
         countAnswer(response.body.count)
@@ -132,8 +132,8 @@ extension Exchange {
     /// still sends: a reset would keep the client from reading the answer. Returns false, as the library must drop the
     /// connection.
     func answerAndLeave() -> Bool {
-        if let carrier {
-            answer(carrier)
+        if let peerStream {
+            answer(peerStream)
             return false
         }
         let head = ResponseHead(response, framing: .length(response.body.count), date: loop.date())
@@ -162,16 +162,9 @@ extension Exchange {
     }
 
     /// Takes over what the answer's bytes go to, and counts it as a stream; nil where there are too many.
-    ///
-    /// - Parameter isCounted: false for what another server asks for itself.
-    func takeSink(isCounted: Bool = true) -> (any StreamSink)? {
-        guard let carrier else { return takeSocketForStream() }
-        guard !isCounted || loop.quota.takeStream() else { return nil }
-        guard let sink = carrier.takeSink(peer, isCounted: isCounted) else {
-            if isCounted { loop.quota.giveBackStream() }
-            return nil
-        }
-        return sink
+    func takeSink() -> (any StreamSink)? {
+        guard let peerStream else { return takeSocketForStream() }
+        return loop.quota.takeStream() ? peerStream.takeSink(peer) : nil
     }
 
     /// Takes the socket over, and counts it as a stream; nil also where there are too many streams.

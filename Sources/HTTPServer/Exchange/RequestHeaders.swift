@@ -65,22 +65,6 @@ public struct RequestHeaders: Sendable {
         fields.removeAll(keepingCapacity: true)
     }
 
-    /// No lines.
-    public init() {}
-
-    /// Adds a line.
-    public mutating func append(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
-        append(name: name.span, value: value.span)
-    }
-
-    /// Adds a line of an answer.
-    mutating func append(_ response: Response, field index: Int) {
-        let field = response.fields[index]
-        append(
-            name: response.head[field.nameStart..<field.valueStart - 1],
-            value: response.head[field.valueStart..<field.end])
-    }
-
     /// Adds a line without the white space after the value (the library has dropped what was before it).
     mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
         let nameStart = Int32(bytes.count)

@@ -118,7 +118,6 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
                 takeEvictions()
                 handler.woken()
             }
-            links.tellAnswers()
             if links.takeProgress() { handler.requestsWereHandled() }
             let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
             if isDue || libraryHasWork { runLibrary() }
@@ -337,10 +336,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     }
 
     /// The sink, which was a stream's or a parked answer's on a connection of another server, is closed.
-    ///
-    /// - Parameter isCounted: whether it counts as a stream.
-    func sinkClosed(_ sink: any StreamSink, isCounted: Bool) {
-        if isCounted { quota.giveBackStream() }
+    func sinkClosed(_ sink: any StreamSink) {
+        quota.giveBackStream()
         closed.append(sink)
     }
 

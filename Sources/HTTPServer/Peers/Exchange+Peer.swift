@@ -52,17 +52,17 @@ extension Exchange {
     var isReceiving: Bool { stage == .head || stage == .body || stage == .discarding }
 
     /// Answers the request with `response`, which leaves with what else the loop's round has for that server.
-    func answer(_ carrier: any AnswerCarrier) {
+    func answer(_ stream: PeerStream) {
         guard stage != .sending, stage != .idle, stage != .left else { return }
         enter(.sending)
         countAnswer(response.body.count)
-        carrier.send(&response, isHead: method == .head)
+        stream.send(&response, isHead: method == .head)
     }
 
     /// Answers HEAD with the head of an answer whose length is not known.
-    func answerHead(_ carrier: any AnswerCarrier) {
+    func answerHead(_ stream: PeerStream) {
         enter(.sending)
-        carrier.sendHead(response)
+        stream.sendHead(response)
     }
 
     /// The stream is over, or has become a sink's. Returns whether the exchange may serve another request: nobody is about to
@@ -71,7 +71,7 @@ extension Exchange {
         let isAnswered = stage != .owed && stage != .left
         if !isAnswered { context = nil }
         if stage != .idle { reset() }
-        carrier = nil
+        peerStream = nil
         return isAnswered
     }
 }

@@ -11,21 +11,12 @@ struct ForwardedFields {
     init(
         _ exchange: Exchange, leavingOut: (HeaderValue) -> Bool, adding: [(name: StaticString, value: [UInt8])]
     ) {
-        for (name, value) in adding { add(name, value) }
+        for (name, value) in adding { all.append((Array("\(name)".utf8)[...], value[...])) }
         for index in 0..<exchange.headers.count {
             let name = exchange.headers.name(at: index)
             if Self.isAboutConnection(name) || leavingOut(name) { continue }
             all.append((name.bytes, exchange.headers.value(at: index).bytes))
         }
-    }
-
-    /// Those of a request that no client has made.
-    init(_ fields: [(name: StaticString, value: [UInt8])]) {
-        for (name, value) in fields { add(name, value) }
-    }
-
-    mutating func add(_ name: StaticString, _ value: [UInt8]) {
-        all.append((Array("\(name)".utf8)[...], value[...]))
     }
 
     /// Whether a header line is about the connection between client and server, and not about the request.

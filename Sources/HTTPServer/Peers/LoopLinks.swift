@@ -7,8 +7,6 @@ final class LoopLinks {
     private var listeners: [PeerListener] = []
     /// Connections with bytes to send, told at the end of the round so that they leave together.
     private var dirty: [LinkSocket] = []
-    /// What requests to this server itself were answered with, of which their receivers were not told.
-    private var answered: [any OwnAnswer] = []
     /// Connections that are to be closed at the end of the round.
     private var left: [PeerLink] = []
     /// Whether requests of other servers, or answers of theirs, have come.
@@ -20,7 +18,7 @@ final class LoopLinks {
     private static func listenerTag(_ index: Int) -> UInt64 { 2 + UInt64(index) }
 
     /// Whether something is left to be done in a further round.
-    var hasWork: Bool { hasProgress || !dirty.isEmpty || !answered.isEmpty }
+    var hasWork: Bool { hasProgress || !dirty.isEmpty }
 
     /// Adds a listener, which `make` makes with the tag given.
     func add(_ make: (UInt64) -> PeerListener) {
@@ -63,18 +61,6 @@ final class LoopLinks {
 
     /// Notes that something came which the handler is to go on with.
     func noteProgress() { hasProgress = true }
-
-    /// Notes that a request to this server itself has an answer, or more of one.
-    func noteAnswer(_ answer: any OwnAnswer) { answered.append(answer) }
-
-    /// Tells of the answers to requests to this server itself.
-    func tellAnswers() {
-        guard !answered.isEmpty else { return }
-        let told = answered
-        answered = []
-        for answer in told { answer.tell() }
-        hasProgress = true
-    }
 
     /// Whether something came since the last call.
     func takeProgress() -> Bool {

@@ -12,13 +12,10 @@ public final class PeerCall {
     weak var receiver: (any PeerCallReceiver)?
     var number: Int32 = 0
     private weak var link: PeerLink?
-    /// What a stream that the server has asked itself for is written to.
-    weak var sink: OwnSink?
     /// Whether the whole answer has come.
     var isComplete = false
 
-    /// - Parameter link: nil for a request that the server asks itself.
-    init(_ receiver: (any PeerCallReceiver)?, on link: PeerLink?) {
+    init(_ receiver: any PeerCallReceiver, on link: PeerLink) {
         self.receiver = receiver
         self.link = link
     }
@@ -27,12 +24,8 @@ public final class PeerCall {
     public func cancel() {
         receiver = nil
         link?.cancel(self)
-        sink?.cancelled()
     }
 
     /// Tells the server that `count` bytes of the answer are done with, so that it may send as many more.
-    public func consume(_ count: Int) {
-        link?.consume(self, count)
-        sink?.consumed(count)
-    }
+    public func consume(_ count: Int) { link?.consume(self, count) }
 }

@@ -54,7 +54,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
     func headBegan(_ stream: Int32) {
         guard exchanges[stream] == nil, sinks[stream] == nil else { return }
         let exchange = spare.popLast() ?? Exchange(loop: loop, forwardedBy: peer)
-        exchange.carrier = PeerStream(connection: self, number: stream)
+        exchange.peerStream = PeerStream(connection: self, number: stream)
         exchanges[stream] = exchange
         exchange.forwardedHeadBegan()
     }
@@ -122,8 +122,8 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         link.noteBytes()
     }
 
-    func takeSink(_ stream: Int32, _ peer: SocketAddress?, isCounted: Bool) -> PeerSink {
-        let sink = PeerSink(self, stream, peer, isCounted: isCounted)
+    func takeSink(_ stream: Int32, _ peer: SocketAddress?) -> PeerSink {
+        let sink = PeerSink(self, stream, peer)
         sinks[stream] = sink
         _ = exchanges.removeValue(forKey: stream)?.forwardEnded()
         return sink

@@ -52,48 +52,23 @@ public final class PeerLink {
     /// - Parameters:
     ///   - leavingOut: whether a header line, by its name, stays here.
     ///   - adding: further header lines.
-    ///   - method: sent in the place of the exchange's; nil: that one.
-    ///   - content: sent in the place of the exchange's body; nil: that body.
     public func forward(
         _ exchange: Exchange, leavingOut: (HeaderValue) -> Bool, adding: [(name: StaticString, value: [UInt8])],
-        method: HTTPMethod? = nil, content: [UInt8]? = nil, to receiver: any PeerCallReceiver
+        to receiver: any PeerCallReceiver
     ) -> PeerCall? {
-        let method = method ?? exchange.method
-        var fields = fields(method == .other ? exchange.methodText : Array("\(method.name)".utf8), exchange.target)
+        guard let link, isUsable else { return nil }
+        var fields = HTTP2Fields()
+        fields.add(":method", exchange.method == .other ? exchange.methodText : Array("\(exchange.method.name)".utf8))
+        fields.add(":scheme", "http".utf8)
+        fields.add(":authority", "timerd".utf8)
+        fields.add(":path", exchange.target, isRare: true)
+        fields.add("authorization", authorization)
+        fields.add(Self.sentHeader, String(loop.now / 1_000_000).utf8, isRare: true)
         for (name, value) in ForwardedFields(exchange, leavingOut: leavingOut, adding: adding).all {
             fields.add(name, value, isRare: !Self.isFrequent(HeaderValue(name)))
         }
-        return send(fields, content ?? exchange.body, to: receiver)
-    }
-
-    /// Sends a request that no client has made. Returns nil where the connection takes none.
-    ///
-    /// - Parameters:
-    ///   - adding: further header lines.
-    ///   - receiver: nil where nobody hears of the answer.
-    public func send(
-        _ method: HTTPMethod, _ target: [UInt8], adding: [(name: StaticString, value: [UInt8])] = [],
-        content: [UInt8], to receiver: (any PeerCallReceiver)?
-    ) -> PeerCall? {
-        var fields = fields(Array("\(method.name)".utf8), target)
-        for (name, value) in ForwardedFields(adding).all { fields.add(name, value, isRare: true) }
-        return send(fields, content, to: receiver)
-    }
-
-    private func fields(_ method: [UInt8], _ target: [UInt8]) -> HTTP2Fields {
-        var fields = HTTP2Fields()
-        fields.add(":method", method)
-        fields.add(":scheme", "http".utf8)
-        fields.add(":authority", "timerd".utf8)
-        fields.add(":path", target, isRare: true)
-        fields.add("authorization", authorization)
-        fields.add(Self.sentHeader, String(loop.now / 1_000_000).utf8, isRare: true)
-        return fields
-    }
-
-    private func send(_ fields: HTTP2Fields, _ body: [UInt8], to receiver: (any PeerCallReceiver)?) -> PeerCall? {
-        guard let link, isUsable, let number = link.session.request(fields, content: body.isEmpty ? nil : body)
-        else { return nil }
+        let body = exchange.body
+        guard let number = link.session.request(fields, content: body.isEmpty ? nil : body) else { return nil }
         let call = PeerCall(receiver, on: self)
         call.number = number
         calls[number] = call

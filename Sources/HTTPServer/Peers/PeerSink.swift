@@ -5,7 +5,6 @@ final class PeerSink: StreamSink {
     var owner = SinkOwner.none
     private let connection: PeerConnection
     private let stream: Int32
-    private let isCounted: Bool
     private(set) var isOpen = true
     private var isClosed = false
     /// Whether the owner waits for room.
@@ -14,8 +13,7 @@ final class PeerSink: StreamSink {
     /// A sink that buffers so many times the limit is closed.
     private static let overrun = 8
 
-    init(_ connection: PeerConnection, _ stream: Int32, _ peer: SocketAddress?, isCounted: Bool) {
-        self.isCounted = isCounted
+    init(_ connection: PeerConnection, _ stream: Int32, _ peer: SocketAddress?) {
         self.connection = connection
         self.stream = stream
         self.peer = peer
@@ -68,6 +66,6 @@ final class PeerSink: StreamSink {
         guard !isClosed else { return }
         isClosed = true
         isOpen = false
-        loop.sinkClosed(self, isCounted: isCounted)
+        loop.sinkClosed(self)
     }
 }

@@ -1,5 +1,5 @@
 /// A stream of another server's connection, by which it has forwarded a request.
-struct PeerStream: AnswerCarrier {
+struct PeerStream {
     let connection: PeerConnection
     let number: Int32
 
@@ -15,7 +15,5 @@ struct PeerStream: AnswerCarrier {
     func sendHead(_ response: Response) { connection.sendHead(number, response) }
 
     /// What a stream of events, or a parked answer, is written to.
-    func takeSink(_ peer: SocketAddress?, isCounted: Bool) -> (any StreamSink)? {
-        connection.takeSink(number, peer, isCounted: isCounted)
-    }
+    func takeSink(_ peer: SocketAddress?) -> PeerSink { connection.takeSink(number, peer) }
 }

@@ -1,10 +1,11 @@
 /// What a directory asks of the server; each statement is a transaction of its own.
 enum DirectoryStatements {
+    /// The column `speaks` is read by earlier versions alone: 0 means to them that one node is to own all partitions.
     static let join = PostgresStatement(
         "timerd_join",
         """
         INSERT INTO timerd_node(session, beat, promised, ended, url, reads, speaks, skew, leaving, peer)
-        VALUES ($1::bigint, 0, 0, false, $2::text, $3::int, $4::int, $5::bigint, $6::bool, $7::text)
+        VALUES ($1::bigint, 0, 0, false, $2::text, $3::int, 0, $4::bigint, $5::bool, $6::text)
         ON CONFLICT (session) DO NOTHING
         """)
 
@@ -16,8 +17,7 @@ enum DirectoryStatements {
           UPDATE timerd_node SET beat = beat + 1, promised = greatest(promised, $2::bigint), skew = $3::bigint,
             leaving = $4::bool
           WHERE session = $1::bigint AND NOT ended RETURNING session)
-        SELECT h.mine, h.epochs, h.format, h.clock, n.session, n.beat, n.url, n.reads, n.speaks, n.skew, n.leaving,
-          n.peer
+        SELECT h.mine, h.epochs, h.format, h.clock, n.session, n.beat, n.url, n.reads, n.skew, n.leaving, n.peer
         FROM (SELECT EXISTS (SELECT 1 FROM me) AS mine,
             (SELECT coalesce(sum(epoch), 0)::bigint FROM timerd_partition) AS epochs,
             (SELECT convert_from(value, 'UTF8')::bigint FROM timerd_meta WHERE key = 'format') AS format,

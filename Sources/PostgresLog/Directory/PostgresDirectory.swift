@@ -40,7 +40,7 @@ public final class PostgresDirectory: ClusterDirectory {
         _ = try run(
             DirectoryStatements.join, "joining the cluster", session: node.session, within: Self.beatLimit,
             [
-                .int8(node.session), .text(node.url), .int4(Int32(node.reads)), .int4(Int32(node.speaks)),
+                .int8(node.session), .text(node.url), .int4(Int32(node.reads)),
                 .int8(node.skew ?? .min), .bool(node.isLeaving), .text(node.peer),
             ])
     }
@@ -54,12 +54,11 @@ public final class PostgresDirectory: ClusterDirectory {
         let isLive = found.bool(0, 0)
         var nodes: [ClusterNode] = []
         for row in 0..<found.count where !found.isNull(row, 4) {
-            let skew = found.integer(row, 9)
+            let skew = found.integer(row, 8)
             var node = ClusterNode(
                 session: found.integer(row, 4), beat: found.integer(row, 5), url: found.text(row, 6),
-                peer: found.text(row, 11), reads: Int(found.integer(row, 7)), speaks: Int(found.integer(row, 8)),
-                skew: skew == .min ? nil : skew,
-                isLeaving: found.bool(row, 10))
+                peer: found.text(row, 10), reads: Int(found.integer(row, 7)), skew: skew == .min ? nil : skew,
+                isLeaving: found.bool(row, 9))
             if node.session == beat.session {
                 // The statement reads what was before it.
                 guard isLive else { continue }

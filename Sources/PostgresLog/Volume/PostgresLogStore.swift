@@ -64,11 +64,6 @@ public final class PostgresLogStore: LogStore {
         PostgresLogReader(partition, in: storage) { [weak self] in self?.oldest }
     }
 
-    /// Makes a reader of the partition's rows whoever owns it.
-    public func makeFollower() throws(StoreError) -> any LogReader {
-        PostgresLogReader(partition, in: storage) { -1 }
-    }
-
     /// Key from which on the rows that are left begin; nil while the log is not open.
     var oldest: Int64? { state.withLock { $0.end == nil ? nil : $0.oldest } }
 

@@ -14,11 +14,9 @@ final class BulkRedriveRun {
     private var isAtEnd = false
     private var reading: DeliveryEventReading?
     /// The partitions of the legs that are left, the one under way first.
-    private var legs: PartitionLegs
+    private var legs: ArraySlice<Int>
     /// The partition of the leg that is under way.
-    var partition: Int { legs.current }
-    /// All partitions that it concerns.
-    var partitions: Set<Int> { legs.all }
+    var partition: Int { legs.first ?? 0 }
     /// What the leg under way has done, and what those before it did.
     private var legCounts = BulkCounts()
     private var earlierCounts = BulkCounts()
@@ -28,10 +26,9 @@ final class BulkRedriveRun {
     private var decided: Int64 = 0
     private var changedAtPart = 0
 
-    /// - Parameter scope: the partitions that it goes through, at least one; nil: all.
     init(
         _ document: JSONDocument, isDry: Bool, siphash: SipHash, key: Hash128? = nil,
-        _ layout: PartitionLayout = .single, _ scope: PartitionScope? = nil
+        _ layout: PartitionLayout = .single
     ) throws(Problem) {
         self.isDry = isDry
         var timer: TimerKey?
@@ -57,9 +54,11 @@ final class BulkRedriveRun {
         }
         (self.timer, self.labels) = (timer, labels)
         // A timer's deliveries are in its partition.
-        legs = PartitionLegs(
-            scope ?? PartitionScope(layout), only: timer.map { layout.partition(ofHash: $0.hash) },
-            home: key.map { layout.partition(ofHash: $0.high) })
+        let own = timer.map { [layout.partition(ofHash: $0.hash)] } ?? Array(0..<layout.count)
+        // In its key's own partition any other request with the key is met.
+        let home = key.map { layout.partition(ofHash: $0.high) }
+        legs = own[...]
+        if let home { legs = [home] + own.filter { $0 != home } }
     }
 
     /// Takes the next step, under the lock: redrives the dead letters whose events were read, and finds the next ones.
@@ -82,7 +81,7 @@ final class BulkRedriveRun {
         return .needsEvents(reading)
     }
 
-    private var end: DeliveryStep { legs.isLast ? .done : .more }
+    private var end: DeliveryStep { legs.count == 1 ? .done : .more }
 
     private func find(_ turn: borrowing Turn) -> [DeliveryStanding] {
         let last = self.last ?? turn.head
@@ -125,7 +124,7 @@ final class BulkRedriveRun {
 extension BulkRedriveRun: PartedRun {
     var isTotal: Bool { true }
 
-    var isLegDone: Bool { isAtEnd && reading == nil && !legs.isLast }
+    var isLegDone: Bool { isAtEnd && reading == nil && legs.count > 1 }
 
     func beginNextLeg() {
         earlierCounts = counts

@@ -10,12 +10,9 @@ final class DeliveryListRun {
     private let labels: [[UInt8]]
     let limit: Int
     private let layout: PartitionLayout
-    /// The partitions whose deliveries it lists.
-    let scope: PartitionScope
-    /// Whether it is a part of a page that another server makes.
-    let isPart: Bool
-    /// The partition that the next step looks at.
+    /// The partition that the next step looks at, and the last one.
     private(set) var partition: Int
+    private let lastPartition: Int
     /// Id after which the page begins.
     private var begin: Int64 = 0
     /// How far the partition was looked at, how many deliveries of it, and what was found there.
@@ -37,13 +34,10 @@ final class DeliveryListRun {
     /// The deliveries of the page, once it is done.
     private(set) var entries: [DeliveryEntry] = []
 
-    /// - Parameter scope: the partitions whose deliveries it lists, at least one; nil: all.
     init(
-        _ target: Target, siphash: SipHash, _ layout: PartitionLayout = .single, _ scope: PartitionScope? = nil,
-        _ mark: PageMark = PageMark()
+        _ target: Target, siphash: SipHash, _ layout: PartitionLayout = .single, _ mark: PageMark = PageMark()
     ) throws(Problem) {
         self.layout = layout
-        isPart = scope != nil
         self.mark = mark
         var query = QueryReader(target)
         let states = Set(try query.words("state", [("pending", DeliveryState.pending), ("dead", .dead)]))
@@ -58,9 +52,9 @@ final class DeliveryListRun {
             timer = nil
         }
         // A timer's deliveries are in its partition.
-        let own = timer.map { PartitionScope([layout.partition(ofHash: $0.hash)], of: layout) }
-        self.scope = scope ?? own ?? PartitionScope(layout)
-        partition = self.scope.first() ?? 0
+        let own = timer.map { layout.partition(ofHash: $0.hash) }
+        partition = own ?? 0
+        lastPartition = own ?? layout.count - 1
         labels = try query.labels()
         limit = Int(
             try query.number(
@@ -81,8 +75,8 @@ final class DeliveryListRun {
             mark.note(turn, partition)
             guard gather(turn) else { return .more }
             merge()
-            if let following = scope.next(after: partition) {
-                partition = following
+            guard partition == lastPartition else {
+                partition += 1
                 return .more
             }
             next = bound.map { EventID($0) }

@@ -8,7 +8,7 @@ import TimerService
 ///
 /// Where the connection breaks, a request that may be carried out twice without harm is sent again; of another one that the
 /// server may have seen, its client is told that the outcome is not known.
-final class ForwardedRequest: PeerCallReceiver, DelegatedRequest {
+final class ForwardedRequest: PeerCallReceiver {
     private enum Stage {
         /// It waits until it can be sent.
         case waiting
@@ -41,7 +41,7 @@ final class ForwardedRequest: PeerCallReceiver, DelegatedRequest {
     private var drainedSince: Int64?
 
     /// Nanoseconds that a request waits for a server that answers.
-    static let longestWait: Int64 = 5_000_000_000
+    private static let longestWait: Int64 = 5_000_000_000
     /// Nanoseconds after which a long poll gives up its connection to the library, which asks for each answer.
     private static let longestUnparked: Int64 = 500_000_000
     /// Bytes a client may leave unread before the other server is told to wait.
@@ -58,7 +58,7 @@ final class ForwardedRequest: PeerCallReceiver, DelegatedRequest {
     private var exchange: Exchange { ticket.exchange }
 
     /// Whether nothing is left to be done.
-    var isDone: Bool { if case .done = stage { true } else { false } }
+    private var isDone: Bool { if case .done = stage { true } else { false } }
 
     // MARK: Sending
 

@@ -17,20 +17,9 @@ struct PeerLinks {
     mutating func link(to destination: ClusterRoutes.Destination) -> PeerLink? {
         guard let address = PeerAddress(host: destination.host, port: destination.port) else { return nil }
         if let (known, link) = links[destination.session], known == address, link.isUsable { return link }
-        guard let link = connect(to: address) else { return nil }
+        guard let link = PeerLink(to: address, on: loop, token: token) else { return nil }
         links[destination.session] = (address, link)
         return link
-    }
-
-    /// A further connection.
-    func connect(to address: PeerAddress) -> PeerLink? { PeerLink(to: address, on: loop, token: token) }
-
-    /// Asks this server itself; nil where the loop has ended.
-    func askItself(
-        _ method: HTTPMethod, _ target: [UInt8], adding: [(name: StaticString, value: [UInt8])],
-        to receiver: any PeerCallReceiver
-    ) -> PeerCall? {
-        loop.askItself(method, target, adding: adding, token: token, to: receiver)
     }
 
     /// Takes out the connections to servers that are not among `destinations` any more: a server whose session has ended shows

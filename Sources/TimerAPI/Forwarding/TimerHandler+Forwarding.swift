@@ -19,7 +19,7 @@ extension TimerHandler {
             return true
         }
         let request = ForwardedRequest(ticket, self)
-        delegated[ObjectIdentifier(request)] = request
+        forwarded[ObjectIdentifier(request)] = request
         request.send()
         return true
     }
@@ -36,33 +36,25 @@ extension TimerHandler {
             let link = links.link(to: destination)
         else { return nil }
         return link.forward(
-            exchange, leavingOut: { $0.equalsIgnoringCase("request-id") || PartHeader.isOne($0) },
-            adding: [("request-id", requestID)],
+            exchange, leavingOut: { $0.equalsIgnoringCase("request-id") }, adding: [("request-id", requestID)],
             to: request)
     }
 
-    /// A connection of its own to the node with a session; nil where it is not known.
-    func newLink(to session: Int64) -> PeerLink? {
-        let destination = routes?.value.destinations.first { $0.session == session }
-        return destination.flatMap { PeerAddress(host: $0.host, port: $0.port) }.flatMap { links.connect(to: $0) }
-    }
-
     /// Follows where requests are forwarded to.
-    func followRoutes() {
+    private func followRoutes() {
         guard routes?.refresh() ?? false else { return }
         // What is under way there fails, and may be sent elsewhere.
         for link in links.takeGone(routes?.value.destinations ?? []) { link.close() }
-        followPeers()
     }
 
     /// Has a request wait for the next try.
-    func waitForOwner(_ request: any DelegatedRequest) {
+    func waitForOwner(_ request: ForwardedRequest) {
         if ownerless.isEmpty { nextOwnerTry = Clocks.monotonic() + Self.retryPause }
         ownerless.append(request)
     }
 
     /// Tries the requests again that wait.
-    func retryDelegated(now: Int64) {
+    func retryForwarded(now: Int64) {
         followRoutes()
         guard !ownerless.isEmpty else { return }
         let again = ownerless
@@ -72,23 +64,20 @@ extension TimerHandler {
     }
 
     /// Whether this server answers a request itself.
-    func answersItself(_ ticket: Ticket) -> Bool {
-        context.refusal(of: ticket) == nil && partitions.value[ticket.partition] != nil
-    }
+    func answersItself(_ ticket: Ticket) -> Bool { context.refusal(of: ticket) == nil }
 
     /// Answers a request here that was to be forwarded.
     func takeBack(_ ticket: Ticket) {
-        for request in delegated.values where request.ticket === ticket { forget(request) }
+        for request in forwarded.values where request.ticket === ticket { forget(request) }
         begin(ticket)
         inbox.wake()
     }
 
     /// The request is over.
-    func forget(_ request: any DelegatedRequest) { delegated[ObjectIdentifier(request)] = nil }
+    func forget(_ request: ForwardedRequest) { forwarded[ObjectIdentifier(request)] = nil }
 
     /// Looks, about once a second, after the requests under way.
-    func tickDelegated(now: Int64) {
-        guard routes != nil else { return }
-        for request in delegated.values { request.tick(now: now) }
+    func tickForwarded(now: Int64) {
+        for request in forwarded.values { request.tick(now: now) }
     }
 }

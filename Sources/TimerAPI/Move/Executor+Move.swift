@@ -6,7 +6,7 @@ extension Executor {
         defer { ticket.rest(on: turn.head) }
         switch ticket.operation {
         case .drain(let run):
-            ticket.mayStandInPart = run.hasBegun
+            ticket.mayStandInPart = run.partition > 0
             guard try run.step(turn) else { return false }
             ticket.outcome = run.outcome
         case .importPart(let run):
@@ -15,9 +15,6 @@ extension Executor {
             if turn.isLost(ticket.rests.positions(in: ticket.partition)) { throw .storageUnavailable }
             guard try run.step(turn) else { return false }
             ticket.outcome = run.problem.map { .problem($0) } ?? run.outcome
-        case .exportStanding(let run):
-            guard run.step(turn) else { return false }
-            ticket.outcome = run.outcome
         case .importState(let run):
             guard run.step(turn) else { return false }
             ticket.outcome = run.outcome

@@ -7,7 +7,7 @@ import WireJSON
 
 /// An export under way: one timer after the other is copied and written, as fast as the client reads. Confined to its loop.
 ///
-/// It writes all timers, or a portion of an export that another server puts together. It holds a few lines and its place in the order of timers, no lock and no reader of the store. What it sends is on disk
+/// It holds a few lines and its place in the order of timers, no lock and no reader of the store. What it sends is on disk
 /// before.
 final class ExportStream {
     /// What it writes at present.
@@ -28,10 +28,8 @@ final class ExportStream {
     private let inbox: LoopInbox
     private let showsSecrets: Bool
     private let version: String
-    private let portion: ExportPortion
-    private let scope: PartitionScope
-    private var phase: Phase
-    private var partition: Int
+    private var phase = Phase.head
+    private var partition = 0
     private var after: UInt64?
     private var letterAfter: Int64 = 0
     private var walksDead = true
@@ -50,8 +48,8 @@ final class ExportStream {
     private var lines = 0
     private var isDrained = true
     private var stamps: [UInt64] = []
-    /// By partition, the newest position when its timers were begun.
-    private var heads: [Int: Int64] = [:]
+    /// Of each partition, the newest position when its timers were begun.
+    private var heads: [Int64] = []
     private var silence = ClientSilence(at: Clocks.monotonic())
 
     /// Bytes that may be buffered for its client before it stops writing.
@@ -63,12 +61,9 @@ final class ExportStream {
     /// Most times a delivery's event is looked for that compaction moves.
     private static let mostLooks = 4
 
-    /// - Parameters:
-    ///   - portion: what it writes.
-    ///   - scope: the partitions of which it writes that, at least one; of `ExportPortion.whole` all.
     init(
-        id: UInt64, _ sink: DetachedStream, _ service: TimerService, _ inbox: LoopInbox, _ portion: ExportPortion,
-        _ scope: PartitionScope, showsSecrets: Bool, version: String
+        id: UInt64, _ sink: DetachedStream, _ service: TimerService, _ inbox: LoopInbox, showsSecrets: Bool,
+        version: String
     ) {
         self.id = id
         self.sink = sink
@@ -76,15 +71,6 @@ final class ExportStream {
         self.inbox = inbox
         self.showsSecrets = showsSecrets
         self.version = version
-        (self.portion, self.scope) = (portion, scope)
-        partition = scope.first() ?? 0
-        switch portion {
-        case .whole: phase = .head
-        case .timers: phase = .timers
-        case .changes(let since):
-            phase = .changes
-            for number in scope.numbers { heads[number] = since.position }
-        }
     }
 
     /// What a step came to.
@@ -165,7 +151,7 @@ final class ExportStream {
             partition.engine.turn { turn in
                 isDrained = isDrained && turn.isDrained && turn.attemptsUnderWay == 0
                 stamps.append(turn.drainStamp)
-                heads[partition.number] = turn.head
+                heads.append(turn.head)
                 floor = max(floor, turn.versionFloor)
                 at = turn.now.wall
             }
@@ -173,8 +159,7 @@ final class ExportStream {
         guard heads.count == service.partitions.value.layout.count else { return phase = .end }
         ExportLine.writeHead(
             export: ExportLine.drawID(), version: version, eventID: EventID(service.feed.head), at: at,
-            isDrained: isDrained,
-            showsSecrets: showsSecrets, versionFloor: floor, &json)
+            isDrained: isDrained, showsSecrets: showsSecrets, versionFloor: floor, &json)
         lines += 1
         phase = .timers
     }
@@ -223,8 +208,9 @@ final class ExportStream {
     /// Goes on with the next partition, or with the next phase behind the last one.
     private func goOn(to next: Phase) {
         after = nil
-        if let following = scope.next(after: partition) { return partition = following }
-        partition = scope.first() ?? 0
+        partition += 1
+        guard partition == service.partitions.value.layout.count else { return }
+        partition = 0
         phase = next
     }
 
@@ -303,7 +289,7 @@ final class ExportStream {
             walksDead = false
         } else if letters.isEmpty {
             walksDead = true
-            goOn(to: isDrained || portion != .whole ? .end : .changes)
+            goOn(to: isDrained ? .end : .changes)
         } else {
             letterAfter = .max - 1
         }
@@ -331,7 +317,7 @@ final class ExportStream {
             }
             after = last
             turn.noteLooks(looks)
-            for slot in changed where turn.lastRecord(slot) > heads[partition] ?? 0 {
+            for slot in changed where turn.lastRecord(slot) > heads[partition] {
                 var view = TimerView()
                 turn.copy(slot, into: &view)
                 views.append(view)
@@ -346,10 +332,6 @@ final class ExportStream {
     }
 
     private func end() -> Progress {
-        guard portion == .whole else {
-            sink.finish()
-            return .over
-        }
         let map = service.partitions.value
         guard service.standing == .serving, heads.count == map.layout.count,
             stamps == map.all.map({ $0.engine.turn { $0.drainStamp } })

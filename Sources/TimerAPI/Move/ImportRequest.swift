@@ -15,26 +15,11 @@ struct ImportRequest {
     /// Hash of the body.
     let fingerprint: Hash128
     let body: [UInt8]
-    /// The lines, in their order; blank ones are left out.
-    let lines: [Line]
-    /// How many lines the client's part has: of an owner's part, those for other owners too.
-    let total: Int
-    /// Whether the lines are to be checked alone.
-    let isCheck: Bool
-
-    /// A line of the body.
-    struct Line: Equatable {
-        /// Its number among those of the client's part, from 0.
-        let number: Int
-        /// Where it is in the body.
-        let range: Range<Int>
-    }
 
     /// Most lines of a part.
-    static let mostLines = 100_000
+    private static let mostLines = 100_000
 
-    /// - Parameter isPart: whether it is another server's, with the lines of some partitions: see `ImportPart`.
-    init(_ target: Target, _ body: [UInt8], isPart: Bool = false, siphash: SipHash) throws(Problem) {
+    init(_ target: Target, _ body: [UInt8], siphash: SipHash) throws(Problem) {
         var query = QueryReader(target)
         guard let text = try query.one("export") else {
             throw QueryReader.invalid("export", "`export` is needed: the id that the export's first line has")
@@ -53,15 +38,7 @@ struct ImportRequest {
         try query.finish()
         guard !body.isEmpty else { throw Problem(.invalidRequest, "a part needs at least one line") }
         self.body = body
-        if isPart {
-            let (part, lines) = try ImportPart.read(body)
-            (fingerprint, total, isCheck) = (part.fingerprint, part.total, part.stage == .check)
-            self.lines = lines
-        } else {
-            fingerprint = Hash128(body.span, siphash: siphash, tweak: 5)
-            lines = try Self.lines(body)
-            (total, isCheck) = (lines.count, false)
-        }
+        fingerprint = Hash128(body.span, siphash: siphash, tweak: 5)
     }
 
     /// Reads an export's id.
@@ -80,21 +57,22 @@ struct ImportRequest {
         return Hash128(high: words[0], low: words[1])
     }
 
-    private static func lines(_ body: [UInt8]) throws(Problem) -> [Line] {
-        var lines: [Line] = []
+    /// Where the lines lie in the body; blank ones are left out.
+    func lines() throws(Problem) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
         var start = 0
         while start < body.count {
             let end = body.span.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? body.count
             if (start..<end).contains(where: { body[$0] != 32 && body[$0] != 9 && body[$0] != 13 }) {
-                guard lines.count < mostLines else {
-                    throw Problem(.tooLarge, "a part has at most \(mostLines) lines")
+                guard ranges.count < Self.mostLines else {
+                    throw Problem(.tooLarge, "a part has at most \(Self.mostLines) lines")
                 }
-                lines.append(Line(number: lines.count, range: start..<end))
+                ranges.append(start..<end)
             }
             start = end + 1
         }
-        guard !lines.isEmpty else { throw Problem(.invalidRequest, "a part needs at least one line") }
-        return lines
+        guard !ranges.isEmpty else { throw Problem(.invalidRequest, "a part needs at least one line") }
+        return ranges
     }
 
     /// A problem with a line of the part.

@@ -16,29 +16,24 @@ final class ImportRun {
         case apply
     }
 
-    /// A line of the part that was read, by its number in the client's part, with its partition.
+    /// A line of the part that was read, with its partition.
     private typealias Item = (line: Int, content: ImportLine, partition: Int?)
 
-    let request: ImportRequest
-    /// Which owner gets which line, where several have some.
-    var spread: ImportSpread
+    private let request: ImportRequest
     private let layout: PartitionLayout
     private let siphash: SipHash
     private let zones: any ZoneSource
-    /// The partitions that it goes through.
-    private let scope: PartitionScope
-    private let numbers: [Int]
-    private var lines: [ImportRequest.Line] { request.lines }
+    private let ranges: [Range<Int>]
     private var document = JSONDocument()
     private var phase = Phase.look
     /// The partition of the next step.
-    private(set) var partition: Int
-    /// How far the import has come, by partition.
-    private var known: [Int: ImportProgress] = [:]
+    private(set) var partition = 0
+    /// How far the import has come in each partition.
+    private var known: [ImportProgress?] = []
     private var linesBefore = 0
     /// Of each line checked, its partition; nil for a line that concerns all.
     private var partitions: [Int?] = []
-    /// Lines that were read and not checked or applied yet, and the place of the next one to be read.
+    /// Lines that were read and not checked or applied yet, and the next line to be read.
     private var items: [Item] = []
     private var next = 0
     /// Lines of this leg that are done, those of other partitions counted.
@@ -54,20 +49,15 @@ final class ImportRun {
     /// Whether anything was changed.
     private(set) var hasChanged = false
 
-    /// - Parameter part: the partitions whose lines have come; nil: all.
     init(
-        _ request: ImportRequest, _ layout: PartitionLayout, part: PartitionScope?, siphash: SipHash,
-        zones: any ZoneSource
-    ) {
+        _ request: ImportRequest, _ layout: PartitionLayout, siphash: SipHash, zones: any ZoneSource
+    ) throws(Problem) {
         self.request = request
         self.layout = layout
         self.siphash = siphash
         self.zones = zones
         isCopy = request.isCopy
-        scope = part ?? PartitionScope(layout)
-        numbers = scope.numbers
-        partition = scope.first() ?? 0
-        spread = ImportSpread(request, layout, siphash: siphash)
+        ranges = try request.lines()
     }
 
     // MARK: Outside of the lock
@@ -76,30 +66,28 @@ final class ImportRun {
     func prepare() {
         guard problem == nil, items.isEmpty, phase != .look else { return }
         var bytes = 0
-        while next < lines.count, items.count < APILimits.appliedPerStep, bytes < APILimits.bytesPerStep {
-            let (place, line) = (next, lines[next])
+        while next < ranges.count, items.count < APILimits.appliedPerStep, bytes < APILimits.bytesPerStep {
+            let line = next
             next += 1
-            if phase == .apply, let owner = partitions[place], owner != partition { continue }
+            if phase == .apply, let owner = partitions[line], owner != partition { continue }
             do throws(Problem) {
-                try document.parse(line: request.body, line.range)
+                try document.parse(line: request.body, ranges[line])
                 let content = try ImportLine(
                     document, export: request.exportText, dropsSecrets: request.dropsSecrets, zones: zones)
-                if phase == .check { try check(content, line.number) }
-                items.append((line.number, content, owner(of: content)))
+                if phase == .check { try check(content, line) }
+                items.append((line, content, owner(of: content)))
             } catch {
-                problem = request.problem(error, line: line.number)
+                problem = request.problem(error, line: line)
                 return
             }
-            bytes += line.range.count
+            bytes += ranges[line].count
         }
-        if phase == .check, let first = items.first { partition = first.partition ?? numbers.first ?? 0 }
+        if phase == .check, let first = items.first { partition = first.partition ?? 0 }
     }
 
     /// Checks what needs no lock.
     private func check(_ content: ImportLine, _ line: Int) throws(Problem) {
-        let owner = owner(of: content)
-        guard owner.map({ scope.contains($0) }) ?? true else { throw .misdirectedByPeer }
-        partitions.append(owner)
+        partitions.append(owner(of: content))
         let isFirst = request.part == 0 && line == 0
         switch content {
         case .head(let isDrained, _):
@@ -111,7 +99,7 @@ final class ImportRun {
             }
             isCopy = !isDrained
         case .end(let lines):
-            guard line + 1 == request.total else {
+            guard line + 1 == ranges.count else {
                 throw Problem(.invalidRequest, "lines follow the last one", pointer: "")
             }
             guard lines == linesBefore + line else {
@@ -146,35 +134,35 @@ final class ImportRun {
         case .look: return look(turn)
         case .check:
             checkConflicts(turn)
-            return problem != nil || request.isCheck && phase == .apply
+            return problem != nil
         case .apply: return try apply(turn)
         }
     }
 
     private func look(_ turn: borrowing Turn) -> Bool {
-        known[partition] = turn.importProgress(of: request.export)
+        known.append(turn.importProgress(of: request.export))
         standing += turn.count
-        if let following = scope.next(after: partition) {
-            partition = following
+        if partition + 1 < layout.count {
+            partition += 1
             return false
         }
-        partition = numbers.first ?? 0
-        let nexts = nexts
+        partition = 0
+        let nexts = known.map(\.nextPart)
         if nexts.allSatisfy({ $0 > request.part }) { return true }
         guard nexts.allSatisfy({ $0 >= request.part }) else {
             problem = Problem(
                 .invalidRequest, "parts come in their order: the next one is \(nexts.min() ?? 0)", parameter: "part")
             return true
         }
-        if known.values.contains(where: { $0.isComplete && $0.part != request.part }) {
+        if known.contains(where: { ($0?.isLast ?? false) && ($0?.isWhole ?? false) && $0?.part != request.part }) {
             problem = Problem(.invalidRequest, "the export is imported: it has no further parts", parameter: "part")
             return true
         }
-        if known.values.contains(where: { $0.part == request.part && $0.fingerprint != request.fingerprint }) {
+        if known.contains(where: { $0?.part == request.part && $0?.fingerprint != request.fingerprint }) {
             problem = Problem(.idempotencyMismatch, "this part was begun with another body")
             return true
         }
-        for progress in known.values {
+        for case let progress? in known {
             isCopy = progress.isCopy
             linesBefore = progress.linesBefore + (progress.part == request.part ? 0 : progress.lines)
         }
@@ -198,8 +186,8 @@ final class ImportRun {
             return
         }
         items.removeAll { $0.partition ?? partition == partition }
-        if let first = items.first { return partition = first.partition ?? numbers.first ?? 0 }
-        guard next == lines.count else { return }
+        if let first = items.first { return partition = first.partition ?? 0 }
+        guard next == ranges.count else { return }
         let most = turn.read { (scheduler: borrowing Scheduler) in scheduler.maximumTimers }
         guard standing + newTimers <= most else {
             problem = Problem(
@@ -207,23 +195,22 @@ final class ImportRun {
             return
         }
         phase = .apply
-        beginLeg(from: numbers.first)
+        partition = -1
+        beginNextLeg()
     }
 
-    /// The part that is next in each partition.
-    private var nexts: [Int] { numbers.map { known[$0].nextPart } }
-
-    /// Goes on with the next partition, of those from `first` on, in which the part is not done. Returns false where there is none.
+    /// Goes on with the next partition in which the part is not done. Returns false where there is none.
     @discardableResult
-    private func beginLeg(from first: Int?) -> Bool {
-        var number = first
-        while let done = number, known[done].nextPart > request.part { number = scope.next(after: done) }
-        guard let number else { return false }
-        partition = number
+    private func beginNextLeg() -> Bool {
+        repeat { partition += 1 } while partition < layout.count && known[partition].nextPart > request.part
+        guard partition < layout.count else {
+            partition = layout.count - 1
+            return false
+        }
         hasBegunLeg = false
         let progress = known[partition]
         done = progress?.part == request.part ? progress?.lines ?? 0 : 0
-        next = lines.partitionPoint { $0.number >= done }
+        next = done
         return true
     }
 
@@ -240,10 +227,10 @@ final class ImportRun {
             hasBegunLeg = true
         }
         if let error = applyItems(turn) { throw error }
-        guard items.isEmpty, next == lines.count else { return false }
-        done = request.total
+        guard items.isEmpty, next == ranges.count else { return false }
+        done = ranges.count
         keep(turn, isWhole: true)
-        return !beginLeg(from: scope.next(after: partition))
+        return !beginNextLeg()
     }
 
     /// Applies lines that were read until the hold of the lock has cost as much as it may, and records how far that is.
@@ -263,7 +250,7 @@ final class ImportRun {
             if turn.isSpent { break }
         }
         items.removeFirst(applied)
-        if applied > 0 && !(items.isEmpty && next == lines.count) { keep(turn) }
+        if applied > 0 && !(items.isEmpty && next == ranges.count) { keep(turn) }
         return failure
     }
 
@@ -299,10 +286,18 @@ final class ImportRun {
 
     /// The answer.
     var outcome: Outcome {
-        let result = ImportResult(
-            isApplied: hasChanged, next: nexts.min(), isComplete: numbers.allSatisfy { known[$0]?.isComplete ?? false },
-            timers: counts.timers, deliveries: counts.deliveries, skipped: counts.skipped)
-        return .page(status: 200, type: "application/json", result.text)
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("applied", hasChanged)
+        json.member("next", Int64(known.map(\.nextPart).min() ?? 0))
+        json.member("complete", known.allSatisfy { $0?.isComplete ?? false })
+        if hasChanged {
+            json.member("timers", Int64(counts.timers))
+            json.member("deliveries", Int64(counts.deliveries))
+            json.member("skipped", Int64(counts.skipped))
+        }
+        json.endObject()
+        return .page(status: 200, type: "application/json", json.bytes)
     }
 }
 
@@ -324,17 +319,5 @@ extension JSONDocument {
         do throws(JSONError) { try parse(body, range) } catch {
             throw Problem(.invalidRequest, error.message, pointer: error.pointer)
         }
-    }
-}
-
-extension [ImportRequest.Line] {
-    /// The place of the first line that fulfils `isBehind`, which is true of every line behind one of which it is true.
-    fileprivate func partitionPoint(_ isBehind: (ImportRequest.Line) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

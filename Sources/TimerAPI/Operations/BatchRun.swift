@@ -14,14 +14,11 @@ final class BatchRun {
         case problem(ProblemText)
     }
 
-    let body: [UInt8]
-    /// Where its lines are in `body`.
-    let ranges: [Range<Int>]
+    private let body: [UInt8]
+    private let ranges: [Range<Int>]
     private let siphash: SipHash
     private let zones: any ZoneSource
     private var isBrief: Bool
-    /// How the volume is divided, of a part of a batch; nil for a whole one.
-    private let part: PartitionLayout?
     /// Whether the results of each step are kept for repeated requests.
     private let keepsParts: Bool
     /// Which line belongs where; nil with a single partition, which has them all in their order.
@@ -38,7 +35,7 @@ final class BatchRun {
     private var definitions: [[UInt8]] = []
     private var results: [BatchResult] = []
     /// The encoded results since the last part was taken.
-    private var kept: [UInt8] = []
+    private var part: [UInt8] = []
     /// Bytes of the result lines with a whole timer; for lines that are not written yet, those of the timer's definition.
     private var wholeBytes = 0
     private var document = JSONDocument()
@@ -50,21 +47,15 @@ final class BatchRun {
     /// `wholeBytes` when the leg began.
     private var earlierWholeBytes = 0
 
-    /// - Parameters:
-    ///   - part: the partitions of the part of a batch that this is, whose lines come with their partitions; nil: it is whole.
-    ///   - owned: the partitions that take timers without ids; nil: all.
     init(
-        _ body: [UInt8], isBrief: Bool, key: Hash128?, layout: PartitionLayout, part: PartitionScope? = nil,
-        owned: PartitionScope? = nil, siphash: SipHash, zones: any ZoneSource
+        _ body: [UInt8], isBrief: Bool, key: Hash128?, layout: PartitionLayout, siphash: SipHash, zones: any ZoneSource
     ) throws(Problem) {
         self.body = body
         self.isBrief = isBrief
-        self.part = part == nil ? nil : layout
         keepsParts = key != nil
         self.siphash = siphash
         self.zones = zones
         var ranges: [Range<Int>] = []
-        var partitions: [UInt16] = []
         var start = 0
         while start < body.count {
             let end = body.span.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? body.count
@@ -72,18 +63,12 @@ final class BatchRun {
                 guard ranges.count < APILimits.batchLines else {
                     throw Problem(.tooLarge, "a batch has at most \(APILimits.batchLines) lines")
                 }
-                var line = start..<end
-                if let part { partitions.append(UInt16(try PartLine.partition(body, &line, of: part))) }
-                ranges.append(line)
+                ranges.append(start..<end)
             }
             start = end + 1
         }
         self.ranges = ranges
-        if let part {
-            spread = LineSpread(partitions, of: part, layout, siphash: siphash, key: key)
-        } else if layout.count > 1 {
-            spread = LineSpread(count: ranges.count, layout, siphash: siphash, key: key, owned: owned)
-        }
+        if layout.count > 1 { spread = LineSpread(count: ranges.count, layout, siphash: siphash, key: key) }
     }
 
     /// About how many bytes the answer has at most.
@@ -95,9 +80,6 @@ final class BatchRun {
 
     /// Whether every line was applied. `prepare` has still to write the last results.
     var isApplied: Bool { next == ranges.count && lines.isEmpty && isSpread }
-
-    /// The partitions of the lines, once each has one; none with a single partition.
-    var partitions: [UInt16] { spread?.partitions ?? [] }
 
     /// Whether it is known which partition each line belongs to.
     var isSpread: Bool { spread?.next == nil }
@@ -115,7 +97,7 @@ final class BatchRun {
         var bytes = 0
         while next < end, bytes < APILimits.bytesPerStep {
             let line = spread?.order[next] ?? next
-            do throws(Problem) { lines.append(try checked(try read(line, makeID), line)) } catch {
+            do throws(Problem) { lines.append(try read(line, makeID)) } catch {
                 lines.append(.problem(ProblemText(error)))
             }
             bytes += ranges[line].count
@@ -179,17 +161,6 @@ final class BatchRun {
         return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: definitions.count - 1)
     }
 
-    /// Checks that a line of a part is of the partition with which it has come.
-    private func checked(_ read: Line, _ line: Int) throws(Problem) -> Line {
-        guard let part, let spread else { return read }
-        switch read {
-        case .create(let key, _, _), .command(_, let key, _, _, _), .delete(let key, _, _):
-            guard part.partition(ofHash: key.hash) == Int(spread.partitions[line]) else { throw .misdirectedByPeer }
-        case .problem: break
-        }
-        return read
-    }
-
     private func command(_ word: JSONNode) throws(Problem) -> Line {
         guard document.kind(word) == .string else {
             throw Problem(.invalidRequest, "`command` must be a word", pointer: "/command")
@@ -239,8 +210,8 @@ final class BatchRun {
             let result = apply(lines[applied], turn)
             if keepsParts {
                 if case .refused(let error, _) = result, error.isForNow { throw error }
-                if kept.isEmpty { kept.append(PartShape.lines.rawValue) }
-                result.append(to: &kept)
+                if part.isEmpty { part.append(PartShape.lines.rawValue) }
+                result.append(to: &part)
             }
             results.append(result)
             applied += 1
@@ -308,28 +279,28 @@ extension BatchRun: PartedRun {
     var outcome: Outcome { .batch(self) }
 
     func takePart(isLast: Bool) -> [UInt8]? {
-        defer { kept.removeAll(keepingCapacity: true) }
+        defer { part.removeAll(keepingCapacity: true) }
         // A batch without lines has an answer too.
-        if kept.isEmpty && isLast { kept.append(PartShape.lines.rawValue) }
-        return kept.isEmpty ? nil : kept
+        if part.isEmpty && isLast { part.append(PartShape.lines.rawValue) }
+        return part.isEmpty ? nil : part
     }
 
     func resume(behind parts: [[UInt8]]) -> Bool {
-        var stored: [BatchResult] = []
+        var kept: [BatchResult] = []
         for part in parts {
             guard let results = BatchResult.read(part) else { return false }
-            stored += results
+            kept += results
         }
-        guard stored.count <= legLines.count else { return false }
+        guard kept.count <= legLines.count else { return false }
         output.reset()
         if spread != nil { ends.removeSubrange(legLines.lowerBound...) }
         (wholeBytes, applied) = (earlierWholeBytes, 0)
         lines.removeAll()
         definitions.removeAll()
-        kept.removeAll()
-        results = stored
-        next = legLines.lowerBound + stored.count
-        if !stored.isEmpty { isBrief = true }
+        part.removeAll()
+        results = kept
+        next = legLines.lowerBound + kept.count
+        if !kept.isEmpty { isBrief = true }
         return true
     }
 }

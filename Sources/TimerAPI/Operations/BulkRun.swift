@@ -6,14 +6,12 @@ import WireJSON
 /// A bulk request under way. Each timer is changed atomically, the request as a whole is not.
 final class BulkRun {
     private let action: BulkAction
-    let isDry: Bool
+    private let isDry: Bool
     private var labels: [[UInt8]] = []
     private var states: Set<TimerState> = []
     private var after: UInt64?
-    /// The partitions of the legs that are left, the one under way first.
-    private var legs: PartitionLegs
-    /// The partition of the leg that is under way.
-    var partition: Int { legs.current }
+    private let layout: PartitionLayout
+    private(set) var partition = 0
     /// Whether the leg under way is at its end.
     private var isAtEnd = false
     /// What the leg under way has done, and what those before it did.
@@ -27,12 +25,12 @@ final class BulkRun {
     /// The members of the body that are the selector.
     static let selectorFields: Set<String> = ["labels", "states"]
 
-    /// - Parameters:
-    ///   - word: the action, as the path names it.
-    ///   - legs: the partitions that it goes through.
-    init(_ word: [UInt8], isDry: Bool, _ document: JSONDocument, _ legs: PartitionLegs) throws(Problem) {
+    /// - Parameter word: the action, as the path names it.
+    init(
+        _ word: [UInt8], isDry: Bool, _ document: JSONDocument, _ layout: PartitionLayout = .single
+    ) throws(Problem) {
         self.isDry = isDry
-        self.legs = legs
+        self.layout = layout
         guard document.kind(document.root) == .object else {
             throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
         }
@@ -97,7 +95,7 @@ final class BulkRun {
             if turn.isSpent { return false }
         }
         isAtEnd = run.count < APILimits.appliedPerStep
-        return isAtEnd && legs.isLast
+        return isAtEnd && partition + 1 == layout.count
     }
 
     private func apply(_ slot: SlotIndex, _ turn: borrowing Turn) throws(ServiceError) {
@@ -126,12 +124,12 @@ final class BulkRun {
 extension BulkRun: PartedRun {
     var isTotal: Bool { true }
 
-    var isLegDone: Bool { isAtEnd && !legs.isLast }
+    var isLegDone: Bool { isAtEnd && partition + 1 < layout.count }
 
     func beginNextLeg() {
         earlierCounts = counts
         (legCounts, changedAtPart, after, isAtEnd) = (BulkCounts(), 0, nil, false)
-        legs.removeFirst()
+        partition += 1
     }
 
     func endLeg() { isAtEnd = true }

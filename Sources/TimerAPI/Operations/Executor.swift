@@ -112,7 +112,7 @@ struct Executor {
             guard isDone else { return false }
             ticket.outcome = run.outcome
         case .deliveries(let operation): return try perform(operation, ticket, turn)
-        case .drain, .exportStanding, .importPart, .importState: return try move(ticket, turn)
+        case .drain, .importPart, .importState: return try move(ticket, turn)
         case .stream(let plan): return try open(plan, ticket, turn)
         case .subscribe(let plan):
             try subscribe(plan, ticket, turn)

@@ -1,7 +1,7 @@
 import TimerCore
 
 /// A place between timers, in either order.
-enum ListCursor: Equatable {
+enum ListCursor {
     case place(UInt64)
     case due(Scheduler.DuePlace)
 

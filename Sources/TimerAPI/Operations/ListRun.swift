@@ -4,11 +4,9 @@ import TimerService
 
 /// Gathers a page of timers, one bounded step at a time, each in one partition.
 final class ListRun {
-    private let scope: PartitionScope
-    /// Whether it is a part of a page that another server makes.
-    let isPart: Bool
+    private let layout: PartitionLayout
     /// The partition that the next step looks at.
-    private(set) var partition: Int
+    private(set) var partition = 0
     let states: Set<TimerState>
     let kinds: Set<TimerKind>
     let labels: [[UInt8]]
@@ -35,14 +33,8 @@ final class ListRun {
     /// What everything on the page reflects: all up to the event with this id.
     var head: EventID? { mark.head }
 
-    /// - Parameter scope: the partitions whose timers it lists, at least one; nil: all.
-    init(
-        _ target: Target, _ layout: PartitionLayout = .single, _ scope: PartitionScope? = nil,
-        _ mark: PageMark = PageMark()
-    ) throws(Problem) {
-        isPart = scope != nil
-        self.scope = scope ?? PartitionScope(layout)
-        partition = self.scope.first() ?? 0
+    init(_ target: Target, _ layout: PartitionLayout = .single, _ mark: PageMark = PageMark()) throws(Problem) {
+        self.layout = layout
         self.mark = mark
         var query = QueryReader(target)
         states = Set(try query.words("state", TimerState.allCases.map { ("\($0.name)", $0) }))
@@ -63,10 +55,7 @@ final class ListRun {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page of this order gave")
             }
             after = cursor
-            if case .place(let place) = cursor {
-                // Where the scope ends before it, nothing is found behind the cursor in any of its partitions.
-                partition = self.scope.first(from: layout.partition(ofHash: place)) ?? partition
-            }
+            if case .place(let place) = cursor { partition = layout.partition(ofHash: place) }
         }
         soonest = SoonestMerge(limit: limit)
         try query.finish()
@@ -125,8 +114,8 @@ final class ListRun {
         next = isDone ? nil : after
         if isDone {
             // Whether there is a next page is known once a further timer is met, or none.
-            guard let following = scope.next(after: partition) else { return true }
-            partition = following
+            guard partition + 1 < layout.count else { return true }
+            partition += 1
             next = after
             return isFull || examined >= mostExamined
         }
@@ -155,8 +144,8 @@ final class ListRun {
                 return false
             }
             soonest.add(search.found, next: search.next, of: partition)
-            if let following = scope.next(after: partition) {
-                partition = following
+            guard partition + 1 == layout.count else {
+                partition += 1
                 return false
             }
             next = soonest.next.map { .due($0) }

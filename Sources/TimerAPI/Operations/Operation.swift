@@ -26,7 +26,6 @@ enum Operation {
     case bulk(BulkRun)
     case deliveries(DeliveryOperation)
     case drain(DrainRun)
-    case exportStanding(ExportStandingRun)
     case importPart(ImportRun)
     case importState(ImportStateRun)
     case stream(StreamPlan)
@@ -48,15 +47,6 @@ enum Operation {
 }
 
 extension Operation {
-    /// Whether it is known which partitions its lines belong to, where it has lines.
-    var isSpread: Bool {
-        switch self {
-        case .batch(let run): run.isSpread
-        case .importPart(let run): run.spread.isDone
-        default: true
-        }
-    }
-
     /// Whether it takes many steps, each of which is long.
     var isLong: Bool {
         switch self {

@@ -7,8 +7,6 @@ import TimerLog
 ///
 /// An append then holds few rows of many timers each, instead of a row for nearly each timer. A row costs the server and the
 /// database several times what one more timer in a row costs.
-///
-/// A server that owns some of the partitions draws among these, so that it forwards no such timer.
 struct DrawRange {
     /// How many top bits of a hash number an eighth.
     private static let bits = 3
@@ -19,41 +17,23 @@ struct DrawRange {
     /// Spreads numbers that follow each other evenly over the top bits.
     private static let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    private let layout: PartitionLayout
     private let siphash: SipHash
     /// How far hashes are shifted so that `wanted` is left; 64 where any id will do.
     private let shift: UInt64
     private let wanted: UInt64
-    /// An eighth of the partitions owned; nil where no others are.
-    private let owned: PartitionScope?
 
-    /// - Parameters:
-    ///   - owned: the partitions to draw among, at least one; nil: all.
-    ///   - time: milliseconds since 1970.
-    init(
-        _ layout: PartitionLayout, siphash: SipHash, owned: PartitionScope? = nil,
-        at time: Int64 = Clocks.realtime() / 1_000_000
-    ) {
-        (self.layout, self.siphash) = (layout, siphash)
+    /// - Parameter time: milliseconds since 1970.
+    init(_ layout: PartitionLayout, siphash: SipHash, at time: Int64 = Clocks.realtime() / 1_000_000) {
+        self.siphash = siphash
         let spread = UInt64(bitPattern: time / Self.milliseconds) &* Self.golden
         shift = UInt64(64 - min(Self.bits, layout.bits))
         wanted = spread >> shift
-        self.owned = owned.map { owned in
-            let numbers = owned.numbers
-            let eighths = min(1 << Self.bits, numbers.count)
-            let eighth = Int(spread.multipliedFullWidth(by: UInt64(eighths)).high)
-            let range = eighth * numbers.count / eighths..<(eighth + 1) * numbers.count / eighths
-            return PartitionScope(numbers[range], of: layout)
-        }
     }
 
     /// An id of the range, of those that `makeID` draws.
     func id(_ makeID: () -> [UInt8]) -> [UInt8] {
         var id = makeID()
         guard shift < 64 else { return id }
-        if let owned {
-            return TimerKey.id(near: id, siphash: siphash) { owned.contains(layout.partition(ofHash: $0)) } ?? id
-        }
         for _ in 1..<Self.tries {
             if TimerKey(id: id.span, siphash: siphash).hash >> shift == wanted { break }
             id = makeID()

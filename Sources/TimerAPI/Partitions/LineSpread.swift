@@ -13,13 +13,13 @@ struct LineSpread {
     private let layout: PartitionLayout
     private let siphash: SipHash
     private let key: Hash128?
-    /// Where timers go whose lines name none; nil where each line has come with its partition.
-    private let range: DrawRange?
+    /// Where timers go whose lines name none.
+    private let range: DrawRange
     /// The partition of the first leg, whether it has lines or not; nil for none.
     private let home: Int?
     private let count: Int
     /// The partitions of the lines so far.
-    private(set) var partitions: [UInt16] = []
+    private var partitions: [UInt16] = []
     /// The ids of timers whose lines name none. Under an idempotency key they are drawn when their lines are read.
     private var ids: [Int: [UInt8]] = [:]
     /// Numbers of lines, leg by leg; empty until each line has its partition.
@@ -30,29 +30,15 @@ struct LineSpread {
     ///   - count: how many lines there are.
     ///   - key: the request's idempotency key, if it has one. A line that names no timer has then the same partition each
     ///     time, though not the same id.
-    ///   - owned: the partitions that take timers without ids; nil: all.
-    init(count: Int, _ layout: PartitionLayout, siphash: SipHash, key: Hash128?, owned: PartitionScope? = nil) {
+    init(count: Int, _ layout: PartitionLayout, siphash: SipHash, key: Hash128?) {
         self.count = count
         self.layout = layout
         self.siphash = siphash
         self.key = key
-        range = DrawRange(layout, siphash: siphash, owned: owned)
+        range = DrawRange(layout, siphash: siphash)
         // In its key's own partition any other request with the key is met: that leg is the first, if it has lines or not.
         home = key.map { layout.partition(ofHash: $0.high) } ?? (count == 0 ? 0 : nil)
         if count == 0 { finish() }
-    }
-
-    /// The lines of a part of a batch, each of which has come with its partition.
-    ///
-    /// - Parameter scope: the partitions of the part, at least one.
-    init(_ partitions: [UInt16], of scope: PartitionScope, _ layout: PartitionLayout, siphash: SipHash, key: Hash128?) {
-        self.partitions = partitions
-        count = partitions.count
-        (self.layout, self.siphash, self.key) = (layout, siphash, key)
-        range = nil
-        let own = key.map { layout.partition(ofHash: $0.high) }
-        home = own.flatMap { scope.contains($0) ? $0 : nil } ?? (count == 0 ? scope.first() : nil)
-        finish()
     }
 
     /// The number of the next line that has no partition yet; nil when each has.
@@ -71,7 +57,7 @@ struct LineSpread {
         } else if key != nil {
             partition = self.partition(ofLine: line)
         } else {
-            let id = range?.id(makeID) ?? makeID()
+            let id = range.id(makeID)
             ids[line] = id
             partition = self.partition(of: id)
         }

@@ -2,12 +2,12 @@ import TimerCore
 import TimerLog
 
 extension Operation {
-    /// The number of the partition under whose lock the next step is taken; nil where any will do.
-    func partition(_ layout: PartitionLayout) -> Int? {
+    /// The number of the partition under whose lock the next step is taken.
+    func partition(_ layout: PartitionLayout) -> Int {
         if layout.count == 1 { return 0 }
         switch self {
-        case .none, .preview, .upcoming: return nil
-        case .fail(_, let key): return key.map { layout.partition(ofHash: $0.hash) }
+        case .none, .preview, .upcoming: return 0
+        case .fail(_, let key): return key.map { layout.partition(ofHash: $0.hash) } ?? 0
         case .create(let key, _), .put(let key, _, _, _), .readForPut(let key, _, _), .replace(let key, _, _, _, _),
             .readForPatch(let key, _), .amend(let key, _, _, _), .command(_, let key, _, _), .delete(let key, _),
             .get(let key), .next(let key, _):
@@ -16,7 +16,6 @@ extension Operation {
         case .batch(let run): return run.partition
         case .bulk(let run): return run.partition
         case .drain(let run): return run.partition
-        case .exportStanding(let run): return run.partition
         case .importPart(let run): return run.partition
         case .importState(let run): return run.partition
         case .deliveries(let operation): return operation.partition(layout)

@@ -103,7 +103,7 @@ extension Problem {
     /// - Parameter owner: where the node is reached that owns it, where that is known.
     static func elsewhere(owner: String?) -> Problem {
         var problem = Problem(
-            .partitionUnavailable,
+            .ownerUnavailable,
             owner == nil
                 ? "no node is known to answer for the timer; nothing was changed"
                 : "another node answers for the timer; nothing was changed")
@@ -121,19 +121,9 @@ extension Problem {
     /// The node that a request was forwarded to has gone, and may have carried it out.
     static func lostFromSight(owner: String?) -> Problem {
         var problem = Problem(
-            .partitionUnavailable,
+            .ownerUnavailable,
             "the node that answers for the timer has gone; whether the change stands is not known")
         problem.owner = owner
-        problem.outcome = "unknown"
-        problem.retryAfter = 1
-        return problem
-    }
-
-    /// A part of a request failed that several nodes answer in parts.
-    static var standsInPart: Problem {
-        var problem = Problem(
-            .partitionUnavailable,
-            "a node that answers for some of the timers has failed; some of the changes may stand")
         problem.outcome = "unknown"
         problem.retryAfter = 1
         return problem

@@ -20,7 +20,7 @@ enum ProblemKind: String, CaseIterable {
     case crossOrigin = "cross-origin"
     case misdirected
     case unauthorized
-    case partitionUnavailable = "partition-unavailable"
+    case ownerUnavailable = "owner-unavailable"
     case storageUnavailable = "storage-unavailable"
     case shuttingDown = "shutting-down"
     case drained
@@ -49,7 +49,7 @@ enum ProblemKind: String, CaseIterable {
         case .timerLimit: 429
         case .internalError: 500
         case .notImplemented: 501
-        case .streamLimit, .overloaded, .partitionUnavailable, .storageUnavailable, .shuttingDown, .drained: 503
+        case .streamLimit, .overloaded, .ownerUnavailable, .storageUnavailable, .shuttingDown, .drained: 503
         }
     }
 
@@ -76,7 +76,7 @@ enum ProblemKind: String, CaseIterable {
         case .crossOrigin: "Another site's page may not do that"
         case .misdirected: "The request was meant for another host"
         case .unauthorized: "A token is needed"
-        case .partitionUnavailable: "Another node answers for the timer"
+        case .ownerUnavailable: "Another node answers for the timer"
         case .storageUnavailable: "Storage takes no writes now"
         case .shuttingDown: "The server is stopping"
         case .drained: "The server is drained"
@@ -115,7 +115,7 @@ enum ProblemKind: String, CaseIterable {
         case .crossOrigin: "Call the API from a page of the same origin, or from outside of a browser."
         case .misdirected: "Use localhost or the address, start the server with `--allow-host`, or give it tokens."
         case .unauthorized: "Send `Authorization: Bearer` with a token of the server's token file."
-        case .partitionUnavailable:
+        case .ownerUnavailable:
             "Repeat the request after `Retry-After`, or at `owner`, the node that answers for the timer, where that is "
                 + "known. With `outcome` `none` nothing stands; with `unknown` repeat it with its Idempotency-Key, or look."
         case .storageUnavailable:

@@ -106,7 +106,6 @@ enum Renderer {
     }
 
     private static func fillList(_ run: ListRun, _ ticket: Ticket) {
-        if run.isPart { return fillPart(run, ticket) }
         fillJSON(ticket) { json in
             json.beginObject()
             json.key("timers")
@@ -128,7 +127,6 @@ enum Renderer {
     }
 
     private static func fillDeliveries(_ run: DeliveryListRun, _ ticket: Ticket) {
-        if run.isPart { return fillPart(run, ticket) }
         fillJSON(ticket) { json in
             json.beginObject()
             json.key("deliveries")
@@ -149,7 +147,7 @@ enum Renderer {
     }
 
     /// Adds the headers of a page: the id up to which it reflects events, and the link to the next page.
-    static func fillPageHead(_ head: EventID?, next: String?, _ ticket: Ticket) {
+    private static func fillPageHead(_ head: EventID?, next: String?, _ ticket: Ticket) {
         ticket.exchange.response.add("Event-Id", (head ?? .beginning).text)
         guard let next else { return }
         ticket.exchange.response.add(

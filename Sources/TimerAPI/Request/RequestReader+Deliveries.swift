@@ -42,7 +42,6 @@ extension RequestReader {
         return .deliveries(
             .redrive(
                 try BulkRedriveRun(
-                    ticket.document, isDry: isDry, siphash: siphash, key: ticket.idempotency?.key, layout,
-                    part(ticket))))
+                    ticket.document, isDry: isDry, siphash: siphash, key: ticket.idempotency?.key, layout)))
     }
 }

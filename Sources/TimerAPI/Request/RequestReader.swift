@@ -12,8 +12,6 @@ struct RequestReader {
     let newest: () -> Int64
     /// Where time zones are looked up.
     let zones: any ZoneSource
-    /// The partitions that this server owns, where it owns some but not all: timers without ids go there.
-    var owned: PartitionScope?
     /// Makes an id for a timer whose client gave none.
     let makeID: () -> [UInt8]
 
@@ -43,7 +41,7 @@ struct RequestReader {
     }
 
     /// The mark of what is read now.
-    var mark: PageMark { layout.count > 1 ? PageMark(newest: newest()) : PageMark() }
+    private var mark: PageMark { layout.count > 1 ? PageMark(newest: newest()) : PageMark() }
 
     func key(_ id: [UInt8]) -> TimerKey { TimerKey(id: id.span, siphash: siphash) }
 
@@ -62,30 +60,27 @@ struct RequestReader {
         switch ticket.route {
         case .timers:
             return ticket.exchange.method == .post
-                ? try create(ticket) : .list(try ListRun(ticket.target, layout, part(ticket), mark))
+                ? try create(ticket) : .list(try ListRun(ticket.target, layout, mark))
         case .timer: return try timer(ticket)
         case .batch: return try batch(ticket)
         case .bulk: return try bulk(ticket)
         case .preview: return try preview(ticket)
         case .deliveries:
-            return .deliveries(
-                .list(try DeliveryListRun(ticket.target, siphash: siphash, layout, part(ticket), mark)))
+            return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash, layout, mark)))
         case .redrive: return try redrive(ticket)
         case .delivery, .deliveryRedrive: return try delivery(ticket)
         case .drain:
             try requireNoParameters(ticket)
             try requireNothing(ticket)
-            return .drain(DrainRun(ticket.exchange.method == .post, part(ticket) ?? PartitionScope(layout)))
+            return .drain(DrainRun(ticket.exchange.method == .post, layout))
         case .importPart:
             try refuse("if-match", ticket)
-            let part = part(ticket)
-            try checkMediaType(ticket, orType: part == nil ? "application/x-ndjson" : ImportPart.type)
-            let request = try ImportRequest(
-                ticket.target, ticket.exchange.body, isPart: part != nil, siphash: siphash)
-            return .importPart(ImportRun(request, layout, part: part, siphash: siphash, zones: zones))
+            try checkMediaType(ticket, orType: "application/x-ndjson")
+            let request = try ImportRequest(ticket.target, ticket.exchange.body, siphash: siphash)
+            return .importPart(try ImportRun(request, layout, siphash: siphash, zones: zones))
         case .importState:
             try requireNoParameters(ticket)
-            return .importState(try ImportStateRun(ticket.parameter, part(ticket) ?? PartitionScope(layout)))
+            return .importState(try ImportStateRun(ticket.parameter, layout))
         case .timerNext:
             let key = try pathKey(ticket)
             return .next(key, count: try count(ticket))
@@ -153,7 +148,7 @@ struct RequestReader {
     private func drawID(_ ticket: Ticket) -> [UInt8] {
         if layout.count == 1 { return makeID() }
         guard let key = ticket.idempotency?.key else {
-            return DrawRange(layout, siphash: siphash, owned: owned).id(makeID)
+            return DrawRange(layout, siphash: siphash).id(makeID)
         }
         return layout.draw(in: layout.partition(ofHash: key.high), siphash, makeID: makeID)
     }
@@ -236,17 +231,12 @@ struct RequestReader {
         var query = QueryReader(ticket.target)
         isBrief = try query.word("results", [("brief", true), ("full", false)]) ?? false
         try query.finish()
-        let part = part(ticket)
-        if part == nil {
-            guard !ticket.exchange.body.isEmpty else {
-                throw Problem(.invalidRequest, "a batch needs at least one line")
-            }
-        }
-        try checkMediaType(ticket, orType: part == nil ? "application/x-ndjson" : PartLine.type)
+        guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a batch needs at least one line") }
+        try checkMediaType(ticket, orType: "application/x-ndjson")
         return .batch(
             try BatchRun(
-                ticket.exchange.body, isBrief: isBrief, key: ticket.idempotency?.key, layout: layout, part: part,
-                owned: owned, siphash: siphash, zones: zones))
+                ticket.exchange.body, isBrief: isBrief, key: ticket.idempotency?.key, layout: layout, siphash: siphash,
+                zones: zones))
     }
 
     private func bulk(_ ticket: Ticket) throws(Problem) -> Operation {
@@ -258,11 +248,7 @@ struct RequestReader {
             throw Problem(.invalidRequest, "a bulk request needs a selector, such as {\"labels\": {\"k\": \"v\"}}")
         }
         try parse(ticket)
-        // A server that owns all partitions goes through them in their order.
-        let part = part(ticket)
-        let home = part == nil ? nil : ticket.idempotency.map { layout.partition(ofHash: $0.key.high) }
-        let legs = PartitionLegs(part ?? PartitionScope(layout), home: home)
-        return .bulk(try BulkRun(ticket.parameter, isDry: isDry, ticket.document, legs))
+        return .bulk(try BulkRun(ticket.parameter, isDry: isDry, ticket.document, layout))
     }
 
     private func preview(_ ticket: Ticket) throws(Problem) -> Operation {

@@ -90,15 +90,6 @@ enum Route: Int, CaseIterable {
     /// Whether a GET on it opens a stream.
     var isStream: Bool { self == .events || self == .timerEvents || self == .timerWait || self == .export }
 
-    /// Whether a request is about all timers, so that several servers may answer parts of it.
-    func hasParts(_ method: HTTPMethod) -> Bool {
-        switch self {
-        case .timers: method == .get || method == .head
-        case .batch, .bulk, .deliveries, .redrive, .stats, .drain, .export, .importPart, .importState: true
-        default: false
-        }
-    }
-
     /// Most bytes a request's body may have.
     var bodyLimit: Int { self == .batch || self == .importPart ? APILimits.batchBytes : APILimits.bodyBytes }
 

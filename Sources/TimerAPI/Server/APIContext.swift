@@ -86,19 +86,10 @@ final class APIContext: Sendable {
         case .metrics:
             return .page(
                 status: 200, type: "text/plain; version=0.0.4; charset=utf-8", Array(MetricsText(self).text.utf8))
-        case .stats: return .page(status: 200, type: "application/json", stats().text)
+        case .stats: return .page(status: 200, type: "application/json", stats())
         case .cluster: return .page(status: 200, type: "application/json", ClusterJSON.text(service))
         default: preconditionFailure("static pages were answered before, and every other route has an operation")
         }
-    }
-
-    private func counters(of scope: PartitionScope?) -> EngineCounters {
-        guard let scope else { return service.snapshotCounters() }
-        var sum = EngineCounters()
-        for partition in service.partitions.value.all where scope.contains(partition.number) {
-            sum.add(partition.engine.snapshotCounters())
-        }
-        return sum
     }
 
     /// Whether `/readyz` is 200.
@@ -137,23 +128,34 @@ final class APIContext: Sendable {
     /// Where requests are forwarded to; nil where this server forwards none.
     var routes: Published<ClusterRoutes>? { configuration.peerTokens.isEmpty ? nil : service.place?.routes }
 
-    /// What this server has counted of its partitions, or of some of them.
-    func stats(of scope: PartitionScope? = nil) -> ServerStats {
-        let counters = counters(of: scope)
-        return ServerStats(
-            version: configuration.version, uptime: (Clocks.monotonic() - startedAt) / 1_000_000,
-            timers: counters.timers,
-            counts: ServerStats.Count.allCases.map { count in
-                switch count {
-                case .fires: counters.fires.reduce(0, +)
-                case .events: counters.events.reduce(0, +)
-                case .streams: streamCount
-                case .pendingDeliveries: counters.pendingDeliveries
-                case .deadDeliveries: counters.deadDeliveries
-                case .idempotencyKeys: counters.idempotencyKeys
-                case .logBytes: service.logBytes
-                case .residentBytes: ProcessUsage.residentBytes()
-                }
-            }, isDrained: service.isDrained, head: EventID(service.feed.head))
+    private func stats() -> [UInt8] {
+        let counters = service.snapshotCounters()
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("version")
+        json.string(configuration.version)
+        json.member("uptime", duration: (Clocks.monotonic() - startedAt) / 1_000_000)
+        json.key("timers")
+        json.beginObject()
+        for state in TimerState.allCases {
+            json.key(state.name)
+            json.integer(Int64(counters.timers[Int(state.rawValue)]))
+        }
+        json.endObject()
+        let numbers: [(StaticString, Int)] = [
+            ("fires", counters.fires.reduce(0, +)), ("events", counters.events.reduce(0, +)),
+            ("streams", streamCount), ("pendingDeliveries", counters.pendingDeliveries),
+            ("deadDeliveries", counters.deadDeliveries), ("idempotencyKeys", counters.idempotencyKeys),
+            ("logBytes", service.logBytes), ("residentBytes", ProcessUsage.residentBytes()),
+        ]
+        for (name, value) in numbers {
+            json.key(name)
+            json.integer(Int64(value))
+        }
+        json.member("drained", service.isDrained)
+        json.key("eventId")
+        EventID(service.feed.head).write(&json)
+        json.endObject()
+        return json.bytes
     }
 }

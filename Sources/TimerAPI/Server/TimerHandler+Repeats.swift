@@ -23,12 +23,6 @@ extension TimerHandler {
     }
 
     private func fingerprint(of ticket: Ticket) -> Hash128 {
-        // A part of a request has another body than the client's.
-        if ticket.exchange.isFromPeer, let given = ticket.exchange.header(PartHeader.fingerprint),
-            let fingerprint = PartHeader.fingerprint(given.bytes)
-        {
-            return fingerprint
-        }
         let request = Array("POST ".utf8) + ticket.exchange.target + [0] + ticket.exchange.body
         return Hash128(request.span, siphash: reader.siphash, tweak: 3)
     }

@@ -18,7 +18,7 @@ extension TimerHandler {
     }
 
     /// Keeps a request that was refused as overload, to try it again, unless it has waited too long already.
-    func hold(_ ticket: Ticket) -> Bool {
+    private func hold(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .overloaded, !isDraining,
             Clocks.monotonic() - ticket.exchange.startedAt < APILimits.longestOverload
         else { return false }
@@ -32,10 +32,7 @@ extension TimerHandler {
     func retryHeld() {
         let again = held
         held.removeAll(keepingCapacity: true)
-        for ticket in again {
-            let isFresh = !ticket.isUnderWay && !ticket.mayStandInPart
-            if !(isFresh && routes != nil && scatter(ticket)) { enqueue(ticket) }
-        }
+        for ticket in again { enqueue(ticket) }
     }
 
     /// Sends the answer of a request whose outcome is known, or has it wait for the disk.
@@ -55,20 +52,19 @@ extension TimerHandler {
         }
     }
 
-    /// Has a request that came to a partition which this server is giving away go on where that goes.
+    /// Has a request that came to a partition which this server no longer owns go on at the server that does.
     private func followMove(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .shuttingDown, routes != nil, !isDraining,
             !ticket.mayStandInPart, !ticket.isUnderWay
         else { return false }
         let number = ticket.partition
-        let isGoing = context.service.isInHandover(number)
-        guard isGoing || context.service.partitions.value[number] !== partitions.value[number] else { return false }
+        guard context.service.partitions.value[number] !== partitions.value[number] else { return false }
         if ticket.exchange.isFromPeer {
             ticket.outcome = .problem(.misdirectedByPeer)
             respond(ticket)
             return true
         }
-        return scatterAnew(ticket) || forward(ticket)
+        return forward(ticket)
     }
 
     /// What became of the records that a ticket's answer rests on. An outcome that needs the store waits until the store has

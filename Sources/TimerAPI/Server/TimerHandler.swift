@@ -13,7 +13,7 @@ import WireJSON
 final class TimerHandler: LoopHandler {
     let context: APIContext
     let inbox: LoopInbox
-    private(set) var reader: RequestReader
+    let reader: RequestReader
     let executor: Executor
     let ids = IDSource()
     private let scratch = Scratch()
@@ -44,8 +44,6 @@ final class TimerHandler: LoopHandler {
     var resolved: [Ticket] = []
     /// Requests that were refused as overload and wait for their next try.
     var held: [Ticket] = []
-    /// Streams that are to begin once other servers have told enough.
-    var openings: [MergedOpening] = []
     /// Requests that wait for the store to be read.
     var reading: [UInt64: Ticket] = [:]
     /// Exports under way.
@@ -54,18 +52,9 @@ final class TimerHandler: LoopHandler {
     var routes: Published<ClusterRoutes>.Copy?
     /// The connections by which it does.
     var links: PeerLinks
-    /// Requests that other servers answer, wholly or in part, and those of them that wait for a server.
-    var delegated: [ObjectIdentifier: any DelegatedRequest] = [:]
-    var ownerless: [any DelegatedRequest] = []
-    /// Batches to be sent to several servers whose lines have no partitions yet.
-    var spreading: [Ticket] = []
-    /// What this server tells others of its partitions, by the numbers that they drew.
-    var feeds: [UInt64: FeedStream] = [:]
-    /// What it says to others and hears of them on its own account, by their sessions. One loop does so for all.
-    var channels: [Int64: PeerChannel] = [:]
-    let isSpokesman: Bool
-    /// When feeds and channels are looked at next, on the monotonic clock.
-    var nextPeerLook: Int64 = 0
+    /// Requests that another server answers, and those of them that wait for a server.
+    var forwarded: [ObjectIdentifier: ForwardedRequest] = [:]
+    var ownerless: [ForwardedRequest] = []
     /// When those without a server are tried again, on the monotonic clock.
     var nextOwnerTry: Int64 = 0
     private var nextSerial: UInt64 = 1
@@ -77,7 +66,6 @@ final class TimerHandler: LoopHandler {
         let ids = ids
         routes = context.routes.map(Published.Copy.init)
         links = PeerLinks(loop, token: context.configuration.peerTokens.first ?? [])
-        isSpokesman = loop.index == 0 && context.routes != nil && context.service.place?.isSpread ?? false
         partitions = Published.Copy(context.service.partitions)
         layout = partitions.value.layout
         movedAt = [UInt64](repeating: 0, count: layout.count)
@@ -94,11 +82,9 @@ final class TimerHandler: LoopHandler {
         socketReader = context.service.addReader { loop.askForReading() }
         context.add(metrics)
         context.service.watchdog.watch(heart)
-        noteOwned()
         let inbox = inbox
         context.service.feed.observe { inbox.wake() }
         if context.routes != nil { context.service.place?.observeRoutes { inbox.wake() } }
-        if isSpokesman { context.service.place?.observeMessages { inbox.wake() } }
         streams = StreamTable(
             context.service, context.newestRows, inbox,
             heartbeatMilliseconds: context.configuration.heartbeatMilliseconds
@@ -112,17 +98,15 @@ final class TimerHandler: LoopHandler {
                     bytes: bytes, seconds: seconds, peer: origin.peer,
                     requestID: String(decoding: origin.requestID, as: UTF8.self)))
         }
-        followPeers()
     }
 
     func admit(_ exchange: Exchange) -> Admission {
         if access.refresh() { gate = context.gate(tokens: access.value.tokens) }
-        if let request = PeerRequest(exchange) { return admit(request, exchange) }
         let ticket = ticket(for: exchange)
         do throws(Problem) {
             try route(ticket)
             if exchange.isFromReserve && !ticket.route.isProbe { throw .tooManyConnections }
-            return .accept(bodyLimit: bodyLimit(of: ticket))
+            return .accept(bodyLimit: ticket.route.bodyLimit)
         } catch {
             refuse(error, ticket)
             return .refuse
@@ -145,7 +129,6 @@ final class TimerHandler: LoopHandler {
     }
 
     func handle(_ exchange: Exchange, _ answer: consuming Answer) {
-        if let request = exchange.context as? PeerRequest { return self.answer(request, exchange, consume answer) }
         guard let ticket = exchange.context as? Ticket else { return answer.send() }
         ticket.answer = consume answer
         if exchange.method == .options { return answerOptions(ticket) }
@@ -159,7 +142,7 @@ final class TimerHandler: LoopHandler {
             return respond(ticket)
         }
         if let refusal = context.refusal(of: ticket) {
-            if refusal.kind == .partitionUnavailable && forward(ticket) { return }
+            if refusal.kind == .ownerUnavailable && forward(ticket) { return }
             ticket.outcome = .problem(refusal)
             return respond(ticket)
         }
@@ -168,11 +151,9 @@ final class TimerHandler: LoopHandler {
 
     /// Begins a request that this server answers itself.
     func begin(_ ticket: Ticket) {
-        if routes != nil && refusePart(ticket) { return }
         if ticket.route == .export { return beginExport(ticket) }
         readIdempotencyKey(ticket)
         if case .none = ticket.outcome { reader.read(ticket) }
-        if routes != nil && (scatter(ticket) || openMerged(ticket)) { return }
         if case .none = ticket.operation, case .none = ticket.outcome {
             ticket.outcome = context.dynamicPage(for: ticket)
             // It rests on no partition, and there may be none.
@@ -185,9 +166,7 @@ final class TimerHandler: LoopHandler {
     func enqueue(_ ticket: Ticket) {
         guard hasRoom(ticket) else { return }
         // A request that has begun a key goes on where the key is.
-        if layout.count > 1 && !ticket.isUnderWay {
-            ticket.partition = ticket.operation.partition(layout) ?? partitions.value.all.first?.number ?? 0
-        }
+        if layout.count > 1 && !ticket.isUnderWay { ticket.partition = ticket.operation.partition(layout) }
         if ticket.operation.isLong {
             long.append(ticket, in: ticket.partition)
         } else {
@@ -215,22 +194,11 @@ final class TimerHandler: LoopHandler {
         moves += 1
         for number in movedAt.indices where before[number] !== partitions.value[number] { movedAt[number] = moves }
         let isWhole = before.all.allSatisfy { partitions.value[$0.number] === $0 }
-        if !isWhole && context.service.remotes == nil { streams.endAll() }
-        // Their timers' owners count them as subscribers: they are to be opened there.
-        if !isWhole { streams.endSubscriptions(in: { partitions.value[$0] == nil }) }
-        noteOwned()
-        followPeers()
+        if !isWhole { streams.endAll() }
     }
 
     /// Whether a partition has come or gone since a request began.
     func hasMoved(_ partition: Int, since ticket: Ticket) -> Bool { movedAt[partition] > ticket.moves }
-
-    /// Has timers without ids go where this server owns partitions.
-    private func noteOwned() {
-        let map = partitions.value
-        let isPartial = !map.all.isEmpty && map.all.count < layout.count
-        reader.owned = isPartial ? PartitionScope(map.all.map(\.number), of: layout) : nil
-    }
 
     func socketsWereRead(round: Int) {
         readRound = round
@@ -278,7 +246,7 @@ final class TimerHandler: LoopHandler {
     private func refuseAll(of partition: Int) {
         while let ticket = ready.popFirst(in: partition) ?? long.popFirst(in: partition) {
             let canMove = !ticket.mayStandInPart && !ticket.isUnderWay
-            if canMove && (scatterAnew(ticket) || forward(ticket)) { continue }
+            if canMove && forward(ticket) { continue }
             var problem = context.elsewhere(ticket)
             // Other partitions may have made their part of it.
             if ticket.mayStandInPart {
@@ -299,12 +267,9 @@ final class TimerHandler: LoopHandler {
         for message in inbox.take() { receive(message) }
         resolveWaiting()
         retryHeld()
-        retryDelegated(now: Clocks.monotonic())
-        stepPeers()
-        beginOpenings()
+        retryForwarded(now: Clocks.monotonic())
         streams.feed()
         stepExports()
-        stepSpreading()
         requestsWereHandled()
     }
 
@@ -337,17 +302,13 @@ final class TimerHandler: LoopHandler {
 
     func streamWritable(_ stream: DetachedStream) {
         if stream.context is ExportStream { return inbox.wake() }
-        if let feed = stream.context as? FeedStream { return feed.step() }
         if let request = stream.context as? ForwardedRequest { return request.streamWritable() }
-        if let export = stream.context as? JoinedExport { return export.streamWritable() }
         if let stream = stream.context as? EventStream { streams.resume(stream) }
     }
 
     func streamClosed(_ stream: DetachedStream) {
         if let export = stream.context as? ExportStream { exports[export.id] = nil }
-        if let feed = stream.context as? FeedStream { feedClosed(feed) }
         if let request = stream.context as? ForwardedRequest { request.clientGone() }
-        if let export = stream.context as? JoinedExport { export.clientGone() }
         if let stream = stream.context as? EventStream { streams.remove(stream) }
     }
 
@@ -359,21 +320,19 @@ final class TimerHandler: LoopHandler {
     func drainBegan() {
         isDraining = true
         streams.drain()
-        for request in delegated.values { request.drain() }
+        for request in forwarded.values { request.drain() }
         for export in exports.values { export.cancel() }
         exports = [:]
     }
 
     var deadline: Int64? {
-        var next = min(streams.nextDeadline ?? .max, ownerless.isEmpty ? .max : nextOwnerTry)
-        if !feeds.isEmpty || !channels.isEmpty { next = min(next, nextPeerLook) }
+        let next = min(streams.nextDeadline ?? .max, ownerless.isEmpty ? .max : nextOwnerTry)
         return next == .max ? nil : next
     }
 
     func deadlineCame(now: Int64) {
         if streams.nextDeadline.map({ now >= $0 }) ?? false { streams.deadlineCame(now) }
-        if !ownerless.isEmpty && now >= nextOwnerTry { retryDelegated(now: now) }
-        if now >= nextPeerLook { lookAtPeers(now: now) }
+        if !ownerless.isEmpty && now >= nextOwnerTry { retryForwarded(now: now) }
     }
 
     func tick(now: Int64) {
@@ -381,8 +340,7 @@ final class TimerHandler: LoopHandler {
         streams.retryReads()
         cutSilentExports(now: now)
         expireWaiting(now: now)
-        tickDelegated(now: now)
-        beginOpenings()
+        tickForwarded(now: now)
         if !held.isEmpty { inbox.wake() }
     }
 }

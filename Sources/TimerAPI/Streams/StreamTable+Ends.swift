@@ -53,13 +53,6 @@ extension StreamTable {
     /// Ends every stream, since their partitions are another process's: their clients go on there.
     func endAll() { for stream in Array(streams.values) { stream.end == nil ? finish(stream) : cut(stream) } }
 
-    /// Ends the streams that are subscribers of timers in partitions that have gone: their clients go on where those are.
-    func endSubscriptions(in hasGone: (Int) -> Bool) {
-        for stream in Array(streams.values) where stream.subscription != nil && stream.partition.map(hasGone) ?? false {
-            stream.end == nil ? finish(stream) : cut(stream)
-        }
-    }
-
     /// How far a stream has come, with its channel or by itself.
     func examined(_ stream: EventStream) -> StreamCursor {
         stream.mode == .inStep ? max(stream.cursor, passed) : stream.cursor

@@ -26,8 +26,6 @@ public final class MembershipLoop: Sendable {
         var membership: Membership
         var calls: [Queue: [DirectoryCall]] = [:]
         var adoptions: [PartitionOwner] = []
-        var preparations: [Int] = []
-        var releases: [Int] = []
         var isStopped = false
 
         mutating func next(_ queue: Queue) -> Work? {
@@ -42,18 +40,13 @@ public final class MembershipLoop: Sendable {
                 switch step {
                 case .call(let call):
                     var queue = call.isUrgent ? Queue.urgent : .ordinary
-                    switch call.request {
-                    case .take, .give: queue = .takes
-                    default: break
-                    }
+                    if case .take = call.request { queue = .takes }
                     calls[queue, default: []].append(call)
                 case .adopt(let owner): adoptions.append(owner)
-                case .prepare(let partition): preparations.append(partition)
-                case .release(let partition): releases.append(partition)
                 // Under the lock, so that an extension never comes after a later revocation.
                 case .extendLease(let end, let promised): lease.extend(until: end, promised: promised)
                 case .revokeLease: lease.revoke()
-                case .drop, .report, .forget, .tell: return true
+                case .drop, .report: return true
                 }
                 return false
             }
@@ -65,7 +58,6 @@ public final class MembershipLoop: Sendable {
     private let host: any PartitionHost
     private let makeDirectory: @Sendable () -> any ClusterDirectory
     private let now: @Sendable () -> ClusterInstant
-    private let messenger: @Sendable (PeerMessage, Int64, ClusterNode) -> Void
     private let threads = Guarded<[Thread]>([])
 
     /// Makes a loop that does nothing yet.
@@ -74,20 +66,16 @@ public final class MembershipLoop: Sendable {
     ///   - membership: fresh.
     ///   - lease: extended and revoked as the membership says.
     ///   - now: the node's clocks; `lease` reads the same boot clock.
-    ///   - messenger: sends a message, which the session given says, to a node, or loses it, and does not wait. What comes from
-    ///     others goes to `heard`.
     ///   - makeDirectory: makes a directory for one thread.
     public init(
         _ membership: Membership, lease: Lease, host: any PartitionHost,
         now: @escaping @Sendable () -> ClusterInstant = ClusterInstant.current,
-        messenger: @escaping @Sendable (PeerMessage, Int64, ClusterNode) -> Void = { _, _, _ in },
         makeDirectory: @escaping @Sendable () -> any ClusterDirectory
     ) {
         state = Guarded(State(membership: membership))
         self.lease = lease
         self.host = host
         self.now = now
-        self.messenger = messenger
         self.makeDirectory = makeDirectory
     }
 
@@ -115,8 +103,6 @@ public final class MembershipLoop: Sendable {
             for _ in 0..<Self.takers {
                 threads.append(Thread(name: "take") { self.runCalls(.takes) })
             }
-            threads.append(Thread(name: "prepare") { self.runPreparations() })
-            threads.append(Thread(name: "release") { self.runReleases() })
             for _ in 0..<max(1, adopters) { threads.append(Thread(name: "adopt") { self.runAdoptions() }) }
         }
     }
@@ -124,17 +110,8 @@ public final class MembershipLoop: Sendable {
     /// An append to a partition was refused, as another node owns it.
     public func fenced(_ partition: Int) { change { $0.fenced(partition, at: $1) } }
 
-    /// The node of another session has said something. Any thread.
-    public func heard(_ message: PeerMessage, from session: Int64) {
-        change { $0.heard(message, from: session, at: $1) }
-    }
-
-    /// The node is to stop soon: it takes nothing more. Where it may give its partitions to other nodes, waits up to `seconds`
-    /// until it has given all.
-    public func drain(seconds: Double) {
-        change { $0.drain(at: $1) }
-        _ = state.wait(nanoseconds: Int64(seconds * 1e9)) { $0.membership.standing.isGivingAll ? nil : () }
-    }
+    /// The node is to stop soon: it takes nothing more, and the others learn so.
+    public func drain() { change { $0.drain(at: $1) } }
 
     /// Drops every partition, ends the session and then the threads. Waits for the directory up to `seconds`; if it does not
     /// answer, the others wait until the node's beats are missed.
@@ -172,13 +149,7 @@ public final class MembershipLoop: Sendable {
                 host.drop(partitions)
                 change { $0.dropped(partitions, at: $1) }
             case .report(let event): host.report(event)
-            case .forget(let partition): host.forget(partition)
-            case .tell(let session, let message):
-                let standing = standing
-                if let node = standing.nodes.first(where: { $0.session == session }) {
-                    messenger(message, standing.session, node)
-                }
-            case .call, .adopt, .prepare, .release, .extendLease, .revokeLease: break
+            case .call, .adopt, .extendLease, .revokeLease: break
             }
         }
     }
@@ -214,32 +185,19 @@ public final class MembershipLoop: Sendable {
     }
 
     private func runAdoptions() {
-        while let owner = next({ $0.adoptions.isEmpty ? nil : $0.adoptions.removeFirst() }) {
+        while let owner = nextAdoption() {
             var failure: StoreError?
             do throws(StoreError) { try host.adopt(owner) } catch { failure = error }
             change { [failure] in $0.adopted(owner, failure, at: $1) }
         }
     }
 
-    private func runReleases() {
-        while let partition = next({ $0.releases.isEmpty ? nil : $0.releases.removeFirst() }) {
-            let clock = host.release(partition)
-            change { $0.released(partition, promised: clock, at: $1) }
+    /// Waits for a partition to adopt; nil once the loop is stopped.
+    private func nextAdoption() -> PartitionOwner? {
+        state.wait { state in
+            if state.isStopped { return .some(nil) }
+            return state.adoptions.isEmpty ? nil : .some(state.adoptions.removeFirst())
         }
-    }
-
-    private func runPreparations() {
-        while let partition = next({ $0.preparations.isEmpty ? nil : $0.preparations.removeFirst() }) {
-            var rows = 0
-            var failure: StoreError?
-            do throws(StoreError) { rows = try host.prepare(partition) } catch { failure = error }
-            change { [rows, failure] in $0.prepared(partition, rows: rows, failure, at: $1) }
-        }
-    }
-
-    /// Waits for what `take` takes; nil once the loop is stopped.
-    private func next<Taken>(_ take: (inout State) -> Taken?) -> Taken? {
-        state.wait { $0.isStopped ? .some(nil) : take(&$0).map { .some($0) } }
     }
 }
 

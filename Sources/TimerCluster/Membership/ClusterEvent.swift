@@ -8,8 +8,6 @@ public enum ClusterEvent: Sendable, Equatable {
     case standsBy(owner: String)
     /// The node has taken partitions.
     case took([Int])
-    /// The node has given partitions to others.
-    case gave([Int])
     /// Partitions were taken from the node.
     case fenced([Int])
     /// A partition of the node can't be opened; it is tried again.

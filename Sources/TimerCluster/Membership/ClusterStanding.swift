@@ -21,13 +21,16 @@ public struct ClusterStanding: Sendable, Equatable {
     /// How many partitions were taken from the node.
     public var fenced = 0
 
-    /// How many partitions the node has given to others.
-    public var gives = 0
-    /// Whether the node is to stop and still has partitions that it can give to others.
-    public var isGivingAll = false
-
     /// A node without a session that counts.
     public init(session: Int64) { self.session = session }
+
+    /// The session that is to own all partitions: the live owner of the first one, else the node whose URL comes first. Nodes
+    /// that leave are passed over; nil where no other is left.
+    public var plannedOwner: Int64? {
+        let staying = nodes.filter { !$0.isLeaving }
+        let owner = owners.first.flatMap { first in staying.first { $0.session == first.session } }
+        return (owner ?? staying.min { ($0.url, $0.session) < ($1.url, $1.session) })?.session
+    }
 
     /// The live node that owns a partition; nil where it is not known or has none.
     public func owner(of partition: Int) -> ClusterNode? {

@@ -47,7 +47,6 @@ extension Membership {
             let leaves = isOthersRight
             if !isSkewReported || leaves && !isSkewed { steps.append(.report(.skewed(skew, leaves: leaves))) }
             isSkewReported = true
-            if leaves && !isSkewed { skewedAt = now.boottime }
             isSkewed = leaves
         } else if distance <= MembershipTiming.skewGone {
             let isAlike = abs(skew) > MembershipTiming.skew

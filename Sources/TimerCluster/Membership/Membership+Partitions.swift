@@ -1,23 +1,11 @@
 import TimerLog
 
-/// What the plan of ownership was made of.
-struct PlanKey: Sendable, Equatable {
-    var nodes: [ClusterNode]
-    var firstOwner: Int64?
-
-    init(nodes: [ClusterNode], firstOwner: Int64?) {
-        // Beats and skews change all the time, and the plan rests on neither.
-        self.nodes = nodes.map { node in
-            ClusterNode(
-                session: node.session, url: node.url, reads: 0, speaks: node.speaks, isLeaving: node.isLeaving)
-        }
-        self.firstOwner = firstOwner
-    }
-}
-
 /// The partitions: who owns them, which to take, which to drop.
 extension Membership {
-    /// Brings what the node holds in line with the map of owners and the plan.
+    /// Whether the node takes nothing: it is to stop soon, or its calendar is off.
+    var isLeaving: Bool { isDraining || isSkewed }
+
+    /// Brings what the node holds in line with the map of owners.
     mutating func reconcile(at now: ClusterInstant) {
         guard phase == .member, standing.isMember else { return }
         reconciledAt = now.boottime
@@ -27,13 +15,11 @@ extension Membership {
         }
         dropLost()
         tellOwner()
-        if let reason = reasonToGiveUp(at: now) {
+        if let reason = reasonToGiveUp() {
             steps.append(.report(.sessionGivenUp(session: session, reason: reason)))
             endSession(.departing(isLast: false), at: now)
             return
         }
-        forgetOldPreparations(at: now)
-        handOver(at: now)
         guard !isLeaving, leaseEnd > now.boottime, !hasPaused else { return }
         adoptTaken(at: now)
         takeOver(at: now)
@@ -71,7 +57,6 @@ extension Membership {
                 standing.owners[partition] = PartitionOwner(
                     partition: partition, epoch: barrier.epoch, session: session)
                 confirmed.insert(partition)
-                promisedBefore[partition] = nil
                 changedWhileRead.insert(partition)
                 toAdopt[partition] = now.boottime
             }
@@ -89,7 +74,6 @@ extension Membership {
 
     /// Takes `partitions` out of what is served: another node has them.
     mutating func lose(_ partitions: [Int]) {
-        for partition in partitions { gives[partition] = nil }
         held.subtract(partitions)
         confirmed.subtract(partitions)
         standing.fenced += partitions.count
@@ -119,23 +103,21 @@ extension Membership {
             standsBy = nil
             return
         }
-        guard standsBy != owner.session, currentPlan().isOneOwner else { return }
+        guard standsBy != owner.session else { return }
         standsBy = owner.session
         steps.append(.report(.standsBy(owner: owner.url)))
     }
 
     /// Why the session must end, if it must.
-    private mutating func reasonToGiveUp(at now: ClusterInstant) -> String? {
+    private func reasonToGiveUp() -> String? {
         let owners = standing.owners
-        let isGiving = mayGive && now.boottime - skewedAt < MembershipTiming.skewPatience
-        if isSkewed, !isGiving, owners.contains(where: { $0.session == session }) {
+        if isSkewed && owners.contains(where: { $0.session == session }) {
             return "the clock of this node is off"
         }
         if fencedPartitions.contains(where: { owners[$0].session == session }) {
             return "appends to partitions of this node are refused"
         }
-        let ownsOthers = owners.dropFirst().contains { $0.session == session }
-        if ownsOthers && owners[0].session != session && currentPlan().isOneOwner {
+        if owners[0].session != session && owners.contains(where: { $0.session == session }) {
             return "one node is to own all partitions, and another has the first"
         }
         return nil
@@ -145,39 +127,27 @@ extension Membership {
         for (partition, time) in toAdopt.sorted(by: { $0.key < $1.key })
         where time <= now.boottime && adopting[partition] == nil {
             toAdopt[partition] = nil
-            preparations[partition] = nil
             adopting[partition] = session
             steps.append(.adopt(standing.owners[partition]))
         }
     }
 
     private mutating func takeOver(at now: ClusterInstant) {
-        let plan = currentPlan()
         let live = Set(standing.nodes.map(\.session))
-        let isFirst = plan.isOneOwner && !(standing.owners[0].session == session && confirmed.contains(0))
+        let isPlanned = standing.plannedOwner == session
         for owner in standing.owners where taking.count < MembershipTiming.takesAtOnce {
             let partition = owner.partition
-            if isFirst && partition > 0 { return }
+            if partition > 0 && !confirmed.contains(0) { return }
             // A partition that is this session's without its knowing is taken once more: then its log is certain.
             let isWanted =
                 owner.session == session
-                ? !confirmed.contains(partition) : !live.contains(owner.session) && plan.sessions[partition] == session
-            guard isWanted, gives[partition] == nil, !taking.contains(partition), !unblocking.contains(owner.session)
-            else { continue }
+                ? !confirmed.contains(partition) : !live.contains(owner.session) && isPlanned
+            guard isWanted, !taking.contains(partition), !unblocking.contains(owner.session) else { continue }
             taking.insert(partition)
             let order = TakeOrder(
                 partition: partition, epoch: owner.epoch, from: owner.session, session: session,
-                clock: max(CalendarPosition.at(realtime: now.realtime), promisedBefore[partition] ?? 0))
+                clock: CalendarPosition.at(realtime: now.realtime))
             call(.take(order), at: now)
         }
-    }
-
-    mutating func currentPlan() -> OwnershipPlan {
-        let key = PlanKey(nodes: standing.nodes, firstOwner: standing.owners.first?.session)
-        if let plan, plan.key == key { return plan.plan }
-        let made = OwnershipPlan(nodes: standing.nodes, firstOwner: key.firstOwner, partitions: partitionCount)
-        if made != plan?.plan { planChangedAt = reconciledAt }
-        plan = (key, made)
-        return made
     }
 }

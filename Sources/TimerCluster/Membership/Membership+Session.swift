@@ -14,7 +14,7 @@ extension Membership {
                 .join(
                     ClusterNode(
                         session: session, url: profile.url, peer: profile.peer, reads: profile.reads,
-                        speaks: profile.speaks, skew: standing.skew, isLeaving: isLeaving)), at: now)
+                        skew: standing.skew, isLeaving: isLeaving)), at: now)
         case .member:
             lastPromise = max(lastPromise, CalendarPosition.at(realtime: now.realtime + MembershipTiming.promise))
             call(
@@ -78,13 +78,8 @@ extension Membership {
         leaseEnd = .min
         (isLeaseShown, hasLostLease) = (false, false)
         steps.append(.revokeLease)
-        drop(Array(held) + gives.filter { !$0.value.isServing }.keys)
+        drop(Array(held))
         held = []
-        for partition in preparations.keys.sorted() { forget(partition) }
-        gives = [:]
-        justGave = []
-        giveAfter = [:]
-        promisedBefore = [:]
         standing.isMember = false
         lastPromise = 0
         taking = []

@@ -45,8 +45,6 @@ public struct Membership: Sendable {
     var isDraining = false
     /// The calendar is off, and the others are right.
     var isSkewed = false
-    /// Since when.
-    var skewedAt: Int64 = 0
     var isSkewReported = false
 
     // What is known of others.
@@ -69,9 +67,6 @@ public struct Membership: Sendable {
     var doubts = 1
     var doubtsRead = 0
     var doubtsAsked = 0
-    var plan: (key: PlanKey, plan: OwnershipPlan)?
-    /// Since when the plan has named the same owners.
-    var planChangedAt: Int64 = .min
 
     // Partitions.
     var taking: Set<Int> = []
@@ -85,17 +80,6 @@ public struct Membership: Sendable {
     var adopting: [Int: Int64] = [:]
     var held: Set<Int> = []
     var dropsUnderWay = 0
-    /// Partitions that the node is giving.
-    var gives: [Int: Give] = [:]
-    /// Partitions that the host is about to stop serving.
-    var releasing: Set<Int> = []
-    var justGave: [Int] = []
-    /// When partitions may be given again whose targets were not ready in time.
-    var giveAfter: [Int: Int64] = [:]
-    /// What was promised of partitions that the node takes back: they begin behind it.
-    var promisedBefore: [Int: Int64] = [:]
-    /// Partitions whose logs the node reads, as others mean to give them.
-    var preparations: [Int: Preparation] = [:]
     /// Partitions whose appends were fenced.
     var fencedPartitions: Set<Int> = []
     var pausedUntil: Int64 = .min
@@ -131,7 +115,6 @@ public struct Membership: Sendable {
         if isLeaseShown { next = min(next, leaseEnd) }
         guard phase == .member else { return next }
         if hasPaused { next = min(next, pausedUntil) }
-        next = min(next, nextAsk)
         // What is due and was not done waits for an answer, not for time.
         return toAdopt.values.reduce(next) { $1 > reconciledAt ? min($0, $1) : $0 }
     }
@@ -144,12 +127,11 @@ public struct Membership: Sendable {
         } else if toAdopt.values.contains(where: { $0 > reconciledAt && $0 <= now.boottime }) {
             reconcile(at: now)
         }
-        if phase == .member { askTargets(at: now) }
         return finish(at: now)
     }
 
     /// Whether the host is still busy with partitions of an old session.
-    var hasHostWork: Bool { dropsUnderWay > 0 || !adopting.isEmpty || !releasing.isEmpty }
+    var hasHostWork: Bool { dropsUnderWay > 0 || !adopting.isEmpty }
 
     /// The directory has answered a call.
     public mutating func answered(
@@ -236,12 +218,7 @@ public struct Membership: Sendable {
             steps.append(.report(.took(justTook.sorted())))
             justTook = []
         }
-        if gives.isEmpty && !justGave.isEmpty {
-            steps.append(.report(.gave(justGave.sorted())))
-            justGave = []
-        }
         standing.servedCount = held.count
-        standing.isGivingAll = phase == .member && isDraining && mayGive && !(held.isEmpty && gives.isEmpty)
         defer { steps = [] }
         return steps
     }
@@ -260,7 +237,6 @@ public struct Membership: Sendable {
             isUnreachable = true
         case (.readOwners, let answer): tookOwners(answer, at: now)
         case (.take(let order), let answer): tookOutcome(answer, of: order, at: now)
-        case (.give(let order), let answer): gave(answer, order, at: now)
         case (.end(let node), let answer): endAnswered(node, answer, at: now)
         case (.endConnections(let session), let answer):
             if case .count(let count) = answer, count > 0 {

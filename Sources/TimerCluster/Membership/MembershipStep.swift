@@ -13,16 +13,6 @@ public enum MembershipStep: Sendable, Equatable {
     case adopt(PartitionOwner)
     /// Stop serving the partitions at once; then tell `Membership.dropped`.
     case drop([Int])
-    /// Read the log of a partition that another node means to give, or what has come since it was read; the outcome goes to
-    /// `Membership.prepared`. One call for a partition at a time.
-    case prepare(Int)
-    /// Throw away what was read of the log of a partition, and end the reading.
-    case forget(Int)
-    /// Stop serving a partition that is to be given, and commit what it has; then tell `Membership.released`. Until it is
-    /// adopted again or dropped, it is in hand-over: its requests may wait.
-    case release(Int)
-    /// Say something to the node of another session. It may get lost.
-    case tell(Int64, PeerMessage)
     /// Tell the operator.
     case report(ClusterEvent)
 }

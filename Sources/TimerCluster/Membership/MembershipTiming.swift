@@ -29,27 +29,4 @@ public enum MembershipTiming {
     public static let forgetInterval: Int64 = 600_000_000_000
     /// Most take-overs that one node has under way.
     public static let takesAtOnce = 16
-    /// For how long the plan stays the same until an owner follows it by giving.
-    public static let planSettles: Int64 = 5_000_000_000
-    /// Most partitions that one node is giving.
-    public static let givesAtOnce = 4
-    /// From one question how far the target is to the next.
-    public static let askInterval: Int64 = 200_000_000
-    /// The owner stops serving once the target has found fewer rows than this in its last reading, so that what is left to read
-    /// takes milliseconds.
-    public static let rowsBehind = 100
-    /// The age of the question that the target answers so, at most: more rows may have come since.
-    public static let preparedAge: Int64 = 1_000_000_000
-    /// How long a target may take to read a log.
-    public static let giveTimeout: Int64 = 60_000_000_000
-    /// Until a partition is given again whose target was not ready in time.
-    public static let givePause: Int64 = 10_000_000_000
-    /// How many times the directory is asked to give a partition, before its owner takes it back.
-    public static let giveTries = 3
-    /// Most logs that one node reads for others to give.
-    public static let preparationsAtOnce = 8
-    /// How long what was read of a log is kept without a question.
-    public static let preparationMemory: Int64 = 10_000_000_000
-    /// How long a node whose calendar is off may take to give its partitions; then its session ends.
-    public static let skewPatience: Int64 = 30_000_000_000
 }

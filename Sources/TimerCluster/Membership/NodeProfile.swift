@@ -6,14 +6,11 @@ public struct NodeProfile: Sendable, Equatable {
     public var peer: String
     /// The newest row format that it reads.
     public var reads: Int
-    /// The version of what nodes say to each other; 0 where it can't be forwarded to.
-    public var speaks: Int
 
     /// Makes a profile; see the members.
-    public init(url: String, peer: String = "", reads: Int, speaks: Int) {
+    public init(url: String, peer: String = "", reads: Int) {
         self.url = url
         self.peer = peer
         self.reads = reads
-        self.speaks = speaks
     }
 }

@@ -4,14 +4,12 @@ public struct ClusterNode: Sendable, Equatable {
     public var session: Int64
     /// How many beats of the session the directory has counted.
     public var beat: Int64
-    /// Where it can be reached; the plan of ownership rests on it, so a restart keeps its partitions.
+    /// Where it can be reached.
     public var url: String
     /// Where it takes requests that other nodes forward, as `host:port`; empty where it takes none.
     public var peer: String
     /// The newest row format that it reads.
     public var reads: Int
-    /// The version of what nodes say to each other; 0 where it can't be forwarded to.
-    public var speaks: Int
     /// How far its calendar is ahead of the directory's, in nanoseconds; nil until it has measured that.
     public var skew: Int64?
     /// Whether it is to get no partitions.
@@ -19,15 +17,14 @@ public struct ClusterNode: Sendable, Equatable {
 
     /// Makes a node; see the members.
     public init(
-        session: Int64, beat: Int64 = 0, url: String, peer: String = "", reads: Int, speaks: Int,
-        skew: Int64? = nil, isLeaving: Bool = false
+        session: Int64, beat: Int64 = 0, url: String, peer: String = "", reads: Int, skew: Int64? = nil,
+        isLeaving: Bool = false
     ) {
         self.session = session
         self.beat = beat
         self.url = url
         self.peer = peer
         self.reads = reads
-        self.speaks = speaks
         self.skew = skew
         self.isLeaving = isLeaving
     }

@@ -18,11 +18,6 @@ public final class MemoryLogStore: LogStore {
         isOpen = Guarded(false)
     }
 
-    /// A reader of `log`, whichever session owns it.
-    static func reader(of log: MemoryLog) -> any LogReader {
-        Reader(MemoryLogStore(log, session: -1), needsOpen: false)
-    }
-
     /// Opens; throws `fenced` where another session owns the log.
     public func open() throws(StoreError) -> StoreHead {
         let head = try log.state.withLock { state throws(StoreError) in
@@ -76,10 +71,7 @@ public final class MemoryLogStore: LogStore {
     }
 
     /// Makes a reader.
-    public func makeReader() throws(StoreError) -> any LogReader { Reader(self, needsOpen: true) }
-
-    /// Makes a reader that reads whether the store is open or not.
-    public func makeFollower() throws(StoreError) -> any LogReader { Reader(self, needsOpen: false) }
+    public func makeReader() throws(StoreError) -> any LogReader { Reader(self) }
 
     /// Runs `body` with the log's state if the store is open and the log its session's.
     private func owned<Result>(
@@ -103,8 +95,8 @@ public final class MemoryLogStore: LogStore {
     }
 
     /// Up to a bounded number of rows from the one that holds `position`, or the first after it.
-    fileprivate func fetch(from position: Int64, needsOpen: Bool) throws(StoreError) -> [LogRow] {
-        guard !needsOpen || isOpen.withLock({ $0 }) else { throw Self.notOpen }
+    fileprivate func fetch(from position: Int64) throws(StoreError) -> [LogRow] {
+        guard isOpen.withLock({ $0 }) else { throw Self.notOpen }
         return log.state.withLock { state in
             var low = 0
             var high = state.rows.count
@@ -120,17 +112,13 @@ public final class MemoryLogStore: LogStore {
 
     private final class Reader: LogReader {
         private let store: MemoryLogStore
-        private let needsOpen: Bool
 
-        init(_ store: MemoryLogStore, needsOpen: Bool) {
-            self.store = store
-            self.needsOpen = needsOpen
-        }
+        init(_ store: MemoryLogStore) { self.store = store }
 
         func read(from position: Int64, _ body: (LogRow) -> Bool) throws(StoreError) {
             var next = position
             while true {
-                let batch = try store.fetch(from: next, needsOpen: needsOpen)
+                let batch = try store.fetch(from: next)
                 for row in batch {
                     guard body(row), row.last < .max else { return }
                     next = row.last + 1
@@ -140,7 +128,7 @@ public final class MemoryLogStore: LogStore {
         }
 
         func row(holding position: Int64) throws(StoreError) -> LogRow? {
-            try store.fetch(from: position, needsOpen: needsOpen).first { $0.first <= position }
+            try store.fetch(from: position).first { $0.first <= position }
         }
     }
 }

@@ -29,9 +29,6 @@ public final class MemoryLogVolume: LogVolume {
     /// The log of a partition.
     public func store(_ partition: Int) -> any LogStore { stores[partition] }
 
-    /// A reader of a partition's log, whoever owns it.
-    public func makeReader(_ partition: Int) -> any LogReader { MemoryLogStore.reader(of: logs[partition]) }
-
     /// Keeps the rows.
     public func append(_ appends: [PartitionAppend]) -> [AppendOutcome] {
         appends.map { stores[$0.partition].append($0.rows, expecting: $0.expecting, epoch: $0.epoch) }

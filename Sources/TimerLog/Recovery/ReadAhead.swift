@@ -4,18 +4,15 @@ extension LogStore {
     /// Hands every row to `body`, in order, while a thread of its own reads and decodes the next ones.
     ///
     /// - Parameters:
-    ///   - position: as `LogReader.read`.
-    ///   - follows: the store need not be open: see `makeFollower`.
     ///   - moved: called now and then on the way, with the next few rows at the latest.
     /// - Throws: what `body` throws, at once; what reading throws, after the rows read before.
     public func readAhead(
-        from position: Int64 = 0, follows: Bool = false, moved: () -> Void = {},
-        _ body: (DecodedRow) throws(StoreError) -> Void
+        moved: () -> Void = {}, _ body: (DecodedRow) throws(StoreError) -> Void
     ) throws(StoreError) {
         let queue = RowQueue()
         let thread = Thread(name: "read ahead") {
             do throws(StoreError) {
-                try queue.fill(from: position, of: follows ? try self.makeFollower() : try self.makeReader())
+                try queue.fill(from: try self.makeReader())
                 queue.end(nil)
             } catch {
                 queue.end(error)
@@ -51,12 +48,12 @@ private final class RowQueue: Sendable {
     private let state = Guarded(State())
 
     /// Reads and decodes rows until none is left, or until `stop`.
-    func fill(from position: Int64, of reader: any LogReader) throws(StoreError) {
+    func fill(from reader: any LogReader) throws(StoreError) {
         var portion: [DecodedRow] = []
         var (bytes, records) = (0, 0)
         // Rows that were read before a failure are handed over before it.
         defer { _ = add(portion) }
-        try reader.read(from: position) { row in
+        try reader.read(from: 0) { row in
             let decoded = DecodedRow(row)
             portion.append(decoded)
             bytes += row.data.count

@@ -19,15 +19,8 @@ public protocol LogStore: AnyObject, Sendable {
     func replace(with rows: [LogRow]) throws(StoreError)
     /// Makes a reader that sees what is committed at each of its calls. Any thread may call.
     func makeReader() throws(StoreError) -> any LogReader
-    /// Makes a reader of a log that another process writes: the store need not be open. Any thread may call.
-    func makeFollower() throws(StoreError) -> any LogReader
     /// Bytes on the device, everything included.
     func bytesOnDisk() -> Int
     /// Closes every connection; `open` may follow.
     func close()
-}
-
-extension LogStore {
-    /// One process alone writes: a reader of the open store.
-    public func makeFollower() throws(StoreError) -> any LogReader { try makeReader() }
 }

@@ -16,8 +16,6 @@ public protocol LogVolume: AnyObject, Sendable {
     /// to these partitions meanwhile. A storage of several writers may begin a new epoch for it, with a row of its own between
     /// the log's end and the positions of the rows: there is room for `PartitionLayout.settlements` of them.
     func settle(_ appends: [PartitionAppend]) -> [Settlement]
-    /// Makes a reader of a partition's log, whoever owns it.
-    func makeReader(_ partition: Int) throws(StoreError) -> any LogReader
     /// The rows of several logs from the one on that holds a position, or comes behind it: of each about so many bytes, but one
     /// row at least. Nil where each log is best read by itself.
     func portions(from starts: [(partition: Int, position: Int64)], bytes: Int) throws(StoreError) -> [LogPortion]?
@@ -30,9 +28,6 @@ public protocol LogVolume: AnyObject, Sendable {
 extension LogVolume {
     /// One process alone writes.
     public var isShared: Bool { false }
-
-    /// A log is read through its own store.
-    public func makeReader(_ partition: Int) throws(StoreError) -> any LogReader { try store(partition).makeReader() }
 
     /// To read one log costs no more than its rows.
     public func portions(

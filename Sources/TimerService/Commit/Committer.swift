@@ -22,13 +22,11 @@ final class Committer: Worker, @unchecked Sendable {
     /// Partitions with something to do at some time whether the bell rings or not: rows to sync, rows to delete, storage
     /// to recover.
     private var active: Set<Int> = []
-    /// Partitions whose storage fails and that are not tried any more, as the service stops.
+    /// Partitions whose storage fails and is not tried any more, as the service stops.
     private var givenUp: Set<Int> = []
     /// Partitions that were listed when the committer looked last.
     private var listed: [Int] = []
     private var gathering = Gathering()
-    /// What becomes of the partitions that are given up.
-    private let retirement = Retirement()
     /// Empty buffers for the next batch.
     private var spare = ReadyBatch()
     private var release = MemoryRelease()
@@ -79,20 +77,7 @@ final class Committer: Worker, @unchecked Sendable {
                 bell.pause(nanoseconds: min(nanoseconds, Self.longestGathering))
             }
         }
-        retirement.end()
     }
-
-    /// Commits what the partition has, which takes no more changes, and does nothing more for it. Returns once that is so, or
-    /// once `run` has ended; where its storage fails, what is not on disk is given up. Others are served meanwhile. Any thread,
-    /// while `run` goes on.
-    func retire(_ partition: Partition) {
-        partition.leave()
-        partition.callCommitter()
-        retirement.wait(for: partition)
-    }
-
-    /// Has `retire` wait no longer for partitions that have ended. Any thread.
-    func noteEnded() { retirement.note() }
 
     /// Whether a step would find something to do.
     var hasWork: Bool {
@@ -106,29 +91,23 @@ final class Committer: Worker, @unchecked Sendable {
 
     /// Whether storage fails of a partition that is still tried.
     var isRecovering: Bool {
-        owned.value.all.contains { !$0.recovery.isWorking && !givenUp.contains($0.number) }
+        owned.value.all.contains { !$0.recovery.isWorking && !$0.hasEnded && !givenUp.contains($0.number) }
     }
 
     /// Waits for work and does it. Returns false when there will be none any more.
     func step() -> Bool {
         rest()
         gather()
-        if owned.refresh() { forgetMissing() }
+        if owned.refresh() { active = active.filter { owned.value[$0] != nil } }
         let isStopping = bell.isStopping
         let now = Clocks.monotonic()
         let due = takeDue(isStopping: isStopping)
         commit(due, at: now, isStopping: isStopping)
         if volume.isShared { retry(due, at: now) }
         for partition in due where !partition.hasEnded {
-            let isLast = isStopping || partition.isLeaving
-            if !isLast { partition.trimLog() }
+            if !isStopping { partition.trimLog() }
             recover(partition, at: now, isStopping: isStopping)
-            if partition.isFenced {
-                end(partition)
-                continue
-            }
-            note(partition)
-            if isLast && !isStopping && !isUnfinished(partition) { forget(partition) }
+            if partition.isFenced { end(partition) } else { note(partition) }
         }
         return !isStopping || owned.value.all.contains(where: isUnfinished)
     }
@@ -145,21 +124,6 @@ final class Committer: Worker, @unchecked Sendable {
     private func working(_ number: Int) -> Partition? {
         guard !givenUp.contains(number), let partition = owned.value[number], !partition.hasEnded else { return nil }
         return partition
-    }
-
-    /// Does nothing more for a partition.
-    private func forget(_ partition: Partition) {
-        active.remove(partition.number)
-        givenUp.insert(partition.number)
-        partition.retire()
-        retirement.note()
-    }
-
-    /// Forgets the partitions that are not here any more, so that they may come again.
-    private func forgetMissing() {
-        active = active.filter { owned.value[$0] != nil }
-        // One that has come again may be about to go again.
-        givenUp = givenUp.filter { owned.value[$0]?.isRetired ?? false }
     }
 
     /// Whether records of a partition are still to be committed before the end. Rows that are to be deleted are not: the
@@ -186,8 +150,7 @@ final class Committer: Worker, @unchecked Sendable {
         var appending: [Partition] = []
         for partition in due {
             let ready = partition.ready(
-                at: now, isStopping: isStopping || partition.isLeaving, spare: &spare,
-                among: owned.value.all.count)
+                at: now, isStopping: isStopping, spare: &spare, among: owned.value.all.count)
             requests += ready.requests
             guard let append = ready.append else { continue }
             appends.append(append)
@@ -268,10 +231,10 @@ final class Committer: Worker, @unchecked Sendable {
     /// Between two looks whether the lease was renewed, in nanoseconds.
     private static let leasePause: Int64 = 2_000_000
 
-    /// Gives up a partition that another process has taken.
+    /// Ends a partition that another process has taken.
     private func end(_ partition: Partition) {
         partition.end()
-        forget(partition)
+        active.remove(partition.number)
         partition.report(.fenced(partition: partition.number))
         onFenced(partition.number)
     }
@@ -279,9 +242,8 @@ final class Committer: Worker, @unchecked Sendable {
     private func recover(_ partition: Partition, at now: Int64, isStopping: Bool) {
         guard !partition.recovery.isWorking else { return }
         if partition.isHeld { return }
-        let isLast = isStopping || partition.isLeaving
-        if isLast && partition.isShared && partition.recovery.isPausing { return partition.end() }
-        if isLast && partition.recovery.isPausing {
+        if isStopping && partition.isShared && partition.recovery.isPausing { return partition.end() }
+        if isStopping && partition.recovery.isPausing {
             // What was shown is tried once more before a stop gives it up.
             guard case .append = partition.recovery.task else { return giveUp(partition) }
             partition.pausedUntil = now
@@ -291,7 +253,7 @@ final class Committer: Worker, @unchecked Sendable {
             worker.wait(for: partition)
             partition.recover(at: now, pause: retryPause, worker)
         }
-        if isLast && partition.recovery.isPausing { giveUp(partition) }
+        if isStopping && partition.recovery.isPausing { giveUp(partition) }
     }
 
     private func giveUp(_ partition: Partition) { givenUp.insert(partition.number) }

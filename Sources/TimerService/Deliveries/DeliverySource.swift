@@ -51,7 +51,7 @@ final class DeliverySource {
 
     /// Whether no attempt may begin: an outcome that can't be recorded now would be sent again, and of a partition that is
     /// given up none can be.
-    var isBlocked: Bool { !ends.isEmpty || isHeld || partition.isLeaving }
+    var isBlocked: Bool { !ends.isEmpty || isHeld || partition.hasEnded }
 
     /// Whether something is to be tried again after a pause.
     var isWaiting: Bool { !ends.isEmpty || isHeld }

@@ -13,7 +13,7 @@ extension Engine {
         if promised.load(ordering: .acquiring) >= position { return position }
         return lock.withLock {
             var through = max(promised.load(ordering: .relaxed), settledHead)
-            if through < position && isSettled && !batch.isSealed {
+            if through < position && isSettled {
                 let now = PositionClock.position(at: instant())
                 // Up to the clock in any case: the next record would be above it all the same.
                 let wanted = max(now, min(position, now + Self.promiseLead))
@@ -22,16 +22,6 @@ extension Engine {
             }
             promised.store(through, ordering: .releasing)
             return min(position, through)
-        }
-    }
-
-    /// Promises nothing more, for good: the partition is to be another process's. Nothing changes any more.
-    ///
-    /// - Returns: position beyond which nothing was promised, nor given to a record: the next owner begins behind it.
-    func seal() -> Int64 {
-        lock.withLock {
-            isStopping = true
-            return max(batch.seal(), settledHead, promised.load(ordering: .relaxed))
         }
     }
 

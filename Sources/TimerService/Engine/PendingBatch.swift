@@ -23,8 +23,6 @@ struct PendingBatch {
     var head: Int64 = 0
     /// The newest position given out in this process.
     private(set) var givenOut: Int64 = 0
-    /// Whether no further position is given or promised.
-    private(set) var isSealed = false
     /// Requests that the batch is to answer.
     var requests = 0
 
@@ -106,7 +104,6 @@ struct PendingBatch {
     /// Goes on at `position` or later. The records of a batch stand a stride apart, so it is empty.
     mutating func skip(to position: Int64) {
         // A position given is at most the greatest that a partition may have.
-        if isSealed { return }
         if position > next { next = place.position(atOrAfter: position) }
     }
 
@@ -119,14 +116,6 @@ struct PendingBatch {
     mutating func watermark(atMost goal: Int64) -> Int64 {
         if isEmpty && kickCount == 0 { skip(to: goal + 1) }
         return min(goal, next - 1)
-    }
-
-    /// Gives and promises nothing from now on.
-    ///
-    /// - Returns: position beyond which nothing was given or promised.
-    mutating func seal() -> Int64 {
-        isSealed = true
-        return max(next - 1, givenOut)
     }
 
     /// How many strides lie between two positions of the partition; 0 where there is no earlier one.

@@ -2,24 +2,17 @@ import Platform
 import Synchronization
 public import TimerLog
 
-/// The newest rows of all partitions, in the order of ids, for streams: of those that this process owns, and of others as
-/// their owners tell.
+/// The newest rows of all partitions, in the order of ids, for streams.
 ///
 /// A row is shown once no partition can have an earlier record: each has shown a later one, or promised that none comes. So
-/// an id alone says how far a stream has come, here and at any other process. The log of one partition is shown as its hub
-/// has it.
+/// an id alone says how far a stream has come, here and at the next owner. The log of one partition is shown as its hub has
+/// it.
 public final class EventFeed: Sendable {
     /// How positions lie.
     let layout: PartitionLayout
     /// The hub of a log that is not divided.
     private let hub: EventHub?
     private let all: @Sendable () -> [any EventSource]
-    /// The partition with a number, though others may not be known.
-    private let find: @Sendable (Int) -> (any EventSource)?
-    /// Whether other processes own partitions: what they have newest is not known at once.
-    private let followsOthers: Bool
-    /// Position up to which somebody wants to be shown everything, whether or not a record stands there.
-    private let wanted = Atomic<Int64>(0)
     private let observers = Guarded<[@Sendable () -> Void]>([])
     private let count = Atomic<UInt64>(0)
 
@@ -34,41 +27,16 @@ public final class EventFeed: Sendable {
         }
     }
 
-    /// A feed of all partitions: those in `partitions`, and the others as `remotes` has them. Nothing is shown while nothing is
-    /// known of one of them.
-    convenience init(_ partitions: Published<PartitionMap>, _ remotes: RemotePartitions) {
-        self.init(
-            partitions.value.layout, followsOthers: true, find: { partitions.value[$0] ?? remotes[$0] }
-        ) {
-            let owned = partitions.value
-            return owned.isWhole ? owned.all : remotes.completing { owned[$0] }
-        }
-        for source in partitions.value.all { follow(source) }
-        for source in remotes.all { follow(source) }
-    }
-
     /// A feed of what `all` returns, by rising numbers.
-    convenience init(_ layout: PartitionLayout, _ all: @escaping @Sendable () -> [any EventSource]) {
-        self.init(layout, followsOthers: false, all)
+    init(_ layout: PartitionLayout, _ all: @escaping @Sendable () -> [any EventSource]) {
+        self.layout = layout
+        self.all = all
+        hub = layout == .single ? all().first?.hub : nil
         if hub == nil { for source in all() { follow(source) } }
     }
 
-    /// - Parameters:
-    ///   - followsOthers: other processes own partitions.
-    ///   - find: the partition with a number; nil: as `all` has it.
-    init(
-        _ layout: PartitionLayout, followsOthers: Bool, find: (@Sendable (Int) -> (any EventSource)?)? = nil,
-        _ all: @escaping @Sendable () -> [any EventSource]
-    ) {
-        self.layout = layout
-        self.all = all
-        self.find = find ?? { number in all().first { $0.number == number } }
-        self.followsOthers = followsOthers
-        hub = layout == .single ? all().first?.hub : nil
-    }
-
     /// Passes on what the hub of `source`, one of several partitions, tells its observers. Once for each partition that
-    /// comes to this process, and for each that it begins to follow.
+    /// comes to this process.
     func follow(_ source: any EventSource) {
         source.hub.observe { [weak self] in self?.notify() }
     }
@@ -92,7 +60,7 @@ public final class EventFeed: Sendable {
     func owner(ofPosition position: Int64) -> (any EventSource)? { source(layout.partition(ofPosition: position)) }
 
     /// The partition with a number; nil where it can't be read.
-    func source(_ number: Int) -> (any EventSource)? { only ?? find(number) }
+    func source(_ number: Int) -> (any EventSource)? { only ?? all().first { $0.number == number } }
 
     /// Calls `observer` after each publication, and whenever waiting answers may have been resolved. Any thread.
     public func observe(_ observer: @escaping @Sendable () -> Void) {
@@ -105,38 +73,14 @@ public final class EventFeed: Sendable {
     /// The newest position that was published.
     public var newest: Int64 { hub?.head ?? Self.newest(of: all()) }
 
-    /// Position up to which events of some partition are no longer kept; where all are kept, the one before the first.
-    var horizon: Int64 {
-        let sources = all()
-        let deleted = sources.reduce(0) { max($0, $1.horizon) }
-        return deleted > 0 ? deleted : max(1, sources.reduce(Int64.max) { min($0, $1.oldestAtStart) }) - 1
-    }
-
-    /// Position up to which everything has to be shown so that nothing is missing that was answered before: the newest known, and
-    /// what the calendar shows now.
-    public var present: Int64 { all().reduce(0) { max($0, $1.hub.head, $1.clockPosition) } }
-
-    /// Whether every partition can be shown.
-    public var isWhole: Bool { hub != nil || !all().isEmpty }
-
-    /// Where a replay ends that is to show everything up to `position`: it comes there once every partition has caught up. A
-    /// partition whose storage fails keeps it waiting: what was answered about others is not to be missing.
-    public func end(of position: Int64) -> Int64 {
-        guard followsOthers else { return min(position, newest) }
-        // Another process may have answered with something that is not known here yet: its promise tells.
-        if position > wanted.max(position, ordering: .acquiringAndReleasing).oldValue { notify() }
-        return position
-    }
+    /// The position at which a replay that is to show everything up to `position` ends. A partition whose storage fails keeps
+    /// the replay waiting: what was answered about other partitions is not to be missing.
+    public func end(of position: Int64) -> Int64 { min(position, newest) }
 
     /// As `head`, of `sources`.
     func head(of sources: [any EventSource]) -> Int64 {
-        let goal = goal(of: sources)
-        return sources.reduce(goal) { min($0, $1.known(through: goal)) }
-    }
-
-    /// Position up to which the partitions are asked for promises: the newest of any, and what somebody wants to be shown.
-    private func goal(of sources: [any EventSource]) -> Int64 {
-        sources.isEmpty ? 0 : max(Self.newest(of: sources), wanted.load(ordering: .acquiring))
+        let newest = Self.newest(of: sources)
+        return sources.reduce(newest) { min($0, $1.known(through: newest)) }
     }
 
     /// The newest position that was published.
@@ -155,7 +99,7 @@ public final class EventFeed: Sendable {
     public func standing(of position: Int64) -> EventHub.Standing { hub?.standing(of: position) ?? .given }
 
     /// Whether a client may know `position`, which is above what it asks for has come to: with several partitions it may be the
-    /// id of an event in another one, or a watermark that another process gave by its own clock. Nil while some
+    /// id of an event in another one, or a watermark that an earlier owner gave by its own clock. Nil while some
     /// partition can't be shown: nobody knows here what was given.
     public func mayLead(_ position: Int64) -> Bool? {
         guard hub == nil else { return false }
@@ -181,8 +125,7 @@ public final class EventFeed: Sendable {
     /// Begins to read what memory has behind `position`. For one thread, and not for long: it keeps what it was begun with.
     public func reading(after position: Int64) -> FeedReading {
         if let hub { return FeedReading(hub, after: position) }
-        let sources = all()
-        return FeedReading(MergedReading(sources, layout, after: position, wanted: wanted.load(ordering: .acquiring)))
+        return FeedReading(MergedReading(all(), layout, after: position))
     }
 }
 

@@ -65,14 +65,6 @@ public final class EventHub: Sendable {
         state = Guarded(State(heldAfter: head, newest: head, durable: head))
     }
 
-    /// Begins with what `other` holds, and its observers do not hear of it.
-    init(copying other: EventHub) {
-        parts = other.parts
-        var copy = other.state.withLock { $0 }
-        copy.observers = []
-        state = Guarded(copy)
-    }
-
     private func part(of bytes: Int) -> Int { max(min(bytes, Self.leastBytes), bytes / parts) }
 
     /// Calls `observer` after each publication and whenever waiting answers may have been resolved. Any thread.
@@ -128,9 +120,6 @@ public final class EventHub: Sendable {
 
     /// Position of the newest row published.
     public var head: Int64 { state.withLock { $0.newest } }
-
-    /// Position up to which every row published is on disk.
-    var durableHead: Int64 { state.withLock { $0.durable } }
 
     /// Position after which every row is in memory.
     public var floor: Int64 { state.withLock { $0.heldAfter } }

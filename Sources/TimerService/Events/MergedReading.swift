@@ -4,15 +4,12 @@ import TimerLog
 struct MergedReading {
     private let sources: [any EventSource]
     private var merge: SliceMerge
-    /// Position up to which everything is asked for, whether or not a record stands there.
-    private let wanted: Int64
     /// Whether rows of some partition left memory before they were read.
     private var isBehind = false
 
     /// Begins behind `position`.
-    init(_ sources: [any EventSource], _ layout: PartitionLayout, after position: Int64, wanted: Int64 = 0) {
+    init(_ sources: [any EventSource], _ layout: PartitionLayout, after position: Int64) {
         self.sources = sources
-        self.wanted = wanted
         merge = SliceMerge(layout, numbers: sources.map(\.number), after: position)
         for index in sources.indices { look(index) }
     }
@@ -44,18 +41,12 @@ struct MergedReading {
     }
 
     /// Has the partitions without rows promise that nothing comes before the end of the next row; where there is none,
-    /// before the newest position of any. Another process is asked for the newest at once: its answer comes later.
+    /// before the newest position of any.
     private mutating func askForPromises() {
-        var newest: Int64?
-        let next = merge.nextRow?.last
+        let goal = merge.nextRow?.last ?? EventFeed.newest(of: sources)
         for index in sources.indices {
-            guard case .none(let through) = merge.heads[index], next.map({ through < $0 }) ?? true else { continue }
-            var goal = next ?? 0
-            if next == nil || sources[index].isRemote {
-                newest = newest ?? max(wanted, EventFeed.newest(of: sources))
-                goal = max(goal, newest ?? 0)
-            }
-            if through < goal { look(index, promised: sources[index].promise(through: goal)) }
+            guard case .none(let through) = merge.heads[index], through < goal else { continue }
+            look(index, promised: sources[index].promise(through: goal))
         }
     }
 }

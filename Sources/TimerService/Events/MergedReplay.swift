@@ -48,12 +48,10 @@ struct MergedReplay {
                     source: source, reader: try readers.reader(of: source), floor: source.hub.floor,
                     readThrough: position))
         }
-        guard position < end else { return }
-        // The volume reads together what it has open.
-        let own = sources.indices.filter { !sources[$0].isRemote }
-        let starts = own.map { (partition: sources[$0].number, position: position + 1) }
-        guard !own.isEmpty, let portions = try volume?.portions(from: starts, bytes: portion) else { return }
-        for (index, portion) in zip(own, portions) { parts[index].portion = portion }
+        guard position < end, !sources.isEmpty else { return }
+        let starts = sources.map { (partition: $0.number, position: position + 1) }
+        guard let portions = try volume?.portions(from: starts, bytes: portion) else { return }
+        for (index, portion) in zip(parts.indices, portions) { parts[index].portion = portion }
     }
 
     /// Reads what there is.
@@ -115,7 +113,6 @@ struct MergedReplay {
     /// The next rows of the partition at `index`, where the volume reads them.
     private mutating func nextPortion(_ index: Int) throws(StoreError) -> LogPortion? {
         if let known = parts[index].portion.take() { return known }
-        if parts[index].source.isRemote { return nil }
         let start = (partition: parts[index].source.number, position: parts[index].readThrough + 1)
         return try volume?.portions(from: [start], bytes: portion)?.first
     }

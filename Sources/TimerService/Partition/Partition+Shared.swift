@@ -56,7 +56,7 @@ extension Partition {
 
     /// Deletes and replaces what is asked for, beside appends. What can't be done now is asked for again by the next round.
     func trimShared() {
-        while trim.hasWork, !isLeaving {
+        while trim.hasWork, !hasEnded {
             let work = trim.take()
             if let position = work.deletion {
                 do throws(StoreError) {

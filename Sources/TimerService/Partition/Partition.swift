@@ -35,9 +35,7 @@ public final class Partition: @unchecked Sendable {
     let acceptsLoss = Atomic<Bool>(false)
     /// How often the log was found to have lost rows.
     let losses = Atomic<Int>(0)
-    private let leaving = Atomic<Bool>(false)
     private let ended = Atomic<Bool>(false)
-    private let retired = Atomic<Bool>(false)
     /// Whether other processes may write the log too: see `LogVolume.isShared`.
     let isShared: Bool
     /// Threads that read the store, so that nobody closes it meanwhile.
@@ -124,25 +122,12 @@ public final class Partition: @unchecked Sendable {
         throw StoreError(.unusable, "a timer is in the time zone `\(name)`, which this system's data do not have")
     }
 
-    /// Whether the partition is being given up: nothing begins any more.
-    var isLeaving: Bool { leaving.load(ordering: .acquiring) }
-
-    /// Has nothing begin any more.
-    func leave() { leaving.store(true, ordering: .releasing) }
-
-    /// Whether the committer has done its last for it.
-    var isRetired: Bool { retired.load(ordering: .acquiring) }
-
-    /// Notes that the committer has done its last for it.
-    func retire() { retired.store(true, ordering: .releasing) }
-
-    /// Whether it is another process's, or given up: nothing more of it is written.
+    /// Whether the partition is another process's, or may be: nothing begins any more, and nothing more of it is written.
     var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
     /// Ends it at once: what is not on disk is given up, and who waits for that is told that it is not known.
     func end() {
         ended.store(true, ordering: .releasing)
-        leave()
         engine.abandon()
         hub.notify()
     }

@@ -1,9 +1,9 @@
 /// Whether a process may answer for timers.
 public enum Standing: Sendable, Equatable {
-    /// It may, for the partitions that it owns.
+    /// The process may: it owns all partitions.
     case serving
-    /// It owns partitions, but can't prove now that nobody has taken them.
+    /// The process owns all partitions, but can't prove now that nobody has taken them.
     case leaseOver
-    /// It owns none; `owner` is where the process is reached that does, where that is known.
+    /// The process does not own all partitions; `owner` is where the process that does is reached, where that is known.
     case standby(owner: String?)
 }

@@ -14,10 +14,6 @@ public final class TimerService: Sendable {
     public let feed: EventFeed
     /// Older rows.
     public let replayer: Replayer
-    /// The processes that follow the partitions of this one.
-    public let followers: Followers
-    /// The partitions of other processes, where this one follows them; nil: its streams need all partitions here.
-    public let remotes: RemotePartitions?
     /// Watches the loops.
     public let watchdog: LoopWatchdog
     /// Hashes for keys made outside of the locks: one secret for all partitions, fixed for the life of the volume.
@@ -30,10 +26,6 @@ public final class TimerService: Sendable {
     let dispatcher: Dispatcher?
     private let workers: WorkerGroup
     let report: @Sendable (ServiceEvent) -> Void
-    /// Logs that are read before their partitions come.
-    let followed = FollowedLogs()
-    /// Partitions between two owners, this process the one before.
-    let handovers = Guarded<Set<Int>>([])
     /// This process's place among those that share the storage; nil where it is alone.
     public let place: (any ClusterPlace)?
 
@@ -60,10 +52,8 @@ public final class TimerService: Sendable {
     /// - Parameters:
     ///   - numbers: of the partitions that this process owns from its start on; nil: all.
     ///   - place: among the processes that share the volume; nil where this one is alone.
-    ///   - followsOthers: its streams show the partitions of other processes too, as `FeedLink`s tell of them.
     public init(
         volume: any LogVolume, owning numbers: [Int]? = nil, place: (any ClusterPlace)? = nil,
-        followsOthers: Bool = false,
         configuration: EngineConfiguration,
         alarm: any Alarm = TimerFDAlarm(),
         timeSource: any TimeSource = SystemTime(), recovery: Heartbeat = Heartbeat(name: "recovery"),
@@ -93,12 +83,7 @@ public final class TimerService: Sendable {
         siphash = SipHash(secret: volume.secret ?? owned.first?.secret ?? [])
         // What the fold needed in passing lies between what stays.
         ProcessUsage.trimMemory()
-        remotes = followsOthers ? RemotePartitions(of: volume, owned: owned.map(\.number), timeSource) : nil
-        feed =
-            remotes.map { [partitions] in EventFeed(partitions, $0) }
-            ?? EventFeed(partitions, onlyWhole: place.map { !$0.isSpread } ?? false)
-        followers = Followers(partitions, lease: place?.lease)
-        for partition in owned { followers.watch(partition) }
+        feed = EventFeed(partitions, onlyWhole: place != nil)
         replayer = Replayer(feed, in: volume)
         watchdog = LoopWatchdog(report: report)
         let committer = Committer(
@@ -166,31 +151,32 @@ public final class TimerService: Sendable {
     /// Whether storage takes changes.
     public var isWritable: Bool { partitions.value.all.allSatisfy { $0.engine.takesChanges } }
 
-    /// Whether this process may answer for the partitions that it owns.
+    /// Whether this process may answer for timers.
     public var standing: Standing {
         guard let place else { return .serving }
-        // Where one process owns all partitions, what is about several of them has no answer before, or once some are gone.
-        if !place.isSpread && !ownsAll { return .standby(owner: place.owner) }
+        // A process that owns some of the partitions is taking the others, or is losing them.
+        guard ownsAll else { return .standby(owner: place.owner) }
         return place.lease.isValid ? .serving : .leaseOver
     }
 
-    /// Position beyond which its partitions have promised nothing: who takes them over may begin there. Nil where it owns none.
+    /// Position beyond which the partitions of this process have promised nothing: their next owner may begin there. Nil where
+    /// the process owns none.
     public var promisedAtMost: Int64? { partitions.value.all.map(\.engine.promisedAtMost).max() }
 
     /// Whether this process owns all partitions.
     public var ownsAll: Bool { partitions.value.isWhole }
 
-    /// Where requests for a partition that this process does not own are answered; nil where that is not known.
+    /// Where requests are answered while this process stands by; nil where that is not known.
     public var owner: String? { place?.owner }
 
     /// Whether fires, webhooks and changes are stopped: see `Turn.setDrained`.
     public var isDrained: Bool { partitions.value.all.contains { $0.engine.isDrainedNow } }
 
     /// Position up to which events of some partition are no longer kept.
-    public var horizon: Int64 { remotes == nil ? partitions.value.horizon : feed.horizon }
+    public var horizon: Int64 { partitions.value.horizon }
 
     /// Position of the oldest event from which on all are kept.
-    public var oldestKept: Int64 { remotes == nil ? partitions.value.oldestKept : feed.horizon + 1 }
+    public var oldestKept: Int64 { partitions.value.oldestKept }
 
     /// Tells an operator that a row of old events can't be shown.
     public func note(unreadable error: StoreError) { report(.eventsUnreadable(error)) }

@@ -70,7 +70,7 @@ final class LogCompaction {
 
     /// Reads the log, with a reader of its own. Nil where the partition is given up, or where that fails, which is reported.
     private func reading<Result>(_ body: (any LogReader) throws(StoreError) -> Result) -> Result? {
-        if partition.isLeaving { return nil }
+        if partition.hasEnded { return nil }
         let result: Result?? = partition.whileOpen {
             do throws(StoreError) {
                 if reader == nil { reader = try partition.store.makeReader() }
@@ -99,7 +99,7 @@ final class LogCompaction {
     /// Moves the boundary to where events are young enough and not before `instant`, and compacts a bounded number of rows.
     /// Returns whether more is to do at once.
     private func round(_ reader: any LogReader, since instant: Int64) throws(StoreError) -> Bool {
-        while engine.forgetKeys(), !pacing.isStopping, !partition.isLeaving {}
+        while engine.forgetKeys(), !pacing.isStopping, !partition.hasEnded {}
         let upkeep = engine.upkeep
         let moved = boundary.move(to: max(instant, upkeep.wall - engine.configuration.retainMilliseconds))
         let live =
@@ -281,7 +281,7 @@ final class LogCompaction {
     /// Waits until `isSo`. False when the service stops or the partition is given up, or when the log was folded anew since it
     /// counted `restarts`: what was carried before may be gone, whatever is durable now.
     private func wait(_ restarts: Int, until isSo: () -> Bool) -> Bool {
-        while !pacing.isStopping && !partition.isLeaving {
+        while !pacing.isStopping && !partition.hasEnded {
             let isDone = isSo()
             if engine.upkeep.restarts != restarts { return false }
             if isDone { return true }

@@ -4,5 +4,5 @@ import ArgumentParser
 struct Cluster: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look at several servers on one PostgreSQL database, and decide what they can't.",
-        subcommands: [ClusterStatus.self, ClusterShowMap.self, ClusterAcceptLoss.self])
+        subcommands: [ClusterStatus.self, ClusterAcceptLoss.self])
 }

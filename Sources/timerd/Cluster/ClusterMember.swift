@@ -20,28 +20,22 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     private let moved: @Sendable () -> Void
     private let state = Guarded(State())
     private let routeWatch = RouteWatch()
-    private let outbox = PeerOutbox()
-    let isSpread: Bool
 
     /// How many logs are read at once.
     private static let adopters = 2
     /// How long a stop waits for the database to note that this server has left.
     static let leaveSeconds = 2.0
-    /// How long a stop waits at most until other servers have all partitions, where they can be given.
-    static let giveSeconds = 10.0
     /// Between two looks who serves, in nanoseconds.
     private static let settlingPause: Int64 = 10_000_000
 
     /// - Parameters:
-    ///   - isSpread: whether partitions may be spread over the servers, where each of them says so.
     ///   - moved: called now and then while a log is read.
     ///   - tell: hears what an operator should; any thread.
     init(
-        _ volume: PostgresLogVolume, isSpread: Bool, moved: @escaping @Sendable () -> Void,
+        _ volume: PostgresLogVolume, moved: @escaping @Sendable () -> Void,
         tell: @escaping @Sendable (ClusterEvent) -> Void
     ) {
         self.volume = volume
-        self.isSpread = isSpread
         self.moved = moved
         self.tell = tell
     }
@@ -59,14 +53,6 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     }
     var routes: Published<ClusterRoutes> { routeWatch.routes }
     func observeRoutes(_ body: @escaping @Sendable () -> Void) { routeWatch.observe(body) }
-    func takeMessages() -> [(session: Int64, bytes: [UInt8])] { outbox.takeAll() }
-    func observeMessages(_ body: @escaping @Sendable () -> Void) { outbox.observe(body) }
-    func heard(_ message: [UInt8]) -> Bool {
-        let count = volume.layout.count
-        guard let (message, session) = PeerMessage.decode(message, partitions: count) else { return false }
-        state.withLock { $0.loop }?.heard(message, from: session)
-        return true
-    }
     var takeovers: Int { standing?.takeovers ?? 0 }
     var fenced: Int { standing?.fenced ?? 0 }
 
@@ -76,12 +62,10 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     ///   - url: where this server is reached.
     ///   - peer: where it takes forwarded requests; empty where it takes and forwards none.
     func join(_ service: TimerService, at url: String, peer: String, _ address: PostgresAddress) {
-        let profile = NodeProfile(url: url, peer: peer, reads: Int(BatchHeader.format), speaks: isSpread ? 1 : 0)
+        let profile = NodeProfile(url: url, peer: peer, reads: Int(BatchHeader.format))
         let membership = Membership(
             profile, partitions: volume.layout.count, at: ClusterInstant.current(), newSession: Self.newSession)
-        let loop = MembershipLoop(
-            membership, lease: lease, host: self, messenger: { [outbox] in outbox.add($0, from: $1, to: $2.session) }
-        ) { PostgresDirectory(address) }
+        let loop = MembershipLoop(membership, lease: lease, host: self) { PostgresDirectory(address) }
         service.onFenced { [weak loop] number in loop?.fenced(number) }
         state.withLock { state in
             state.service = service
@@ -127,9 +111,8 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     /// Between two looks whether a loss is accepted, in nanoseconds.
     private static let acceptancePause: Int64 = 1_000_000_000
 
-    /// Takes nothing more. Where other servers can be given partitions, gives them all, for some seconds at most; what it still
-    /// has stays until `leave`.
-    func drain() { state.withLock { $0.loop }?.drain(seconds: Self.giveSeconds) }
+    /// Takes nothing more; what it has stays until `leave`.
+    func drain() { state.withLock { $0.loop }?.drain() }
 
     /// Leaves the cluster, so that others may take its partitions at once. Waits up to `seconds` for that.
     func leave(seconds: Double) {
@@ -146,15 +129,6 @@ final class ClusterMember: ClusterPlace, PartitionHost {
         volume.begin(session: owner.session)
         try service.adopt(owner.partition, moved: moved)
     }
-
-    func prepare(_ partition: Int) throws(StoreError) -> Int {
-        guard let service = state.withLock({ $0.service }) else { return 0 }
-        return try service.prepare(partition)
-    }
-
-    func forget(_ partition: Int) { state.withLock { $0.service }?.forget(partition) }
-
-    func release(_ partition: Int) -> Int64? { state.withLock { $0.service }?.handOver(partition) }
 
     func drop(_ partitions: [Int]) { state.withLock { $0.service }?.drop(partitions) }
 

@@ -11,9 +11,6 @@ extension OperatorLog {
             logger.notice("another node serves; this one stands by", metadata: ["owner": "\(owner)"])
         case .took(let partitions):
             logger.notice("took partitions over", metadata: ["partitions": .stringConvertible(partitions.count)])
-        case .gave(let partitions):
-            logger.notice(
-                "gave partitions to other nodes", metadata: ["partitions": .stringConvertible(partitions.count)])
         case .fenced(let partitions):
             logger.warning(
                 "another node has taken partitions over", metadata: ["partitions": "\(Self.numbers(partitions))"])

@@ -37,7 +37,6 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.clusterURL.name, help: Setting.clusterURL.help) var clusterURL: String?
     @Option(name: Setting.clusterListen.name, help: Setting.clusterListen.help) var clusterListen: String?
     @Option(name: Setting.clusterTokenFile.name, help: Setting.clusterTokenFile.help) var clusterTokenFile: String?
-    @Flag(name: Setting.clusterSpread.name, help: Setting.clusterSpread.help) var clusterSpread = false
     @Flag(name: Setting.acceptLoss.name, help: Setting.acceptLoss.help) var acceptLoss = false
     @Option(name: Setting.durability.name, help: Setting.durability.help) var durability: String?
     @Option(name: Setting.maxTimers.name, help: Setting.maxTimers.help) var maxTimers: String?
@@ -70,7 +69,6 @@ struct Serve: ParsableCommand {
             Setting.storePasswordFile.flag: given(storePasswordFile), Setting.partitions.flag: given(partitions),
             Setting.migrate.flag: migrate ? ["true"] : [], Setting.clusterURL.flag: given(clusterURL),
             Setting.clusterListen.flag: given(clusterListen), Setting.clusterTokenFile.flag: given(clusterTokenFile),
-            Setting.clusterSpread.flag: clusterSpread ? ["true"] : [],
             Setting.acceptLoss.flag: acceptLoss ? ["true"] : [],
             Setting.durability.flag: given(durability), Setting.maxTimers.flag: given(maxTimers),
             Setting.maxStreams.flag: given(maxStreams),

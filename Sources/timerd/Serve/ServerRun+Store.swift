@@ -47,8 +47,7 @@ extension ServerRun {
         report: (@Sendable (ServiceEvent) -> Void)? = nil
     ) throws(StoreError) -> TimerService {
         try TimerService(
-            volume: volume, owning: numbers, place: member, followsOthers: configuration.isSpread,
-            configuration: configuration.engine,
+            volume: volume, owning: numbers, place: member, configuration: configuration.engine,
             alarm: configuration.alarm.make(), recovery: recovery,
             sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
             report: report ?? operatorLog.report)
@@ -56,8 +55,7 @@ extension ServerRun {
 
     private func open(_ address: PostgresAddress, _ recovery: Heartbeat) throws(StoreError) -> Opened {
         let volume = try connect(to: address, recovery)
-        let member = ClusterMember(
-            volume, isSpread: configuration.isSpread, moved: recovery.beat, tell: operatorLog.reportCluster)
+        let member = ClusterMember(volume, moved: recovery.beat, tell: operatorLog.reportCluster)
         let log = operatorLog.report
         let service = try service(volume, owning: [], member: member, recovery) { [weak member] event in
             log(event)

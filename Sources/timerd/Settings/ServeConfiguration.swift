@@ -28,8 +28,6 @@ struct ServeConfiguration: Sendable {
     let clusterListener: ListenAddress?
     /// What servers prove to each other; empty where nothing is forwarded.
     let clusterTokens: [[UInt8]]
-    /// Whether the timers are spread over the servers of a database.
-    let isSpread: Bool
     let engine: EngineConfiguration
     let maximumStreams: Int
     /// Nil: the default, by the number of streams.
@@ -64,9 +62,6 @@ struct ServeConfiguration: Sendable {
         migrates = try settings.one(.migrate).yesNo()
         clusterURL = try settings.all(.clusterURL).first.map { value throws(Failure) in try Self.url(value) }
         (clusterListener, clusterTokens) = try Self.forwarding(settings)
-        let spread = try settings.one(.clusterSpread)
-        isSpread = try spread.yesNo()
-        if isSpread && clusterListener == nil { throw spread.refusal("it needs --cluster-listen") }
         var engine = EngineConfiguration()
         engine.durability = try Self.durability(settings.one(.durability))
         if store.isShared { try Self.checkShared(settings, engine.durability) }

@@ -80,9 +80,6 @@ extension Setting {
     static let clusterTokenFile = Setting(
         flag: "cluster-token-file", value: "file", initial: nil,
         meaning: "What servers prove to each other: one token a line; the first is sent, each is accepted")
-    static let clusterSpread = Setting(
-        flag: "cluster-spread", value: "true|false", initial: "false", form: .yesNo,
-        meaning: "Spread the timers over the servers of the database, once each of them says so; see docs/STORES.md")
     static let acceptLoss = Setting(
         flag: "accept-loss", value: "true|false", initial: "false", form: .yesNo,
         meaning: "Go on at once where a fail-over of PostgreSQL has lost what was answered; else an operator is asked")
@@ -169,7 +166,7 @@ extension Setting {
     /// The server's settings, which its file may hold.
     static let serve = [
         listen, data, store, storePasswordFile, partitions, migrate, clusterURL, clusterListen, clusterTokenFile,
-        clusterSpread, acceptLoss, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
+        acceptLoss, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy,

@@ -26,7 +26,7 @@ enum StoreKind: Sendable {
             guard let other = try settings.all(setting).first else { continue }
             throw other.refusal("it is for --store postgres://… alone")
         }
-        for setting in [Setting.migrate, .clusterSpread, .acceptLoss] where try settings.one(setting).yesNo() {
+        for setting in [Setting.migrate, .acceptLoss] where try settings.one(setting).yesNo() {
             throw try settings.one(setting).refusal("it is for --store postgres://… alone")
         }
     }

@@ -22,15 +22,4 @@ enum ClusterText {
         if node["leaving"] == "true" { return "leaving" }
         return node["partitions"] == "0" ? "standby" : "serves"
     }
-
-    /// A line for each partition.
-    static func map(_ cluster: JSONObject) -> String {
-        let rows = cluster.objects("partitions").map { partition in
-            [partition["partition"], partition["owner"], partition["epoch"], partition["head"]].map {
-                TextTable.Cell($0)
-            }
-        }
-        return TextTable(titles: ["PARTITION", "SERVER", "EPOCH", "HEAD"], narrowings: []).lines(rows)
-            .joined(separator: "\n")
-    }
 }

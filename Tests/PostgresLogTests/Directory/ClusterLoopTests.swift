@@ -20,7 +20,7 @@ struct ClusterLoopTests {
         init(_ number: Int, _ cluster: Cluster) {
             address = cluster.address
             let membership = Membership(
-                NodeProfile(url: "http://node-\(number)", reads: Int(BatchHeader.format), speaks: 0), partitions: 4,
+                NodeProfile(url: "http://node-\(number)", reads: Int(BatchHeader.format)), partitions: 4,
                 at: ClusterInstant.current(),
                 newSession: { Int64(truncatingIfNeeded: KernelRandom.words(1)[0] >> 1) })
             let loop = MembershipLoop(membership, lease: lease, host: self) { [address] in PostgresDirectory(address) }
@@ -49,15 +49,6 @@ struct ClusterLoopTests {
             served.withLock { served in
                 for partition in partitions { served[partition] = nil }
             }
-        }
-
-        func prepare(_ partition: Int) -> Int { 0 }
-
-        func forget(_ partition: Int) {}
-
-        func release(_ partition: Int) -> Int64? {
-            served.withLock { $0[partition] = nil }
-            return CalendarPosition.at(realtime: Clocks.realtime())
         }
 
         func report(_ event: ClusterEvent) { events.withLock { $0.append(event) } }
@@ -101,7 +92,7 @@ struct ClusterLoopTests {
     @Test func `an owner that leaves is replaced without waiting for its silence`() throws {
         let cluster = try Cluster()
         try Self.withPair(cluster) { owner, other in
-            try owner.loop.drain(seconds: 0)
+            try owner.loop.drain()
             try owner.loop.leave(seconds: 10)
             #expect(!owner.lease.isValid && owner.served.withLock { $0.isEmpty })
             try eventually("the other node serves") { other.isServing }
@@ -134,7 +125,7 @@ struct ClusterLoopTests {
             try eventually("the first node has learnt so") {
                 owner.events.withLock { $0.contains(.sessionEnded(session: session)) }
             }
-            // The plan names the first node again, unless the second was quicker than its new session.
+            // The first node is to own all again, unless the second was quicker than its new session.
             try eventually("one of the nodes serves") { owner.isServing != other.isServing }
             let serving = owner.isServing ? owner : other
             let owning = try serving.loop.standing.session

@@ -33,7 +33,7 @@ struct DirectoryTests {
         func join(_ sessions: Int64...) throws {
             for session in sessions {
                 try directory.join(
-                    ClusterNode(session: session, url: "http://\(session)", reads: Int(BatchHeader.format), speaks: 0))
+                    ClusterNode(session: session, url: "http://\(session)", reads: Int(BatchHeader.format)))
             }
         }
 
@@ -71,7 +71,7 @@ struct DirectoryTests {
         let view = try place.beat(1)
         #expect(view.isLive && view.epochs == 0 && view.format == Int(BatchHeader.format))
         #expect(
-            view.nodes == [ClusterNode(session: 1, beat: 1, url: "http://1", reads: Int(BatchHeader.format), speaks: 0)]
+            view.nodes == [ClusterNode(session: 1, beat: 1, url: "http://1", reads: Int(BatchHeader.format))]
         )
         #expect(abs(view.realtime - Clocks.realtime()) < 60_000_000_000)
     }

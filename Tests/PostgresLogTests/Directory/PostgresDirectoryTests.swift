@@ -10,7 +10,7 @@ struct PostgresDirectoryTests {
     private static func join(_ directory: PostgresDirectory, _ sessions: Int64...) throws {
         for session in sessions {
             try directory.join(
-                ClusterNode(session: session, url: "http://\(session)", reads: Int(BatchHeader.format), speaks: 0))
+                ClusterNode(session: session, url: "http://\(session)", reads: Int(BatchHeader.format)))
         }
     }
 

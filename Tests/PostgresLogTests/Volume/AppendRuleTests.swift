@@ -41,7 +41,7 @@ struct AppendRuleTests {
             PartitionAppend(partition: 0, rows: stridedChain(0, after: 50_000), expecting: 50_000, epoch: 0)
         ])
         let directory = PostgresDirectory(cluster.address)
-        try directory.join(ClusterNode(session: 9, url: "http://9", reads: Int(BatchHeader.format), speaks: 0))
+        try directory.join(ClusterNode(session: 9, url: "http://9", reads: Int(BatchHeader.format)))
         _ = try directory.beat(NodeBeat(session: 9, promised: 1, skew: nil, isLeaving: false))
         _ = try directory.take(TakeOrder(partition: 1, epoch: 0, from: 7, session: 9, clock: 1 << 40))
         _ = try directory.owners()

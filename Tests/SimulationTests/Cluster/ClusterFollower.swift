@@ -27,7 +27,7 @@ extension ClusterHistory {
         if follower.isReading { return }
         follower.isReading = true
         defer { follower.isReading = false }
-        if let process = follower.process, process.isDead || !process.keepsStreams || random.chance(oneIn: 200) {
+        if let process = follower.process, process.isDead || !process.owned.isWhole || random.chance(oneIn: 200) {
             follower.process = nil
         }
         guard let process = follower.process else { return try connect(follower) }
@@ -51,7 +51,6 @@ extension ClusterHistory {
             tally.resumed += 1
             return
         }
-        if process.remotes != nil { return begin(follower, process) }
         // From now on: behind the newest event, once every partition gives later records greater ids.
         var mark = process.feed.newest
         for partition in process.owned.all {
@@ -64,7 +63,7 @@ extension ClusterHistory {
         guard let cursor = follower.cursor else { return }
         let sources = process.feed.sources
         guard !sources.isEmpty else { return }
-        let end = replayEnd(process, sources)
+        let end = process.feed.head(of: sources)
         let result = Result { () throws(StoreError) in
             var replay = try MergedReplay(
                 sources, layout, after: cursor, end: end, ReplayReaders(process.feed))
@@ -104,6 +103,17 @@ extension ClusterHistory {
         follower.cursor = position
         audit.shownThrough = max(audit.shownThrough, position)
         tally.events += shown.count
+    }
+}
+
+extension ClusterHistory {
+    /// Every stream has come to what was the newest event some time ago.
+    func checkStreams(through newest: Int64) throws(BrokenPromise) {
+        for follower in followers {
+            try promise(
+                follower.cursor ?? 0 >= newest,
+                "stream \(follower.number) stands at \(follower.cursor ?? 0), and \(newest) has come long ago")
+        }
     }
 }
 

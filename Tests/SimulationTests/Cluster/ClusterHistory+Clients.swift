@@ -11,13 +11,12 @@ extension ClusterHistory {
         // Every fourth second is busy.
         let isBusy = time.now / Self.second % 4 == 0
         schedule(after: random.number(0...(isBusy ? 4000 : 60_000)) * 1000) { [unowned self] in try request() }
-        let serving = processes.filter { spreads ? $0.mayAnswer : $0.isServing }
+        let serving = processes.filter(\.isServing)
         let id = ids.randomElement(using: &random) ?? ""
         let kind = Int.random(in: 0..<20, using: &random)
         // What is sent to a process that stands still waits in its socket.
         let asked = random.chance(oneIn: 4) ? processes.filter { !$0.isDead } : serving
-        guard var process = asked.randomElement(using: &random) else { return }
-        if spreads, random.chance(oneIn: 2), let owner = owner(of: id) { process = owner }
+        guard let process = asked.randomElement(using: &random) else { return }
         // The request arrives a little later.
         let floor = answered[id] ?? 0
         schedule(after: random.number(0...2 * Self.millisecond), on: process) { [unowned self] in
@@ -25,27 +24,11 @@ extension ClusterHistory {
         }
     }
 
-    /// A process that serves the partition of a timer.
-    private func owner(of id: String) -> ClusterProcess? {
-        processes.first { $0.mayAnswer && $0.owned.owner(ofHash: $0.key(id).hash) != nil }
-    }
-
     private func carry(_ kind: Int, _ id: String, _ floor: Int, _ process: ClusterProcess) throws {
-        guard spreads ? process.mayAnswer : process.isServing,
-            let partition = process.owned.owner(ofHash: process.key(id).hash)
-        else {
+        guard process.isServing, let partition = process.owned.owner(ofHash: process.key(id).hash) else {
             tally.refused += 1
             return
         }
-        guard spreads else { return try carry(kind, id, floor, process, partition) }
-        // The thread that has looked up the partition may be late.
-        let delay = random.chance(oneIn: 6) ? random.number(0...300 * Self.millisecond) : 0
-        schedule(after: delay, on: process) { [unowned self] in try carry(kind, id, floor, process, partition) }
-    }
-
-    private func carry(
-        _ kind: Int, _ id: String, _ floor: Int, _ process: ClusterProcess, _ partition: Partition
-    ) throws {
         let key = process.key(id)
         let rules = kind < 6 ? makeRules(process) : TimerRules(.after(1000))
         let answer = partition.engine.turn { turn -> ClusterProcess.Answer? in
@@ -57,7 +40,6 @@ extension ClusterHistory {
                 return nil
             }
             var answer = ClusterProcess.Answer(partition: partition.number, position: turn.head, id: id, floor: floor)
-            if spreads { answer.source = partition }
             if let slot = turn.find(key) {
                 var view = TimerView()
                 turn.copy(slot, into: &view)
@@ -123,7 +105,8 @@ extension ClusterHistory {
         let waiting = process.answers
         process.answers = []
         for answer in waiting {
-            switch fate(of: answer, process) {
+            let positions = answer.position...answer.position
+            switch process.owned[answer.partition]?.engine.fateOfEarlier(positions) ?? .unknown {
             case .pending: process.answers.append(answer)
             case .lost, .unknown: tally.unknown += 1
             case .durable:
@@ -136,16 +119,5 @@ extension ClusterHistory {
                 answered[answer.id] = max(answered[answer.id] ?? 0, index)
             }
         }
-    }
-
-    /// What is known of an answer's records. Where partitions are spread, an answer is shown as long as the lease lasts, also
-    /// when its partition has gone meanwhile.
-    private func fate(of answer: ClusterProcess.Answer, _ process: ClusterProcess) -> Fate {
-        guard let source = answer.source else {
-            let positions = answer.position...answer.position
-            return process.owned[answer.partition]?.engine.fateOfEarlier(positions) ?? .unknown
-        }
-        let fate = source.hasEnded ? .unknown : source.engine.fate(of: answer.position)
-        return fate == .durable && !process.lease.isValid ? .unknown : fate
     }
 }

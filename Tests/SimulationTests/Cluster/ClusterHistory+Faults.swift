@@ -9,8 +9,7 @@ import TimerLog
 extension ClusterHistory {
     func fault() {
         guard isChaotic else { return }
-        // Where partitions are spread, the plan has to stay the same for a while.
-        schedule(after: random.number(0...(spreads ? 14 : 4) * Self.second)) { [unowned self] in fault() }
+        schedule(after: random.number(0...4 * Self.second)) { [unowned self] in fault() }
         let living = processes.filter { !$0.isDead }
         guard let process = living.randomElement(using: &random) else { return }
         let length = random.number(100...7000) * Self.millisecond
@@ -19,7 +18,6 @@ extension ClusterHistory {
             note("the calendar of \(number) is right again")
             process.machine.wallOffset = random.number(-100...100) * Self.millisecond
         }
-        if spreads, random.chance(oneIn: 3) { return leave(process) }
         switch Int.random(in: 0..<12, using: &random) {
         case 0...3:
             pause(process, length)
@@ -32,7 +30,6 @@ extension ClusterHistory {
         case 7, 8:
             note("\(number) is cut off for \(length)")
             cutOffUntil[number] = time.now + length
-            if spreads { silentUntil = time.now + random.number(0...length) }
         case 9: leave(process)
         default:
             let farthest: Int64 = [300, 300, 1500, 6000].randomElement(using: &random) ?? 300
@@ -68,19 +65,10 @@ extension ClusterHistory {
         note("\(process.machine.number) is asked to leave")
         perform(process.membership.drain(at: process.machine.instant), process)
         schedule(after: random.number(0...50 * Self.millisecond), on: process) { [unowned self] in
-            leaveOnceGiven(process, patience: spreads ? random.number(0...200) : 0)
+            process.isLeaving = true
+            for partition in process.owned.all { partition.engine.close() }
+            leaveOnceCommitted(process, patience: 20)
         }
-    }
-
-    private func leaveOnceGiven(_ process: ClusterProcess, patience: Int64) {
-        if process.membership.standing.isGivingAll && patience > 0 {
-            return schedule(after: 20 * Self.millisecond, on: process) { [unowned self] in
-                leaveOnceGiven(process, patience: patience - 1)
-            }
-        }
-        process.isLeaving = true
-        for partition in process.owned.all { partition.engine.close() }
-        leaveOnceCommitted(process, patience: 20)
     }
 
     private func leaveOnceCommitted(_ process: ClusterProcess, patience: Int) {
@@ -98,7 +86,7 @@ extension ClusterHistory {
     func calm() {
         note("calm")
         isChaotic = false
-        (outageUntil, silentUntil) = (0, 0)
+        outageUntil = 0
         for machine in machines {
             machine.wallOffset = 0
             cutOffUntil[machine.number] = 0
@@ -112,25 +100,15 @@ extension ClusterHistory {
 
     /// Somebody serves all partitions.
     func checkServed() throws(BrokenPromise) {
-        if spreads { return try checkSpread() }
         try promise(processes.contains { $0.isServing }, "nobody serves 8 s after the last fault")
     }
 
     /// What memory and logs hold at the end.
     func checkEnd() throws {
-        if spreads {
-            try checkSpread()
-            for process in processes { try checkEnd(of: process) }
-            return
-        }
         guard let server = processes.first(where: { $0.isServing }) else {
             throw BrokenPromise("nobody serves at the end")
         }
         try promise(processes.filter { $0.isServing }.count == 1, "two processes serve")
-        try checkEnd(of: server)
-    }
-
-    private func checkEnd(of server: ClusterProcess) throws {
         for partition in server.owned.all {
             try promise(partition.recovery.isWorking, "the storage of partition \(partition.number) does not work")
             let expected = audit.held.filter { layout.partition(ofHash: server.key($0.key).hash) == partition.number }

@@ -48,14 +48,12 @@ extension ClusterHistory {
             case .drop(let partitions):
                 schedule(after: random.number(0...Self.millisecond), on: process) { [unowned self] in
                     note("\(process.machine.number) drops \(partitions)")
-                    tally.moves += linkBug == nil ? 0 : partitions.count
-                    process.drop(partitions.filter { !process.kept.contains($0) })
+                    process.drop(partitions)
                     schedule(after: random.number(0...Self.millisecond), on: process) { [unowned self] in
                         try resolve(process)
                     }
                     perform(process.membership.dropped(partitions, at: process.machine.instant), process)
                 }
-            case .prepare, .forget, .release, .tell: handOver(step, process)
             case .report(let event):
                 if case .took = event { tally.takeovers += 1 }
                 note("\(process.machine.number): \(event)")
@@ -118,10 +116,7 @@ extension ClusterHistory {
         }
         let limit = (call.isUrgent ? 1250 : 5000) * Self.millisecond
         let isDown = isCutOff(process)
-        // What becomes of gives is often unknown: there are few of them.
-        var odds = 60
-        if case .give = call.request { odds = 5 }
-        if isDown || isChaotic && random.chance(oneIn: odds) {
+        if isDown || isChaotic && random.chance(oneIn: 60) {
             let isHanging = !isDown || random.chance(oneIn: 4)
             answer(call, .failed(Self.failure), process, after: isHanging ? limit : delay)
             // It may have its effect all the same, now or later.
@@ -142,9 +137,6 @@ extension ClusterHistory {
     private func answer(_ call: DirectoryCall, _ answer: DirectoryAnswer, _ process: ClusterProcess, after delay: Int64)
     {
         schedule(after: delay, on: process) { [unowned self] in
-            if bug == .takesUnknownGiveForNone, case .give(let order) = call.request, case .failed = answer {
-                serveOn(order, process)
-            }
             perform(process.membership.answered(call, answer, at: process.machine.instant), process)
         }
     }
@@ -157,17 +149,9 @@ extension ClusterHistory {
             call.request = .beat(beat)
         }
         let answer = call.perform(on: directory)
-        guard case .take(.taken(let barrier)) = answer else { return answer }
-        switch call.request {
-        case .take(let order):
-            note("session \(order.session) takes \(order.partition) from \(order.from): \(barrier)")
-            try audit.land(barrier: barrier.epoch, at: barrier.position, in: order.partition)
-        case .give(let order):
-            tally.gives += 1
-            note("session \(order.from) gives \(order.partition) to \(order.session): \(barrier)")
-            try audit.land(barrier: barrier.epoch, at: barrier.position, in: order.partition)
-        default: break
-        }
+        guard case .take(.taken(let barrier)) = answer, case .take(let order) = call.request else { return answer }
+        note("session \(order.session) takes \(order.partition) from \(order.from): \(barrier)")
+        try audit.land(barrier: barrier.epoch, at: barrier.position, in: order.partition)
         return answer
     }
 }

@@ -29,14 +29,6 @@ final class ClusterHistory {
         case forgetsPromises
         /// A process promises up to its calendar, though no beat has told so.
         case promisesUntold
-        /// A partition is given from the newest record on disk, whatever was promised beyond it.
-        case givesFromDurableHead
-        /// A process goes on promising for a partition that it has released.
-        case promisesAfterRelease
-        /// The new owner serves what it has read of the log before the partition was given, and does not read the rest.
-        case leavesRowsUnread
-        /// A give whose answer does not come counts as none: its process serves on.
-        case takesUnknownGiveForNone
     }
 
     /// What came of the histories of a run.
@@ -50,16 +42,9 @@ final class ClusterHistory {
         var events = 0
         var resumed = 0
         var takeovers = 0
-        var gives = 0
-        /// Partitions that were taken over with what had been read of their logs before.
-        var prepared = 0
         var fenced = 0
         var settled = 0
         var lateLandings = 0
-        var frames = 0
-        var linksLost = 0
-        var replays = 0
-        var moves = 0
     }
 
     private struct Event {
@@ -72,8 +57,6 @@ final class ClusterHistory {
 
     let seed: UInt64
     let bug: Bug
-    /// Whether partitions are spread over the processes; else one owns all.
-    let spreads: Bool
     var random: SeededGenerator
     let time = TrueTime()
     let layout: PartitionLayout
@@ -92,8 +75,6 @@ final class ClusterHistory {
     /// Until when the database can't be reached: by anybody, or by one machine.
     var outageUntil: Int64 = 0
     var cutOffUntil: [Int64]
-    /// Until when the processes hear nothing of each other.
-    var silentUntil: Int64 = 0
     /// Whether some log had to be folded anew.
     var mayFold = false
     /// Whether things go wrong.
@@ -108,21 +89,11 @@ final class ClusterHistory {
     private(set) var operations = 0
     private(set) var trace: [String] = []
     private let traces: Bool
-    /// The mistake of links between processes that the histories are to find; nil: one process owns all partitions.
-    let linkBug: LinkBug?
-    /// The connections between processes.
-    var links: [SimulatedLink] = []
-    /// Until when two machines do not reach each other, by the product of their prime numbers.
-    var linkCutUntil: [Int: Int64] = [:]
     private var eventsAtOnce = 0
 
-    /// - Parameter links: the mistake of links between processes, among which the partitions are spread; nil: one process owns
-    ///   all.
-    init(seed: UInt64, bug: Bug = .none, links: LinkBug? = nil, traces: Bool = false) {
+    init(seed: UInt64, bug: Bug = .none, traces: Bool = false) {
         self.seed = seed
-        spreads = links != nil || Self.spreads(seed)
         self.bug = bug
-        linkBug = links
         self.traces = traces
         random = SeededGenerator(seed: seed)
         let count = [1, 4, 4, 8].randomElement(using: &random) ?? 4
@@ -150,19 +121,16 @@ final class ClusterHistory {
 
     /// Begins a process on a machine.
     func start(_ machine: Machine, life: Int) {
-        let spread = linkBug.map(SpreadFeed.init)
-        let process = ClusterProcess(machine, life: life, volume, bug, speaks: spreads ? 1 : 0, spread: spread)
+        let process = ClusterProcess(machine, life: life, volume, bug)
         process.onLook = { [unowned self, unowned process] in
             interleave()
             standStill(process)
         }
         listen(to: process)
-        for before in processes where before.machine === machine { tally.prepared += before.prepared }
         processes.removeAll { $0.machine === machine }
         processes.append(process)
         processes.sort { $0.machine.number < $1.machine.number }
         note("process \(machine.number).\(life) starts")
-        if spread != nil { tend(process) }
     }
 
     /// Lets things go wrong for `seconds`, then looks whether all is well again.
@@ -180,12 +148,9 @@ final class ClusterHistory {
             }
             schedule(after: random.number(0...Self.second)) { [unowned self] in try request() }
             schedule(after: random.number(0...3 * Self.second)) { [unowned self] in fault() }
-            if spreads { askPromise() }
             try run(until: seconds * Self.second)
             calm()
             try run(until: time.now + 8 * Self.second)
-            // The plan settles, and is followed.
-            if spreads { try run(until: time.now + 20 * Self.second) }
             try checkServed()
             let newest = audit.events.last?.position ?? 0
             try run(until: time.now + 2 * Self.second)
@@ -304,14 +269,8 @@ extension ClusterHistory.Tally {
         events += other.events
         resumed += other.resumed
         takeovers += other.takeovers
-        gives += other.gives
-        prepared += other.prepared + history.processes.reduce(0) { $0 + $1.prepared }
         fenced += other.fenced
         settled += other.settled
         lateLandings += other.lateLandings
-        frames += other.frames
-        linksLost += other.linksLost
-        replays += other.replays
-        moves += other.moves
     }
 }

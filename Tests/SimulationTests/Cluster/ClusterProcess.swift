@@ -16,8 +16,6 @@ final class ClusterProcess {
         var id: String
         /// The state it shows; nil when it says that the timer is gone.
         var shown: HeldTimer?
-        /// What it was read from, where the answer goes by that.
-        var source: Partition?
         /// How much of the timer's history had been answered when the request was sent.
         var floor: Int
     }
@@ -31,12 +29,6 @@ final class ClusterProcess {
     let partitions: Published<PartitionMap>
     let committer: Committer
     let feed: EventFeed
-    /// The partitions of other processes, where partitions are spread; nil: one process owns all.
-    let remotes: RemotePartitions?
-    let followers: Followers
-    /// What it was sent of each partition, for a mistake that was asked for.
-    var sent: [Int: Int64] = [:]
-    let spread: SpreadFeed?
     var membership: Membership
     /// What was sent to it while it stood still.
     var waiting: [() throws -> Void] = []
@@ -53,32 +45,17 @@ final class ClusterProcess {
     /// Whether SIGTERM has come.
     var isLeaving = false
     let configuration: EngineConfiguration
-    let bug: ClusterHistory.Bug
-    /// Logs that it reads before their partitions come.
-    let followed = FollowedLogs()
-    /// Partitions that it does not drop, by a mistake.
-    var kept: Set<Int> = []
-    /// How many partitions it has taken over with what it had read of their logs before.
-    var prepared = 0
     private let sources = Sources()
     /// Called before a stream looks at a partition: other threads of the process, and other processes, may take steps.
     var onLook: () -> Void = {}
 
-    /// - Parameters:
-    ///   - life: how many processes have run on the machine before.
-    ///   - speaks: 1 where partitions are spread; else 0.
-    ///   - spread: how partitions are followed that other processes own; nil: they are not.
-    init(
-        _ machine: Machine, life: Int, _ shared: MemoryLogVolume, _ bug: ClusterHistory.Bug, speaks: Int,
-        spread: SpreadFeed? = nil
-    ) {
+    /// - Parameter life: how many processes have run on the machine before.
+    init(_ machine: Machine, life: Int, _ shared: MemoryLogVolume, _ bug: ClusterHistory.Bug) {
         self.machine = machine
-        self.bug = bug
         self.life = life
         var configuration = EngineConfiguration()
         configuration.deliveries.backlog = 100
         self.configuration = configuration
-        self.spread = spread
         volume = ProcessVolume(shared)
         let watch = LeaseWatch(machine, bug)
         lease = Lease(now: watch.now)
@@ -90,27 +67,16 @@ final class ClusterProcess {
             volume, partitions, self.shared.bell, durability: .commit, lease: lease, foldsAtOnce: true)
         committer.retryPause = 1
         let (published, sources) = (partitions, sources)
-        remotes = spread == nil ? nil : RemotePartitions(of: volume, owned: [], machine)
-        if let spread, let remotes {
-            feed = spread.feed(published, remotes) { sources.all[$0] }
-        } else {
-            feed = EventFeed(layout) {
-                let owned = published.value
-                return owned.isWhole ? owned.all.compactMap { sources.all[$0.number] } : []
-            }
-        }
-        let lease = lease
-        followers = Followers(layout, mayShow: { lease.isValid }) { number in
-            guard let partition = published.value[number], !partition.hasEnded else { return nil }
-            return sources.all[number].map { spread?.told($0) ?? $0 }
+        feed = EventFeed(layout) {
+            let owned = published.value
+            return owned.isWhole ? owned.all.compactMap { sources.all[$0.number] } : []
         }
         let first = Int64(machine.number + 1) * 1_000_000 + Int64(life) * 1000
         let numbers = Counter(first)
         membership = Membership(
-            NodeProfile(url: "http://node-\(machine.number)", reads: Int(BatchHeader.format), speaks: speaks),
+            NodeProfile(url: "http://node-\(machine.number)", reads: Int(BatchHeader.format)),
             partitions: layout.count, at: machine.instant, newSession: { numbers.next() })
         watch.process = self
-        spread?.process = self
     }
 
     private final class Counter: @unchecked Sendable {  // unchecked: a simulation has one thread
@@ -163,17 +129,14 @@ final class ClusterProcess {
     }
 
     /// Whether it answers requests: see `TimerService.standing`.
-    var isServing: Bool { isAwake && (remotes != nil || owned.isWhole) && lease.isValid && !isLeaving }
-
-    /// Whether it serves streams over all partitions.
-    var keepsStreams: Bool { remotes != nil || owned.isWhole }
+    var isServing: Bool { isAwake && owned.isWhole && lease.isValid && !isLeaving }
 
     /// The partitions of which something is to be committed.
     var workingPartitions: [Partition] {
         let now = Clocks.monotonic()
         return partitions.value.all.filter { partition in
             !partition.hasEnded
-                && (partition.isLeaving && !partition.isRetired || partition.isDue(at: now, isStopping: false)
+                && (partition.isDue(at: now, isStopping: false)
                     || partition.recovery.isWorking && partition.engine.hasBatch(isLast: false))
         }
     }
@@ -208,17 +171,15 @@ final class ClusterProcess {
     func adopt(_ owner: PartitionOwner) throws(StoreError) -> Partition {
         volume.begin(session: owner.session)
         let layout = volume.layout
-        let log = try recover(owner.partition)
+        let log = try RecoveredLog.recover(
+            volume.store(owner.partition), configuration, hashPrefix: layout.hashPrefix(of: owner.partition))
         let partition = Partition(
             log, place: PartitionPlace(owner.partition, of: layout), configuration: configuration, shared: shared,
             isShared: true, report: { _ in })
         let source = SteppedSource(partition) { [unowned self] in onLook() }
         sources.all[owner.partition] = source
         feed.follow(source)
-        if remotes != nil { followers.watch(source) }
         partitions.publish(partitions.value.adding(partition))
-        remotes?.end(owner.partition)
-        followers.look(at: owner.partition)
         partition.callCommitter()
         _ = partition.engine.replanCron()
         partition.engine.callFireLoop()
@@ -229,7 +190,12 @@ final class ClusterProcess {
     func drop(_ numbers: [Int]) {
         let dropped = numbers.compactMap { partitions.value[$0] }
         for partition in dropped { partition.end() }
-        dismiss(dropped)
+        for partition in dropped { partitions.publish(partitions.value.removing(partition.number)) }
+        for partition in dropped {
+            partition.close()
+            partition.engine.leave()
+            shared.schedule.forget(partition.number)
+        }
     }
 
     /// Position beyond which its partitions have promised nothing: see `TimerService.promisedAtMost`.

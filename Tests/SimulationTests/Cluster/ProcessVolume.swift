@@ -27,8 +27,6 @@ final class ProcessVolume: LogVolume, @unchecked Sendable {  // unchecked: a sim
 
     func store(_ partition: Int) -> any LogStore { ProcessStore(view.store(partition)) }
 
-    func makeReader(_ partition: Int) -> any LogReader { shared.makeReader(partition) }
-
     func append(_ appends: [PartitionAppend]) -> [AppendOutcome] { onAppend(appends, session) }
 
     func settle(_ appends: [PartitionAppend]) -> [Settlement] { onSettle(appends, session) }
@@ -57,7 +55,6 @@ private final class ProcessStore: LogStore, @unchecked Sendable {  // unchecked:
     func delete(upTo position: Int64) throws(StoreError) -> Int { try inner.delete(upTo: position) }
     func replace(with rows: [LogRow]) throws(StoreError) { try inner.replace(with: rows) }
     func makeReader() throws(StoreError) -> any LogReader { try inner.makeReader() }
-    func makeFollower() throws(StoreError) -> any LogReader { try inner.makeFollower() }
     func bytesOnDisk() -> Int { inner.bytesOnDisk() }
     func close() { inner.close() }
 }

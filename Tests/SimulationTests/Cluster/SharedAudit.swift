@@ -32,11 +32,6 @@ struct SharedAudit {
     /// Up to where some reader was shown all events.
     var shownThrough: Int64 = 0
 
-    /// Up to where somebody was promised to know all records of a partition.
-    var promisedThrough: [Int: Int64] = [:]
-    /// Positions of the newest records of the rows of each partition.
-    private var ends: [Int: [Int64]] = [:]
-
     init(partitions: Int) { logs = [Log](repeating: Log(), count: partitions) }
 
     /// Position of the newest record of a partition.
@@ -47,11 +42,6 @@ struct SharedAudit {
 
     /// The positions of the rows of a partition.
     func rows(of partition: Int) -> Set<Int64> { stored[partition] ?? [] }
-
-    /// Position of the newest row of a partition that ends at `position` or before; 0 where there is none.
-    func newestRecord(of partition: Int, atMost position: Int64) -> Int64 {
-        ends[partition]?.last { $0 <= position } ?? 0
-    }
 
     /// A barrier was written.
     mutating func land(barrier epoch: Int64, at position: Int64, in partition: Int) throws(BrokenPromise) {
@@ -73,11 +63,6 @@ struct SharedAudit {
         try promise(
             row.previous == log.head && row.first > log.head,
             "the row at \(row.first) of log \(partition) follows \(row.previous), and the log ends at \(log.head)")
-        try promise(
-            row.first > promisedThrough[partition] ?? 0,
-            "a row comes at \(row.first) of log \(partition), and all up to \(promisedThrough[partition] ?? 0) was promised"
-        )
-        ends[partition, default: []].append(row.last)
         rows += 1
         logs[partition].head = row.last
         stored[partition, default: []].insert(row.first)

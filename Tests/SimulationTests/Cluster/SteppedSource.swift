@@ -13,10 +13,7 @@ final class SteppedSource: EventSource, @unchecked Sendable {  // unchecked: a s
     }
 
     var number: Int { source.number }
-    var isRemote: Bool { source.isRemote }
     var clockPosition: Int64 { source.clockPosition }
-    var horizon: Int64 { source.horizon }
-    var oldestAtStart: Int64 { source.oldestAtStart }
 
     var hub: EventHub {
         others()

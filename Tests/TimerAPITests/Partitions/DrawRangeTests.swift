@@ -46,20 +46,4 @@ struct DrawRangeTests {
         }
         #expect(count > 100 && count < 64 * 128 + 2)
     }
-
-    @Test(arguments: [[3], [1, 2], Array(0..<21), [0, 9, 17, 25, 33, 41, 49, 57, 60, 61]])
-    func `a server draws among its own partitions, in time each of them`(owned: [Int]) throws {
-        let layout = try #require(PartitionLayout(strided: 64))
-        let scope = PartitionScope(owned, of: layout)
-        var drawn: Set<Int> = []
-        for moment in 0..<200 as Range<Int64> {
-            let range = DrawRange(layout, siphash: siphash, owned: scope, at: 1_790_000_000_000 + 8 * moment)
-            let partitions = (0..<4).map { _ in
-                layout.partition(ofHash: TimerKey(id: range.id(ids.next).span, siphash: siphash).hash)
-            }
-            #expect(Set(partitions).count <= max(1, (owned.count + 7) / 8))
-            drawn.formUnion(partitions)
-        }
-        #expect(drawn == Set(owned))
-    }
 }

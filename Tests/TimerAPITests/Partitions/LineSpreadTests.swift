@@ -113,17 +113,4 @@ struct LineSpreadTests {
         #expect(spread.next == nil)
         #expect(spread.legs.map(\.lines) == [0..<0])
     }
-
-    @Test(arguments: [nil, 0, 2, 3] as [UInt64?])
-    func `a part's lines have their partitions, and the key's own is first where the part has it`(home: UInt64?) {
-        let scope = PartitionScope([0, 2], of: layout)
-        let key = home.map { Hash128(high: $0 << 62, low: 1) }
-        let spread = LineSpread([2, 0, 2, 2], of: scope, layout, siphash: siphash, key: key)
-        #expect(spread.next == nil && spread.legs.map(\.partition) == (home == 2 ? [2, 0] : [0, 2]))
-        #expect(spread.order == (home == 2 ? [0, 2, 3, 1] : [1, 0, 2, 3]))
-        let id = spread.id(ofLine: 3, makeID: IDSource().next)
-        #expect(partition(id) == 2)
-        let empty = LineSpread([], of: scope, layout, siphash: siphash, key: key)
-        #expect(empty.legs.map(\.partition) == [home == 2 ? 2 : 0] && empty.legs.map(\.lines) == [0..<0])
-    }
 }

@@ -24,7 +24,6 @@ struct ClusterSimulationTests {
 
     @Test(arguments: [
         ClusterSimulation.Bug.wallClockLease, .leaseFromAnswer, .takeOfTheLiving, .appendWithoutEpoch,
-        .servesWhileGiving, .takesUnknownGiveForNone,
     ])
     func `the simulation finds a mistake that breaks the lease or the fence`(bug: ClusterSimulation.Bug) {
         #expect((1...300).contains { Self.outcome(UInt64($0), bug) != nil })

@@ -19,12 +19,8 @@ extension ClusterSimulation {
         // The directory and the log work whatever becomes of the node.
         case .performs(let call, let deadline):
             perform(call, deadline, event)
-            switch call.request {
-            case .take, .give: try look()
-            default: break
-            }
+            if case .take = call.request { try look() }
             return
-        case .hears(let message, let sender, let session): return deliver(message, from: sender, to: session)
         case .appends(let partition, let session, let append, let isAnswered):
             return self.append(partition, session, append, isAnswered, event)
         default: break
@@ -44,7 +40,6 @@ extension ClusterSimulation {
             if bug == .leaseFromAnswer, case .view(let view) = answer, view.isLive {
                 node.leaseEnd = max(node.leaseEnd, now.boottime + MembershipTiming.lease)
             }
-            if case .give(let order) = call.request { answered(order, answer, node) }
             perform(node.membership.answered(call, answer, at: now), node)
         case .opens(let owner, var error):
             let store = volume.seen(by: owner.session).store(owner.partition)
@@ -59,19 +54,12 @@ extension ClusterSimulation {
         case .adopted(let owner, let error):
             perform(node.membership.adopted(owner, error, at: now), node)
         case .drops(let partitions):
-            for partition in partitions {
-                node.served[partition] = nil
-                node.parked[partition] = nil
-            }
+            for partition in partitions { node.served[partition] = nil }
             perform(node.membership.dropped(partitions, at: now), node)
         case .sendsAppend(let partition): sendAppend(partition, node)
         case .appendAnswered(let partition, let session, let append, let outcome):
             appendAnswered(partition, session, append, outcome, node)
-        case .prepared(let partition, let rows, let error):
-            perform(node.membership.prepared(partition, rows: rows, error, at: now), node)
-        case .releases(let partition): release(partition, node)
         case .leaves: perform(node.membership.leave(at: now), node)
-        case .hears(let message, let sender, let session): deliver(message, from: sender, to: session)
         case .performs, .appends, .fault: break
         }
     }
@@ -92,7 +80,6 @@ extension ClusterSimulation {
                 schedule(.opens(owner, error), node: node.number, after: delay)
             case .drop(let partitions):
                 schedule(.drops(partitions), node: node.number, after: random.number(0...Self.millisecond))
-            case .prepare, .forget, .release, .tell: handOver(step, node)
             case .report(let event):
                 if case .ended = event { ends += 1 }
                 if case .took = event { takeovers += 1 }

@@ -20,21 +20,17 @@ struct MembershipBench {
     /// How far the directory's calendar is behind the node's.
     var skew: Int64 = 0
 
-    /// The version of what the node says to others.
-    let speaks: Int
-
-    init(partitions: Int = 4, speaks: Int = 0) {
-        self.speaks = speaks
+    init(partitions: Int = 4) {
         let sessions = SessionNumbers(first: 10)
         membership = Membership(
-            NodeProfile(url: "http://b", reads: 2, speaks: speaks), partitions: partitions, at: now,
+            NodeProfile(url: "http://b", reads: 2), partitions: partitions, at: now,
             newSession: { sessions.next() })
         owners = (0..<partitions).map { PartitionOwner(partition: $0, epoch: 0, session: 0) }
     }
 
-    /// A node that can't be forwarded to.
+    /// Another node.
     static func node(_ session: Int64, _ url: String, beat: Int64 = 0, skew: Int64? = nil) -> ClusterNode {
-        ClusterNode(session: session, beat: beat, url: url, reads: 2, speaks: 0, skew: skew)
+        ClusterNode(session: session, beat: beat, url: url, reads: 2, skew: skew)
     }
 
     mutating func pass(milliseconds: Int64) {
@@ -59,7 +55,7 @@ struct MembershipBench {
 
     func view(isLive: Bool = true) -> ClusterView {
         let me = ClusterNode(
-            session: membership.session, url: "http://b", reads: 2, speaks: speaks, isLeaving: isLeaving)
+            session: membership.session, url: "http://b", reads: 2, isLeaving: isLeaving)
         return ClusterView(
             isLive: isLive, nodes: ((isLive ? [me] : []) + others).sorted { $0.session < $1.session },
             epochs: owners.reduce(0) { $0 + $1.epoch }, format: format, realtime: now.realtime - skew)
@@ -80,7 +76,7 @@ struct MembershipBench {
         case .readOwners: answer(call, .owners(owners))
         case .end: answer(call, .ended(true))
         case .endConnections, .forget: answer(call, .count(0))
-        case .take(let order), .give(let order):
+        case .take(let order):
             let owner = PartitionOwner(partition: order.partition, epoch: order.epoch + 1, session: order.session)
             owners[order.partition] = owner
             answer(call, .take(.taken(Barrier(epoch: owner.epoch, previous: 0, position: 1))))

@@ -18,7 +18,6 @@ final class SimulatedNode {
     }
 
     let number: Int
-    let speaks: Int
     /// Nanoseconds of its clocks in a thousand of true time.
     let rate: Int64
     private let bootedAt: Int64
@@ -33,18 +32,15 @@ final class SimulatedNode {
     var membership: Membership
     var leaseEnd: Int64 = .min
     var served: [Int: Served] = [:]
-    /// What it served until it was to give it.
-    var parked: [Int: Served] = [:]
     /// What has happened to it while it was paused.
     var waiting: [ClusterSimulation.Happening] = []
 
-    init(_ number: Int, speaks: Int, rate: Int64, wallOffset: Int64, partitions: Int) {
+    init(_ number: Int, rate: Int64, wallOffset: Int64, partitions: Int) {
         self.number = number
-        self.speaks = speaks
         self.rate = rate
         self.wallOffset = wallOffset
         bootedAt = Int64(number) * 1_000_000_000_000
-        membership = Self.membership(number, 0, speaks, partitions, ClusterInstant(boottime: bootedAt, realtime: 0))
+        membership = Self.membership(number, 0, partitions, ClusterInstant(boottime: bootedAt, realtime: 0))
     }
 
     var url: String { "http://node-\(number)" }
@@ -67,17 +63,16 @@ final class SimulatedNode {
         (isRunning, isStopping, pausedUntil, restartAt) = (true, false, nil, nil)
         leaseEnd = .min
         served = [:]
-        parked = [:]
         waiting = []
-        membership = Self.membership(number, life, speaks, partitions, now(at: time))
+        membership = Self.membership(number, life, partitions, now(at: time))
     }
 
     private static func membership(
-        _ number: Int, _ life: Int, _ speaks: Int, _ partitions: Int, _ now: ClusterInstant
+        _ number: Int, _ life: Int, _ partitions: Int, _ now: ClusterInstant
     ) -> Membership {
         let sessions = SessionNumbers(first: Int64(number + 1) * 1_000_000 + Int64(life) * 1000)
         return Membership(
-            NodeProfile(url: "http://node-\(number)", reads: 2, speaks: speaks), partitions: partitions, at: now,
+            NodeProfile(url: "http://node-\(number)", reads: 2), partitions: partitions, at: now,
             newSession: { sessions.next() })
     }
 }

@@ -101,8 +101,10 @@ struct PartitionsTests {
         running.service.stop()
     }
 
-    @Test func `partitions are adopted and released while they are used, and nothing is lost`() throws {
-        let running = try PartitionedService(MemoryLogVolume(try Self.layout()), owning: [0, 3])
+    @Test func `partitions are dropped and adopted again while they are used, and nothing durable is lost`() throws {
+        let volume = MemoryLogVolume(try Self.layout())
+        for number in 0..<4 { _ = volume.beginEpoch(of: number, session: 1, behind: 0) }
+        let running = try PartitionedService(volume.seen(by: 1), owning: [0, 3])
         #expect(running.owned.all.map(\.number) == [0, 3])
         let isOver = Guarded(false)
         let made = Guarded<[String]>([])
@@ -112,10 +114,12 @@ struct PartitionsTests {
                 var count = 0
                 while !isOver.value {
                     guard let partition = running.owned[number] else { continue }
-                    let id = running.owned.id("n\(number)-\(count)", in: number)
-                    // Refused: the partition is being released.
-                    guard (try? partition.create(id)) != nil else { continue }
                     count += 1
+                    let id = running.owned.id("n\(number)-\(count)", in: number)
+                    // Refused: the partition is being dropped.
+                    guard let position = try? partition.create(id) else { continue }
+                    try? eventually("its fate is known") { partition.engine.fate(of: position) != .pending }
+                    guard partition.engine.fate(of: position) == .durable else { continue }
                     if number == 0 { served.withLock { $0 += 1 } } else { made.withLock { $0.append(id) } }
                 }
             }
@@ -124,12 +128,14 @@ struct PartitionsTests {
             for number in [1, 2] { #expect(try running.service.adopt(number) != nil) }
             let (sofar, others) = (made.value.count, served.value)
             try eventually("clients go on") { made.value.count > sofar + 20 && served.value > others + 20 }
+            let promised = try #require(running.service.promisedAtMost)
+            running.service.drop([1, 2])
             for number in [1, 2] {
-                let partition = try running.partition(number)
-                let promised = try #require(running.service.release(number))
-                #expect(promised >= partition.engine.turn { $0.head })
                 #expect(running.owned[number] == nil)
+                _ = volume.beginEpoch(of: number, session: 1, behind: promised)
             }
+            // The logs go on ahead of the clock by what might have been promised.
+            running.time.pass(milliseconds: 2000)
         }
         isOver.withLock { $0 = true }
         for client in clients { try client.finish("a client ends") }
@@ -140,10 +146,10 @@ struct PartitionsTests {
         running.service.stop()
     }
 
-    @Test func `an adopted partition fires, and a released one fires no more`() throws {
+    @Test func `an adopted partition fires, and a dropped one fires no more`() throws {
         let running = try PartitionedService(MemoryLogVolume(try Self.layout()), owning: [0, 1])
         let id = try running.create("tick", in: 1, TimerRules(.every(1000, first: .period)))
-        running.service.release(1)
+        running.service.drop([1])
         running.time.pass(milliseconds: 10_000)
         try running.service.adopt(1)
         #expect(try running.partition(1).has(id))
@@ -152,30 +158,6 @@ struct PartitionsTests {
         try eventually("it fires again") { try running.fires(1) == 2 }
         running.service.stop()
         #expect(try running.service.adopt(2) == nil)
-    }
-
-    @Test func `a partition whose storage fails can be released`() throws {
-        let stores = Guarded<[FaultyLogStore]>([])
-        let volume = WrappedVolume(try Self.layout()) { _, store in
-            let faulty = FaultyLogStore(store)
-            stores.withLock { $0.append(faulty) }
-            return faulty
-        }
-        let running = try PartitionedService(volume)
-        let id = try running.create("kept", in: 1)
-        stores.value[1].failOpens(1_000_000)
-        stores.value[1].plan(.unknownAndLost)
-        let partition = try running.partition(1)
-        let lost = running.owned.id("lost", in: 1)
-        try partition.create(lost)
-        try eventually("storage fails") { !partition.engine.takesChanges }
-        running.service.release(1)
-        #expect(throws: FaultyLogStore.failure) { try running.service.adopt(1) }
-        stores.value[1].failOpens(0)
-        try running.service.adopt(1)
-        #expect(try running.partition(1).has(id) && !running.partition(1).has(lost))
-        try running.create("again", in: 1)
-        running.service.stop()
     }
 
     @Test func `the counters are those of all partitions`() throws {

@@ -11,7 +11,6 @@ final class FeedPartition: EventSource {
         var clock: Int64 = 0
         var tail: Int64 = 0
         var flight: [LogRow] = []
-        var horizon: Int64 = 0
         var promises = 0
         var beforePromise: (@Sendable () -> Void)?
     }
@@ -42,12 +41,6 @@ final class FeedPartition: EventSource {
     func setClock(_ position: Int64) { state.withLock { $0.clock = position } }
 
     var clockPosition: Int64 { state.withLock { $0.clock } }
-
-    var horizon: Int64 { state.withLock { $0.horizon } }
-    var oldestAtStart: Int64 { 1 }
-
-    /// Deletes its events up to a position.
-    func delete(through position: Int64) { state.withLock { $0.horizon = position } }
 
     /// How often it was asked for a promise.
     var promises: Int { state.withLock { $0.promises } }
@@ -88,12 +81,6 @@ final class FeedPartition: EventSource {
         hub.publish(rows)
         state.withLock { ($0.flight, $0.tail) = ([], last) }
         hub.notify()
-    }
-
-    /// Has the batch under way reach the disk, and nobody hear of it yet.
-    func landUnseen() {
-        let (rows, tail) = state.withLock { ($0.flight, $0.tail) }
-        precondition(store.append(rows, expecting: tail, epoch: 0) == .durable, "the rows form a chain")
     }
 
     /// Gives the batch under way up.

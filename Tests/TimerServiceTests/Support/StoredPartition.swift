@@ -8,8 +8,6 @@ final class StoredPartition: EventSource {
     let hub = EventHub(head: 0)
     let store: any LogStore
     var clockPosition: Int64 { 0 }
-    var horizon: Int64 { 0 }
-    var oldestAtStart: Int64 { 1 }
 
     init(_ store: any LogStore) { self.store = store }
 

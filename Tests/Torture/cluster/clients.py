@@ -213,8 +213,8 @@ async def served(nodes, seconds):
     raise Broken(f"no node has answered for {seconds:.0f} s")
 
 
-async def answers(address, seconds=2.0, owns=None):
-    """Whether the node at this address serves timers, and has partitions itself: `all` of them, or `any`."""
+async def answers(address, seconds=2.0, owns=False):
+    """Whether the node at this address serves timers; with `owns`, whether it owns them itself."""
     connection = None
     try:
         async with asyncio.timeout(seconds):
@@ -222,7 +222,7 @@ async def answers(address, seconds=2.0, owns=None):
             if owns:
                 cluster = (await connection.request("GET", "/v1/cluster")).json
                 partitions = cluster.get("partitions")  # none in the answer of a server that starts
-                if not partitions or not owns(partition["head"] is not None for partition in partitions):
+                if not partitions or not all(partition["head"] is not None for partition in partitions):
                     return False
             return (await connection.request("GET", "/v1/timers?limit=1")).status == 200
     except (Lost, TimeoutError, json.JSONDecodeError):

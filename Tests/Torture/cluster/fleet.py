@@ -40,8 +40,8 @@ class Fleet:
 
     hook_host = "127.0.0.1"
 
-    def __init__(self, record, count, forwards=False, spreads=False):
-        self.record, self.count, self.forwards, self.spreads = record, count, forwards, spreads
+    def __init__(self, record, count, forwards=False):
+        self.record, self.count, self.forwards = record, count, forwards
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-torture-"))
         self.database, self.links, self.nodes = Database("127.0.0.1", free_port()), None, []
 
@@ -63,7 +63,7 @@ class Fleet:
         for number, port in enumerate(self.links.ports):
             store = f"postgres://postgres@127.0.0.1:{port}/postgres"
             token = cluster_token(self.directory) if self.forwards else None
-            self.nodes.append(Node(self.record, f"n{number + 1}", "127.0.0.1", free_port(), store, token=token, spreads=self.spreads))
+            self.nodes.append(Node(self.record, f"n{number + 1}", "127.0.0.1", free_port(), store, token=token))
 
     def __exit__(self, *_):
         for node in self.nodes:

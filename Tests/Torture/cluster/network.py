@@ -135,9 +135,8 @@ class NetworkFleet:
 
     hook_host = "10.77.0.1"
 
-    def __init__(self, record, count, forwards=False, spreads=False):
-        self.record, self.count, self.prefix = record, count, os.environ[VARIABLE]
-        self.forwards, self.spreads = forwards, spreads
+    def __init__(self, record, count, forwards=False):
+        self.record, self.count, self.forwards, self.prefix = record, count, forwards, os.environ[VARIABLE]
         self.links, self.nodes = Cables(self.prefix, count), []
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-torture-net-"))
         self.database = Pair(*[Database(address(name, count), PORT, self._within(name)) for name in DATABASES])
@@ -165,7 +164,7 @@ class NetworkFleet:
             (folder := self.directory / name).mkdir()
             clock = WallClock(preload, folder)
             node = Node(self.record, name, address(name, self.count), 8080, store, [*self._within(name), binary()], clock.env,
-                        cluster_token(self.directory) if self.forwards else None, self.spreads)
+                        cluster_token(self.directory) if self.forwards else None)
             node.clock = clock
             self.nodes.append(node)
 

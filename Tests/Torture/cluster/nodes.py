@@ -34,11 +34,10 @@ def free_port():
 class Node(Server):
     """One node. `process` names its life, for the record."""
 
-    def __init__(self, record, name, host, port, store, command=None, env=None, token=None, spreads=False):
+    def __init__(self, record, name, host, port, store, command=None, env=None, token=None):
         """`command` stands in for the binary, such as one within a network namespace; `token` is the file of the cluster's
-        token, where the nodes forward to each other; `spreads`, whether timers are spread over them."""
+        token, where the nodes forward to each other."""
         forwarding = ("--cluster-listen", f"{host}:0", "--cluster-token-file", token) if token else ()
-        forwarding += ("--cluster-spread",) if spreads else ()
         super().__init__(*FLAGS, *forwarding, "--store", store, "--cluster-url", f"http://{host}:{port}", listen=(f"{host}:{port}",),
                          command=command or [binary()], env=env)
         self._data = None  # it keeps everything in the database

@@ -103,21 +103,16 @@ class ClusterRun:
         """Notes when the node begins to serve."""
         did = False
         while True:
-            does = node.is_alive and not node.is_stopped and await answers(node.address, 0.5, owns=self._owns)
+            does = node.is_alive and not node.is_stopped and await answers(node.address, 0.5, owns=True)
             if does and not did:
                 self.served.append((wall(), node.name))
             did = does
             await asyncio.sleep(WATCH_SECONDS)
 
-    @property
-    def _owns(self):
-        """What a node has to own that is said to serve: where timers are spread over the nodes, some of them."""
-        return any if self.fleet.spreads else all
-
     async def _owner(self):
         """A node that serves now, or None."""
         for node in self.fleet.nodes:
-            if node.is_alive and not node.is_stopped and await answers(node.address, 0.5, owns=self._owns):
+            if node.is_alive and not node.is_stopped and await answers(node.address, 0.5, owns=True):
                 return node
         return None
 

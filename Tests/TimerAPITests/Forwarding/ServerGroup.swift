@@ -7,46 +7,49 @@ import TimerService
 
 @testable import TimerAPI
 
-/// Servers in this process that share a volume, each the owner of some of its partitions. They forward over the loopback.
+/// Servers in this process that share a volume. One owns all partitions, and the others forward to it over the loopback.
 final class ServerGroup {
     private struct Server {
         let api: APIServer
         let service: TimerService
-        let place: SpreadPlace
+        let place: TestPlace
     }
 
     private let volume: MemoryLogVolume
     private var servers: [Server] = []
-    private var owned: [[Int]]
+    private var owner: Int
 
-    /// - Parameter owned: by server, the numbers of its partitions.
-    init(_ volume: MemoryLogVolume, _ time: ManualTime, owned: [[Int]]) throws {
-        (self.volume, self.owned) = (volume, owned)
-        for numbers in owned {
+    /// - Parameters:
+    ///   - count: how many servers there are.
+    ///   - owner: the index of the one that owns the partitions.
+    init(_ volume: MemoryLogVolume, _ time: ManualTime, _ count: Int, owner: Int = 0) throws {
+        (self.volume, self.owner) = (volume, owner)
+        for _ in 0..<count {
             var configuration = APIConfiguration(listeners: [.tcp(host: "127.0.0.1", port: 0)])
             configuration.peerListener = .tcp(host: "127.0.0.1", port: 0)
             configuration.peerTokens = [Array("secret".utf8)]
             let recovery = Heartbeat(name: "recovery")
             let api = try APIServer(configuration, recovery: recovery)
-            let place = SpreadPlace()
+            let place = TestPlace()
             let service = try TimerService(
                 volume: volume, owning: [], place: place, configuration: EngineConfiguration(),
                 alarm: ManualAlarm(time), timeSource: time, recovery: recovery, report: { _ in })
             service.start()
-            for number in numbers { try service.adopt(number) }
             api.start()
             api.serve(service)
             servers.append(Server(api: api, service: service, place: place))
         }
+        try adopt()
         for server in servers.indices { publish(to: server) }
     }
 
-    /// Tells a server who owns what, or what it is to believe.
-    func publish(to server: Int, as believed: [[Int]]? = nil) {
-        var sessions = [Int64?](repeating: nil, count: volume.layout.count)
-        for (owner, numbers) in (believed ?? owned).enumerated() where owner != server {
-            for number in numbers { sessions[number] = Int64(owner + 1) }
-        }
+    private func adopt() throws {
+        for number in 0..<volume.layout.count { try servers[owner].service.adopt(number) }
+    }
+
+    /// Shows a server where the owner is.
+    func publish(to server: Int) {
+        let sessions = [Int64?](repeating: server == owner ? nil : Int64(owner + 1), count: volume.layout.count)
         let destinations = servers.enumerated().compactMap { index, server in
             server.api.peerAddress?.port.map {
                 ClusterRoutes.Destination(session: Int64(index + 1), host: "127.0.0.1", port: $0)
@@ -55,14 +58,11 @@ final class ServerGroup {
         servers[server].place.routes.publish(ClusterRoutes(destinations: destinations, sessions: sessions))
     }
 
-    /// Moves a partition to another server. Nobody is told.
-    func move(_ partition: Int, to server: Int) throws {
-        for index in owned.indices where owned[index].contains(partition) {
-            servers[index].service.release(partition)
-            owned[index].removeAll { $0 == partition }
-        }
-        try servers[server].service.adopt(partition)
-        owned[server].append(partition)
+    /// Moves all partitions to another server, or has their owner read their logs anew. No server is shown where they are.
+    func move(to server: Int) throws {
+        servers[owner].service.drop(Array(0..<volume.layout.count))
+        owner = server
+        try adopt()
     }
 
     /// A server's answer.
@@ -78,9 +78,9 @@ final class ServerGroup {
         return try #require(client.answer(isHead: method == "HEAD"))
     }
 
-    /// Drains the partitions of one server, or takes that back.
-    func drain(_ server: Int, back: Bool = false) {
-        for partition in servers[server].service.partitions.value.all {
+    /// Drains the owner's partitions, or takes that back.
+    func drain(back: Bool = false) {
+        for partition in servers[owner].service.partitions.value.all {
             partition.engine.turn { turn in try? turn.setDrained(!back) }
         }
     }
@@ -88,10 +88,8 @@ final class ServerGroup {
     /// Where a server listens for clients.
     func port(of server: Int) throws -> UInt16 { try #require(servers[server].api.boundAddresses.first?.port) }
 
-    /// How many timers a server owns.
-    func timers(of server: Int) -> Int {
-        servers[server].service.snapshotCounters().timers.reduce(0, +)
-    }
+    /// How many timers the owner has.
+    var timers: Int { servers[owner].service.snapshotCounters().timers.reduce(0, +) }
 
     func stop() {
         for server in servers {

@@ -1,12 +1,11 @@
 import Platform
 import TimerLog
 
-/// The place of a server among several that each own some of the partitions, as a test sets it. Its lease lasts.
-final class SpreadPlace: ClusterPlace {
+/// The place of a server among several, as a test sets it. The lease lasts.
+final class TestPlace: ClusterPlace {
     let lease = Lease { 1 }
     let owner: String? = nil
     let map: ClusterMap? = nil
-    let isSpread = true
     let routes = Published(ClusterRoutes.none)
     let (takeovers, fenced) = (0, 0)
 
