@@ -12,8 +12,10 @@ public protocol HTTP2Events: AnyObject {
     func contentEnded(_ stream: Int32)
     /// What was written is sent, and more may be written.
     func contentSent(_ stream: Int32)
-    /// The stream is over: after both sides have sent everything, or because one has given up.
-    func streamClosed(_ stream: Int32)
+    /// The stream is over: after both sides have sent everything, or because one has aborted it.
+    ///
+    /// - Parameter isRefused: whether the peer has said that it has not looked at the request (RFC 9113, REFUSED_STREAM).
+    func streamClosed(_ stream: Int32, isRefused: Bool)
     /// The peer takes no further streams; those with higher numbers than `last` it has not looked at.
     func peerLeaves(last: Int32)
 }

@@ -264,9 +264,9 @@ internal import CNghttp2
         if unsafe cnghttp2_ends_stream(frame) != 0 { events?.contentEnded(stream) }
     }
 
-    fileprivate func streamClosed(_ stream: Int32) {
+    fileprivate func streamClosed(_ stream: Int32, isRefused: Bool) {
         outgoing[stream] = nil
-        events?.streamClosed(stream)
+        events?.streamClosed(stream, isRefused: isRefused)
     }
 }
 
@@ -316,7 +316,7 @@ private func noteContent(
 private func noteClose(
     _ library: OpaquePointer?, _ stream: Int32, _ code: UInt32, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    unsafe session(context)?.streamClosed(stream)
+    unsafe session(context)?.streamClosed(stream, isRefused: code == NGHTTP2_REFUSED_STREAM.rawValue)
     return 0
 }
 

@@ -1,10 +1,14 @@
 """Servers of one database that forward: each answers for all timers, though one owns them."""
 
+import contextlib
+import itertools
 import os
 import random
 import re
+import select
 import signal
 import socket
+import struct
 import subprocess
 import threading
 from pathlib import Path
@@ -311,6 +315,74 @@ def test_a_change_whose_owner_dies_is_of_unknown_outcome_and_one_with_a_key_is_m
     again = answered(lambda: third.client.post("/v1/timers", {"after": "2h", "labels": {"of": "key"}}, headers={"Idempotency-Key": "once"}))
     assert again.expect(201).json["id"] == (made if made.status == 201 else again).json["id"]
     assert len(third.client.get("/v1/timers?label=of%3Dkey").json["timers"]) == 1
+
+
+class OneWay:
+    """Stands where the owner takes forwarded requests. Of the first connection it passes on every byte to the owner, and of the
+    way back the first `bytes`; it resets that connection, as a dead machine does, once the owner has answered. Later connections
+    it passes on whole.
+    """
+
+    def __init__(self, port, bytes):
+        self.target, self.bytes = port, bytes
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        self.firstly, self.connections = b"", 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            for number in itertools.count():
+                asker, _ = self.listener.accept()
+                self.connections += 1
+                owner = socket.create_connection(("127.0.0.1", self.target), 10)
+                threading.Thread(target=self._pass, args=(asker, owner, number == 0), daemon=True).start()
+
+    def _pass(self, asker, owner, is_first):
+        passed, answered = 0, b""
+        with contextlib.suppress(OSError), asker, owner:
+            while True:
+                for end in select.select([asker, owner], [], [])[0]:
+                    if not (piece := end.recv(65536)):
+                        return
+                    if end is asker:
+                        self.firstly += piece if is_first else b""
+                        owner.sendall(piece)
+                    elif not is_first:
+                        asker.sendall(piece)
+                    else:
+                        asker.sendall(piece[:max(0, self.bytes - passed)])
+                        passed += len(piece)
+                        answered += piece
+                        if has_head(answered):
+                            asker.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                            return
+
+
+def has_head(received):
+    """Whether an answer's head is among these frames of a server."""
+    while len(received) >= 9 and (end := 9 + int.from_bytes(received[:3], "big")) <= len(received):
+        if received[3] == 1:
+            return True
+        received = received[end:]
+    return False
+
+
+@pytest.mark.parametrize("passed", [0, 9])
+def test_a_request_that_the_owner_may_have_read_is_not_sent_again(forwarder, postgres, database, passed):
+    """The way back is cut from the beginning, or right after the first frame of the owner's greeting."""
+    owner = forwarder()
+    link = OneWay(peer_port(owner), passed)
+    schema = re.search(r"search_path%3D(\w+)", database)[1]
+    postgres.execute(f"UPDATE timerd_node SET peer = '{link.address}' WHERE url = '{owner.url}'", schema)
+    entry = forwarder()
+    reply = entry.client.batch([{"after": "1h", "labels": {"of": "cut"}}])
+    if passed:
+        assert reply.problem(503, "owner-unavailable")["outcome"] == "unknown"
+    else:
+        reply.expect(200)
+        assert link.connections > 1 and not link.firstly
+    assert len(owner.client.get("/v1/timers?label=of%3Dcut").json["timers"]) == 1
 
 
 def test_a_request_whose_owner_stands_still_goes_to_the_next(forwarder):

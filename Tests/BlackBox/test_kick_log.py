@@ -1,6 +1,10 @@
 """Hundreds of thousands of kicks: the log stays small, no kick and no event is lost, and streams replay."""
 
+import pytest
+
 from server import Server
+
+pytestmark = pytest.mark.alone
 
 DOGS = 50
 ROUNDS = 60

@@ -8,6 +8,7 @@ private final class Side: HTTP2Events {
     var content: [Int32: [UInt8]] = [:]
     var ended: [Int32] = []
     var closed: [Int32] = []
+    var refused: [Int32] = []
     var leaves = false
     var heads: [Int32] = []
     var sent: [Int32] = []
@@ -32,7 +33,10 @@ private final class Side: HTTP2Events {
     }
     func contentEnded(_ stream: Int32) { ended.append(stream) }
     func contentSent(_ stream: Int32) { sent.append(stream) }
-    func streamClosed(_ stream: Int32) { closed.append(stream) }
+    func streamClosed(_ stream: Int32, isRefused: Bool) {
+        closed.append(stream)
+        if isRefused { refused.append(stream) }
+    }
     func peerLeaves(last: Int32) { leaves = true }
 }
 
@@ -47,11 +51,13 @@ struct HTTP2SessionTests {
     }
 
     /// Carries bytes between both until neither has any.
-    private func carry() {
+    private func carry() { carry(client, server) }
+
+    private func carry(_ one: Side, _ other: Side) {
         var moved = true
         while moved {
             moved = false
-            for (from, to) in [(client, server), (server, client)] {
+            for (from, to) in [(one, other), (other, one)] {
                 var bytes: [UInt8] = []
                 let isSound = unsafe from.session.send { part in
                     unsafe bytes.append(contentsOf: part)
@@ -157,6 +163,16 @@ struct HTTP2SessionTests {
         let late = client.session.request(get, content: nil)
         carry()
         #expect(late == nil || server.heads == [stream])
+    }
+
+    @Test func `a request beyond what the server takes at once is refused, which says that it was not looked at`() throws {
+        var limits = HTTP2Session.Limits()
+        limits.streams = 1
+        let strict = Side(.server, limits)
+        let streams = try (0..<3).map { _ in try #require(client.session.request(get, content: nil)) }
+        carry(client, strict)
+        #expect(strict.heads == [streams[0]])
+        #expect(client.refused == Array(streams[1...]) && client.closed == client.refused)
     }
 
     @Test func `what is not HTTP 2 ends the connection`() {

@@ -9,8 +9,12 @@ final class LinkSocket: LoopSocket {
     protocol Owner: AnyObject {
         /// Whether the other server has connected to this one.
         var isAccepted: Bool { get }
+        /// Whether anything may be sent yet.
+        var maySend: Bool { get }
         /// The connection is there.
         func linkConnected()
+        /// The first bytes have come, and make sense.
+        func greeted()
         /// All bytes that were there were read.
         func bytesWereRead()
         /// The connection is gone, or never was.
@@ -33,10 +37,6 @@ final class LinkSocket: LoopSocket {
     private var isClosed = false
     /// Whether the other server is given up, and no orderly end is of use.
     var isBroken = false
-    /// Whether any byte has come.
-    private(set) var isHeard = false
-    /// Whether the other system has ended the connection, rather than fallen silent.
-    private(set) var wasEnded = false
     /// Whether the loop knows that there is something to send.
     private var isNoted = false
     private var unsent: [UInt8] = []
@@ -108,15 +108,12 @@ final class LinkSocket: LoopSocket {
         for _ in 0..<Self.readsPerRound {
             let isGone = unsafe withUnsafeTemporaryAllocation(byteCount: Self.readBytes, alignment: 16) { bytes in
                 let count = unsafe recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
-                if count < 0 {
-                    wasEnded = errno == ECONNRESET || errno == EPIPE
-                    return errno != EAGAIN && errno != EINTR ? true : nil
-                }
+                if count < 0 { return errno != EAGAIN && errno != EINTR ? true : nil }
                 heardAt = loop.now
-                if count > 0 { isHeard = true } else { wasEnded = true }
                 let isSound = unsafe count > 0 && session.receive(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-                if isSound { return count == bytes.count ? false : nil }
-                return true
+                guard isSound else { return true }
+                owner?.greeted()
+                return count == bytes.count ? false : nil
             }
             if isClosed { return }
             noteBytes()
@@ -131,7 +128,7 @@ final class LinkSocket: LoopSocket {
     /// Sends what the session has, as far as the kernel takes it.
     func flush() {
         isNoted = false
-        guard !isConnecting, !isClosed else { return }
+        guard !isConnecting, !isClosed, owner?.maySend ?? false else { return }
         while true {
             if sent == unsent.count {
                 unsent.removeAll(keepingCapacity: true)
@@ -149,18 +146,13 @@ final class LinkSocket: LoopSocket {
             }
             if count < 0 {
                 if errno == EAGAIN || errno == EINTR { return watch(for: [.readable, .writable]) }
-                return closeAsEnded()
+                // What the other server said before it ended the connection is read first: up to where it has looked at what it was
+                // sent.
+                readAll()
+                return close()
             }
             sent += count
         }
-    }
-
-    /// The connection has been ended. What the other server said before that is read first: up to where it has looked at what it
-    /// was sent.
-    private func closeAsEnded() {
-        wasEnded = errno == ECONNRESET || errno == EPIPE
-        readAll()
-        close()
     }
 
     func tick(now: Int64) { owner?.tick(now: now) }

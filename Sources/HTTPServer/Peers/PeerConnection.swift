@@ -80,6 +80,10 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         complete.append(stream)
     }
 
+    var maySend: Bool { true }
+
+    func greeted() {}
+
     func bytesWereRead() {
         guard !complete.isEmpty else { return }
         loop.links.noteProgress()
@@ -96,7 +100,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         return lag &- leastLag > Self.longestWay
     }
 
-    func streamClosed(_ stream: Int32) {
+    func streamClosed(_ stream: Int32, isRefused: Bool) {
         if let exchange = exchanges.removeValue(forKey: stream), exchange.forwardEnded() {
             // What the handler keeps of a request holds the exchange: one that is not used again lets go of it.
             if spare.count < Self.mostSpare { spare.append(exchange) } else { exchange.context = nil }
@@ -162,7 +166,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
     func linkConnected() {}
 
     func linkClosed() {
-        for stream in Array(exchanges.keys) + Array(sinks.keys) { streamClosed(stream) }
+        for stream in Array(exchanges.keys) + Array(sinks.keys) { streamClosed(stream, isRefused: false) }
         for exchange in spare { exchange.context = nil }
         spare = []
     }

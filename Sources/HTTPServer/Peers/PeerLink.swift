@@ -5,12 +5,16 @@ import Platform
 /// A connection of one loop to another server, by which requests are forwarded: many at once, and those of one round of the
 /// loop together. Confined to the loop.
 ///
-/// It connects when it is made, and serves until it breaks; then another one is made.
+/// It connects when it is made, and serves until it breaks; then another one is made. A request leaves once the other server
+/// has greeted. From then on only what that server itself says tells which requests it has not looked at: a connection that
+/// breaks tells nothing, with or without a byte of an answer (the way back may have been cut long before).
 public final class PeerLink {
     private unowned let loop: LoopCore
     private var link: LinkSocket?
     private var calls: [Int32: PeerCall] = [:]
     private var isConnected = false
+    /// Whether the other server has greeted. No request leaves before, so it has seen none.
+    private var isGreeted = false
     /// Whether the other server takes no further requests by this connection.
     private var isLeaving = false
     private var pingedAt: Int64 = 0
@@ -151,8 +155,8 @@ extension PeerLink: HTTP2Events {
     public func contentSent(_ stream: Int32) {}
 
     /// An answer is over, complete or not.
-    public func streamClosed(_ stream: Int32) {
-        if let call = calls.removeValue(forKey: stream), !call.isComplete { fail(call, isUnseen: false) }
+    public func streamClosed(_ stream: Int32, isRefused: Bool) {
+        if let call = calls.removeValue(forKey: stream), !call.isComplete { fail(call, isUnseen: isRefused) }
         closeIfLeft()
     }
 
@@ -186,9 +190,12 @@ extension PeerLink: LinkSocket.Owner {
 
     func bytesWereRead() {}
 
+    var maySend: Bool { isGreeted }
+
+    func greeted() { isGreeted = true }
+
     func linkClosed() {
-        // The other server greets before it looks at anything: where it has not, its system has taken the connection and ended it.
-        let isUnseen = !isConnected || link.map { !$0.isHeard && $0.wasEnded } ?? false
+        let isUnseen = !isGreeted
         link = nil
         let left = calls
         calls = [:]
