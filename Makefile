@@ -35,7 +35,7 @@ PARTS ?=
 WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build check test proof test-partitions test-postgres test-forwarded simulate torture cluster-torture \
+.PHONY: help run build check test proof test-postgres test-forwarded simulate torture cluster-torture \
 	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
@@ -57,15 +57,6 @@ test: setup-tests ## Run every test: Swift, and the real binary from outside
 
 proof: setup-tests ## Run the heavy proof, for what a change touches: PARTS='sanitize leaks'
 	@Scripts/proof.sh $(PARTS)
-
-# What is left out needs another start, or SQLite's files.
-test-partitions: export TEST_PARTITIONS = 4
-test-partitions: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
-test-partitions: setup-tests ## Run the black-box tests against memory that is divided into four partitions, side by side
-	swift build --product timerd
-	.venv/bin/pytest -q -n 4 --dist loadgroup -m 'not alone' Tests/BlackBox \
-	    --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
-	.venv/bin/pytest -q -m alone Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
 # A test has longer here: what was killed holds its lease for some seconds.
 BESIDE_ON_POSTGRES = .venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' --timeout 120 -o timeout_method=signal \

@@ -3,7 +3,7 @@
 
     cluster.py takeover COUNT TIMES     two nodes hold COUNT timers; TIMES times the owner is killed, and begins anew as the standby
     cluster.py restart HOW TIMES        clients create timers while PostgreSQL restarts, `fast` or `immediate`
-    cluster.py idle PARTITIONS SECONDS  counts the statements of a node that has nothing to do
+    cluster.py idle SECONDS             counts the statements of a node that has nothing to do
     cluster.py kicks MINUTES            kicks watchdogs, and weighs the log
     cluster.py forwarded ROUNDS LOAD    the same load at the owner and at a server that forwards to it; LOAD as below
     cluster.py foreign MINUTES LOAD     creates timers on two databases in turns, one of which has a transaction open all the time.
@@ -138,7 +138,7 @@ def takeover(count, times):
             answer = standby.client.get("/v1/stats").expect(200).json
             ended = time.time()
             assert sum(answer["timers"].values()) == count, answer
-            noticed, taken = told(standby, "a node's beats have stopped"), told(standby, "took partitions over")
+            noticed, taken = told(standby, "a node's beats have stopped"), told(standby, "took the timers over")
             sample(f"takeover-{count}-whole", ended - began)
             sample(f"takeover-{count}-noticed", noticed - began)
             sample(f"takeover-{count}-taken", max(0, taken - noticed))
@@ -242,11 +242,11 @@ def restart(how, times):
 # --- An idle node
 
 
-def idle(partitions, seconds):
+def idle(seconds):
     seconds = float(seconds)
     with Postgres(*DURABLE, "shared_preload_libraries=pg_stat_statements") as database:
         database.execute("CREATE EXTENSION pg_stat_statements")
-        with node(database, "--partitions", partitions) as running:
+        with node(database) as running:
             poll(lambda: is_ready(running), PATIENCE)
             # What a start leaves to do is done, and backends have reported their transactions.
             time.sleep(20)
@@ -257,8 +257,8 @@ def idle(partitions, seconds):
             calls = database.execute("SELECT calls, left(regexp_replace(query, '\\s+', ' ', 'g'), 60) FROM pg_stat_statements s"
                                      " JOIN pg_roles r ON r.oid = s.userid WHERE rolname = 'timerd' ORDER BY calls DESC")
             note("\n".join(calls))
-            sample(f"idle-{partitions}-statements", sum(int(line.split("|")[0]) for line in calls) / took)
-            sample(f"idle-{partitions}-transactions", (after - before) / took)
+            sample("idle-statements", sum(int(line.split("|")[0]) for line in calls) / took)
+            sample("idle-transactions", (after - before) / took)
 
 
 def transactions(database):
@@ -341,7 +341,7 @@ def creates(load, running, seconds):
 
 def forwarded(rounds, load):
     """The same load at the owner and at a server that forwards to it, in turns."""
-    flags = ("--partitions", "64", "--cluster-listen", "127.0.0.1:0", "--cluster-token-file")
+    flags = ("--cluster-listen", "127.0.0.1:0", "--cluster-token-file")
     loads = {"create": ["64", "1"], "get": ["64", "1", "get"], "batch": ["8", "100"], "one": ["1", "1", "get"]}
     with ExitStack() as stack:
         database = stack.enter_context(Postgres(*DURABLE))

@@ -93,8 +93,8 @@ measure_pg_takeover() {
         cluster takeover "$count" "$TIMES"
         figure "$(millions "$count") timers" timerd s "takeover-$count-whole" '≤ 5 s'
         figure '– until the session is ended' timerd s "takeover-$count-noticed"
-        figure '– from then until all partitions are taken' timerd s "takeover-$count-taken"
-        figure '– from then until they are folded and answer' timerd s "takeover-$count-folded"
+        figure '– from then until the log is taken' timerd s "takeover-$count-taken"
+        figure '– from then until it is folded and answers' timerd s "takeover-$count-folded"
     done
 }
 
@@ -111,13 +111,10 @@ measure_pg_restart() {
 }
 
 measure_pg_idle() {
-    local partitions
     section 'An idle node'
-    for partitions in 64 1024; do
-        cluster idle "$partitions" "$IDLE_NODE_SECONDS"
-        figure "$partitions partitions: statements" timerd /s "idle-$partitions-statements" '≤ 2.5'
-        figure "$partitions partitions: transactions of the database, all in all" timerd /s "idle-$partitions-transactions"
-    done
+    cluster idle "$IDLE_NODE_SECONDS"
+    figure 'statements' timerd /s idle-statements '≤ 2.5'
+    figure 'transactions of the database, all in all' timerd /s idle-transactions
 }
 
 measure_pg_kicks() {

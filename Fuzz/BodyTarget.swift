@@ -27,7 +27,7 @@ private let siphash = SipHash(secret: [UInt8](repeating: 7, count: 16))
 
 private func fuzzBatch(_ body: [UInt8]) {
     guard
-        let run = try? BatchRun(body, isBrief: false, key: nil, layout: .single, siphash: siphash, zones: hostZones)
+        let run = try? BatchRun(body, isBrief: false, keepsParts: false, siphash: siphash, zones: hostZones)
     else { return }
     // Its lines are read, those of one step at a time; another target applies them.
     for _ in 0..<2 { run.prepare({ Array("made".utf8) }, requestID: []) }

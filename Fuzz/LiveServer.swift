@@ -37,7 +37,10 @@ final class LiveServer: Sendable {
         server.serve(service)
     }
 
-    private var engine: Engine { service.partitions.value.all[0].engine }
+    private var engine: Engine {
+        guard let log = service.log.value else { preconditionFailure("a process without others owns its log") }
+        return log.engine
+    }
 
     var timerCount: Int { engine.lock.withLock { engine.scheduler.count } }
 

@@ -11,7 +11,7 @@ from browser import Browser, Page
 from postgres import Postgres, base
 from receiver import Receiver
 from relay import Relay
-from server import ON_POSTGRES, PARTITIONS, Server, binary, shared_postgres
+from server import ON_POSTGRES, Server, binary, shared_postgres
 
 names = itertools.count(1)
 outcome = pytest.StashKey()
@@ -36,11 +36,11 @@ def pytest_sessionfinish():
 
 
 def pytest_collection_modifyitems(items):
-    """Leaves out what needs the log of a single server, where there are several partitions. In a run with several workers, the
+    """Leaves out what needs the log of a single server, where servers share a database. In a run with several workers, the
     tests of a file that use pages share a worker, so that few workers start a browser.
     """
     for item in items:
-        if (PARTITIONS or ON_POSTGRES) and item.get_closest_marker("undivided"):
+        if ON_POSTGRES and item.get_closest_marker("undivided"):
             item.add_marker(pytest.mark.skip(reason="needs the log of a single server"))
         if ON_POSTGRES and (mark := item.get_closest_marker("not_on_postgres")):
             item.add_marker(pytest.mark.skip(reason=mark.args[0]))

@@ -26,8 +26,6 @@ LIFETIME = 1800.0
 LISTENING = re.compile(r"timerd listening on (\S+)")
 
 
-# Into how many partitions the servers of this run divide the memory that they keep everything in; none: they use disks.
-PARTITIONS = os.environ.get("TEST_PARTITIONS")
 # What the servers of this run keep their timers in: a PostgreSQL, or a directory each.
 ON_POSTGRES = os.environ.get("TEST_STORE") == "postgres"
 # Whether clients go to another server of that PostgreSQL, which forwards their requests.
@@ -80,19 +78,12 @@ class Server:
         self.directory = Path(tempfile.mkdtemp(prefix="timerd-"))
         self._data = Path(data) if data else self.directory / "data"
         chosen = [flag for flag in self.flags if flag.startswith(("--store", "--data", "--durability"))]
-        if PARTITIONS:
-            if data or chosen:
-                pytest.skip("memory keeps nothing for another start")
-            self.flags += ["--store", "memory"]
-            self.env = {**(env or {}), "TIMERD_PARTITIONS": PARTITIONS}
         self.schema = None
         if ON_POSTGRES and "--store" not in chosen:
             if chosen or data or "TIMERD_DATA" in (env or {}):
                 pytest.skip("a database has no directory, and each of its commits is durable")
             self.schema = "t" + hashlib.sha1(str(self._data).encode()).hexdigest()[:16]
             self.flags += ["--store", shared_postgres().schema(self.schema), "--migrate"]
-            # Fewer than usual: a debug build takes a while over 64, and tests of several servers have those.
-            self.flags += ["--partitions", "8"]
         # Another server of the database, to which every client goes, and which forwards.
         self.entry = None
         if FORWARDED:
@@ -119,7 +110,7 @@ class Server:
     @property
     def data(self):
         """The data directory."""
-        if PARTITIONS or self.schema:
+        if self.schema:
             pytest.skip("what is kept is in no directory")
         return self._data
 
@@ -144,8 +135,6 @@ class Server:
 
     def launch(self):
         """Starts the process without waiting."""
-        if PARTITIONS and self.process:
-            pytest.skip("memory keeps nothing for another start")
         self.starts += 1
         command = [*self.command, "serve"]
         for address in self.listen:

@@ -65,6 +65,7 @@ def test_a_batch_of_large_timers_becomes_brief(new_server):
     assert reply.lines[whole:] == [{"status": 200, "id": "large", "version": kick + 2} for kick in range(whole, 400)]
 
 
+@pytest.mark.alone
 def test_pages_of_deliveries_end_early_and_miss_none(new_server):
     with closing(socket.socket()) as closed:
         closed.bind(("127.0.0.1", 0))  # no process listens on that port

@@ -17,7 +17,7 @@ FLAGS = {
     "webhook-deny": ["10.1.0.0/16", ".example"], "migrate": False, "accept-loss": False,
 }
 # What a file says of a database alone.
-SHARED = {"store-password-file", "partitions", "cluster-url", "cluster-listen", "cluster-token-file"}
+SHARED = {"store-password-file", "cluster-url", "cluster-listen", "cluster-token-file"}
 
 
 def toml(values):

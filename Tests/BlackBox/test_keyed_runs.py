@@ -86,8 +86,6 @@ def test_a_batch_that_is_cut_again_and_again_fires_once_a_line(new_server):
     assert len(versions) == LINES and versions == sorted(set(versions))
 
 
-# Of several partitions each keeps its own first lines of a batch that was cut.
-@pytest.mark.undivided
 def test_the_lines_of_a_cut_batch_are_told_as_they_were(new_server):
     """Refusals are kept too: a repeat does not apply a line that was refused, though it is legal by then."""
     server = new_server()

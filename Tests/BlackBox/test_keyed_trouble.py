@@ -71,8 +71,6 @@ def test_a_redrive_that_is_cut_redrives_each_dead_letter_once(new_server, receiv
     events(api, "t", "deliveryDead", count=2 * count)
 
 
-# Each of many partitions forgets the oldest that it has itself.
-@pytest.mark.not_on_postgres("an answer may be the only one of its partition")
 def test_above_the_bytes_the_oldest_answers_are_forgotten(new_server):
     api = new_server("--max-idempotency-bytes", "1MiB", "--retain-events", "0s,0B").client
     body = {"after": "1h", "payload": "x" * 60_000}

@@ -202,7 +202,6 @@ def test_dead_letters_move_too(pair, receiver):
         event(source, id, "deliveryDead")
     source.delete("/v1/timers/gone").expect(204)
     assert move(source, target) == {"timers": 1, "deliveries": 2, "skipped": 0}
-    # Of several partitions, each server has an order of its own.
     before, after = (sorted(deliveries(api, "state=dead"), key=lambda letter: letter["timer"]) for api in pair)
     for old, new in zip(before, after, strict=True):
         assert without(new, "id") == without(old, "id")

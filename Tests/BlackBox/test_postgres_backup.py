@@ -1,4 +1,4 @@
-"""PostgreSQL's own backup: a base backup and the archived log bring all partitions back to one instant."""
+"""PostgreSQL's own backup: a base backup and the archived log bring the log back to one instant."""
 
 import subprocess
 
@@ -9,7 +9,6 @@ from server import Server, run
 from timers import poll
 
 pytestmark = pytest.mark.xdist_group("postgres")
-PARTITIONS = 8
 
 
 def timers(api):
@@ -20,7 +19,7 @@ def timers(api):
 
 
 def change(api, stem):
-    """Creates timers in all partitions, and changes some: in several batches, so in many rows."""
+    """Creates timers, and changes some: in several batches, so in many rows."""
     for n in range(40):
         api.create(id=f"{stem}-{n}", payload={"n": n}, labels={"stem": stem})
     for n in range(0, 40, 4):
@@ -33,7 +32,7 @@ def test_a_restore_to_an_instant_has_exactly_what_stood_then():
     archive, backup = folder(), folder()
     command = f"test ! -f {archive}/%f && cp %p {archive}/%f.part && mv {archive}/%f.part {archive}/%f"
     with Postgres("archive_mode=on", f"archive_command={command}") as postgres:
-        with Server("--store", postgres.schema("timers"), "--migrate", "--partitions", PARTITIONS) as server:
+        with Server("--store", postgres.schema("timers"), "--migrate") as server:
             api = server.client
             change(api, "early")
             copy = as_user(programs() / "pg_basebackup", "-h", postgres.folder, "-U", "postgres", "-D", backup / "data",
@@ -56,7 +55,7 @@ def test_a_restore_to_an_instant_has_exactly_what_stood_then():
         poll(lambda: restored.execute("SELECT pg_is_in_recovery()") == ["f"], TIMEOUT)
         uri = restored.uri("timers")
         done = run("log", "verify", "--store", uri)
-        assert done.returncode == 0 and f"of {PARTITIONS} partitions" in done.stdout, done
+        assert done.returncode == 0, done
         assert f"{len(stood)} timers" in done.stdout, done
         with Server("--store", uri) as server:
             # The server that was alive at that instant counts as alive until its beats are missed.

@@ -1,9 +1,10 @@
-"""A PostgreSQL that has lost its newest rows, as after a fail-over to a standby that was behind: it is told, and nothing of those
-partitions changes before an operator accepts it.
+"""A PostgreSQL that has lost its newest rows, as after a fail-over to a standby that was behind: it is told, and nothing
+changes before an operator accepts it.
 """
 
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -15,54 +16,34 @@ from webhooks import hooked
 pytestmark = pytest.mark.xdist_group("postgres")
 # Until a server has read a log anew, on a busy machine.
 BACK = 30.0
+# Five periods of the beat.
+HELD = 1.0
 LOST = "the database has lost rows that it had promised to keep"
 
 
 class Scene:
-    """A server of two partitions: `tea` in the one that loses rows, whose beat has a webhook as that of the other has."""
+    """A server with `tea`, and with a beat that has a webhook."""
 
     def __init__(self, postgres, uri, server, receiver):
         self.postgres, self.uri, self.server, self.receiver = postgres, uri, server, receiver
         self.schema = uri.rsplit("%3D", 1)[1]
         self.api = server.client
-        self.part = self.partition(self.api.create(id="tea")["id"])
-        self.other = self.create_in(1 - self.part)
-        self.beats = [self.beat_in(self.part), self.beat_in(1 - self.part)]
-        for beat in self.beats:
-            receiver.wait_for(2, f"/{beat}", BACK)
+        self.api.create(id="tea")
+        hooked(self.api, receiver.url("/beat"), "beat", timer={"every": "200ms"})
+        receiver.wait_for(2, "/beat", BACK)
         # What is lost: a change of `tea`, and a timer.
         self.api.command("tea", "suspend").expect(200)
         self.kept = self.api.history()
         self.changed = self.api.command("tea", "resume").expect(200).json
-        self.lost = self.create_in(self.part)
+        self.lost = self.api.create()["id"]
         self.seen = self.api.history()
 
-    def partition(self, id):
-        return int(self.api.history_of(id)[0]["id"]) % 1024
-
-    def create_in(self, part, make=None):
-        """A timer of a partition; those that fall into the other one are deleted."""
-        for _ in range(100):
-            id = make() if make else self.api.create()["id"]
-            if self.partition(id) == part:
-                return id
-            self.api.delete(f"/v1/timers/{id}").expect(204)
-        raise AssertionError("no id falls into the partition")
-
-    def beat_in(self, part):
-        made = iter(range(100))
-
-        def make():
-            id = f"beat-{part}-{next(made)}"
-            return hooked(self.api, self.receiver.url(f"/{id}"), id, timer={"every": "200ms"})
-        return self.create_in(part, make)
-
     def lose(self):
-        """Deletes what was written to the partition since `kept`, while no statement of the server is under way."""
-        first = min(int(event["id"]) for event in self.seen[len(self.kept):] if int(event["id"]) % 1024 == self.part)
+        """Deletes what was written since `kept`, while no statement of the server is under way."""
+        first = int(self.seen[len(self.kept)]["id"])
         deleted = self.postgres.execute(
             "LOCK TABLE timerd_log IN EXCLUSIVE MODE;"
-            f"DELETE FROM timerd_log WHERE part = {self.part} AND last >= {first} RETURNING last", self.schema)
+            f"DELETE FROM timerd_log WHERE last >= {first} RETURNING last", self.schema)
         assert deleted
         return max(map(int, deleted))
 
@@ -108,11 +89,11 @@ class Scene:
 @pytest.fixture
 def scene(postgres, database, new_node, receiver):
     """A function of flags that makes the scene on a server with them."""
-    return lambda *flags: Scene(postgres, database, new_node("--partitions", "2", *flags), receiver)
+    return lambda *flags: Scene(postgres, database, new_node(*flags), receiver)
 
 
 @pytest.mark.parametrize("how", ["lose", "fail_over"])
-def test_a_partition_that_has_lost_rows_is_held_until_an_operator_accepts_it(scene, receiver, how):
+def test_a_log_that_has_lost_rows_is_held_until_an_operator_accepts_it(scene, receiver, how):
     here = scene()
     api, server = here.api, here.server
     assert here.metric("timerd_rows_lost_total") == 0
@@ -121,26 +102,23 @@ def test_a_partition_that_has_lost_rows_is_held_until_an_operator_accepts_it(sce
     poll(lambda: here.metric("timerd_rows_lost_total") == 1, BACK)
     assert api.get("/readyz").expect(503).json == {"status": "storage-unavailable"} and api.get("/healthz").status == 200
     lines = [line for line in server.log_text().splitlines() if LOST in line]
-    assert len(lines) == 1 and f"partition={here.part}" in lines[0], lines
+    assert len(lines) == 1, lines
     after, through = (int(re.search(rf"{word}=(\d+)", lines[0])[1]) for word in ("after", "through"))
     assert through >= last > after and " error" in lines[0], lines
 
-    # Reads show what is left, changes are refused, and the other partition goes on.
+    # Reads show what is left, changes are refused, and nothing fires or is delivered.
     assert api.timer("tea")["state"] == "suspended" and api.timer("tea")["version"] == 2
     api.get(f"/v1/timers/{here.lost}").problem(404)
     assert types(api.history_of("tea")) == ["created", "activated", "suspended"]
     for reply in (api.command("tea", "resume"), api.delete("/v1/timers/tea"), api.put(f"/v1/timers/{here.lost}", {"after": "1h"})):
         assert reply.problem(503, "storage-unavailable")["outcome"] == "none"
-    api.command(here.other, "suspend").expect(200)
-    held, beating = here.beats
-    before, fires = len(receiver.on(f"/{held}")), api.timer(held)["fireCount"]
-    receiver.wait_for(len(receiver.on(f"/{beating}")) + 5, f"/{beating}", BACK)
-    assert len(receiver.on(f"/{held}")) == before and api.timer(held)["fireCount"] == fires
-    # All events in one order stand still before what the partition may still get.
+    before, fires = len(receiver.on("/beat")), api.timer("beat")["fireCount"]
+    time.sleep(HELD)
+    assert len(receiver.on("/beat")) == before and api.timer("beat")["fireCount"] == fires
     with api.stream(f"/v1/events?since={here.kept[0]['id']}") as stream:
         accepted = run("cluster", "accept-loss", "--store", here.uri)
         assert accepted.returncode == 0 and "accepted" in accepted.stdout, accepted
-        receiver.wait_for(before + 1, f"/{held}", BACK)
+        receiver.wait_for(before + 1, "/beat", BACK)
         here.check()
         stream.until_timer(here.lost)
     assert here.metric("timerd_rows_lost_total") == 1
@@ -150,22 +128,22 @@ def test_a_server_with_accept_loss_goes_on_by_itself(scene, receiver):
     here = scene("--accept-loss")
     here.lose()
     poll(lambda: LOST in here.server.log_text(), BACK)
-    receiver.wait_for(len(receiver.on(f"/{here.beats[0]}")) + 1, f"/{here.beats[0]}", BACK)
+    receiver.wait_for(len(receiver.on("/beat")) + 1, "/beat", BACK)
     here.check()
     assert here.metric("timerd_rows_lost_total") == 1
 
 
 @pytest.mark.parametrize("end", ["stop", "kill9"])
-def test_a_restart_with_accept_loss_brings_a_partition_back(scene, receiver, end):
+def test_a_restart_with_accept_loss_brings_the_log_back(scene, receiver, end):
     here = scene()
     lost = here.lose()
     poll(lambda: here.api.get("/readyz").status == 503, BACK)
     poll(lambda: LOST in here.server.log_text(), BACK)
     # Which versions were given is written behind what was lost.
-    poll(lambda: here.postgres.execute(f"SELECT 1 FROM timerd_log WHERE part = {here.part} AND last > {lost}", here.schema), BACK)
+    poll(lambda: here.postgres.execute(f"SELECT 1 FROM timerd_log WHERE last > {lost}", here.schema), BACK)
     getattr(here.server, end)()
     here.server.flags.append("--accept-loss")
     here.api = here.server.start().client
     poll(lambda: here.api.get("/readyz").status == 200, BACK)
-    receiver.wait_for(len(receiver.on(f"/{here.beats[0]}")) + 1, f"/{here.beats[0]}", BACK)
+    receiver.wait_for(len(receiver.on("/beat")) + 1, "/beat", BACK)
     here.check()

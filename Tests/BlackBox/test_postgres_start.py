@@ -24,12 +24,10 @@ def refused(code, *flags, env=None):
 
 def test_a_database_without_tables_is_refused_until_they_are_made(database):
     assert "timerd store migrate" in refused(78, "--store", database)
-    made = run("store", "migrate", "--store", database, "--partitions", "4")
-    assert made.returncode == 0 and "4 partitions" in made.stdout, made
+    made = run("store", "migrate", "--store", database)
+    assert made.returncode == 0 and "version 3 made" in made.stdout, made
     again = run("store", "migrate", "--store", database)
-    assert again.returncode == 0 and "already" in again.stdout and "4 partitions" in again.stdout, again
-    other = run("store", "migrate", "--store", database, "--partitions", "8")
-    assert other.returncode == 78 and "4 partitions, not 8" in other.stderr, other
+    assert again.returncode == 0 and "already" in again.stdout, again
     with Server("--store", database) as server:
         server.client.create(id="tea")
 
@@ -41,6 +39,16 @@ def test_tables_of_a_newer_version_are_refused(postgres, database):
     for line in (refused(78, "--store", database), refused(78, "--store", database, "--migrate"),
                  run("store", "migrate", "--store", database).stderr):
         assert "version 99" in line and "newer timerd" in line, line
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_tables_of_an_earlier_design_are_refused_with_the_way_out(postgres, database, version):
+    schema = database.rsplit("%3D", 1)[1]
+    postgres.execute("CREATE TABLE timerd_meta(key text PRIMARY KEY, value bytea NOT NULL);"
+                     f"INSERT INTO timerd_meta VALUES ('schema', '{version}'); GRANT SELECT, UPDATE ON timerd_meta TO {ROLE}", schema)
+    for line in (refused(78, "--store", database), refused(78, "--store", database, "--migrate"),
+                 run("store", "migrate", "--store", database).stderr, run("log", "verify", "--store", database).stderr):
+        assert f"version {version}" in line and "timerd export" in line and "timerd import" in line, line
 
 
 def test_a_role_without_rights_is_refused(postgres):
@@ -58,7 +66,7 @@ def test_a_role_without_rights_is_refused(postgres):
     line = refused(78, "--store", guest)
     assert "UPDATE on timerd_node" in line and "SELECT" not in line, line
     postgres.execute("GRANT INSERT, UPDATE, DELETE ON timerd_node, timerd_log TO guest;"
-                     "GRANT UPDATE ON timerd_partition, timerd_meta TO guest", "rights")
+                     "GRANT UPDATE ON timerd_owner, timerd_meta TO guest", "rights")
     with Server("--store", guest) as server:
         server.client.create(id="tea")
 

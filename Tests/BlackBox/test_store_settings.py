@@ -51,7 +51,7 @@ def test_what_a_database_does_not_need_is_refused_with_what_to_use():
 
 
 @pytest.mark.parametrize("flags", [
-    ("--store-password-file", "/x"), ("--cluster-url", "http://10.0.0.1:8080"), ("--migrate",), ("--accept-loss",), ("--partitions", "4"),
+    ("--store-password-file", "/x"), ("--cluster-url", "http://10.0.0.1:8080"), ("--migrate",), ("--accept-loss",),
     ("--cluster-listen", "127.0.0.1:8081"), ("--cluster-token-file", "/x"),
 ])
 def test_what_only_a_database_has_is_refused_elsewhere(flags):
@@ -59,7 +59,7 @@ def test_what_only_a_database_has_is_refused_elsewhere(flags):
 
 
 @pytest.mark.parametrize("flags", [
-    ("--partitions", "3"), ("--partitions", "2048"), ("--partitions", "0"), ("--cluster-url", "10.0.0.1:8080"),
+    ("--cluster-url", "10.0.0.1:8080"),
     ("--cluster-url", "http://"), ("--cluster-url", "http://a b"), ("--cluster-listen", "127.0.0.1:8081"), ("--cluster-token-file", "/x"),
     ("--cluster-listen", "8081", "--cluster-token-file", "/x"), ("--cluster-listen", "unix:/x", "--cluster-token-file", "/x"), ("--store", "mysql://127.0.0.1/x"),
 ])

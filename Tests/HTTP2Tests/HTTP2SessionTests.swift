@@ -165,7 +165,7 @@ struct HTTP2SessionTests {
         #expect(late == nil || server.heads == [stream])
     }
 
-    @Test func `a request beyond what the server takes at once is refused, which says that it was not looked at`() throws {
+    @Test func `a request beyond what the server takes is refused as not looked at`() throws {
         var limits = HTTP2Session.Limits()
         limits.streams = 1
         let strict = Side(.server, limits)

@@ -12,8 +12,7 @@ struct ClusterHistoryTests {
 
     /// A seed that finds each mistake.
     private static let finder: [ClusterHistory.Bug: UInt64] = [
-        .showsPastLease: 2, .appendWithoutFence: 7, .appendsWithoutSettling: 1, .wallClockLease: 49,
-        .forgetsPromises: 6, .promisesUntold: 117,
+        .showsPastLease: 45, .appendWithoutFence: 28, .appendsWithoutSettling: 7, .wallClockLease: 74,
     ]
 
     /// What was broken; nil where nothing was.
@@ -34,7 +33,7 @@ struct ClusterHistoryTests {
     }
 
     @Test func `random histories of several processes keep every promise`() {
-        let seeds = SeedChoice.seeds(fixed: 1...4, fresh: 1, areLong: true)
+        let seeds = SeedChoice.seeds(fixed: 8...11, fresh: 1, areLong: true)
         print("histories of several processes, of the seeds \(seeds.first ?? 0) … \(seeds.last ?? 0)")
         var tally = ClusterHistory.Tally()
         var found = 0
@@ -63,7 +62,7 @@ struct ClusterHistoryTests {
     }
 
     @Test(arguments: ClusterHistory.Bug.allCases.dropFirst())
-    func `the histories find a mistake of the fence, the lease or a promise`(bug: ClusterHistory.Bug) {
+    func `the histories find a mistake of the fence or the lease`(bug: ClusterHistory.Bug) {
         var tally = ClusterHistory.Tally()
         #expect(Self.finder[bug].flatMap { Self.broken($0, bug, &tally) } != nil)
     }

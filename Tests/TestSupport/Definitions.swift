@@ -1,5 +1,4 @@
 package import TimerCore
-package import TimerLog
 
 /// The key of the timer `id`, in a log with the secret `secret`.
 package func key(_ id: String, secret: [UInt8] = []) -> TimerKey {
@@ -17,15 +16,4 @@ package func definition(
     }
     return Definition.encode(
         id: Array(id.utf8).span, labels: run.span, rules: rules, webhook: webhook.span, payload: payload.span)
-}
-
-extension PartitionLayout {
-    /// An id that begins with `stem`, of a timer that belongs to the partition numbered `number`.
-    package func id(_ stem: String, in number: Int, secret: [UInt8]) -> String {
-        for attempt in 0... {
-            let id = "\(stem)-\(attempt)"
-            if partition(ofHash: key(id, secret: secret).hash) == number { return id }
-        }
-        return stem
-    }
 }

@@ -92,7 +92,7 @@ enum WordRules {
             "TimerService/DispatchAlarm.swift": "Dispatch does not say that a source takes calls from any thread",
             "TimerService/Dispatcher.swift": "confined to its thread but for what a lock guards",
             "TimerService/Engine.swift": "guarded by its lock",
-            "TimerService/Partition.swift": "what the committer does for it is confined to the committer's thread",
+            "TimerService/ActiveLog.swift": "what the committer does for it is confined to the committer's thread",
             "TimerService/Replayer.swift": "its queues of jobs do not say that they may go from thread to thread",
             "Webhooks/CourierLoop.swift": "confined to its thread but for the wake-up",
         ],

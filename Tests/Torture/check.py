@@ -90,8 +90,7 @@ class Checker:
         for timeline in self.timelines.values():
             timeline.close()
         for op in self.ops.values():
-            # In a cluster a prefix of each partition's lines may stand.
-            if op.action == "batch" and op.is_open and not self.record.is_cluster:
+            if op.action == "batch" and op.is_open:
                 self._check_prefix(op)
 
     def _index(self):

@@ -22,26 +22,23 @@ const cluster = {
   },
 
   render() {
-    const {session, nodes, partitions} = this.json;
+    const {session, owner, nodes} = this.json;
     $("cluster-open").hidden = !nodes.length;
     write($("cluster-open"), count(nodes.length, "server"));
     const [note, body] = $("cluster").querySelectorAll("p, tbody");
-    const orphans = partitions.filter(partition => !partition.session).length;
-    const all = partitions.length.toLocaleString();
-    write(note, orphans ? `${count(orphans, "partition")} of ${all} without a server.` : "");
+    write(note, owner ? "" : "No server serves now.");
     const key = nodes.map(node => node.session).join();
     renew(body, key, () => nodes.map(node => this.row(node, node.session === session)));
     nodes.forEach((node, index) => {
-      const [, role, share, skew] = body.rows[index].cells;
-      write(role, node.leaving ? "leaves" : node.partitions ? "serves" : "stands by");
-      write(share, `${node.partitions.toLocaleString()} of ${all}`);
+      const [, role, skew] = body.rows[index].cells;
+      write(role, node.leaving ? "leaves" : node.role === "owner" ? "serves" : "stands by");
       write(skew, this.skewText(node.skewUs));
     });
   },
 
   row({url}, isThis) {
     const name = make("th", {scope: "row"}, make("a", {href: url}, url), isThis ? make("small", {}, " this one") : "");
-    return make("tr", {}, name, make("td"), make("td"), make("td"));
+    return make("tr", {}, name, make("td"), make("td"));
   },
 
   // How far a server's calendar is from that of the database.

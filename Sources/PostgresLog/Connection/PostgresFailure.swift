@@ -53,3 +53,12 @@ public struct PostgresFailure: Error, Sendable, Equatable, CustomStringConvertib
         return StoreError(kind, "PostgreSQL: \(description)\(code), while \(activity)")
     }
 }
+
+extension PostgresFailure {
+    /// The failure while a server runs: what was right at its start, and can be so again, is `unavailable`.
+    func passingError(_ activity: String) -> StoreError {
+        var error = storeError(activity)
+        if let state, state.hasPrefix("28") || state == "3D000" { error.kind = .unavailable }
+        return error
+    }
+}

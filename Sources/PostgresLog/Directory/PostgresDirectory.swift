@@ -40,8 +40,8 @@ public final class PostgresDirectory: ClusterDirectory {
         _ = try run(
             DirectoryStatements.join, "joining the cluster", session: node.session, within: Self.beatLimit,
             [
-                .int8(node.session), .text(node.url), .int4(Int32(node.reads)),
-                .int8(node.skew ?? .min), .bool(node.isLeaving), .text(node.peer),
+                .int8(node.session), .text(node.url), .text(node.peer), .int4(Int32(node.reads)),
+                .int8(node.skew ?? .min), .bool(node.isLeaving),
             ])
     }
 
@@ -50,15 +50,15 @@ public final class PostgresDirectory: ClusterDirectory {
         let found = try run(
             DirectoryStatements.beat, "beating", session: beat.session, within: Self.beatLimit,
             [.int8(beat.session), .int8(beat.promised), .int8(beat.skew ?? .min), .bool(beat.isLeaving)])
-        guard found.count > 0 else { throw StoreError(.damaged, "PostgreSQL answered a beat with nothing") }
+        guard found.count > 0 else { throw StoreError(.damaged, "the table timerd_owner is damaged: it has no row") }
         let isLive = found.bool(0, 0)
         var nodes: [ClusterNode] = []
-        for row in 0..<found.count where !found.isNull(row, 4) {
-            let skew = found.integer(row, 8)
+        for row in 0..<found.count where !found.isNull(row, 5) {
+            let skew = found.integer(row, 10)
             var node = ClusterNode(
-                session: found.integer(row, 4), beat: found.integer(row, 5), url: found.text(row, 6),
-                peer: found.text(row, 10), reads: Int(found.integer(row, 7)), skew: skew == .min ? nil : skew,
-                isLeaving: found.bool(row, 9))
+                session: found.integer(row, 5), beat: found.integer(row, 6), url: found.text(row, 7),
+                peer: found.text(row, 8), reads: Int(found.integer(row, 9)), skew: skew == .min ? nil : skew,
+                isLeaving: found.bool(row, 11))
             if node.session == beat.session {
                 // The statement reads what was before it.
                 guard isLive else { continue }
@@ -69,21 +69,9 @@ public final class PostgresDirectory: ClusterDirectory {
             nodes.append(node)
         }
         return ClusterView(
-            isLive: isLive, nodes: nodes, epochs: found.integer(0, 1), format: Int(found.integer(0, 2)),
-            realtime: found.integer(0, 3) * 1000)
-    }
-
-    /// As the protocol says.
-    public func owners() throws(StoreError) -> [PartitionOwner] {
-        let found = try run(DirectoryStatements.owners, "reading the owners of partitions", [])
-        let owners = (0..<found.count).map { row in
-            PartitionOwner(
-                partition: Int(found.integer(row, 0)), epoch: found.integer(row, 1), session: found.integer(row, 2))
-        }
-        guard owners.indices.allSatisfy({ owners[$0].partition == $0 }) else {
-            throw StoreError(.damaged, "the table timerd_partition is damaged: partitions are missing")
-        }
-        return owners
+            isLive: isLive, nodes: nodes,
+            owner: LogOwner(epoch: found.integer(0, 1), session: found.integer(0, 2)),
+            format: Int(found.integer(0, 3)), realtime: found.integer(0, 4) * 1000)
     }
 
     /// As the protocol says.
@@ -114,8 +102,7 @@ public final class PostgresDirectory: ClusterDirectory {
         _ statement: PostgresStatement, _ order: TakeOrder, _ more: [PostgresValue]
     ) throws(StoreError) -> TakeOutcome {
         let values: [PostgresValue] = [
-            .int8(order.session), .int4(Int32(order.partition)), .int8(order.epoch), .int8(order.clock),
-            .bytes(BatchRows.barrier()),
+            .int8(order.session), .int8(order.epoch), .int8(order.clock), .bytes(BatchRows.barrier()),
         ]
         let caller = statement.name == DirectoryStatements.give.name ? order.from : order.session
         var tried = 0
@@ -124,19 +111,15 @@ public final class PostgresDirectory: ClusterDirectory {
             do throws(PostgresFailure) {
                 let found = try attempt(statement, session: caller, within: timeouts.statement, values + more)
                 guard found.count > 0 else { return .refused }
-                let previous = found.integer(0, 1)
                 return .taken(
                     Barrier(
-                        epoch: found.integer(0, 0), previous: LogEnd.shown(previous, in: order.partition),
-                        position: found.integer(0, 2)))
+                        epoch: found.integer(0, 0), previous: found.integer(0, 1), position: found.integer(0, 2)))
             } catch {
-                guard error.isCertain else { throw error.passingError("taking partition \(order.partition)") }
+                guard error.isCertain else { throw error.passingError("taking the log") }
                 if error.isLockTimeout { return .blocked }
                 // An append of the old owner has just been committed, or another node takes as well.
                 let isMet = error.isDuplicate || error.isCollision
-                guard isMet && tried < Self.tries else {
-                    throw error.passingError("taking partition \(order.partition)")
-                }
+                guard isMet && tried < Self.tries else { throw error.passingError("taking the log") }
             }
         }
     }

@@ -20,10 +20,10 @@ extension PostgresSchema {
     private static let missingRights = PostgresStatement(
         "timerd_rights",
         """
-        SELECT t.name, r.name FROM unnest(ARRAY['timerd_meta', 'timerd_node', 'timerd_partition', 'timerd_log']) AS t(name),
+        SELECT t.name, r.name FROM unnest(ARRAY['timerd_meta', 'timerd_node', 'timerd_owner', 'timerd_log']) AS t(name),
           unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS r(name)
         WHERE NOT has_table_privilege(t.name, r.name)
-          AND (t.name, r.name) NOT IN (('timerd_meta', 'INSERT'), ('timerd_meta', 'DELETE'), ('timerd_partition', 'INSERT'),
-            ('timerd_partition', 'DELETE'))
+          AND (t.name, r.name) NOT IN (('timerd_meta', 'INSERT'), ('timerd_meta', 'DELETE'), ('timerd_owner', 'INSERT'),
+            ('timerd_owner', 'DELETE'))
         """)
 }

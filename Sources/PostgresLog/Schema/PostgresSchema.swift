@@ -1,9 +1,9 @@
 internal import Platform
 public import TimerLog
 
-/// The tables of a cluster: what they hold, how they are made, and how they are recognised.
+/// The tables of a cluster: how they are made, and how they are recognised.
 ///
-/// They lie in the first schema of the connection's `search_path`. Versions only add: a program reads what an older one wrote.
+/// They lie in the first schema of the connection's `search_path`.
 public enum PostgresSchema {
     /// What `migrate` found and left.
     public struct Migration: Sendable, Equatable {
@@ -11,105 +11,70 @@ public enum PostgresSchema {
         public var from: Int
         /// The version now.
         public var to: Int
-        /// How many partitions there are.
-        public var partitions: Int
     }
 
-    /// What the table of settings says.
-    struct Meta: Equatable {
-        /// How the volume is divided.
-        var layout: PartitionLayout
-        /// The secret of the cluster.
-        var secret: [UInt8]
-    }
-
-    /// How many partitions a cluster has where nothing else is asked for.
-    public static let partitionsByDefault = 64
+    /// The version of the tables that this program makes and reads.
+    public static let version = 3
     /// How many times a migration that another one stood in the way of is begun again.
     private static let tries = 20
 
-    /// The version of the tables that this program needs.
-    public static var version: Int { steps.count }
-
-    /// Makes the tables, or brings older ones to this version. Several processes may do so at once.
+    /// Makes the tables where there are none. Several processes may do so at once.
     ///
-    /// - Parameter partitions: how many, a power of two up to 1024, where there are no tables yet.
-    /// - Throws: `unusable` where the tables are newer than this program, or the role may not make them.
-    public static func migrate(
-        _ address: PostgresAddress, partitions: Int = partitionsByDefault
-    ) throws(StoreError) -> Migration {
-        try migrate(address, partitions: partitions, steps: steps)
-    }
-
-    static func migrate(
-        _ address: PostgresAddress, partitions: Int, steps: [[String]]
-    ) throws(StoreError) -> Migration {
-        guard let layout = PartitionLayout(strided: partitions) else {
-            throw StoreError(.unusable, "\(partitions) partitions: the number is a power of two up to 1024")
-        }
-        let purpose = PostgresConnection.Purpose(session: 0)
+    /// - Throws: `unusable` where the tables have another version, or the role may not make them.
+    public static func migrate(_ address: PostgresAddress) throws(StoreError) -> Migration {
+        let found: Int
         do throws(PostgresFailure) {
-            var tried = 0
-            while true {
-                tried += 1
-                // Each try has a connection of its own, which ends what the one before left of a transaction.
-                let connection = try PostgresConnection.open(address, for: purpose)
-                do throws(PostgresFailure) {
-                    return try migrate(connection, layout, steps)
-                } catch  where (error.isDuplicate || error.isCollision || error.isRace) && tried < tries {
-                    continue
-                }
-            }
+            found = try makeTables(address)
         } catch {
             throw error.storeError("making the tables")
         }
+        if found > 0, let refusal = refusal(of: found) { throw refusal }
+        return Migration(from: found, to: version)
     }
 
-    private static func migrate(
-        _ connection: PostgresConnection, _ layout: PartitionLayout, _ steps: [[String]]
-    ) throws(PostgresFailure) -> Migration {
+    /// Returns the version of the tables that were there; 0 where there were none.
+    private static func makeTables(_ address: PostgresAddress) throws(PostgresFailure) -> Int {
+        let purpose = PostgresConnection.Purpose(session: 0)
+        var tried = 0
+        while true {
+            tried += 1
+            // Each try has a connection of its own, which ends what the one before left of a transaction.
+            let connection = try PostgresConnection.open(address, for: purpose)
+            do throws(PostgresFailure) {
+                return try makeTables(connection)
+            } catch  where (error.isDuplicate || error.isCollision || error.isRace) && tried < tries {
+                continue
+            }
+        }
+    }
+
+    private static func makeTables(_ connection: PostgresConnection) throws(PostgresFailure) -> Int {
         try connection.execute("BEGIN")
         // Of several processes one goes on; the others wait here, or fail and begin again.
         try connection.execute(createMeta)
         try connection.execute("LOCK TABLE timerd_meta IN ACCESS EXCLUSIVE MODE")
-        let found = try connection.run(selectMeta)
-        let from = number("schema", in: found) ?? 0
-        guard from <= steps.count else { throw newer(from, than: steps.count) }
-        for step in steps[from...] {
-            for statement in step { try connection.execute(statement) }
+        let found = number("schema", in: try connection.run(selectMeta)) ?? 0
+        if found == 0 {
+            for statement in createTables { try connection.execute(statement) }
+            try fill(connection)
         }
-        if from == 0 {
-            try fill(connection, layout)
-        } else {
-            try put("schema", Array("\(steps.count)".utf8), connection)
-        }
-        let partitions = number("partitions", in: try connection.run(selectMeta)) ?? 0
         try connection.execute("COMMIT")
-        return Migration(from: from, to: steps.count, partitions: partitions)
+        return found
     }
 
-    /// What a new cluster begins with: its settings, session 0 that has ended, and for each partition the row that is the end of
-    /// an empty log. That row's key, −1, says that it is none.
-    private static func fill(_ connection: PostgresConnection, _ layout: PartitionLayout) throws(PostgresFailure) {
-        try put("schema", Array("\(steps.count)".utf8), connection)
-        try put("partitions", Array("\(layout.count)".utf8), connection)
-        try put("stride", Array("\(layout.stride)".utf8), connection)
-        try put("format", Array("\(BatchHeader.format)".utf8), connection)
-        try put("secret", newSecret(), connection)
-        _ = try connection.run(insertSession)
-        let numbers = (0..<Int32(layout.count)).map { $0 }
-        _ = try connection.run(insertPartitions, [.int4s(numbers)])
-        _ = try connection.run(insertGenesis, [.int4s(numbers), .bytes(BatchRows.barrier())])
+    /// Writes the end of an empty log, and the settings of a new cluster.
+    private static func fill(_ connection: PostgresConnection) throws(PostgresFailure) {
+        _ = try connection.run(insertGenesis, [.bytes(BatchRows.barrier())])
+        let secret = KernelRandom.words(2).flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+        let settings = [
+            ("schema", Array("\(version)".utf8)), ("format", Array("\(BatchHeader.format)".utf8)), ("secret", secret),
+        ]
+        for (key, value) in settings { _ = try connection.run(insertMeta, [.text(key), .bytes(value)]) }
     }
 
-    private static func put(
-        _ key: String, _ value: [UInt8], _ connection: PostgresConnection
-    ) throws(PostgresFailure) {
-        _ = try connection.run(putMeta, [.text(key), .bytes(value)])
-    }
-
-    /// Reads the settings of a cluster. Throws `unusable` where there is none, or one of another version.
-    static func meta(_ connection: PostgresConnection) throws(StoreError) -> Meta {
+    /// Reads the secret of a cluster. Throws `unusable` where there is none, or one of another version.
+    static func secret(_ connection: PostgresConnection) throws(StoreError) -> [UInt8] {
         let found: PostgresResult
         do throws(PostgresFailure) {
             found = try connection.run(selectMeta)
@@ -118,28 +83,30 @@ public enum PostgresSchema {
             throw notMigrated("timerd's tables are not in this database, or not in the role's search_path")
         }
         guard let version = number("schema", in: found) else { throw notMigrated("timerd's tables are empty") }
-        guard version >= self.version else {
-            throw notMigrated("timerd's tables have version \(version), this program needs \(self.version)")
+        if let refusal = refusal(of: version) { throw refusal }
+        guard let secret = value("secret", in: found), secret.count == 16 else {
+            throw StoreError(.damaged, "the table timerd_meta is damaged: the secret is not whole")
         }
-        guard version <= self.version else { throw newer(version, than: self.version).storeError("opening the log") }
-        let secret = value("secret", in: found) ?? []
-        let stride = number("stride", in: found)
-        guard let count = number("partitions", in: found), let layout = PartitionLayout(strided: count),
-            stride == Int(layout.stride), secret.count == 16
-        else {
-            throw StoreError(.damaged, "the table timerd_meta is damaged: partitions, stride or secret are not whole")
+        return secret
+    }
+
+    /// Why this program can't use tables of the version `found`; nil where it can.
+    private static func refusal(of found: Int) -> StoreError? {
+        if found == version { return nil }
+        let what = "timerd's tables have version \(found)"
+        if found > version {
+            return StoreError(.unusable, "\(what), made by a newer timerd; this one knows \(version)")
         }
-        return Meta(layout: layout, secret: secret)
+        return StoreError(
+            .unusable,
+            """
+            \(what), of an earlier design that can't be read: export the timers with the version of timerd that wrote them \
+            (`timerd export`), drop the tables or name another schema, and import the timers here (`timerd import`)
+            """)
     }
 
     private static func notMigrated(_ what: String) -> StoreError {
         StoreError(.unusable, "\(what); run `timerd store migrate`")
-    }
-
-    private static func newer(_ version: Int, than known: Int) -> PostgresFailure {
-        PostgresFailure(
-            "timerd's tables have version \(version), made by a newer timerd; this one knows \(known)", isCertain: true,
-            kind: .unusable)
     }
 
     private static func value(_ key: String, in found: PostgresResult) -> [UInt8]? {
@@ -148,10 +115,6 @@ public enum PostgresSchema {
 
     private static func number(_ key: String, in found: PostgresResult) -> Int? {
         value(key, in: found).flatMap { Int(String(decoding: $0, as: UTF8.self)) }
-    }
-
-    private static func newSecret() -> [UInt8] {
-        KernelRandom.words(2).flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
     }
 }
 

@@ -1,38 +1,24 @@
 import TimerCore
-import TimerLog
 import TimerService
 import WireJSON
 
 /// A redrive of many dead letters under way, oldest first. Each is redriven atomically, the request as a whole is not.
 final class BulkRedriveRun {
     let isDry: Bool
-    private let timer: TimerKey?
-    private let labels: [[UInt8]]
+    private var timer: TimerKey?
+    private var labels: [[UInt8]] = []
     private var after: Int64 = 0
     /// The newest dead letter that it looks at; without this bound new ones could keep it from ending.
     private var last: Int64?
     private var isAtEnd = false
     private var reading: DeliveryEventReading?
-    /// The partitions of the legs that are left, the one under way first.
-    private var legs: ArraySlice<Int>
-    /// The partition of the leg that is under way.
-    var partition: Int { legs.first ?? 0 }
-    /// What the leg under way has done, and what those before it did.
-    private var legCounts = BulkCounts()
-    private var earlierCounts = BulkCounts()
-    /// What all legs have done.
-    var counts: BulkCounts { legCounts + earlierCounts }
+    private(set) var counts = BulkCounts()
     /// Id of the last dead letter that was decided, and how many had been redriven when the last part was taken.
     private var decided: Int64 = 0
     private var changedAtPart = 0
 
-    init(
-        _ document: JSONDocument, isDry: Bool, siphash: SipHash, key: Hash128? = nil,
-        _ layout: PartitionLayout = .single
-    ) throws(Problem) {
+    init(_ document: JSONDocument, isDry: Bool, siphash: SipHash) throws(Problem) {
         self.isDry = isDry
-        var timer: TimerKey?
-        var labels: [[UInt8]] = []
         guard document.kind(document.root) == .object else {
             throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
         }
@@ -52,20 +38,12 @@ final class BulkRedriveRun {
         guard timer != nil || !labels.isEmpty else {
             throw Problem(.invalidRequest, "a selector names `timer`, `labels`, or both")
         }
-        (self.timer, self.labels) = (timer, labels)
-        // A timer's deliveries are in its partition.
-        let own = timer.map { [layout.partition(ofHash: $0.hash)] } ?? Array(0..<layout.count)
-        // In its key's own partition any other request with the key is met.
-        let home = key.map { layout.partition(ofHash: $0.high) }
-        legs = own[...]
-        if let home { legs = [home] + own.filter { $0 != home } }
     }
 
     /// Takes the next step, under the lock: redrives the dead letters whose events were read, and finds the next ones.
     func step(_ turn: borrowing Turn) throws(ServiceError) -> DeliveryStep {
         if let reading {
-            reading.recheck(turn)
-            guard reading.endCheck() else { return .needsEvents(reading) }
+            guard reading.recheck(turn) else { return .needsEvents(reading) }
             while let entry = reading.entries.first {
                 try redrive(entry, turn)
                 decided = entry.standing.id
@@ -73,15 +51,13 @@ final class BulkRedriveRun {
             }
             self.reading = nil
         }
-        guard !isAtEnd else { return end }
+        guard !isAtEnd else { return .done }
         let found = find(turn)
-        guard !found.isEmpty else { return isAtEnd ? end : .more }
+        guard !found.isEmpty else { return isAtEnd ? .done : .more }
         let reading = DeliveryEventReading(found)
         self.reading = reading
         return .needsEvents(reading)
     }
-
-    private var end: DeliveryStep { legs.count == 1 ? .done : .more }
 
     private func find(_ turn: borrowing Turn) -> [DeliveryStanding] {
         let last = self.last ?? turn.head
@@ -109,11 +85,11 @@ final class BulkRedriveRun {
         if let timer, !timer.names(definition.span) { return }
         do throws(ServiceError) {
             switch try turn.redrive(entry.standing.id, definition: definition, isDry: isDry) {
-            case .redriven: legCounts.changed += 1
-            case .noWebhook, .full: legCounts.skipped += 1
+            case .redriven: counts.changed += 1
+            case .noWebhook, .full: counts.skipped += 1
             case .notDead: return
             }
-            legCounts.matched += 1
+            counts.matched += 1
         } catch {
             // The dead letter is gone: another request or its expiry was first.
             guard case .refused = error else { throw error }
@@ -124,24 +100,11 @@ final class BulkRedriveRun {
 extension BulkRedriveRun: PartedRun {
     var isTotal: Bool { true }
 
-    var isLegDone: Bool { isAtEnd && reading == nil && legs.count > 1 }
-
-    func beginNextLeg() {
-        earlierCounts = counts
-        (legCounts, changedAtPart) = (BulkCounts(), 0)
-        (after, last, decided, isAtEnd) = (0, nil, 0, false)
-        legs.removeFirst()
-    }
-
-    func endLeg() { isAtEnd = true }
-
-    var outcome: Outcome { .bulk(counts) }
-
     func takePart(isLast: Bool) -> [UInt8]? {
-        guard isLast || !isDry && legCounts.changed > changedAtPart else { return nil }
-        changedAtPart = legCounts.changed
+        guard isLast || !isDry && counts.changed > changedAtPart else { return nil }
+        changedAtPart = counts.changed
         return BulkProgress(
-            after: UInt64(clamping: decided), last: UInt64(clamping: last ?? 0), counts: legCounts
+            after: UInt64(clamping: decided), last: UInt64(clamping: last ?? 0), counts: counts
         ).part
     }
 
@@ -154,7 +117,7 @@ extension BulkRedriveRun: PartedRun {
         decided = Int64(clamping: progress.after ?? 0)
         after = decided
         last = progress.last == 0 ? nil : Int64(clamping: progress.last)
-        (legCounts, changedAtPart) = (progress.counts, progress.counts.changed)
+        (counts, changedAtPart) = (progress.counts, progress.counts.changed)
         (isAtEnd, reading) = (false, nil)
         return true
     }

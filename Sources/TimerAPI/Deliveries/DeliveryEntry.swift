@@ -7,6 +7,4 @@ struct DeliveryEntry {
     var event: OwedEvent?
     /// Whether its timer is deleted.
     var hasLostTimer = false
-    /// Whether it can't be found any more.
-    var isGone = false
 }

@@ -22,8 +22,8 @@ final class DeliveryEventReading {
     /// The deliveries whose events are to be read next.
     var piece: [DeliveryStanding] { unread.prefix(APILimits.readAtOnce).map { entries[$0].standing } }
 
-    /// The deliveries whose events have still to be read.
-    var standings: some Sequence<DeliveryStanding> { unread.lazy.map { self.entries[$0].standing } }
+    /// The newest position that must be in the store for all events to be found.
+    var newest: Int64 { unread.map { entries[$0].standing.body }.max() ?? 0 }
 
     /// Whether every event was looked for.
     var isRead: Bool { unread.isEmpty }
@@ -34,31 +34,25 @@ final class DeliveryEventReading {
         unread.removeFirst(min(unread.count, max(1, events.count)))
     }
 
-    /// Looks up again, under the lock of their partition, the positions of events that were not found. Deliveries that are
-    /// gone are left out.
+    /// Looks up again, under the lock, the positions of the events that were not found. Deliveries that are gone are left
+    /// out.
     ///
-    /// - Parameter isHere: whether the delivery with this id is of the partition.
-    func recheck(_ turn: borrowing Turn, _ isHere: (_ id: Int64) -> Bool = { _ in true }) {
-        for index in entries.indices where isHere(entries[index].standing.id) {
-            let entry = entries[index]
+    /// - Returns: whether each entry that is left has its event; if not, read again.
+    func recheck(_ turn: borrowing Turn) -> Bool {
+        var kept: [DeliveryEntry] = []
+        for entry in entries {
             if let event = entry.event {
-                entries[index].hasLostTimer = turn.hasLostTimer(entry.standing.id, definition: event.definition)
+                var entry = entry
+                entry.hasLostTimer = turn.hasLostTimer(entry.standing.id, definition: event.definition)
+                kept.append(entry)
             } else if looks < Self.mostLooks, let standing = turn.delivery(entry.standing.id),
                 standing.body != entry.standing.body
             {
-                entries[index] = DeliveryEntry(standing: standing)
-            } else {
-                entries[index].isGone = true
+                unread.append(kept.count)
+                kept.append(DeliveryEntry(standing: standing))
             }
         }
-    }
-
-    /// Ends a look at all entries.
-    ///
-    /// - Returns: whether each entry that is left has its event; if not, read again.
-    func endCheck() -> Bool {
-        entries.removeAll { $0.isGone }
-        unread = entries.indices.filter { entries[$0].event == nil }
+        entries = kept
         looks += 1
         return unread.isEmpty
     }

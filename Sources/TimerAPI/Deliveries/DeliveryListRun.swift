@@ -1,5 +1,4 @@
 import TimerCore
-import TimerLog
 import TimerService
 
 /// Gathers a page of deliveries, oldest first, one bounded step at a time; then their events are read.
@@ -9,36 +8,19 @@ final class DeliveryListRun {
     private let timer: TimerKey?
     private let labels: [[UInt8]]
     let limit: Int
-    private let layout: PartitionLayout
-    /// The partition that the next step looks at, and the last one.
-    private(set) var partition: Int
-    private let lastPartition: Int
-    /// Id after which the page begins.
-    private var begin: Int64 = 0
-    /// How far the partition was looked at, how many deliveries of it, and what was found there.
     private var after: Int64 = 0
     private var examined = 0
     private var found: [DeliveryStanding] = []
-    /// What was found in the partitions before: complete up to `bound`, nil for all.
-    private var earlier: [DeliveryStanding] = []
-    private var bound: Int64?
     private var reading: DeliveryEventReading?
-    /// Partitions whose entries are still to be looked at again once their events are read.
-    private var unchecked: [Int] = []
-    private var mark: PageMark
     /// Id after which the next page begins; nil if there is none.
     private(set) var next: EventID?
     /// What everything on the page reflects: all up to the event with this id.
-    var head: EventID? { mark.head }
+    private(set) var head: EventID?
 
     /// The deliveries of the page, once it is done.
     private(set) var entries: [DeliveryEntry] = []
 
-    init(
-        _ target: Target, siphash: SipHash, _ layout: PartitionLayout = .single, _ mark: PageMark = PageMark()
-    ) throws(Problem) {
-        self.layout = layout
-        self.mark = mark
+    init(_ target: Target, siphash: SipHash) throws(Problem) {
         var query = QueryReader(target)
         let states = Set(try query.words("state", [("pending", DeliveryState.pending), ("dead", .dead)]))
         showsPending = states.isEmpty || states.contains(.pending)
@@ -51,10 +33,6 @@ final class DeliveryListRun {
         } else {
             timer = nil
         }
-        // A timer's deliveries are in its partition.
-        let own = timer.map { layout.partition(ofHash: $0.hash) }
-        partition = own ?? 0
-        lastPartition = own ?? layout.count - 1
         labels = try query.labels()
         limit = Int(
             try query.number(
@@ -63,34 +41,22 @@ final class DeliveryListRun {
             guard let cursor = EventID(shown: text) else {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page gave")
             }
-            begin = cursor.position
+            after = cursor.position
         }
-        after = begin
         try query.finish()
     }
 
     /// Takes the next step, under the lock.
     func step(_ turn: borrowing Turn) -> DeliveryStep {
         guard let reading else {
-            mark.note(turn, partition)
+            if head == nil { head = EventID(turn.head) }
             guard gather(turn) else { return .more }
-            merge()
-            guard partition == lastPartition else {
-                partition += 1
-                return .more
-            }
-            next = bound.map { EventID($0) }
-            guard !earlier.isEmpty else { return .done }
-            let reading = DeliveryEventReading(earlier)
+            guard !found.isEmpty else { return .done }
+            let reading = DeliveryEventReading(found)
             self.reading = reading
-            return needsEvents(reading)
+            return .needsEvents(reading)
         }
-        reading.recheck(turn) { layout.partition(ofPosition: $0) == partition }
-        if let partition = unchecked.popLast() {
-            self.partition = partition
-            return .more
-        }
-        guard reading.endCheck() else { return needsEvents(reading) }
+        guard reading.recheck(turn) else { return .needsEvents(reading) }
         // The tables hold only half of the hash of a dead letter's timer: other timers may match too.
         entries = reading.entries.filter { entry in
             guard let event = entry.event else { return true }
@@ -98,25 +64,6 @@ final class DeliveryListRun {
                 && StreamFilter.carries(labels, event.definition.span)
         }
         return .done
-    }
-
-    /// Has the events of the page read; then the entries are looked at again, partition by partition.
-    private func needsEvents(_ reading: DeliveryEventReading) -> DeliveryStep {
-        unchecked = Set(reading.entries.map { layout.partition(ofPosition: $0.standing.id) }).sorted()
-        if let first = unchecked.popLast() { partition = first }
-        return .needsEvents(reading)
-    }
-
-    /// Joins what was found in the partition with what was found in those before. Deliveries beyond what was looked at in any
-    /// are left to the next page, so that ids only grow.
-    private func merge() {
-        if let next { bound = min(bound ?? .max, next.position) }
-        earlier = (earlier + found).filter { $0.id <= bound ?? .max }.sorted { $0.id < $1.id }
-        if earlier.count > limit {
-            earlier.removeSubrange(limit...)
-            bound = earlier[limit - 1].id
-        }
-        (found, next, after, examined) = ([], nil, begin, 0)
     }
 
     /// Ends the page after its first `count` entries.

@@ -9,8 +9,7 @@ final class SingleDeliveryRun {
     }
 
     private let action: Action
-    /// The delivery's.
-    let id: EventID
+    private let id: EventID
     private var reading: DeliveryEventReading?
 
     init(_ action: Action, _ id: EventID) {
@@ -27,8 +26,7 @@ final class SingleDeliveryRun {
             self.reading = reading
             return .needsEvents(reading)
         }
-        reading.recheck(turn)
-        guard reading.endCheck() else { return .needsEvents(reading) }
+        guard reading.recheck(turn) else { return .needsEvents(reading) }
         guard var entry = reading.entries.first, let event = entry.event else { return .problem(.noDelivery) }
         switch action {
         case .show:

@@ -65,7 +65,7 @@ final class ForwardedRequest: PeerCallReceiver {
     /// Sends it, if it is known where to; else it waits.
     func send() {
         guard case .waiting = stage else { return }
-        guard handler.knowsOwner(of: ticket) else { return wait() }
+        guard handler.knowsOwner else { return wait() }
         // A client that has given up may have had another answer under the same key meanwhile: nothing is done behind its back.
         // The kernel is asked only now: thousands may wait, and each is looked at many times a second.
         if waitingSince != nil, parked == nil, exchange.clientHasEnded {

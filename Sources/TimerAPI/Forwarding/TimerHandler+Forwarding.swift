@@ -24,15 +24,15 @@ extension TimerHandler {
         return true
     }
 
-    /// Whether it is known which server answers a request.
-    func knowsOwner(of ticket: Ticket) -> Bool {
+    /// Whether it is known which server answers.
+    var knowsOwner: Bool {
         followRoutes()
-        return routes?.value[ticket.partition] != nil
+        return routes?.value.owner != nil
     }
 
     /// Sends a request to the server that answers for it; nil where none is known, or it takes none now.
     func call(_ request: ForwardedRequest, of exchange: Exchange, requestID: [UInt8]) -> PeerCall? {
-        guard let destination = routes?.value[request.ticket.partition],
+        guard let destination = routes?.value.owner,
             let link = links.link(to: destination)
         else { return nil }
         return link.forward(

@@ -24,12 +24,14 @@ final class ExportStream {
 
     let id: UInt64
     private let sink: DetachedStream
+    /// The log that it was begun with. Another one may have changes of other servers, so the export breaks off.
+    private let log: ActiveLog
+    private var engine: Engine { log.engine }
     private let service: TimerService
     private let inbox: LoopInbox
     private let showsSecrets: Bool
     private let version: String
     private var phase = Phase.head
-    private var partition = 0
     private var after: UInt64?
     private var letterAfter: Int64 = 0
     private var walksDead = true
@@ -44,12 +46,12 @@ final class ExportStream {
     private var written: [UInt8] = []
     /// Bytes of it that were sent.
     private var sent = 0
-    private var rest: (partition: Int, position: Int64) = (0, 0)
+    private var rest: Int64 = 0
     private var lines = 0
-    private var isDrained = true
-    private var stamps: [UInt64] = []
-    /// Of each partition, the newest position when its timers were begun.
-    private var heads: [Int64] = []
+    private var isDrained = false
+    private var stamp: UInt64 = 0
+    /// The newest position when its timers were begun.
+    private var head: Int64 = 0
     private var silence = ClientSilence(at: Clocks.monotonic())
 
     /// Bytes that may be buffered for its client before it stops writing.
@@ -62,11 +64,12 @@ final class ExportStream {
     private static let mostLooks = 4
 
     init(
-        id: UInt64, _ sink: DetachedStream, _ service: TimerService, _ inbox: LoopInbox, showsSecrets: Bool,
-        version: String
+        id: UInt64, _ sink: DetachedStream, _ log: ActiveLog, _ service: TimerService, _ inbox: LoopInbox,
+        showsSecrets: Bool, version: String
     ) {
         self.id = id
         self.sink = sink
+        self.log = log
         self.service = service
         self.inbox = inbox
         self.showsSecrets = showsSecrets
@@ -86,16 +89,16 @@ final class ExportStream {
     /// Sends what is written, or writes a little more.
     func step() -> Progress {
         if sink.isClosed { return .over }
+        guard service.log.value === log else { return abort() }
         if isReading { return .waits }
         guard sink.bufferedBytes < Self.bufferBytes else { return .waits }
         if !written.isEmpty || json.count > 0 { return send() }
-        guard let engine = service.partitions.value[partition]?.engine else { return abort() }
         switch phase {
         case .head: writeHead()
-        case .timers where group != nil: writeGroup(engine)
-        case .timers: writeTimers(engine)
-        case .letters: writeLetters(engine)
-        case .changes: writeChanges(engine)
+        case .timers where group != nil: writeGroup()
+        case .timers: writeTimers()
+        case .letters: writeLetters()
+        case .changes: writeChanges()
         case .end: return end()
         }
         return .more
@@ -118,13 +121,10 @@ final class ExportStream {
     }
 
     private func send() -> Progress {
-        if rest.position != 0 {
-            guard let engine = service.partitions.value[rest.partition]?.engine else { return abort() }
-            switch engine.fate(of: rest.position) {
-            case .durable: break
-            case .pending: return .waits
-            case .lost, .unknown: return abort()
-            }
+        switch engine.fate(of: rest) {
+        case .durable: break
+        case .pending: return .waits
+        case .lost, .unknown: return abort()
         }
         json.append(0..<json.count, to: &written)
         json.reset(keeping: Self.bufferBytes)
@@ -140,23 +140,18 @@ final class ExportStream {
         return .more
     }
 
-    private func restOn(_ position: Int64) { rest = (partition, position) }
-
     // MARK: The pieces
 
     private func writeHead() {
         var floor: Int64 = 0
         var at: Int64 = 0
-        for partition in service.partitions.value.all {
-            partition.engine.turn { turn in
-                isDrained = isDrained && turn.isDrained && turn.attemptsUnderWay == 0
-                stamps.append(turn.drainStamp)
-                heads.append(turn.head)
-                floor = max(floor, turn.versionFloor)
-                at = turn.now.wall
-            }
+        engine.turn { turn in
+            isDrained = turn.isDrained && turn.attemptsUnderWay == 0
+            stamp = turn.drainStamp
+            head = turn.head
+            floor = turn.versionFloor
+            at = turn.now.wall
         }
-        guard heads.count == service.partitions.value.layout.count else { return phase = .end }
         ExportLine.writeHead(
             export: ExportLine.drawID(), version: version, eventID: EventID(service.feed.head), at: at,
             isDrained: isDrained, showsSecrets: showsSecrets, versionFloor: floor, &json)
@@ -165,7 +160,7 @@ final class ExportStream {
     }
 
     /// Writes timers up to the next one that owes something to its webhook.
-    private func writeTimers(_ engine: Engine) {
+    private func writeTimers() {
         var views: [TimerView] = []
         var isDone = true
         engine.turn { turn in
@@ -195,7 +190,7 @@ final class ExportStream {
                     break
                 }
             }
-            restOn(turn.head)
+            rest = turn.head
         }
         for (index, view) in views.enumerated() {
             let isHeld = group != nil && index + 1 == views.count
@@ -205,17 +200,13 @@ final class ExportStream {
         if isDone && group == nil { goOn(to: .letters) }
     }
 
-    /// Goes on with the next partition, or with the next phase behind the last one.
     private func goOn(to next: Phase) {
         after = nil
-        partition += 1
-        guard partition == service.partitions.value.layout.count else { return }
-        partition = 0
         phase = next
     }
 
     /// Writes deliveries of the timer of the group; behind them the timer once more.
-    private func writeGroup(_ engine: Engine) {
+    private func writeGroup() {
         guard let (key, left) = group else { return }
         guard left.isEmpty else { return read(left) }
         var view: TimerView?
@@ -225,7 +216,7 @@ final class ExportStream {
                 turn.copy(slot, into: &copy)
                 view = copy
             }
-            restOn(turn.head)
+            rest = turn.head
         }
         group = nil
         guard let view else { return }
@@ -250,7 +241,7 @@ final class ExportStream {
         written += departed.bytes
         lines += departed.count
         var again: [DeliveryStanding] = []
-        if !departed.missing.isEmpty, let engine = service.partitions.value[partition]?.engine {
+        if !departed.missing.isEmpty {
             // Compaction has moved the event meanwhile, or the delivery is done.
             looks += 1
             engine.turn { turn in
@@ -269,7 +260,7 @@ final class ExportStream {
     }
 
     /// Writes dead letters, then deliveries whose timers are deleted.
-    private func writeLetters(_ engine: Engine) {
+    private func writeLetters() {
         if !letters.isEmpty { return read(letters) }
         var found: [DeliveryStanding] = []
         var examined = 0
@@ -280,7 +271,7 @@ final class ExportStream {
                 if walksDead || standing.slot == nil { found.append(Turn.withoutAttempt(standing)) }
                 return examined < APILimits.appliedPerStep
             }
-            restOn(turn.head)
+            rest = turn.head
         }
         letters = found[...]
         guard examined < APILimits.appliedPerStep else { return }
@@ -288,7 +279,6 @@ final class ExportStream {
         if walksDead {
             walksDead = false
         } else if letters.isEmpty {
-            walksDead = true
             goOn(to: isDrained ? .end : .changes)
         } else {
             letterAfter = .max - 1
@@ -296,7 +286,7 @@ final class ExportStream {
     }
 
     /// Writes the timers that changed since the export began once more.
-    private func writeChanges(_ engine: Engine) {
+    private func writeChanges() {
         var views: [TimerView] = []
         var isDone = true
         engine.turn { turn in
@@ -317,12 +307,12 @@ final class ExportStream {
             }
             after = last
             turn.noteLooks(looks)
-            for slot in changed where turn.lastRecord(slot) > heads[partition] {
+            for slot in changed where turn.lastRecord(slot) > head {
                 var view = TimerView()
                 turn.copy(slot, into: &view)
                 views.append(view)
             }
-            restOn(turn.head)
+            rest = turn.head
         }
         for view in views {
             ExportLine.write(view, isHeld: false, isAgain: true, showsSecrets: showsSecrets, &json)
@@ -332,10 +322,7 @@ final class ExportStream {
     }
 
     private func end() -> Progress {
-        let map = service.partitions.value
-        guard service.standing == .serving, heads.count == map.layout.count,
-            stamps == map.all.map({ $0.engine.turn { $0.drainStamp } })
-        else {
+        guard service.standing == .serving, engine.turn({ $0.drainStamp }) == stamp else {
             // It went on meanwhile, so what was written is no whole any more.
             return abort()
         }

@@ -3,12 +3,12 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// A part of an import under way: it is looked up how far it came before, every line is checked, and then the lines of one
-/// partition after the other are applied. How far that is stands in the log with what was done, so that a part that a crash
-/// cut goes on behind it when it is sent again.
+/// A part of an import under way: it is looked up how far it came before, every line is checked, and then the lines are
+/// applied. How far that is stands in the log with what was done, so that a part that a crash cut goes on after it when it is
+/// sent again.
 final class ImportRun {
     private enum Phase {
-        /// How far the import has come is looked up, one partition after the other.
+        /// How far the import has come is looked up.
         case look
         /// Lines are read and checked. Nothing is changed.
         case check
@@ -16,31 +16,21 @@ final class ImportRun {
         case apply
     }
 
-    /// A line of the part that was read, with its partition.
-    private typealias Item = (line: Int, content: ImportLine, partition: Int?)
-
     private let request: ImportRequest
-    private let layout: PartitionLayout
     private let siphash: SipHash
     private let zones: any ZoneSource
     private let ranges: [Range<Int>]
     private var document = JSONDocument()
     private var phase = Phase.look
-    /// The partition of the next step.
-    private(set) var partition = 0
-    /// How far the import has come in each partition.
-    private var known: [ImportProgress?] = []
+    /// How far the import has come.
+    private var known: ImportProgress?
     private var linesBefore = 0
-    /// Of each line checked, its partition; nil for a line that concerns all.
-    private var partitions: [Int?] = []
     /// Lines that were read and not checked or applied yet, and the next line to be read.
-    private var items: [Item] = []
+    private var items: [(line: Int, content: ImportLine)] = []
     private var next = 0
-    /// Lines of this leg that are done, those of other partitions counted.
+    /// Lines that are applied.
     private var done = 0
-    private var hasBegunLeg = false
     private var newTimers = 0
-    private var standing = 0
     private var isLast = false
     private var isCopy: Bool
     private var counts = (timers: 0, deliveries: 0, skipped: 0)
@@ -49,11 +39,8 @@ final class ImportRun {
     /// Whether anything was changed.
     private(set) var hasChanged = false
 
-    init(
-        _ request: ImportRequest, _ layout: PartitionLayout, siphash: SipHash, zones: any ZoneSource
-    ) throws(Problem) {
+    init(_ request: ImportRequest, siphash: SipHash, zones: any ZoneSource) throws(Problem) {
         self.request = request
-        self.layout = layout
         self.siphash = siphash
         self.zones = zones
         isCopy = request.isCopy
@@ -69,25 +56,22 @@ final class ImportRun {
         while next < ranges.count, items.count < APILimits.appliedPerStep, bytes < APILimits.bytesPerStep {
             let line = next
             next += 1
-            if phase == .apply, let owner = partitions[line], owner != partition { continue }
             do throws(Problem) {
                 try document.parse(line: request.body, ranges[line])
                 let content = try ImportLine(
                     document, export: request.exportText, dropsSecrets: request.dropsSecrets, zones: zones)
                 if phase == .check { try check(content, line) }
-                items.append((line, content, owner(of: content)))
+                items.append((line, content))
             } catch {
                 problem = request.problem(error, line: line)
                 return
             }
             bytes += ranges[line].count
         }
-        if phase == .check, let first = items.first { partition = first.partition ?? 0 }
     }
 
     /// Checks what needs no lock.
     private func check(_ content: ImportLine, _ line: Int) throws(Problem) {
-        partitions.append(owner(of: content))
         let isFirst = request.part == 0 && line == 0
         switch content {
         case .head(let isDrained, _):
@@ -115,19 +99,11 @@ final class ImportRun {
         }
     }
 
-    private func owner(of content: ImportLine) -> Int? {
-        switch content {
-        case .head, .end: nil
-        case .timer(let timer): layout.partition(ofHash: key(timer.id).hash)
-        case .delivery(let delivery): layout.partition(ofHash: key(delivery.timer).hash)
-        }
-    }
-
     private func key(_ id: [UInt8]) -> TimerKey { TimerKey(id: id.span, siphash: siphash) }
 
     // MARK: Under the lock
 
-    /// Takes a bounded step in `partition`. Returns whether the run is done, or refused.
+    /// Takes a bounded step. Returns whether the run is done, or refused.
     func step(_ turn: borrowing Turn) throws(ServiceError) -> Bool {
         if problem != nil { return true }
         switch phase {
@@ -140,31 +116,24 @@ final class ImportRun {
     }
 
     private func look(_ turn: borrowing Turn) -> Bool {
-        known.append(turn.importProgress(of: request.export))
-        standing += turn.count
-        if partition + 1 < layout.count {
-            partition += 1
-            return false
-        }
-        partition = 0
-        let nexts = known.map(\.nextPart)
-        if nexts.allSatisfy({ $0 > request.part }) { return true }
-        guard nexts.allSatisfy({ $0 >= request.part }) else {
+        known = turn.importProgress(of: request.export)
+        if known.nextPart > request.part { return true }
+        guard known.nextPart == request.part else {
             problem = Problem(
-                .invalidRequest, "parts come in their order: the next one is \(nexts.min() ?? 0)", parameter: "part")
+                .invalidRequest, "parts come in their order: the next one is \(known.nextPart)", parameter: "part")
             return true
         }
-        if known.contains(where: { ($0?.isLast ?? false) && ($0?.isWhole ?? false) && $0?.part != request.part }) {
-            problem = Problem(.invalidRequest, "the export is imported: it has no further parts", parameter: "part")
-            return true
-        }
-        if known.contains(where: { $0?.part == request.part && $0?.fingerprint != request.fingerprint }) {
-            problem = Problem(.idempotencyMismatch, "this part was begun with another body")
-            return true
-        }
-        for case let progress? in known {
-            isCopy = progress.isCopy
-            linesBefore = progress.linesBefore + (progress.part == request.part ? 0 : progress.lines)
+        if let known {
+            if known.isComplete {
+                problem = Problem(.invalidRequest, "the export is imported: it has no further parts", parameter: "part")
+                return true
+            }
+            if known.part == request.part, known.fingerprint != request.fingerprint {
+                problem = Problem(.idempotencyMismatch, "this part was begun with another body")
+                return true
+            }
+            isCopy = known.isCopy
+            linesBefore = known.linesBefore + (known.part == request.part ? 0 : known.lines)
         }
         phase = .check
         return false
@@ -172,8 +141,8 @@ final class ImportRun {
 
     /// Looks whether ids are taken. Once all lines are checked, the run goes on to apply them.
     private func checkConflicts(_ turn: borrowing Turn) {
-        let begin = known[partition]?.begin ?? .max
-        for item in items where item.partition ?? partition == partition {
+        let begin = known?.begin ?? .max
+        for item in items {
             guard case .timer(let timer) = item.content else { continue }
             let key = key(timer.id)
             if !timer.isAgain && !turn.exists(key) { newTimers += 1 }
@@ -185,9 +154,9 @@ final class ImportRun {
             problem = request.problem(taken, line: item.line)
             return
         }
-        items.removeAll { $0.partition ?? partition == partition }
-        if let first = items.first { return partition = first.partition ?? 0 }
+        items.removeAll()
         guard next == ranges.count else { return }
+        let standing = turn.count
         let most = turn.read { (scheduler: borrowing Scheduler) in scheduler.maximumTimers }
         guard standing + newTimers <= most else {
             problem = Problem(
@@ -195,42 +164,24 @@ final class ImportRun {
             return
         }
         phase = .apply
-        partition = -1
-        beginNextLeg()
-    }
-
-    /// Goes on with the next partition in which the part is not done. Returns false where there is none.
-    @discardableResult
-    private func beginNextLeg() -> Bool {
-        repeat { partition += 1 } while partition < layout.count && known[partition].nextPart > request.part
-        guard partition < layout.count else {
-            partition = layout.count - 1
-            return false
-        }
-        hasBegunLeg = false
-        let progress = known[partition]
-        done = progress?.part == request.part ? progress?.lines ?? 0 : 0
+        if let known, known.part == request.part { done = known.lines }
         next = done
-        return true
     }
 
     private func apply(_ turn: borrowing Turn) throws(ServiceError) -> Bool {
         try turn.checkAvailable()
-        guard turn.importProgress(of: request.export) == known[partition] else {
+        guard turn.importProgress(of: request.export) == known else {
             problem = Problem(.idempotencyInProgress, "another request imports this export")
             return true
         }
         hasChanged = true
-        if !hasBegunLeg {
-            // The first record of the import here: timers behind it came with it.
-            if known[partition] == nil { keep(turn) }
-            hasBegunLeg = true
-        }
+        // The first record of the import: timers after it came with it.
+        if known == nil { keep(turn) }
         if let error = applyItems(turn) { throw error }
         guard items.isEmpty, next == ranges.count else { return false }
         done = ranges.count
         keep(turn, isWhole: true)
-        return !beginNextLeg()
+        return true
     }
 
     /// Applies lines that were read until the hold of the lock has cost as much as it may, and records how far that is.
@@ -239,7 +190,7 @@ final class ImportRun {
     private func applyItems(_ turn: borrowing Turn) -> ServiceError? {
         var failure: ServiceError?
         var applied = 0
-        let begin = known[partition]?.begin ?? 0
+        let begin = known?.begin ?? 0
         for item in items {
             do throws(ServiceError) { try apply(item.content, since: begin, turn) } catch {
                 failure = error
@@ -259,12 +210,12 @@ final class ImportRun {
             export: request.export, part: request.part, fingerprint: request.fingerprint, at: turn.now.wall)
         progress.lines = done
         progress.linesBefore = linesBefore
-        progress.begin = known[partition]?.begin ?? 0
+        progress.begin = known?.begin ?? 0
         progress.isWhole = isWhole
         progress.isLast = isLast
         progress.isCopy = isCopy
         turn.keep(progress)
-        known[partition] = turn.importProgress(of: request.export)
+        known = turn.importProgress(of: request.export)
     }
 
     private func apply(_ content: ImportLine, since begin: Int64, _ turn: borrowing Turn) throws(ServiceError) {
@@ -289,8 +240,8 @@ final class ImportRun {
         var json = JSONWriter()
         json.beginObject()
         json.member("applied", hasChanged)
-        json.member("next", Int64(known.map(\.nextPart).min() ?? 0))
-        json.member("complete", known.allSatisfy { $0?.isComplete ?? false })
+        json.member("next", Int64(known.nextPart))
+        json.member("complete", known?.isComplete ?? false)
         if hasChanged {
             json.member("timers", Int64(counts.timers))
             json.member("deliveries", Int64(counts.deliveries))
@@ -302,12 +253,12 @@ final class ImportRun {
 }
 
 extension ImportProgress {
-    /// Whether the last part of the export is done here.
+    /// Whether the last part of the export is done.
     var isComplete: Bool { isWhole && isLast }
 }
 
 extension ImportProgress? {
-    /// The part that is next here.
+    /// The part that is next.
     var nextPart: Int {
         guard let self else { return 0 }
         return self.isWhole ? self.part + 1 : self.part

@@ -1,17 +1,20 @@
 import HTTPServer
+import Platform
 import TimerService
 
 /// How exports begin and go on.
 extension TimerHandler {
-    /// Begins an export: the connection is taken over. Only a server that owns all partitions answers it.
+    /// Begins an export: the connection is taken over. Only the server that owns the log answers it.
     func beginExport(_ ticket: Ticket) {
         var showsSecrets = false
+        let log: ActiveLog
         do throws(Problem) {
             var query = QueryReader(ticket.target)
             showsSecrets = try query.flag("secrets", default: false)
             try query.finish()
             if isDraining { throw Problem(ServiceError.shuttingDown, timer: []) }
-            guard context.service.ownsAll else { throw context.elsewhere(ticket) }
+            guard let owned = context.service.log.value else { throw context.elsewhere(ticket) }
+            log = owned
         } catch {
             ticket.outcome = .problem(error)
             return respond(ticket)
@@ -32,7 +35,7 @@ extension TimerHandler {
             note(ticket)
             ticket.outcome = .gone
             let export = ExportStream(
-                id: ticket.serial, stream, context.service, inbox, showsSecrets: showsSecrets,
+                id: ticket.serial, stream, log, context.service, inbox, showsSecrets: showsSecrets,
                 version: context.configuration.version)
             stream.context = export
             exports[ticket.serial] = export

@@ -1,10 +1,9 @@
 import TimerCore
-import TimerLog
 import TimerService
 import WireJSON
 
-/// A batch under way. Its lines are applied independently of each other, a bounded number in one hold of a lock: those of
-/// one partition in order, then those of the next.
+/// A batch under way. Its lines are applied in order and independently of each other, a bounded number in one hold of the
+/// lock.
 final class BatchRun {
     private enum Line {
         /// `definition` is an index into `definitions`.
@@ -21,12 +20,6 @@ final class BatchRun {
     private var isBrief: Bool
     /// Whether the results of each step are kept for repeated requests.
     private let keepsParts: Bool
-    /// Which line belongs where; nil with a single partition, which has them all in their order.
-    private var spread: LineSpread?
-    /// Which leg of `spread` is under way, and whether it took a step, in which its key was looked up.
-    private var leg = 0
-    private var hasStepped = false
-    /// How many lines were read.
     private var next = 0
     private var lines: [Line] = []
     /// How many of `lines` were applied.
@@ -41,18 +34,13 @@ final class BatchRun {
     private var document = JSONDocument()
     /// The result lines so far.
     private var output = JSONWriter()
-    /// The result lines of the legs before, and where each line that was applied ends.
-    private var earlier: [UInt8] = []
-    private var ends: [Int] = []
-    /// `wholeBytes` when the leg began.
-    private var earlierWholeBytes = 0
 
     init(
-        _ body: [UInt8], isBrief: Bool, key: Hash128?, layout: PartitionLayout, siphash: SipHash, zones: any ZoneSource
+        _ body: [UInt8], isBrief: Bool, keepsParts: Bool, siphash: SipHash, zones: any ZoneSource
     ) throws(Problem) {
         self.body = body
         self.isBrief = isBrief
-        keepsParts = key != nil
+        self.keepsParts = keepsParts
         self.siphash = siphash
         self.zones = zones
         var ranges: [Range<Int>] = []
@@ -68,7 +56,6 @@ final class BatchRun {
             start = end + 1
         }
         self.ranges = ranges
-        if layout.count > 1 { spread = LineSpread(count: ranges.count, layout, siphash: siphash, key: key) }
     }
 
     /// About how many bytes the answer has at most.
@@ -79,10 +66,7 @@ final class BatchRun {
     }
 
     /// Whether every line was applied. `prepare` has still to write the last results.
-    var isApplied: Bool { next == ranges.count && lines.isEmpty && isSpread }
-
-    /// Whether it is known which partition each line belongs to.
-    var isSpread: Bool { spread?.next == nil }
+    var isApplied: Bool { next == ranges.count && lines.isEmpty }
 
     /// Whether any line was applied.
     var hasBegun: Bool { next > lines.count - applied }
@@ -91,16 +75,14 @@ final class BatchRun {
     func prepare(_ makeID: () -> [UInt8], requestID: [UInt8]) {
         for result in results { writeResult(result, requestID) }
         results.removeAll(keepingCapacity: true)
-        if !isSpread { return spreadLines(makeID) }
         guard lines.isEmpty else { return }
-        let end = min(legLines.upperBound, next + APILimits.appliedPerStep)
+        let end = min(ranges.count, next + APILimits.appliedPerStep)
         var bytes = 0
         while next < end, bytes < APILimits.bytesPerStep {
-            let line = spread?.order[next] ?? next
-            do throws(Problem) { lines.append(try read(line, makeID)) } catch {
+            do throws(Problem) { lines.append(try read(ranges[next], makeID)) } catch {
                 lines.append(.problem(ProblemText(error)))
             }
-            bytes += ranges[line].count
+            bytes += ranges[next].count
             next += 1
         }
     }
@@ -108,55 +90,25 @@ final class BatchRun {
     private func writeResult(_ result: BatchResult, _ requestID: [UInt8]) {
         let start = output.count
         result.write(&output, requestID: requestID)
-        if spread != nil { ends.append(earlier.count + output.count) }
         guard case .whole(_, _, let view) = result else { return }
         wholeBytes += output.count - start - view.definition.count
     }
 
-    /// The lines of the leg under way, as places in the order in which lines are applied.
-    private var legLines: Range<Int> { spread.map { $0.legs[leg].lines } ?? 0..<ranges.count }
-
-    /// Gives some lines their partitions.
-    private func spreadLines(_ makeID: () -> [UInt8]) {
-        for _ in 0..<APILimits.appliedPerStep {
-            guard let line = spread?.next else { return }
-            var id: [UInt8]?
-            if (try? document.parse(body, ranges[line])) != nil, document.kind(document.root) == .object,
-                let node = document.member(document.root, "id"), document.kind(node) == .string
-            {
-                id = document.string(node)
-            }
-            spread?.add(id, makeID: makeID)
-        }
-    }
-
-    /// Appends the result lines, in the order of the batch's lines.
-    func appendOutput(to bytes: inout [UInt8]) {
-        guard let spread else { return output.append(0..<output.count, to: &bytes) }
-        closeLeg()
-        var places = [Int](repeating: 0, count: ranges.count)
-        for (place, line) in spread.order.enumerated() { places[line] = place }
-        bytes.reserveCapacity(earlier.count)
-        for place in places { bytes += earlier[(place == 0 ? 0 : ends[place - 1])..<ends[place]] }
-    }
+    /// Appends the result lines.
+    func appendOutput(to bytes: inout [UInt8]) { output.append(0..<output.count, to: &bytes) }
 
     /// Bytes of the result lines so far.
-    var outputBytes: Int { earlier.count + output.count }
+    var outputBytes: Int { output.count }
 
-    private func closeLeg() {
-        output.append(0..<output.count, to: &earlier)
-        output.reset()
-    }
-
-    private func read(_ line: Int, _ makeID: () -> [UInt8]) throws(Problem) -> Line {
-        do throws(JSONError) { try document.parse(body, ranges[line]) } catch {
+    private func read(_ range: Range<Int>, _ makeID: () -> [UInt8]) throws(Problem) -> Line {
+        do throws(JSONError) { try document.parse(body, range) } catch {
             throw Problem(.invalidRequest, error.message, pointer: error.pointer)
         }
         if document.kind(document.root) == .object, let word = document.member(document.root, "command") {
             return try command(word)
         }
         let timer = try TimerBody(document, zones: zones)
-        let id = timer.id ?? spread?.id(ofLine: line, makeID: makeID) ?? makeID()
+        let id = timer.id ?? makeID()
         definitions.append(try timer.definition(id: id))
         return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: definitions.count - 1)
     }
@@ -205,7 +157,6 @@ final class BatchRun {
     ///
     /// - Throws: under an idempotency key, if the server can't apply a line at present: a later step tries it again.
     func apply(_ turn: borrowing Turn) throws(ServiceError) {
-        hasStepped = true
         while applied < lines.count {
             let result = apply(lines[applied], turn)
             if keepsParts {
@@ -260,24 +211,6 @@ final class BatchRun {
 extension BatchRun: PartedRun {
     var isTotal: Bool { false }
 
-    var partition: Int { isSpread ? spread?.legs[leg].partition ?? 0 : 0 }
-
-    var isLegDone: Bool {
-        guard let spread, isSpread else { return false }
-        return hasStepped && next == legLines.upperBound && lines.isEmpty && leg + 1 < spread.legs.count
-    }
-
-    func beginNextLeg() {
-        closeLeg()
-        leg += 1
-        hasStepped = false
-        earlierWholeBytes = wholeBytes
-    }
-
-    func endLeg() { hasStepped = true }
-
-    var outcome: Outcome { .batch(self) }
-
     func takePart(isLast: Bool) -> [UInt8]? {
         defer { part.removeAll(keepingCapacity: true) }
         // A batch without lines has an answer too.
@@ -291,15 +224,14 @@ extension BatchRun: PartedRun {
             guard let results = BatchResult.read(part) else { return false }
             kept += results
         }
-        guard kept.count <= legLines.count else { return false }
+        guard kept.count <= ranges.count else { return false }
         output.reset()
-        if spread != nil { ends.removeSubrange(legLines.lowerBound...) }
-        (wholeBytes, applied) = (earlierWholeBytes, 0)
+        (wholeBytes, applied) = (0, 0)
         lines.removeAll()
         definitions.removeAll()
         part.removeAll()
         results = kept
-        next = legLines.lowerBound + kept.count
+        next = kept.count
         if !kept.isEmpty { isBrief = true }
         return true
     }

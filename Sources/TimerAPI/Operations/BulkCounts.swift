@@ -9,12 +9,6 @@ struct BulkCounts: Equatable {
     /// How many could not be changed: the action was not legal for them.
     var skipped = 0
 
-    static func + (left: BulkCounts, right: BulkCounts) -> BulkCounts {
-        BulkCounts(
-            matched: left.matched + right.matched, changed: left.changed + right.changed,
-            skipped: left.skipped + right.skipped)
-    }
-
     /// The counts as JSON.
     func write(_ json: inout JSONWriter) {
         json.beginObject()

@@ -1,5 +1,4 @@
 import TimerCore
-import TimerLog
 import TimerService
 import WireJSON
 
@@ -10,15 +9,7 @@ final class BulkRun {
     private var labels: [[UInt8]] = []
     private var states: Set<TimerState> = []
     private var after: UInt64?
-    private let layout: PartitionLayout
-    private(set) var partition = 0
-    /// Whether the leg under way is at its end.
-    private var isAtEnd = false
-    /// What the leg under way has done, and what those before it did.
-    private var legCounts = BulkCounts()
-    private var earlierCounts = BulkCounts()
-    /// What all legs have done.
-    var counts: BulkCounts { legCounts + earlierCounts }
+    private(set) var counts = BulkCounts()
     /// How many were changed when the last part was taken.
     private var changedAtPart = 0
 
@@ -26,11 +17,8 @@ final class BulkRun {
     static let selectorFields: Set<String> = ["labels", "states"]
 
     /// - Parameter word: the action, as the path names it.
-    init(
-        _ word: [UInt8], isDry: Bool, _ document: JSONDocument, _ layout: PartitionLayout = .single
-    ) throws(Problem) {
+    init(_ word: [UInt8], isDry: Bool, _ document: JSONDocument) throws(Problem) {
         self.isDry = isDry
-        self.layout = layout
         guard document.kind(document.root) == .object else {
             throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
         }
@@ -70,7 +58,7 @@ final class BulkRun {
         return states
     }
 
-    /// Applies to a bounded number of timers of the leg's partition, under its lock. Returns whether the run is done.
+    /// Applies to a bounded number of timers, under the lock. Returns whether the run is done.
     func step(_ turn: borrowing Turn) throws(ServiceError) -> Bool {
         var run: [(place: UInt64, slot: SlotIndex)] = []
         var selected: [Bool] = []
@@ -94,18 +82,17 @@ final class BulkRun {
             after = member.place
             if turn.isSpent { return false }
         }
-        isAtEnd = run.count < APILimits.appliedPerStep
-        return isAtEnd && partition + 1 == layout.count
+        return run.count < APILimits.appliedPerStep
     }
 
     private func apply(_ slot: SlotIndex, _ turn: borrowing Turn) throws(ServiceError) {
         do throws(ServiceError) {
-            if try change(slot, turn) { legCounts.changed += 1 } else { legCounts.skipped += 1 }
+            if try change(slot, turn) { counts.changed += 1 } else { counts.skipped += 1 }
         } catch {
             guard case .refused = error else { throw error }
-            legCounts.skipped += 1
+            counts.skipped += 1
         }
-        legCounts.matched += 1
+        counts.matched += 1
     }
 
     /// Applies the action to one timer, or only checks it in a dry run. Returns whether it changes anything.
@@ -124,23 +111,11 @@ final class BulkRun {
 extension BulkRun: PartedRun {
     var isTotal: Bool { true }
 
-    var isLegDone: Bool { isAtEnd && partition + 1 < layout.count }
-
-    func beginNextLeg() {
-        earlierCounts = counts
-        (legCounts, changedAtPart, after, isAtEnd) = (BulkCounts(), 0, nil, false)
-        partition += 1
-    }
-
-    func endLeg() { isAtEnd = true }
-
-    var outcome: Outcome { .bulk(counts) }
-
     func takePart(isLast: Bool) -> [UInt8]? {
         // Timers that were only looked at can be looked at again.
-        guard isLast || !isDry && legCounts.changed > changedAtPart else { return nil }
-        changedAtPart = legCounts.changed
-        return BulkProgress(after: after, counts: legCounts).part
+        guard isLast || !isDry && counts.changed > changedAtPart else { return nil }
+        changedAtPart = counts.changed
+        return BulkProgress(after: after, counts: counts).part
     }
 
     func resume(behind parts: [[UInt8]]) -> Bool {
@@ -149,8 +124,7 @@ extension BulkRun: PartedRun {
             guard let read = BulkProgress(part) else { return false }
             progress = read
         }
-        (after, legCounts, changedAtPart) = (progress.after, progress.counts, progress.counts.changed)
-        isAtEnd = false
+        (after, counts, changedAtPart) = (progress.after, progress.counts, progress.counts.changed)
         return true
     }
 }

@@ -6,15 +6,12 @@ import WireJSON
 /// Carries operations out under the engine's lock, each within a bounded step.
 struct Executor {
     let service: TimerService
-    let layout: PartitionLayout
 
     /// Most times a change is computed again because the timer has changed meanwhile.
     private static let mostAttempts = 1000
 
     /// Takes one step of a ticket. Returns whether the step set its outcome: a final one, or one that needs the store first.
     func step(_ ticket: Ticket, _ turn: borrowing Turn) -> Bool {
-        // Which partition has a batch's first lines is not known yet.
-        if layout.count > 1, case .batch(let run) = ticket.operation, !run.isSpread { return false }
         do throws(ServiceError) {
             if let idempotency = ticket.idempotency, !ticket.isUnderWay {
                 guard try begin(ticket, idempotency, turn) else { return true }
@@ -110,10 +107,10 @@ struct Executor {
             let isDone = try run.step(turn)
             ticket.rest(on: turn.head)
             guard isDone else { return false }
-            ticket.outcome = run.outcome
+            ticket.outcome = .bulk(run.counts)
         case .deliveries(let operation): return try perform(operation, ticket, turn)
         case .drain, .importPart, .importState: return try move(ticket, turn)
-        case .stream(let plan): return try open(plan, ticket, turn)
+        case .stream(let plan): try open(plan, ticket, turn)
         case .subscribe(let plan):
             try subscribe(plan, ticket, turn)
         }
@@ -194,13 +191,8 @@ struct Executor {
             ticket.operation = .upcoming(fires)
         case .batch(let run):
             run.prepare(makeID, requestID: ticket.requestID)
-            endLeg(run, ticket)
-        case .bulk(let run):
-            endLeg(run, ticket)
         case .importPart(let run):
             run.prepare()
-        case .deliveries(.redrive(let run)):
-            endLeg(run, ticket)
         default:
             break
         }
@@ -215,7 +207,7 @@ struct Executor {
         }
         try run.apply(turn)
         guard run.isApplied else { return false }
-        ticket.outcome = run.outcome
+        ticket.outcome = .batch(run)
         return true
     }
 
@@ -231,23 +223,11 @@ struct Executor {
         ticket.operation = .upcoming(fires)
     }
 
-    /// Plans where a stream begins. Returns whether every partition that it concerns was asked.
-    private func open(
-        _ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn
-    ) throws(ServiceError) -> Bool {
+    /// Plans where a stream begins.
+    private func open(_ plan: StreamPlan, _ ticket: Ticket, _ turn: borrowing Turn) throws(ServiceError) {
         var plan = plan
+        plan.head = EventID(turn.head)
         ticket.rest(on: turn.head)
-        if plan.filter.timer == nil {
-            plan.mark.note(turn, plan.partition)
-            plan.partition += 1
-            plan.head = plan.mark.head ?? .beginning
-            guard plan.partition == layout.count else {
-                ticket.operation = .stream(plan)
-                return false
-            }
-        } else {
-            plan.head = EventID(turn.head)
-        }
         var canFire = true
         if let key = plan.filter.timer, let slot = turn.find(key) {
             let (newest, state, rules, isWanted) = turn.read { (scheduler: borrowing Scheduler) in
@@ -265,10 +245,9 @@ struct Executor {
         }
         plan.cursor = StreamCursor(behind: min(plan.since ?? plan.head, plan.head))
         if !plan.follows || (plan.timeout != nil && !canFire) {
-            plan.end = plan.filter.timer == nil ? plan.mark.end : plan.newestOfTimer
+            plan.end = plan.filter.timer == nil ? plan.head.position : plan.newestOfTimer
         }
         ticket.outcome = .stream(plan)
-        return true
     }
 
     /// Plans a stream that shows what is kept of a deleted timer, and ends. A long poll is refused: there is no such timer.

@@ -1,12 +1,8 @@
 import TimerCore
-import TimerLog
 import TimerService
 
-/// Gathers a page of timers, one bounded step at a time, each in one partition.
+/// Gathers a page of timers, one bounded step at a time.
 final class ListRun {
-    private let layout: PartitionLayout
-    /// The partition that the next step looks at.
-    private(set) var partition = 0
     let states: Set<TimerState>
     let kinds: Set<TimerKind>
     let labels: [[UInt8]]
@@ -19,9 +15,8 @@ final class ListRun {
     let limit: Int
     private var after: ListCursor?
     private var search: SoonestSearch?
-    private var soonest: SoonestMerge
-    /// Timers that the searches have found and that are not on the page yet, soonest last; nil during a search.
-    private var found: [SoonestMerge.Entry]?
+    /// Timers that the search has found and that are not on the page yet, soonest last; nil during the search.
+    private var found: [(place: Scheduler.DuePlace, slot: SlotIndex)]?
     private var examined = 0
     /// The timers of the page so far, each with the cursor after it.
     private(set) var members: [(view: TimerView, behind: ListCursor)] = []
@@ -29,13 +24,10 @@ final class ListRun {
     private(set) var bytes = 0
     /// Where the next page begins; nil when there is none.
     private(set) var next: ListCursor?
-    private var mark: PageMark
     /// What everything on the page reflects: all up to the event with this id.
-    var head: EventID? { mark.head }
+    private(set) var head: EventID?
 
-    init(_ target: Target, _ layout: PartitionLayout = .single, _ mark: PageMark = PageMark()) throws(Problem) {
-        self.layout = layout
-        self.mark = mark
+    init(_ target: Target) throws(Problem) {
         var query = QueryReader(target)
         states = Set(try query.words("state", TimerState.allCases.map { ("\($0.name)", $0) }))
         kinds = Set(try query.words("kind", TimerKind.allCases.map { ("\($0.name)", $0) }))
@@ -55,15 +47,13 @@ final class ListRun {
                 throw QueryReader.invalid("cursor", "this is no cursor that a page of this order gave")
             }
             after = cursor
-            if case .place(let place) = cursor { partition = layout.partition(ofHash: place) }
         }
-        soonest = SoonestMerge(limit: limit)
         try query.finish()
     }
 
     /// Gathers on, under the lock. Returns whether the page is done.
     func step(_ turn: borrowing Turn) -> Bool {
-        mark.note(turn, partition)
+        if head == nil { head = EventID(turn.head) }
         return bySoonest ? stepBySoonest(turn) : stepByPlace(turn)
     }
 
@@ -112,13 +102,7 @@ final class ListRun {
         }
         after = place.map { .place($0) }
         next = isDone ? nil : after
-        if isDone {
-            // Whether there is a next page is known once a further timer is met, or none.
-            guard partition + 1 < layout.count else { return true }
-            partition += 1
-            next = after
-            return isFull || examined >= mostExamined
-        }
+        if isDone { return true }
         return members.count == limit || isFull || examined >= mostExamined
     }
 
@@ -143,21 +127,11 @@ final class ListRun {
                 self.search = search
                 return false
             }
-            soonest.add(search.found, next: search.next, of: partition)
-            guard partition + 1 == layout.count else {
-                partition += 1
-                return false
-            }
-            next = soonest.next.map { .due($0) }
-            found = soonest.entries.reversed()
-            members.reserveCapacity(soonest.entries.count)
+            next = search.next.map { .due($0) }
+            found = search.found.reversed()
+            members.reserveCapacity(search.found.count)
         }
-        while let entry = found?.last {
-            guard entry.partition == partition else {
-                partition = entry.partition
-                return false
-            }
-            found?.removeLast()
+        while let entry = found?.popLast() {
             // The timer may have changed, if the lock was given back since the search.
             let isWanted = turn.read { (scheduler: borrowing Scheduler) in
                 scheduler.isDue(entry.slot, at: entry.place, now)

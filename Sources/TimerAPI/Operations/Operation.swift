@@ -25,9 +25,10 @@ enum Operation {
     case batch(BatchRun)
     case bulk(BulkRun)
     case deliveries(DeliveryOperation)
-    case drain(DrainRun)
+    /// Drains the server, or takes that back.
+    case drain(Bool)
     case importPart(ImportRun)
-    case importState(ImportStateRun)
+    case importState(ImportState)
     case stream(StreamPlan)
     /// Subscribes a stream that is admitted: activates the timer if it still waits for a subscriber.
     case subscribe(StreamPlan)

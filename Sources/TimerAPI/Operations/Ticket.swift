@@ -23,10 +23,9 @@ final class Ticket {
     /// The timer the request names or made.
     var view = TimerView()
     var document = JSONDocument()
-    /// The partition under whose lock its next step is taken, or its last was.
-    var partition = 0
-    /// Records that must be durable before the answer is sent.
-    private(set) var rests = Rests()
+    /// Positions that must be durable before the answer is sent: the newest of the first step, and that of the last; 0 if the
+    /// answer rests on no record. If any position between them is lost, the answer is void.
+    private(set) var rests: ClosedRange<Int64> = 0...0
     /// Whether an earlier step made changes, so that a part of them may stand even if the request fails.
     var mayStandInPart = false
     /// Monotonic nanoseconds at which it began to wait for the disk.
@@ -37,8 +36,6 @@ final class Ticket {
     var isUnderWay = false
     /// Position of the newest part of the answer that was kept for the key; 0 for none.
     var newestPart: Int64 = 0
-    /// Whether a leg of its run was carried out, and not only found in stored answers.
-    var hasPerformed = false
     /// Whether the outcome is a stored answer.
     var isReplay = false
     /// Whether the response is filled already.
@@ -47,7 +44,7 @@ final class Ticket {
     var hasRoom = false
     /// How often a change was computed again, or a stored answer looked up again, because of changes meanwhile.
     var attempts = 0
-    /// How often partitions had come or gone when the request began.
+    /// How often the log had come or gone when the request began.
     var moves: UInt64 = 0
     /// Whether the step just taken was the last.
     var isDecided = false
@@ -64,13 +61,11 @@ final class Ticket {
         answer = nil
         operation = .none
         outcome = .none
-        partition = 0
-        rests = Rests()
+        rests = 0...0
         mayStandInPart = false
         idempotency = nil
         isUnderWay = false
         newestPart = 0
-        hasPerformed = false
         isReplay = false
         isRendered = false
         hasRoom = false
@@ -104,11 +99,14 @@ final class Ticket {
         !bytes.isEmpty && bytes.count <= APILimits.requestIDBytes && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    /// Notes that the answer rests on the record at `position` of its partition too; 0 is no record.
-    func rest(on position: Int64) { rests.add(position, in: partition) }
+    /// Notes that the answer rests on the record at `position` too; 0 is no record.
+    func rest(on position: Int64) {
+        guard position != 0 else { return }
+        rests = rests == 0...0 ? position...position : min(rests.lowerBound, position)...max(rests.upperBound, position)
+    }
 
-    /// Notes that the answer rests on no record of its partition that has still to become durable.
-    func restOnNothing() { rests.removeAll(in: partition) }
+    /// Notes that the answer rests on no record that has still to become durable.
+    func restOnNothing() { rests = 0...0 }
 
     /// Fails the request with a problem that rests on nothing in the log.
     func fail(_ problem: Problem) {

@@ -98,9 +98,9 @@ extension Problem {
         return problem
     }
 
-    /// This server owns no partitions, or not that of the timer.
+    /// This server does not own the log.
     ///
-    /// - Parameter owner: where the node is reached that owns it, where that is known.
+    /// - Parameter owner: where the node is reached that does, where that is known.
     static func elsewhere(owner: String?) -> Problem {
         var problem = Problem(
             .ownerUnavailable,

@@ -3,50 +3,44 @@ import TimerLog
 import TimerService
 import WireJSON
 
-/// Writes which servers share a storage, and which of them has which partition.
+/// Writes which servers share a storage, and which of them owns the log.
 enum ClusterJSON {
     /// The cluster as the server of `service` knows it; a server that is alone has no session.
     static func text(_ service: TimerService) -> [UInt8] {
-        let (map, partitions) = (service.place?.map, service.partitions.value)
+        let map = service.place?.map
         var json = JSONWriter()
         json.beginObject()
         write("session", map.map { "\($0.session)" }, &json)
         write("url", map?.url, &json)
         json.member("lease", duration: service.place.map { max(0, $0.lease.remaining) / 1_000_000 })
+        json.key("owner")
+        write(map?.owner, among: map?.nodes ?? [], &json)
+        write("head", service.log.value.map { EventID($0.engine.durableHead).text }, &json)
         json.key("nodes")
         json.beginArray()
-        for node in map?.nodes ?? [] {
-            write(node, owning: map?.owners.count { $0.session == node.session } ?? 0, &json)
-        }
-        json.endArray()
-        json.key("partitions")
-        json.beginArray()
-        for number in 0..<partitions.layout.count { write(number, map, partitions[number], &json) }
+        for node in map?.nodes ?? [] { write(node, isOwner: node.session == map?.owner?.session, &json) }
         json.endArray()
         json.endObject()
         return json.bytes
     }
 
-    private static func write(_ node: ClusterNode, owning count: Int, _ json: inout JSONWriter) {
+    /// Writes the owner; null where that is none of `nodes`.
+    private static func write(_ owner: LogOwner?, among nodes: [ClusterNode], _ json: inout JSONWriter) {
+        guard let owner, let node = nodes.first(where: { $0.session == owner.session }) else { return json.null() }
         json.beginObject()
         write("session", "\(node.session)", &json)
         write("url", node.url, &json)
-        json.member("partitions", Int64(count))
-        json.member("leaving", node.isLeaving)
-        json.member("skewUs", node.skew.map { $0 / 1000 })
+        json.member("epoch", owner.epoch)
         json.endObject()
     }
 
-    /// - Parameter partition: where this server has it.
-    private static func write(_ number: Int, _ map: ClusterMap?, _ partition: Partition?, _ json: inout JSONWriter) {
-        let owner = map.flatMap { $0.owners.indices.contains(number) ? $0.owners[number] : nil }
-        let node = map?.nodes.first { $0.session == owner?.session }
+    private static func write(_ node: ClusterNode, isOwner: Bool, _ json: inout JSONWriter) {
         json.beginObject()
-        json.member("partition", Int64(number))
-        write("session", node.map { "\($0.session)" }, &json)
-        write("owner", node?.url, &json)
-        json.member("epoch", owner?.epoch)
-        write("head", partition.map { EventID($0.engine.durableHead).text }, &json)
+        write("session", "\(node.session)", &json)
+        write("url", node.url, &json)
+        write("role", isOwner ? "owner" : "standby", &json)
+        json.member("leaving", node.isLeaving)
+        json.member("skewUs", node.skew.map { $0 / 1000 })
         json.endObject()
     }
 

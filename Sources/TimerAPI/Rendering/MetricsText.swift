@@ -41,12 +41,12 @@ struct MetricsText {
             reasons.map {
                 ("\($0.name)", counters.fires[Int($0.rawValue)])
             })
-        histogram("timerd_fire_lateness_seconds", "How late fires were.", [("", counters.lateness)])
+        histogram("timerd_fire_lateness_seconds", "How late fires were.", [("", [counters.lateness])])
         single(
             "timerd_overdue_seconds", "gauge", "Age of the oldest due instant that has not fired.",
             Double(counters.overdueMilliseconds) / 1000)
-        histogram("timerd_commit_seconds", "How long commits took.", [("", counters.commitSeconds)])
-        histogram("timerd_commit_records", "Records in a commit.", [("", counters.commitRecords)])
+        histogram("timerd_commit_seconds", "How long commits took.", [("", [counters.commitSeconds])])
+        histogram("timerd_commit_records", "Records in a commit.", [("", [counters.commitRecords])])
         writeHolds(counters)
         writeRequests(context)
         single("timerd_streams", "gauge", "Streams and long polls open.", Double(context.streamCount))
@@ -95,41 +95,45 @@ struct MetricsText {
         for (value, count) in values { text += "\(name){\(label)=\"\(value)\"} \(count)\n" }
     }
 
-    private mutating func histogram(_ name: String, _ help: String, _ series: [(labels: String, Histogram)]) {
+    /// - Parameter series: each is the sum of several histograms with the same bounds, such as one of each loop.
+    private mutating func histogram(
+        _ name: String, _ help: String, _ series: [(labels: String, parts: [Histogram])]
+    ) {
         head(name, "histogram", help)
-        for (labels, histogram) in series {
+        for (labels, parts) in series {
+            let bounds = parts.first?.bounds ?? []
             var total = 0
             let separator = labels.isEmpty ? "" : ","
-            for (index, count) in histogram.counts.enumerated() {
-                total += count
-                let bound = index < histogram.bounds.count ? Self.number(histogram.bounds[index]) : "+Inf"
+            for index in 0...bounds.count {
+                total += parts.reduce(0) { $0 + $1.counts[index] }
+                let bound = index < bounds.count ? Self.number(bounds[index]) : "+Inf"
                 text += "\(name)_bucket{\(labels)\(separator)le=\"\(bound)\"} \(total)\n"
             }
             let braces = labels.isEmpty ? "" : "{\(labels)}"
-            text += "\(name)_sum\(braces) \(histogram.sum)\n\(name)_count\(braces) \(total)\n"
+            let sum = parts.reduce(0) { $0 + $1.sum }
+            text += "\(name)_sum\(braces) \(sum)\n\(name)_count\(braces) \(total)\n"
         }
     }
 
     private mutating func writeCluster(_ service: TimerService) {
-        single(
-            "timerd_partitions", "gauge", "Partitions that this server owns.",
-            Double(service.partitions.value.all.count))
         guard let place = service.place else { return }
+        single("timerd_owner", "gauge", "1 while this server owns the log, else 0.", service.ownsLog ? 1 : 0)
         single(
             "timerd_lease_seconds", "gauge", "For how long this server may answer without word from the database.",
             Double(max(0, place.lease.remaining)) / 1e9)
         single(
-            "timerd_takeovers_total", "counter", "Partitions that this server has taken.", Double(place.takeovers))
+            "timerd_takeovers_total", "counter", "Times that this server has taken the log.", Double(place.takeovers))
         single(
-            "timerd_rows_lost_total", "counter", "Times that the database had lost rows of a partition.",
+            "timerd_rows_lost_total", "counter", "Times that the database had lost rows of the log.",
             Double(service.losses))
-        single("timerd_fenced_total", "counter", "Partitions that were taken from this server.", Double(place.fenced))
+        single(
+            "timerd_fenced_total", "counter", "Times that the log was taken from this server.", Double(place.fenced))
     }
 
     private mutating func writeHolds(_ counters: EngineCounters) {
         histogram(
             "timerd_lock_hold_seconds", "Processor time that a hold of the engine's lock took, of one hold in 64.",
-            [("", counters.holdSeconds)])
+            [("", [counters.holdSeconds])])
         guard !counters.longestHolds.isEmpty else { return }
         single(
             "timerd_lock_hold_changes_max", "gauge",
@@ -157,7 +161,7 @@ struct MetricsText {
             ])
         histogram(
             "timerd_webhook_delivery_seconds", "From a fire to the 2xx of its webhook.",
-            [("", counters.deliverySeconds)])
+            [("", [counters.deliverySeconds])])
         single(
             "timerd_webhook_pending", "gauge", "Webhook deliveries that are not done.",
             Double(counters.pendingDeliveries))
@@ -178,12 +182,12 @@ struct MetricsText {
             text += "timerd_http_requests_total{route=\"\(route)\",method=\"\(key.method)\",code=\"\(key.code)\"}"
             text += " \(count)\n"
         }
-        var series: [(String, Histogram)] = []
+        var series: [(String, [Histogram])] = []
         for route in Route.allCases.map(Optional.init) + [nil] {
             let place = HTTPMetrics.place(route)
-            guard var sum = snapshots.first?.seconds[place] else { continue }
-            for snapshot in snapshots.dropFirst() { sum.add(snapshot.seconds[place]) }
-            if sum.counts.contains(where: { $0 > 0 }) { series.append(("route=\"\(HTTPMetrics.label(route))\"", sum)) }
+            let parts = snapshots.map { $0.seconds[place] }
+            guard parts.contains(where: { $0.counts.contains { $0 > 0 } }) else { continue }
+            series.append(("route=\"\(HTTPMetrics.label(route))\"", parts))
         }
         histogram("timerd_http_request_seconds", "Time from a request's head to its answer.", series)
     }

@@ -44,35 +44,25 @@ extension Executor {
         }
         try turn.checkAvailable()
         // A run can't go on after parts that were lost.
-        if turn.isLost(ticket.rests.positions(in: ticket.partition)) { throw .storageUnavailable }
+        if turn.isLost(ticket.rests) { throw .storageUnavailable }
         var isDone = false
         defer {
-            let isLast = isDone ? ticket.outcome.isSuccess : run.isLegDone
-            if let part = run.takePart(isLast: isLast) {
+            if let part = run.takePart(isLast: isDone && ticket.outcome.isSuccess) {
                 turn.keep(
-                    part, of: idempotency.key, fingerprint: idempotency.fingerprint,
-                    isTotal: run.isTotal, isLast: isLast)
+                    part, of: idempotency.key, fingerprint: idempotency.fingerprint, isTotal: run.isTotal,
+                    isLast: isDone && ticket.outcome.isSuccess)
                 ticket.newestPart = turn.head
                 ticket.rest(on: turn.head)
             }
         }
         isDone = try perform(ticket, turn)
-        if !isDone && run.isLegDone { ticket.hasPerformed = true }
         return isDone
-    }
-
-    /// Where a run's leg is done, goes on with its next one, in whose partition the key is looked up anew.
-    func endLeg(_ run: some PartedRun, _ ticket: Ticket) {
-        guard run.isLegDone else { return }
-        run.beginNextLeg()
-        ticket.isUnderWay = false
-        ticket.newestPart = 0
     }
 
     /// Records the answer of a request with an idempotency key, or frees the key.
     func closeKey(of ticket: Ticket, _ turn: borrowing Turn) {
         guard let (key, fingerprint) = ticket.idempotency else { return }
-        guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests.positions(in: ticket.partition)) else {
+        guard ticket.outcome.isSuccess, !turn.isLost(ticket.rests) else {
             // If the request is tried again, the key is looked up again.
             ticket.isUnderWay = false
             return turn.release(key)

@@ -39,9 +39,6 @@ extension RequestReader {
         var query = QueryReader(ticket.target)
         let isDry = try query.flag("dryRun", default: false)
         try query.finish()
-        return .deliveries(
-            .redrive(
-                try BulkRedriveRun(
-                    ticket.document, isDry: isDry, siphash: siphash, key: ticket.idempotency?.key, layout)))
+        return .deliveries(.redrive(try BulkRedriveRun(ticket.document, isDry: isDry, siphash: siphash)))
     }
 }

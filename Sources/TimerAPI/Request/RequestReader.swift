@@ -7,9 +7,6 @@ import WireJSON
 /// Turns complete requests into operations.
 struct RequestReader {
     let siphash: SipHash
-    let layout: PartitionLayout
-    /// The newest event of all partitions that was shown.
-    let newest: () -> Int64
     /// Where time zones are looked up.
     let zones: any ZoneSource
     /// Makes an id for a timer whose client gave none.
@@ -40,9 +37,6 @@ struct RequestReader {
         }
     }
 
-    /// The mark of what is read now.
-    private var mark: PageMark { layout.count > 1 ? PageMark(newest: newest()) : PageMark() }
-
     func key(_ id: [UInt8]) -> TimerKey { TimerKey(id: id.span, siphash: siphash) }
 
     /// The key of the timer that the path names.
@@ -60,32 +54,32 @@ struct RequestReader {
         switch ticket.route {
         case .timers:
             return ticket.exchange.method == .post
-                ? try create(ticket) : .list(try ListRun(ticket.target, layout, mark))
+                ? try create(ticket) : .list(try ListRun(ticket.target))
         case .timer: return try timer(ticket)
         case .batch: return try batch(ticket)
         case .bulk: return try bulk(ticket)
         case .preview: return try preview(ticket)
         case .deliveries:
-            return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash, layout, mark)))
+            return .deliveries(.list(try DeliveryListRun(ticket.target, siphash: siphash)))
         case .redrive: return try redrive(ticket)
         case .delivery, .deliveryRedrive: return try delivery(ticket)
         case .drain:
             try requireNoParameters(ticket)
             try requireNothing(ticket)
-            return .drain(DrainRun(ticket.exchange.method == .post, layout))
+            return .drain(ticket.exchange.method == .post)
         case .importPart:
             try refuse("if-match", ticket)
             try checkMediaType(ticket, orType: "application/x-ndjson")
             let request = try ImportRequest(ticket.target, ticket.exchange.body, siphash: siphash)
-            return .importPart(try ImportRun(request, layout, siphash: siphash, zones: zones))
+            return .importPart(try ImportRun(request, siphash: siphash, zones: zones))
         case .importState:
             try requireNoParameters(ticket)
-            return .importState(try ImportStateRun(ticket.parameter, layout))
+            return .importState(try ImportState(ticket.parameter))
         case .timerNext:
             let key = try pathKey(ticket)
             return .next(key, count: try count(ticket))
         case .events, .timerEvents, .timerWait:
-            return .stream(try StreamReader(siphash: siphash, mark: mark).plan(ticket))
+            return .stream(try StreamReader(siphash: siphash).plan(ticket))
         default:
             try requireNoParameters(ticket)
             return .none
@@ -138,19 +132,9 @@ struct RequestReader {
         try requireNoParameters(ticket)
         try refuse("if-match", ticket)
         let body = try TimerBody(ticket.document, zones: zones)
-        let id = body.id ?? drawID(ticket)
+        let id = body.id ?? makeID()
         ticket.parameter = id
         return .create(key(id), definition: try body.definition(id: id))
-    }
-
-    /// An id for a timer whose client gave none. Under an idempotency key it is one of the key's partition, so that a repeated
-    /// request finds the answer there.
-    private func drawID(_ ticket: Ticket) -> [UInt8] {
-        if layout.count == 1 { return makeID() }
-        guard let key = ticket.idempotency?.key else {
-            return DrawRange(layout, siphash: siphash).id(makeID)
-        }
-        return layout.draw(in: layout.partition(ofHash: key.high), siphash, makeID: makeID)
     }
 
     func refuse(_ header: StaticString, _ ticket: Ticket) throws(Problem) {
@@ -235,7 +219,7 @@ struct RequestReader {
         try checkMediaType(ticket, orType: "application/x-ndjson")
         return .batch(
             try BatchRun(
-                ticket.exchange.body, isBrief: isBrief, key: ticket.idempotency?.key, layout: layout, siphash: siphash,
+                ticket.exchange.body, isBrief: isBrief, keepsParts: ticket.idempotency != nil, siphash: siphash,
                 zones: zones))
     }
 
@@ -248,7 +232,7 @@ struct RequestReader {
             throw Problem(.invalidRequest, "a bulk request needs a selector, such as {\"labels\": {\"k\": \"v\"}}")
         }
         try parse(ticket)
-        return .bulk(try BulkRun(ticket.parameter, isDry: isDry, ticket.document, layout))
+        return .bulk(try BulkRun(ticket.parameter, isDry: isDry, ticket.document))
     }
 
     private func preview(_ ticket: Ticket) throws(Problem) -> Operation {

@@ -12,15 +12,8 @@ struct CatchUpCache {
     private var rows: [RowEvents] = []
     private var portions: [Portion] = []
 
-    /// Rows that are kept.
-    private let mostRows: Int
-    /// Portions that are kept, and rows at least.
+    /// Rows, and portions, that are kept.
     private static let mostKept = 8
-
-    /// An empty cache.
-    ///
-    /// - Parameter partitions: how many partitions' rows may be shown in turns.
-    init(partitions: Int) { mostRows = max(Self.mostKept, partitions) }
 
     /// The events of `row`, if they were decoded lately.
     func events(of row: LogRow) -> RowEvents? {
@@ -29,7 +22,7 @@ struct CatchUpCache {
 
     /// Keeps a row's events, in place of the oldest.
     mutating func keep(_ events: RowEvents) {
-        if rows.count == mostRows { rows.removeFirst() }
+        if rows.count == Self.mostKept { rows.removeFirst() }
         rows.append(events)
     }
 

@@ -7,15 +7,9 @@ final class NewestRows: Sendable {
     /// Oldest first.
     private let kept = Guarded<[EventRow]>([])
 
-    /// Rows are kept up to this many, or one for each partition, and up to this many bytes of data.
+    /// Rows are kept up to this many, and up to this many bytes of data.
     static let mostRows = 16
     static let mostBytes = 1 << 20
-    private let mostRows: Int
-
-    /// Keeps nothing yet.
-    ///
-    /// - Parameter partitions: how many partitions' rows may be shown in turns.
-    init(partitions: Int = 1) { mostRows = max(Self.mostRows, partitions) }
 
     /// The events of `row`. A loop that needs a row which another one is decoding waits for it.
     func events(of row: LogRow) throws(StoreError) -> EventRow {
@@ -24,7 +18,7 @@ final class NewestRows: Sendable {
             let decoded = try EventRow(row)
             kept.append(decoded)
             var bytes = kept.reduce(0) { $0 + $1.row.data.count }
-            while kept.count > mostRows || kept.count > 1 && bytes > Self.mostBytes {
+            while kept.count > Self.mostRows || kept.count > 1 && bytes > Self.mostBytes {
                 bytes -= kept.removeFirst().row.data.count
             }
             return decoded

@@ -20,17 +20,6 @@ final class RowEvents {
     /// Takes a row's events over.
     init(_ decoded: EventRow) { self.decoded = decoded }
 
-    /// Index of the first event behind `position`; the number of events where there is none.
-    func index(after position: Int64) -> Int {
-        var low = 0
-        var high = events.count
-        while low < high {
-            let middle = (low + high) / 2
-            if events[middle].position <= position { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
     /// Appends the event at `index` as `format` writes it.
     func append(_ index: Int, as format: StreamFormat, to bytes: inout [UInt8]) {
         switch format {

@@ -30,7 +30,7 @@ final class APIContext: Sendable {
         self.server = server
         self.service = service
         self.configuration = configuration
-        newestRows = NewestRows(partitions: service.partitions.value.layout.count)
+        newestRows = NewestRows()
         dashboard = HTMLPage(
             JoinedPage.bytes(
                 page: Assets.dashboardPage, style: Assets.dashboardStyle, script: Assets.dashboardScript))
@@ -98,8 +98,8 @@ final class APIContext: Sendable {
     private var readiness: String {
         if server.isDraining { return "draining" }
         switch service.standing {
-        case .standby where routes?.value.leadEverywhere ?? false: return "ready"
-        case .standby: return service.partitions.value.all.isEmpty ? "standby" : "taking-over"
+        case .standby where routes?.value.owner != nil: return "ready"
+        case .standby: return isTakingOver ? "taking-over" : "standby"
         case .leaseOver: return "storage-unavailable"
         case .serving:
             if !service.isWritable { return "storage-unavailable" }
@@ -107,8 +107,14 @@ final class APIContext: Sendable {
         }
     }
 
-    /// Where the node is reached that answers for the timers that this one does not own.
-    private var owner: String? { service.ownsAll ? nil : service.owner }
+    /// Whether this process has taken the log, and still reads it.
+    private var isTakingOver: Bool {
+        guard let map = service.place?.map else { return false }
+        return map.owner?.session == map.session
+    }
+
+    /// Where the node is reached that answers for the timers, unless this one does.
+    private var owner: String? { service.ownsLog ? nil : service.owner }
 
     /// Why the server answers no request for timers now; nil where it does.
     func refusal(of ticket: Ticket) -> Problem? {

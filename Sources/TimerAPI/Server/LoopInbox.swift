@@ -7,7 +7,7 @@ import TimerService
 final class LoopInbox: Sendable {
     enum Message: Sendable {
         /// Rows that a stream asked for.
-        case rows(stream: UInt64, Result<StoredSlices, StoreError>)
+        case rows(stream: UInt64, Result<StoredRows, StoreError>)
         /// The history that a request for a timer's events asked for.
         case history(ticket: UInt64, Result<Replayer.History, StoreError>)
         /// Whether the log holds the id that a request for events named.

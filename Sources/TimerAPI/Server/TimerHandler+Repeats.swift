@@ -47,8 +47,7 @@ extension TimerHandler {
         guard answers.count == found.count else {
             return lookAgain(ticket) ? decided(ticket) : giveUp(ticket, unreadable)
         }
-        let isWhole = !ticket.isUnderWay
-        guard let run = ticket.operation.partedRun, !isWhole || partitions.value.layout.count > 1 else {
+        guard ticket.isUnderWay, let run = ticket.operation.partedRun else {
             guard Replay.fill(answers, ticket) else { return giveUp(ticket, unreadable) }
             return respond(ticket)
         }
@@ -58,23 +57,17 @@ extension TimerHandler {
         ticket.attempts = 0
         // The parts are durable, since they were read from rows that were committed.
         ticket.restOnNothing()
-        if isWhole { run.endLeg() }
-        let isLast = isWhole && !run.isLegDone
         executor.prepare(ticket, makeID: ids.next)
-        guard isLast else { return takeAgain(ticket) }
-        ticket.isReplay = !ticket.hasPerformed
-        ticket.outcome = run.outcome
-        decided(ticket)
+        takeAgain(ticket)
     }
 
     /// Looks up the answer's positions again: compaction may have moved it before it was read. Returns whether there is one
     /// to be read.
     private func lookAgain(_ ticket: Ticket) -> Bool {
-        guard let key = ticket.idempotency?.key, ticket.attempts < Self.mostLooks else {
+        guard let key = ticket.idempotency?.key, ticket.attempts < Self.mostLooks, let engine = log.value?.engine else {
             return false
         }
         ticket.attempts += 1
-        guard let engine = partitions.value[ticket.partition]?.engine else { return false }
         let positions = engine.turn { turn in turn.positions(of: key) }
         ticket.outcome = .replay(positions)
         return !positions.isEmpty

@@ -12,10 +12,10 @@ extension TimerHandler {
     /// stream: a request that is refused changes nothing.
     func beginStream(_ plan: StreamPlan, _ ticket: Ticket) {
         if plan.isAdmitted { return open(plan, ticket) }
-        let horizon = horizon(of: plan)
+        let horizon = context.service.horizon
         if plan.isOfDeleted && plan.newestOfTimer <= horizon { return forget(ticket) }
         if let since = plan.since, since > plan.head, since.position >= horizon {
-            return lead(plan, since, ticket)
+            return expire(plan, "there is no event with this id yet", ticket)
         }
         let isOld = plan.since.map { $0 > .beginning && $0.position < horizon } ?? false
         if isOld && plan.filter.timer == nil { return expire(plan, Self.tooOld, ticket) }
@@ -31,29 +31,6 @@ extension TimerHandler {
         }
     }
 
-    /// Begins behind an id that is above the newest event that the plan knows of, where a client may have been given it.
-    private func lead(_ plan: StreamPlan, _ since: EventID, _ ticket: Ticket) {
-        switch context.service.feed.mayLead(since.position) {
-        case true?:
-            var plan = plan
-            plan.cursor = StreamCursor(behind: since)
-            open(plan, ticket)
-        case false?:
-            expire(plan, "there is no event with this id yet", ticket)
-        case nil:
-            ticket.outcome = .problem(.elsewhere(owner: context.service.owner))
-            respond(ticket)
-        }
-    }
-
-    /// The partition of the plan's timer; nil for a plan of all timers.
-    private func partition(of plan: StreamPlan) -> Partition? {
-        plan.filter.timer.flatMap { context.service.partitions.value.owner(ofHash: $0.hash) }
-    }
-
-    /// Position up to which events that the plan may show are no longer kept.
-    private func horizon(of plan: StreamPlan) -> Int64 { partition(of: plan)?.horizon ?? context.service.horizon }
-
     /// Goes on once it is known whether the log holds the id that the client named.
     func receivedIDCheck(_ result: Result<Bool, StoreError>, _ ticket: Ticket) {
         guard case .stream(let plan) = ticket.outcome else { return }
@@ -61,7 +38,7 @@ extension TimerHandler {
         case .success(true): beginHistory(plan, ticket)
         case .success(false):
             // The id's row may have been deleted while it was looked for.
-            let isOld = plan.since.map { $0.position < horizon(of: plan) } ?? false
+            let isOld = plan.since.map { $0.position < context.service.horizon } ?? false
             if isOld && plan.filter.timer != nil { return beginHistory(plan, ticket) }
             expire(plan, isOld ? Self.tooOld : Self.neverGiven, ticket)
         case .failure:
@@ -74,9 +51,9 @@ extension TimerHandler {
         // Memory may hold events of an earlier timer with this id, and a stream from the beginning shows only this timer's.
         // The walk over its events can't begin at one that is not on disk yet (`--durability interval`): then the stream
         // looks through all rows.
-        guard let since = plan.since, let partition = partition(of: plan), ticket.exchange.method != .head,
+        guard let since = plan.since, plan.filter.timer != nil, ticket.exchange.method != .head,
             since == .beginning || !context.service.feed.holds(after: since.position),
-            plan.newestOfTimer <= partition.engine.durableHead
+            let engine = log.value?.engine, plan.newestOfTimer <= engine.durableHead
         else { return open(plan, ticket) }
         reading[ticket.serial] = ticket
         let serial = ticket.serial
@@ -102,7 +79,7 @@ extension TimerHandler {
             plan.cursor.advance(to: history.oldest - 1)
         } else if history.isWhole && history.oldest > since.position {
             plan.lifeBegan = history.oldest
-            plan.cursor.advance(to: horizon(of: plan))
+            plan.cursor.advance(to: context.service.horizon)
         }
         if history.marks.isEmpty { plan.cursor.advance(to: plan.head.position) }
         open(plan, ticket)
@@ -140,13 +117,11 @@ extension TimerHandler {
 
     /// Takes the connection over.
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
+        // The log may have gone while the store was read for the plan.
+        guard log.value != nil else { return sendElsewhere(ticket) }
         var plan = plan
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
-        // Everything that it is to show is there by now, though no event need stand where it is to end.
-        if plan.filter.timer == nil {
-            plan.end = plan.end.map(context.service.feed.end)
-        }
-        if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: horizon(of: plan)) }
+        if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: context.service.horizon) }
         guard let answer = ticket.answer.take() else { return }
         ticket.exchange.response.reset()
         ticket.exchange.response.add("Request-Id", ticket.requestID)

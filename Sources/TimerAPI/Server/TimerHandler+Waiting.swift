@@ -52,19 +52,13 @@ extension TimerHandler {
         }
     }
 
-    /// Has a request that came to a partition which this server no longer owns go on at the server that does.
+    /// Has a request that came to a log which this server no longer owns go on at the server that does.
     private func followMove(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .shuttingDown, routes != nil, !isDraining,
-            !ticket.mayStandInPart, !ticket.isUnderWay
+            !ticket.mayStandInPart, !ticket.isUnderWay, context.service.log.value !== log.value
         else { return false }
-        let number = ticket.partition
-        guard context.service.partitions.value[number] !== partitions.value[number] else { return false }
-        if ticket.exchange.isFromPeer {
-            ticket.outcome = .problem(.misdirectedByPeer)
-            respond(ticket)
-            return true
-        }
-        return forward(ticket)
+        sendElsewhere(ticket)
+        return true
     }
 
     /// What became of the records that a ticket's answer rests on. An outcome that needs the store waits until the store has
@@ -73,19 +67,17 @@ extension TimerHandler {
         switch ticket.outcome {
         case .needsEvents(let reading):
             // If the events are lost, the request is told so once the store has not found them.
-            return reading.standings.allSatisfy { isThere($0.body, of: $0.id) } ? .durable : .pending
+            return isThere(reading.newest) ? .durable : .pending
         case .replay(let positions):
             // The earlier parts stood when they were looked up. Other records between them may be lost: not parts of the answer.
             guard let newest = positions.max() else { return fateOfRests(ticket) }
-            guard let engine = engine(ofPosition: newest) else { return .unknown }
+            guard let engine = log.value?.engine else { return .unknown }
             if newest <= engine.shownHead { return engine.fate(of: newest) }
             return engine.isLost(newest) ? .lost : engine.fateOfShown(newest...newest)
         case .stream:
-            return ticket.rests.fate { number, positions in
-                let engine = partitions.value[number]?.engine
-                if hasMoved(number, since: ticket), engine?.fateOfEarlier(positions) == .unknown { return .unknown }
-                return engine?.fateOfShown(positions) ?? .unknown
-            }
+            guard let engine = log.value?.engine else { return .unknown }
+            if hasMoved(since: ticket), engine.fateOfEarlier(ticket.rests) == .unknown { return .unknown }
+            return engine.fateOfShown(ticket.rests)
         default:
             return fateOfRests(ticket)
         }
@@ -93,20 +85,13 @@ extension TimerHandler {
 
     /// What became of the records of a change. What another process goes on with may stand or not.
     private func fateOfRests(_ ticket: Ticket) -> Fate {
-        ticket.rests.fate { number, positions in
-            if let engine = partitions.value[number]?.engine {
-                return hasMoved(number, since: ticket) ? engine.fateOfEarlier(positions) : engine.fate(of: positions)
-            }
-            // It rests on nothing, or on what another process goes on with.
-            return positions == 0...0 ? .durable : .unknown
-        }
+        guard let engine = log.value?.engine else { return ticket.rests == 0...0 ? .durable : .unknown }
+        return hasMoved(since: ticket) ? engine.fateOfEarlier(ticket.rests) : engine.fate(of: ticket.rests)
     }
 
-    private func engine(ofPosition position: Int64) -> Engine? { partitions.value.owner(ofPosition: position)?.engine }
-
     /// Whether the store has the record at `position`, or it is known to be lost.
-    private func isThere(_ position: Int64, of delivery: Int64) -> Bool {
-        guard let engine = engine(ofPosition: delivery) else { return true }
+    private func isThere(_ position: Int64) -> Bool {
+        guard let engine = log.value?.engine else { return true }
         return position <= engine.shownHead || engine.isLost(position)
     }
 

@@ -25,18 +25,13 @@ final class TimerHandler: LoopHandler {
     /// The round of reading the sockets whose requests have not all been carried out yet.
     private var readRound: Int?
     private(set) var streams: StreamTable!
-    /// The partitions that this process owns.
-    private(set) var partitions: Published<PartitionMap>.Copy
-    /// How often partitions have come or gone, and by number, the count when a partition did last.
-    private(set) var moves: UInt64 = 0
-    private var movedAt: [UInt64]
-    /// How the volume is divided.
-    let layout: PartitionLayout
-    /// Requests that wait for a step under a lock: short ones, which take one step or a few, and long ones.
-    private var ready: PartitionQueues<Ticket>
-    private var long: PartitionQueues<Ticket>
-    /// Whether the partition of the next step is one with long requests, where there is one.
-    private var isLongNext = true
+    /// The log, where this process owns it.
+    private(set) var log: Published<ActiveLog?>.Copy
+    /// How often the log has come or gone.
+    private var moves: UInt64 = 0
+    /// Requests that wait for a step under the lock: short ones, which take one step or a few, and long ones.
+    private var ready = StepQueue<Ticket>()
+    private var long = StepQueue<Ticket>()
     /// Requests that took a step in this hold of the lock.
     private var applied: [Ticket] = []
     /// Requests whose answers wait for the disk; `resolved` holds them while they are looked at.
@@ -66,15 +61,10 @@ final class TimerHandler: LoopHandler {
         let ids = ids
         routes = context.routes.map(Published.Copy.init)
         links = PeerLinks(loop, token: context.configuration.peerTokens.first ?? [])
-        partitions = Published.Copy(context.service.partitions)
-        layout = partitions.value.layout
-        movedAt = [UInt64](repeating: 0, count: layout.count)
-        (ready, long) = (PartitionQueues(count: layout.count), PartitionQueues(count: layout.count))
+        log = Published.Copy(context.service.log)
         reader = RequestReader(
-            siphash: context.service.siphash, layout: layout,
-            newest: { [feed = context.service.feed] in feed.newest }, zones: context.service.zones,
-            makeID: ids.next)
-        executor = Executor(service: context.service, layout: layout)
+            siphash: context.service.siphash, zones: context.service.zones, makeID: ids.next)
+        executor = Executor(service: context.service)
         access = Published.Copy(context.configuration.access)
         gate = context.gate(tokens: access.value.tokens)
         metrics = HTTPMetrics()
@@ -156,7 +146,7 @@ final class TimerHandler: LoopHandler {
         if case .none = ticket.outcome { reader.read(ticket) }
         if case .none = ticket.operation, case .none = ticket.outcome {
             ticket.outcome = context.dynamicPage(for: ticket)
-            // It rests on no partition, and there may be none.
+            // The page does not need the log, which another process may own.
             if !ticket.route.isAboutTimers { return respond(ticket) }
         }
         executor.prepare(ticket, makeID: ids.next)
@@ -165,40 +155,36 @@ final class TimerHandler: LoopHandler {
 
     func enqueue(_ ticket: Ticket) {
         guard hasRoom(ticket) else { return }
-        // A request that has begun a key goes on where the key is.
-        if layout.count > 1 && !ticket.isUnderWay { ticket.partition = ticket.operation.partition(layout) }
-        if ticket.operation.isLong {
-            long.append(ticket, in: ticket.partition)
-        } else {
-            ready.append(ticket, in: ticket.partition)
-        }
+        if ticket.operation.isLong { long.append(ticket) } else { ready.append(ticket) }
     }
 
     private var isIdle: Bool { ready.isEmpty && long.isEmpty }
 
     func requestsWereHandled() {
         heart.beat()
-        followPartitions()
+        followLog()
         for _ in 0..<Self.stepsPerRound where !isIdle { applyReady() }
         if !isIdle { inbox.wake() }
         tellRead()
     }
 
-    /// Follows which partitions this process owns.
-    private func followPartitions() {
-        guard partitions.isBehind else { return }
-        // What a partition that has gone still knew of the waiting requests.
+    /// Follows whether this process owns the log.
+    private func followLog() {
+        guard log.isBehind else { return }
+        // The outcomes that the removed log reported for requests that still wait.
         resolveWaiting()
-        let before = partitions.value
-        _ = partitions.refresh()
+        let before = log.value
+        _ = log.refresh()
+        guard before !== log.value else { return }
         moves += 1
-        for number in movedAt.indices where before[number] !== partitions.value[number] { movedAt[number] = moves }
-        let isWhole = before.all.allSatisfy { partitions.value[$0.number] === $0 }
-        if !isWhole { streams.endAll() }
+        guard before != nil else { return }
+        streams.endAll()
+        // A run may hold places in the memory of the log that has gone.
+        sendAllElsewhere()
     }
 
-    /// Whether a partition has come or gone since a request began.
-    func hasMoved(_ partition: Int, since ticket: Ticket) -> Bool { movedAt[partition] > ticket.moves }
+    /// Whether the log has come or gone since a request began.
+    func hasMoved(since ticket: Ticket) -> Bool { moves > ticket.moves }
 
     func socketsWereRead(round: Int) {
         readRound = round
@@ -215,47 +201,46 @@ final class TimerHandler: LoopHandler {
     /// Holds of the lock in one round of the loop.
     static let stepsPerRound = 8
 
-    /// Takes one step each of the waiting requests of the partition that is next, in one hold of its lock, until the hold has
-    /// cost as much as it may. At least one long request takes a step: the one that has waited longest.
+    /// Takes one step each of the waiting requests in one hold of the lock, until the hold has cost as much as it may. At
+    /// least one long request takes a step: the one that has waited longest.
     private func applyReady() {
-        // In turn, so that no partition's long requests wait for another one's short ones to end.
-        isLongNext.toggle()
-        guard let number = isLongNext ? long.next ?? ready.next : ready.next ?? long.next else { return }
-        guard let partition = partitions.value[number] else { return refuseAll(of: number) }
+        guard let engine = log.value?.engine else { return sendAllElsewhere() }
         var hasLong = false
-        partition.engine.turn { turn in
-            while !turn.isSpent, let ticket = ready.popFirst(in: number) { step(ticket, turn) }
-            while !hasLong || !turn.isSpent, let ticket = long.popFirst(in: number) {
+        engine.turn { turn in
+            while !turn.isSpent, let ticket = ready.popFirst() { step(ticket, turn) }
+            while !hasLong || !turn.isSpent, let ticket = long.popFirst() {
                 step(ticket, turn)
                 hasLong = true
             }
-        }
-        if layout.count > 1 {
-            ready.rotate(number)
-            long.rotate(number)
         }
         for ticket in applied {
             executor.prepare(ticket, makeID: ids.next)
             if ticket.isDecided { decided(ticket) } else { enqueue(ticket) }
         }
         applied.removeAll(keepingCapacity: true)
-        if hasLong && !isIdle { partition.engine.letOthersIn() }
+        if hasLong && !isIdle { engine.letOthersIn() }
     }
 
-    /// Refuses the requests for a partition that this process does not own.
-    private func refuseAll(of partition: Int) {
-        while let ticket = ready.popFirst(in: partition) ?? long.popFirst(in: partition) {
-            let canMove = !ticket.mayStandInPart && !ticket.isUnderWay
-            if canMove && forward(ticket) { continue }
-            var problem = context.elsewhere(ticket)
-            // Other partitions may have made their part of it.
-            if ticket.mayStandInPart {
-                problem = .elsewhere(owner: context.service.owner)
-                problem.standsInPart()
+    /// Has every waiting request go on at the server that owns the log, or refuses it.
+    private func sendAllElsewhere() {
+        while let ticket = ready.popFirst() ?? long.popFirst() {
+            guard ticket.mayStandInPart else {
+                sendElsewhere(ticket)
+                continue
             }
+            // Earlier steps have made changes.
+            var problem = Problem.elsewhere(owner: context.service.owner)
+            problem.standsInPart()
             ticket.outcome = .problem(problem)
             respond(ticket)
         }
+    }
+
+    /// Has a request that changed nothing go on at the server that owns the log, or refuses it.
+    func sendElsewhere(_ ticket: Ticket) {
+        if !ticket.isUnderWay && forward(ticket) { return }
+        ticket.outcome = .problem(context.elsewhere(ticket))
+        respond(ticket)
     }
 
     private func step(_ ticket: Ticket, _ turn: borrowing Turn) {

@@ -1,7 +1,6 @@
 import HTTPServer
 import TimerCore
 import TimerLog
-import TimerService
 
 /// One reader of events, with its place in the log: a stream, or a long poll that takes the first event only.
 ///
@@ -50,7 +49,7 @@ final class EventStream {
     /// Whether missing rows are a gap to its client: the client named an id, or has been sent an event.
     var tellsGaps: Bool
     /// Rows from the store that it has still to show.
-    var rows: ArraySlice<RowSlice> = []
+    var rows: ArraySlice<LogRow> = []
     /// Whether it counts as one of the table's `rowHolders`.
     var holdsRows = false
     /// Monotonic nanoseconds at which something was last sent on it.
@@ -63,20 +62,14 @@ final class EventStream {
     let isRestartable: Bool
     /// The timer whose subscriber it is; nil if it is no subscriber.
     let subscription: TimerKey?
-    /// Number of its timer's partition, whose rows alone it reads from the store; nil for a stream of all timers.
-    let partition: Int?
     /// Its place among its channel's members.
     var seat = 0
     /// Its place in the ring of heartbeats or of polls.
     var due: DueRing.Place?
 
-    init(
-        id: UInt64, plan: StreamPlan, channel: StreamChannel, partition: Int?, sink: Sink, origin: StreamOrigin?,
-        now: Int64
-    ) {
+    init(id: UInt64, plan: StreamPlan, channel: StreamChannel, sink: Sink, origin: StreamOrigin?, now: Int64) {
         self.id = id
         self.channel = channel
-        self.partition = partition
         self.sink = sink
         self.origin = origin
         cursor = plan.cursor

@@ -23,11 +23,11 @@ struct StreamPass {
     private static let sentAtOnce = 32
     private static let examinedAtOnce = 256
 
-    /// Begins a pass over `slices`, the last of which ends at `through`.
-    init(over slices: [SliceEvents], through: StreamCursor, for known: StreamChannels, siphash: SipHash) {
+    /// Begins a pass over `rows`, the last of which ends at `through`.
+    init(over rows: [RowEvents], through: StreamCursor, for known: StreamChannels, siphash: SipHash) {
         self.through = through
         var events: [(row: RowEvents, index: Int)] = []
-        for slice in slices { for index in slice.indices { events.append((slice.row, index)) } }
+        for row in rows { for index in row.events.indices { events.append((row, index)) } }
         self.events = events
         guard !events.isEmpty else { return }
         for channel in known.general { channels.append((channel, nil)) }

@@ -31,9 +31,6 @@ struct StreamPlan {
     var lifeBegan: Int64 = 0
     /// Whether the timer may run again after it ended.
     var isRestartable = false
-    /// What a stream of all timers begins behind, and the partition that is asked for it next.
-    var mark: PageMark
-    var partition = 0
     /// Id of the newest record when the request was decided on: what the `Event-Id` header shows.
     var head = EventID.beginning
     /// Whether its timer waits for a subscriber. The timer is told of this one once the stream is admitted.
@@ -42,7 +39,4 @@ struct StreamPlan {
     var isAdmitted = false
     /// Position of the newest event that the subscription caused, by activating or resuming the timer.
     var subscribedAt: Int64?
-
-    /// A plan of all timers, from now on.
-    init(_ mark: PageMark = PageMark()) { self.mark = mark }
 }

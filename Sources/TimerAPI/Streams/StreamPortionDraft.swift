@@ -31,14 +31,13 @@ struct StreamPortionDraft {
         events.append((record.position, bytes.count))
     }
 
-    /// Takes the events of a slice after `cursor` until the draft is full. Returns how far it has looked.
-    mutating func take(_ slice: SliceEvents, after cursor: StreamCursor) -> StreamCursor {
-        let row = slice.row
-        for index in slice.indices where !cursor.covers(row.events[index].position) {
+    /// Takes the events of a row after `cursor` until the draft is full. Returns how far it has looked.
+    mutating func take(_ row: RowEvents, after cursor: StreamCursor) -> StreamCursor {
+        for index in row.events.indices where !cursor.covers(row.events[index].position) {
             take(index, of: row)
             if isFull { return StreamCursor(row.events[index].position) }
         }
-        return max(cursor, StreamCursor(slice.last))
+        return max(cursor, StreamCursor(row.row.last))
     }
 
     /// Makes a portion of the events taken, which reaches up to `cursor`, and empties the draft.

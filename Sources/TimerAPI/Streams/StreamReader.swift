@@ -5,14 +5,13 @@ import WireJSON
 /// Reads requests for events.
 struct StreamReader {
     let siphash: SipHash
-    let mark: PageMark
 
     private static let longestWait: Int64 = 600_000
     private static let defaultWait: Int64 = 30_000
 
     /// The plan of a stream or, on `wait`, of a long poll.
     func plan(_ ticket: Ticket) throws(Problem) -> StreamPlan {
-        var plan = StreamPlan(mark)
+        var plan = StreamPlan()
         var query = QueryReader(ticket.target)
         var timer: [UInt8]?
         if ticket.route == .events {

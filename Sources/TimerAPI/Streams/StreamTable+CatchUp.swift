@@ -24,18 +24,18 @@ extension StreamTable {
     private func showRows(_ stream: EventStream) {
         var draft = StreamPortionDraft(stream.channel.key)
         var through = stream.cursor
-        while !draft.isFull, let slice = stream.rows.first {
-            let isBehindKept = !through.covers(slice.previous) && through.position < horizon(of: stream)
+        while !draft.isFull, let row = stream.rows.first {
+            let isBehindKept = !through.covers(row.previous) && through.position < service.horizon
             if isBehindKept && !stream.readsHistory {
                 if draft.isEmpty { return loseTrack(stream) }
                 break
             }
-            guard let events = events(of: slice) else {
+            guard let events = events(of: row) else {
                 if draft.isEmpty { return cut(stream) }
                 break
             }
             through = draft.take(events, after: through)
-            if through.covers(slice.last) { stream.rows.removeFirst() }
+            if through.covers(row.last) { stream.rows.removeFirst() }
         }
         if stream.rows.isEmpty { dropRows(of: stream) }
         if show(draft.finish(through: through), to: stream) { goOn(stream) }
@@ -54,13 +54,13 @@ extension StreamTable {
         var reading = service.feed.reading(after: through.position)
         gathering: while !draft.isFull && bytes < BatchRows.maximumRowBytes {
             switch reading.next() {
-            case .slice(let slice):
-                guard let events = events(of: slice) else {
+            case .row(let row):
+                guard let events = events(of: row) else {
                     if through == after { return cut(stream) }
                     break gathering
                 }
                 through = draft.take(events, after: through)
-                bytes += slice.byteCount
+                bytes += row.data.count
             case .none(let newest):
                 through.advance(to: newest)
                 break gathering
@@ -69,21 +69,15 @@ extension StreamTable {
                 break gathering
             }
         }
-        // A partition that has just come here may be behind what was shown already.
-        if through == after { return tryLater(stream) }
         let portion = draft.finish(through: through)
         recent.keep(portion, of: stream.channel, after: after)
         if show(portion, to: stream) { goOn(stream) }
     }
 
-    /// The events of a slice; nil if its row is damaged, which the operator is told.
+    /// The events of a row; nil if it is damaged, which the operator is told.
     ///
     /// - Parameter isNew: other loops pass over the row as well.
-    func events(of slice: RowSlice, isNew: Bool = false) -> SliceEvents? {
-        events(of: slice.row, isNew: isNew).map { SliceEvents(slice, of: $0) }
-    }
-
-    private func events(of row: LogRow, isNew: Bool) -> RowEvents? {
+    func events(of row: LogRow, isNew: Bool = false) -> RowEvents? {
         if let known = recent.events(of: row) { return known }
         do throws(StoreError) {
             let events = RowEvents(isNew ? try newest.events(of: row) : try EventRow(row))
@@ -112,15 +106,8 @@ extension StreamTable {
         if stream.readsHistory, let mark = stream.history.first {
             service.replayer.rows(ofEventsTo: mark, after: stream.cursor.position) { inbox.post(.rows(stream: id, $0)) }
         } else {
-            service.replayer.rows(after: stream.cursor.position, of: stream.partition) {
-                inbox.post(.rows(stream: id, $0))
-            }
+            service.replayer.rows(after: stream.cursor.position) { inbox.post(.rows(stream: id, $0)) }
         }
-    }
-
-    /// Position up to which events that a stream may show are no longer kept.
-    private func horizon(of stream: EventStream) -> Int64 {
-        stream.partition.flatMap { service.partitions.value[$0]?.horizon } ?? service.horizon
     }
 
     /// Drops a stream's rows, and gives its place to the next stream that waits for rows.
@@ -140,12 +127,12 @@ extension StreamTable {
     }
 
     /// Takes the rows that a stream asked for.
-    func received(_ result: Result<StoredSlices, StoreError>, forID id: UInt64) {
+    func received(_ result: Result<StoredRows, StoreError>, forID id: UInt64) {
         // The stream has ended meanwhile.
         guard let stream = streams[id], stream.mode == .reading else { return rowHolderLeft() }
         switch result {
-        case .success(let found) where !found.slices.isEmpty && (found.isWhole || !stream.tellsGaps):
-            stream.rows = found.slices[...]
+        case .success(let found) where !found.rows.isEmpty && (found.isWhole || !stream.tellsGaps):
+            stream.rows = found.rows[...]
             goOn(stream)
         case .success(let found):
             dropRows(of: stream)
@@ -155,7 +142,7 @@ extension StreamTable {
                 stream.cursor.advance(to: stream.history.first ?? 0)
                 return goOn(stream)
             }
-            if stream.cursor.position < horizon(of: stream) { return loseTrack(stream) }
+            if stream.cursor.position < service.horizon { return loseTrack(stream) }
             // The disk held no further rows: those that came since the read began are in memory.
             guard !stream.cursor.covers(found.through) else { return tryLater(stream) }
             stream.cursor.advance(to: found.through)

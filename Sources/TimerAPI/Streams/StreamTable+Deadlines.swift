@@ -1,6 +1,5 @@
 import HTTPServer
 import Platform
-import TimerService
 
 /// Heartbeats, the time limits of long polls, and reads that are tried again.
 extension StreamTable {
@@ -41,12 +40,8 @@ extension StreamTable {
         beats.insert(stream, at: min(stream.lastSent + heartbeat, now + heartbeat / 2))
     }
 
-    /// Lets the streams whose rows could not be read try again, and looks for rows that wait for a partition's clock.
+    /// Lets the streams whose rows could not be read try again.
     func retryReads() {
-        if service.feed.changes != nil && !streams.isEmpty {
-            lookAgain()
-            inbox.wake()
-        }
         let again = failed
         failed = []
         for stream in again { goOn(stream) }

@@ -50,7 +50,7 @@ extension StreamTable {
         }
     }
 
-    /// Ends every stream, since their partitions are another process's: their clients go on there.
+    /// Ends every stream, since another process owns the log: their clients go on there.
     func endAll() { for stream in Array(streams.values) { stream.end == nil ? finish(stream) : cut(stream) } }
 
     /// How far a stream has come, with its channel or by itself.

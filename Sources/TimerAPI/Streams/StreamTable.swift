@@ -24,8 +24,6 @@ final class StreamTable {
     private(set) var seen: StreamCursor
     private(set) var passed: StreamCursor
     private var pass: StreamPass?
-    /// What the feed counted when it had nothing new: until it counts on, no partition is asked.
-    private var quietSince: UInt64?
     /// Streams in step that have an end.
     var bounded: [EventStream] = []
     /// Streams that are behind and can read on.
@@ -36,7 +34,7 @@ final class StreamTable {
     /// Streams whose rows could not be read; they try again.
     var failed: [EventStream] = []
     /// Rows decoded, and portions made, in this round.
-    var recent: CatchUpCache
+    var recent = CatchUpCache()
     /// Whether the server stops. Streams that end for that do not unsubscribe: after the next start their clients get time to
     /// come back.
     var isDraining = false
@@ -63,7 +61,6 @@ final class StreamTable {
         self.inbox = inbox
         self.onPollAnswered = onPollAnswered
         heartbeat = heartbeatMilliseconds * 1_000_000
-        recent = CatchUpCache(partitions: service.partitions.value.layout.count)
         seen = StreamCursor(0)
         passed = seen
         let now = Clocks.monotonic()
@@ -78,9 +75,7 @@ final class StreamTable {
         let now = Clocks.monotonic()
         if streams.isEmpty { beginAnew() }
         let channel = channels.retain(StreamChannel.Key(filter: plan.filter, format: plan.format))
-        let number = plan.filter.timer.map { service.partitions.value.layout.partition(ofHash: $0.hash) }
-        let stream = EventStream(
-            id: nextID, plan: plan, channel: channel, partition: number, sink: sink, origin: origin, now: now)
+        let stream = EventStream(id: nextID, plan: plan, channel: channel, sink: sink, origin: origin, now: now)
         nextID += 1
         streams[stream.id] = stream
         switch sink {
@@ -88,7 +83,7 @@ final class StreamTable {
         case .poll(let parked): parked.context = stream
         case .closed: return
         }
-        if let timer = stream.subscription { partition(of: timer)?.engine.subscribe(timer) }
+        if let timer = stream.subscription { service.log.value?.engine.subscribe(timer) }
         if let deadline = stream.deadline {
             polls.insert(stream, at: deadline)
         } else {
@@ -97,14 +92,11 @@ final class StreamTable {
         goOn(stream)
     }
 
-    /// The partition of a timer; nil where this process does not own it.
-    private func partition(of timer: TimerKey) -> Partition? { service.partitions.value.owner(ofHash: timer.hash) }
-
     /// Forgets a stream whose client has gone or that has ended.
     func remove(_ stream: EventStream) {
         stream.sink = .closed
         guard streams.removeValue(forKey: stream.id) != nil else { return }
-        if let timer = stream.subscription, !isDraining { partition(of: timer)?.engine.unsubscribe(timer) }
+        if let timer = stream.subscription, !isDraining { service.log.value?.engine.unsubscribe(timer) }
         if stream.isPoll { polls.remove(stream) } else { beats.remove(stream) }
         if stream.mode == .inStep { stream.channel.leave(stream, for: .behind) }
         // A stream that waits for the store keeps its place among the row holders until the rows come.
@@ -192,41 +184,34 @@ final class StreamTable {
     /// A pass over the new rows: as many as there are, so that rows which come during a pass are shown in fewer, larger
     /// portions.
     private func nextPass() -> StreamPass? {
-        // Before the look, so that what comes meanwhile is looked for again.
-        let changes = service.feed.changes
-        if let changes, changes == quietSince { return nil }
-        var slices: [SliceEvents] = []
+        var rows: [RowEvents] = []
         var bytes = 0
         let begun = seen
         var reading = service.feed.reading(after: seen.position)
         gathering: while bytes < Self.bytesPassed {
             switch reading.next() {
-            case .slice(let slice):
-                guard let events = events(of: slice, isNew: true) else { fallthrough }
-                slices.append(events)
-                bytes += slice.byteCount
-                seen = StreamCursor(slice.last)
+            case .row(let row):
+                guard let events = events(of: row, isNew: true) else { fallthrough }
+                rows.append(events)
+                bytes += row.data.count
+                seen = StreamCursor(row.last)
             case .gone:
                 // The row left memory before this loop saw it, or is damaged: every stream reads on for itself, once it
                 // has been shown the rows passed before.
-                guard slices.isEmpty else { break gathering }
+                guard rows.isEmpty else { break gathering }
                 leaveStep()
                 return nil
             case .none(let newest):
-                quietSince = changes
                 seen.advance(to: newest)
                 break gathering
             }
         }
-        guard !slices.isEmpty || seen > begun else { return nil }
-        return StreamPass(over: slices, through: seen, for: channels, siphash: service.siphash)
+        guard !rows.isEmpty || seen > begun else { return nil }
+        return StreamPass(over: rows, through: seen, for: channels, siphash: service.siphash)
     }
 
     /// Bytes of rows that one pass takes.
     private static let bytesPassed = BatchRows.maximumRowBytes
-
-    /// Looks for new rows again although the feed counted nothing: a partition may have waited for its clock.
-    func lookAgain() { quietSince = nil }
 
     /// Has every stream in step read on for itself.
     private func leaveStep() {

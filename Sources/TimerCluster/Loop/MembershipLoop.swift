@@ -1,18 +1,15 @@
 internal import Platform
 public import TimerLog
 
-/// Runs a `Membership` against a directory and a host of partitions, on threads of its own.
+/// Runs a `Membership` against a directory and a host of the log, on threads of its own.
 ///
-/// One thread beats and does nothing else; the lease rests on it. Others look after the map, take partitions and adopt them.
+/// One thread beats and does nothing else; the lease rests on it. One makes all other calls, and one adopts the log.
 public final class MembershipLoop: Sendable {
-    /// How many threads take partitions, each with a directory of its own while there are any to take.
-    static let takers = 3
-
     private static let longestPause: Int64 = 1_000_000_000
 
-    /// What calls wait for, each kind for threads of its own.
+    /// The calls of one thread.
     private enum Queue {
-        case urgent, ordinary, takes
+        case urgent, ordinary
     }
 
     /// What a thread does next.
@@ -25,7 +22,7 @@ public final class MembershipLoop: Sendable {
     private struct State {
         var membership: Membership
         var calls: [Queue: [DirectoryCall]] = [:]
-        var adoptions: [PartitionOwner] = []
+        var adoption: LogOwner?
         var isStopped = false
 
         mutating func next(_ queue: Queue) -> Work? {
@@ -34,15 +31,12 @@ public final class MembershipLoop: Sendable {
             return (calls[queue]?.removeFirst()).map { .call($0) }
         }
 
-        /// Hands out what `steps` ask of threads; what is left is done by the caller.
+        /// Gives the threads their steps; the caller does the steps that are returned.
         mutating func dispatch(_ steps: [MembershipStep], _ lease: Lease) -> [MembershipStep] {
             steps.filter { step in
                 switch step {
-                case .call(let call):
-                    var queue = call.isUrgent ? Queue.urgent : .ordinary
-                    if case .take = call.request { queue = .takes }
-                    calls[queue, default: []].append(call)
-                case .adopt(let owner): adoptions.append(owner)
+                case .call(let call): calls[call.isUrgent ? .urgent : .ordinary, default: []].append(call)
+                case .adopt(let owner): adoption = owner
                 // Under the lock, so that an extension never comes after a later revocation.
                 case .extendLease(let end, let promised): lease.extend(until: end, promised: promised)
                 case .revokeLease: lease.revoke()
@@ -55,7 +49,7 @@ public final class MembershipLoop: Sendable {
 
     private let state: Guarded<State>
     private let lease: Lease
-    private let host: any PartitionHost
+    private let host: any LogHost
     private let makeDirectory: @Sendable () -> any ClusterDirectory
     private let now: @Sendable () -> ClusterInstant
     private let threads = Guarded<[Thread]>([])
@@ -68,7 +62,7 @@ public final class MembershipLoop: Sendable {
     ///   - now: the node's clocks; `lease` reads the same boot clock.
     ///   - makeDirectory: makes a directory for one thread.
     public init(
-        _ membership: Membership, lease: Lease, host: any PartitionHost,
+        _ membership: Membership, lease: Lease, host: any LogHost,
         now: @escaping @Sendable () -> ClusterInstant = ClusterInstant.current,
         makeDirectory: @escaping @Sendable () -> any ClusterDirectory
     ) {
@@ -94,29 +88,24 @@ public final class MembershipLoop: Sendable {
     public var url: String { state.withLock { $0.membership.profile.url } }
 
     /// Starts the threads. Call once.
-    ///
-    /// - Parameter adopters: how many partitions are adopted at once.
-    public func start(adopters: Int) {
+    public func start() {
         threads.withLock { threads in
             threads.append(Thread(name: "beat") { self.runCalls(.urgent) })
             threads.append(Thread(name: "cluster") { self.runCalls(.ordinary) })
-            for _ in 0..<Self.takers {
-                threads.append(Thread(name: "take") { self.runCalls(.takes) })
-            }
-            for _ in 0..<max(1, adopters) { threads.append(Thread(name: "adopt") { self.runAdoptions() }) }
+            threads.append(Thread(name: "adopt") { self.runAdoptions() })
         }
     }
 
-    /// An append to a partition was refused, as another node owns it.
-    public func fenced(_ partition: Int) { change { $0.fenced(partition, at: $1) } }
+    /// An append was refused, as another node owns the log.
+    public func fenced() { change { $0.fenced(at: $1) } }
 
     /// The node is to stop soon: it takes nothing more, and the others learn so.
     public func drain() { change { $0.drain(at: $1) } }
 
-    /// Drops every partition, ends the session and then the threads. Waits for the directory up to `seconds`; if it does not
+    /// Drops the log, ends the session and then the threads. Waits for the directory up to `seconds`; if it does not
     /// answer, the others wait until the node's beats are missed.
     ///
-    /// - Parameter promised: position beyond which none of its partitions has promised anything.
+    /// - Parameter promised: position beyond which the node has promised nothing.
     public func leave(promised: Int64 = .max, seconds: Double) {
         change { $0.leave(promised: promised, at: $1) }
         _ = state.wait(nanoseconds: Int64(seconds * 1e9)) { $0.membership.hasLeft ? () : nil }
@@ -145,21 +134,21 @@ public final class MembershipLoop: Sendable {
     private func perform(_ steps: [MembershipStep]) {
         for step in steps {
             switch step {
-            case .drop(let partitions):
-                host.drop(partitions)
-                change { $0.dropped(partitions, at: $1) }
+            case .drop:
+                host.drop()
+                change { $0.dropped(at: $1) }
             case .report(let event): host.report(event)
             case .call, .adopt, .extendLease, .revokeLease: break
             }
         }
     }
 
-    /// Makes the calls of one queue, one after the other; of ordinary and urgent ones also wakes the membership in time.
+    /// Makes the calls of one queue, one after the other, and wakes the membership in time.
     private func runCalls(_ queue: Queue) {
         let directory = makeDirectory()
         defer { directory.close() }
         while true {
-            switch queue == .takes ? nextTake(directory) : nextCall(queue) {
+            switch nextCall(queue) {
             case .call(let call):
                 let answer = call.perform(on: directory)
                 change { $0.answered(call, answer, at: $1) }
@@ -177,13 +166,6 @@ public final class MembershipLoop: Sendable {
         return work ?? .time
     }
 
-    /// Closes the directory while there is nothing to take.
-    private func nextTake(_ directory: any ClusterDirectory) -> Work {
-        if let work = state.wait(nanoseconds: Self.longestPause, { $0.next(.takes) }) { return work }
-        directory.close()
-        return state.wait { $0.next(.takes) }
-    }
-
     private func runAdoptions() {
         while let owner = nextAdoption() {
             var failure: StoreError?
@@ -192,11 +174,13 @@ public final class MembershipLoop: Sendable {
         }
     }
 
-    /// Waits for a partition to adopt; nil once the loop is stopped.
-    private func nextAdoption() -> PartitionOwner? {
+    /// Waits until the log is to be adopted; nil once the loop is stopped.
+    private func nextAdoption() -> LogOwner? {
         state.wait { state in
             if state.isStopped { return .some(nil) }
-            return state.adoptions.isEmpty ? nil : .some(state.adoptions.removeFirst())
+            guard let owner = state.adoption else { return nil }
+            state.adoption = nil
+            return .some(owner)
         }
     }
 }

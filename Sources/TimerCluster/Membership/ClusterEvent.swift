@@ -4,14 +4,14 @@ public import TimerLog
 public enum ClusterEvent: Sendable, Equatable {
     /// The node has entered a session, and beats.
     case joined(session: Int64)
-    /// Another node owns what this one would serve.
+    /// Another node owns the log.
     case standsBy(owner: String)
-    /// The node has taken partitions.
-    case took([Int])
-    /// Partitions were taken from the node.
-    case fenced([Int])
-    /// A partition of the node can't be opened; it is tried again.
-    case adoptionFailed(Int, StoreError)
+    /// The node has taken the log.
+    case took
+    /// The log was taken from the node.
+    case fenced
+    /// The node owns the log and can't open it; it tries again.
+    case adoptionFailed(StoreError)
     /// The directory does not answer.
     case unreachable(StoreError)
     /// No beat has succeeded for so long that another node may have taken over: nothing is shown.
@@ -26,7 +26,7 @@ public enum ClusterEvent: Sendable, Equatable {
     case ended(ClusterNode)
     /// Connections of an ended session that blocked a take-over were closed.
     case connectionsEnded(session: Int64, count: Int)
-    /// The node's calendar is off by so many nanoseconds; `leaves` where the others agree, so that it gets no partitions.
+    /// The node's calendar is off by so many nanoseconds; `leaves` where the others agree, so that it does not own the log.
     case skewed(Int64, leaves: Bool)
     /// The node's calendar is right again.
     case skewGone

@@ -4,7 +4,6 @@ public import TimerLog
 public enum DirectoryAnswer: Sendable, Equatable {
     case done
     case view(ClusterView)
-    case owners([PartitionOwner])
     case ended(Bool)
     case take(TakeOutcome)
     case count(Int)

@@ -7,7 +7,6 @@ public struct DirectoryCall: Sendable, Equatable {
         case join(ClusterNode)
         case beat(NodeBeat)
         case leave(promised: Int64)
-        case readOwners
         case end(ClusterNode)
         case take(TakeOrder)
         case endConnections(of: Int64)
@@ -37,7 +36,6 @@ public struct DirectoryCall: Sendable, Equatable {
             case .join(let node): try directory.join(node)
             case .beat(let beat): return .view(try directory.beat(beat))
             case .leave(let promised): try directory.leave(session, promised: promised)
-            case .readOwners: return .owners(try directory.owners())
             case .end(let node): return .ended(try directory.end(node.session, at: node.beat))
             case .take(let order): return .take(try directory.take(order))
             case .endConnections(let session): return .count(try directory.endConnections(of: session))

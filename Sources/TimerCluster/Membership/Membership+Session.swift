@@ -8,7 +8,7 @@ extension Membership {
         switch phase {
         case .left: return
         case .joining:
-            // What is served for an old session must not be shown under the lease of a new one.
+            // The log that is served for an old session must not be shown under the lease of a new one.
             guard !hasHostWork else { return }
             call(
                 .join(
@@ -16,6 +16,7 @@ extension Membership {
                         session: session, url: profile.url, peer: profile.peer, reads: profile.reads,
                         skew: standing.skew, isLeaving: isLeaving)), at: now)
         case .member:
+            changesAtBeat = changes
             lastPromise = max(lastPromise, CalendarPosition.at(realtime: now.realtime + MembershipTiming.promise))
             call(
                 .beat(
@@ -36,7 +37,6 @@ extension Membership {
         _ view: ClusterView, to beat: NodeBeat, sentAt sent: ClusterInstant, at now: ClusterInstant
     ) {
         guard phase == .member else { return }
-        nextCall = isDraining && !beat.isLeaving ? now.boottime : sent.boottime + MembershipTiming.beatInterval
         isUnreachable = false
         guard view.isLive else {
             steps.append(.report(.sessionEnded(session: session)))
@@ -56,9 +56,10 @@ extension Membership {
             (isLeaseShown, hasLostLease) = (true, false)
             steps.append(.extendLease(until: leaseEnd, promised: beat.promised))
         }
-        // A view from after the last take shows it; one from before may lack it.
-        let isBehind = sent.boottime <= lastTake
-        if view.epochs > epochsKnown || view.epochs < epochsKnown && !isBehind { doubts += 1 }
+        learn(view.owner)
+        nextCall = sent.boottime + MembershipTiming.beatInterval
+        if isOwnerDoubtful { nextCall = min(nextCall, now.boottime + MembershipTiming.pause) }
+        if isDraining && !beat.isLeaving { nextCall = now.boottime }
         observe(view, at: now)
         measureSkew(view, sentAt: sent, at: now)
         keepFormat(view, at: now)
@@ -73,28 +74,23 @@ extension Membership {
         steps.append(.report(.leaseLost))
     }
 
-    /// Drops everything that the session has, and goes on with a new one or with its end.
+    /// Drops the log and all that the session has learnt, and goes on with a new session or with the end.
     mutating func endSession(_ next: Phase, at now: ClusterInstant) {
         leaseEnd = .min
         (isLeaseShown, hasLostLease) = (false, false)
         steps.append(.revokeLease)
-        drop(Array(held))
-        held = []
+        if standing.isServing { drop() }
+        standing.isServing = false
         standing.isMember = false
+        standing.nodes = standing.nodes.filter { $0.session != session }
         lastPromise = 0
-        taking = []
-        unblocking = []
-        justTook = []
-        confirmed = []
-        toAdopt = [:]
-        fencedPartitions = []
+        (isTaking, isUnblocking, isConfirmed, isFenced) = (false, false, false, false)
+        adoptAt = nil
         ending = []
         observations = [:]
         lastView = nil
         standsBy = nil
-        isReadingOwners = false
-        doubts += 1
-        pausedUntil = .min
+        isOwnerDoubtful = true
         nextCall = now.boottime
         phase = next
         if next == .joining { beginSession() }

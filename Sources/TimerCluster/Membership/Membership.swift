@@ -1,10 +1,10 @@
 public import TimerLog
 
-/// A node's part in a cluster, as a state machine: its session, its lease, which sessions it ends and which partitions it
-/// takes. It does no I/O and reads no clock; each event returns what is to be done.
+/// A node's part in a cluster, as a state machine: its session, its lease, which sessions it ends and when it takes the log.
+/// It does no I/O and reads no clock; each event returns what is to be done.
 ///
-/// A session is joined, then beats. The node that finds its session ended drops everything and begins a new one, and no
-/// lease of a new session begins before the last partition of the old one is dropped.
+/// A session is joined, then beats. The node that finds its session ended drops the log and begins a new one, and no lease
+/// of a new session begins before the log is dropped.
 public struct Membership: Sendable {
     enum Phase: Sendable, Equatable {
         /// The session is to be entered.
@@ -24,7 +24,6 @@ public struct Membership: Sendable {
     }
 
     let profile: NodeProfile
-    let partitionCount: Int
     let newSession: @Sendable () -> Int64
     /// What others may know.
     public internal(set) var standing: ClusterStanding
@@ -56,46 +55,34 @@ public struct Membership: Sendable {
     var nextForget: Int64 = .min
     var standsBy: Int64?
 
-    // The map of owners.
-    var epochsKnown: Int64 = -1
-    var isReadingOwners = false
-    /// Partitions that were taken while the map was read.
-    var changedWhileRead: Set<Int> = []
-    /// When the last take was answered.
-    var lastTake: Int64 = .min
-    /// Counts what makes the map doubtful; the map was read when it stood at `doubtsRead`.
-    var doubts = 1
-    var doubtsRead = 0
-    var doubtsAsked = 0
+    // Who owns the log.
+    /// The number of events after which a view that was asked for earlier may be wrong about the owner.
+    var changes = 0
+    /// `changes` when the newest beat was sent.
+    var changesAtBeat = 0
+    /// Whether only a view that is asked for from now on says who owns the log.
+    var isOwnerDoubtful = true
 
-    // Partitions.
-    var taking: Set<Int> = []
-    var unblocking: Set<Int64> = []
-    var justTook: [Int] = []
-    /// Partitions whose take by this session was answered.
-    var confirmed: Set<Int> = []
-    /// Partitions to adopt, and from when on.
-    var toAdopt: [Int: Int64] = [:]
-    /// Partitions that are being adopted, and for which session.
-    var adopting: [Int: Int64] = [:]
-    var held: Set<Int> = []
-    var dropsUnderWay = 0
-    /// Partitions whose appends were fenced.
-    var fencedPartitions: Set<Int> = []
-    var pausedUntil: Int64 = .min
-    /// Up to when everything that time allows was looked at.
+    // The log.
+    var isTaking = false
+    /// Whether connections of the old owner are being closed, which block a take.
+    var isUnblocking = false
+    /// Whether a take by this session was answered, so that its log is certain.
+    var isConfirmed = false
+    /// The instant from which the log may be adopted; nil where it is not to be.
+    var adoptAt: Int64?
+    var isAdopting = false
+    var isDropping = false
+    /// Whether an append was fenced.
+    var isFenced = false
+    /// The instant of the newest `reconcile`.
     var reconciledAt: Int64 = .min
 
     /// A node that has not joined yet.
     ///
-    /// - Parameters:
-    ///   - partitions: how many partitions there are.
-    ///   - newSession: draws the number of a session, positive.
-    public init(
-        _ profile: NodeProfile, partitions: Int, at now: ClusterInstant, newSession: @escaping @Sendable () -> Int64
-    ) {
+    /// - Parameter newSession: draws the number of a session, positive.
+    public init(_ profile: NodeProfile, at now: ClusterInstant, newSession: @escaping @Sendable () -> Int64) {
         self.profile = profile
-        partitionCount = partitions
         self.newSession = newSession
         standing = ClusterStanding(session: newSession())
         nextCall = now.boottime
@@ -113,25 +100,19 @@ public struct Membership: Sendable {
         let waitsForHost = phase == .joining && hasHostWork
         if !isCallUnderWay && phase != .left && !waitsForHost { next = nextCall }
         if isLeaseShown { next = min(next, leaseEnd) }
-        guard phase == .member else { return next }
-        if hasPaused { next = min(next, pausedUntil) }
-        // What is due and was not done waits for an answer, not for time.
-        return toAdopt.values.reduce(next) { $1 > reconciledAt ? min($0, $1) : $0 }
+        // An adoption that is due and was not begun waits for an answer, not for time.
+        guard phase == .member, let adoptAt, adoptAt > reconciledAt else { return next }
+        return min(next, adoptAt)
     }
 
     /// Time has passed.
     public mutating func wake(at now: ClusterInstant) -> [MembershipStep] {
-        if hasPaused && pausedUntil <= now.boottime {
-            hasPaused = false
-            reconcile(at: now)
-        } else if toAdopt.values.contains(where: { $0 > reconciledAt && $0 <= now.boottime }) {
-            reconcile(at: now)
-        }
+        if let adoptAt, adoptAt > reconciledAt, adoptAt <= now.boottime { reconcile(at: now) }
         return finish(at: now)
     }
 
-    /// Whether the host is still busy with partitions of an old session.
-    var hasHostWork: Bool { dropsUnderWay > 0 || !adopting.isEmpty }
+    /// Whether the host is opening the log, or dropping it.
+    var hasHostWork: Bool { isAdopting || isDropping }
 
     /// The directory has answered a call.
     public mutating func answered(
@@ -141,41 +122,39 @@ public struct Membership: Sendable {
         return finish(at: now)
     }
 
-    /// A partition was adopted for the session `owner.session`, or could not be.
+    /// The log was adopted for the session `owner.session`, or could not be.
     public mutating func adopted(
-        _ owner: PartitionOwner, _ error: StoreError?, at now: ClusterInstant
+        _ owner: LogOwner, _ error: StoreError?, at now: ClusterInstant
     ) -> [MembershipStep] {
-        let partition = owner.partition
-        adopting[partition] = nil
-        let isOurs =
-            phase == .member && owner.session == session && standing.owners[partition].session == session
-            && !fencedPartitions.contains(partition)
+        isAdopting = false
+        // Where the log was taken again meanwhile, it is dropped and adopted again.
+        let isOurs = phase == .member && owner.session == session && isOwn && adoptAt == nil
         switch (error, isOurs) {
-        case (nil, true): held.insert(partition)
-        case (nil, false): drop([partition])
+        case (nil, true): standing.isServing = true
+        case (nil, false): drop()
         case (let error?, true):
-            steps.append(.report(.adoptionFailed(partition, error)))
-            if error.kind == .fenced { doubts += 1 }
-            toAdopt[partition] = now.boottime + MembershipTiming.adoptionPause
+            steps.append(.report(.adoptionFailed(error)))
+            if error.kind == .fenced { doubtOwner(at: now) }
+            adoptAt = now.boottime + MembershipTiming.adoptionPause
         case (_?, false): break
         }
         reconcile(at: now)
         return finish(at: now)
     }
 
-    /// Partitions are no longer served.
-    public mutating func dropped(_ partitions: [Int], at now: ClusterInstant) -> [MembershipStep] {
-        dropsUnderWay -= 1
+    /// The log is no longer served.
+    public mutating func dropped(at now: ClusterInstant) -> [MembershipStep] {
+        isDropping = false
+        reconcile(at: now)
         return finish(at: now)
     }
 
-    /// An append to a served partition was refused, as another node owns it.
-    public mutating func fenced(_ partition: Int, at now: ClusterInstant) -> [MembershipStep] {
-        guard held.contains(partition) else { return [] }
-        lose([partition])
-        fencedPartitions.insert(partition)
-        doubts += 1
-        reconcile(at: now)
+    /// An append to the served log was refused, as another node owns it.
+    public mutating func fenced(at now: ClusterInstant) -> [MembershipStep] {
+        guard standing.isServing else { return [] }
+        lose()
+        isFenced = true
+        doubtOwner(at: now)
         return finish(at: now)
     }
 
@@ -188,7 +167,7 @@ public struct Membership: Sendable {
 
     /// The node ends its last session.
     ///
-    /// - Parameter promised: position beyond which none of its partitions has promised anything.
+    /// - Parameter promised: position beyond which the node has promised nothing.
     public mutating func leave(promised: Int64 = .max, at now: ClusterInstant) -> [MembershipStep] {
         guard phase != .left else { return [] }
         promisedAtEnd = promised
@@ -196,29 +175,18 @@ public struct Membership: Sendable {
         return finish(at: now)
     }
 
-    var hasPaused: Bool {
-        get { pausedUntil != .min }
-        set { if !newValue { pausedUntil = .min } }
-    }
-
     mutating func call(_ request: DirectoryCall.Request, at now: ClusterInstant) {
         steps.append(.call(DirectoryCall(session: session, issuedAt: now, request: request)))
     }
 
-    mutating func drop(_ partitions: [Int]) {
-        guard !partitions.isEmpty else { return }
-        dropsUnderWay += 1
-        steps.append(.drop(partitions.sorted()))
+    mutating func drop() {
+        isDropping = true
+        steps.append(.drop)
     }
 
     mutating func finish(at now: ClusterInstant) -> [MembershipStep] {
         noteLease(at: now)
         sendNext(at: now)
-        if taking.isEmpty && !justTook.isEmpty {
-            steps.append(.report(.took(justTook.sorted())))
-            justTook = []
-        }
-        standing.servedCount = held.count
         defer { steps = [] }
         return steps
     }
@@ -235,14 +203,13 @@ public struct Membership: Sendable {
             nextCall = now.boottime + MembershipTiming.pause
             if !isUnreachable { steps.append(.report(.unreachable(error))) }
             isUnreachable = true
-        case (.readOwners, let answer): tookOwners(answer, at: now)
         case (.take(let order), let answer): tookOutcome(answer, of: order, at: now)
         case (.end(let node), let answer): endAnswered(node, answer, at: now)
         case (.endConnections(let session), let answer):
             if case .count(let count) = answer, count > 0 {
                 steps.append(.report(.connectionsEnded(session: session, count: count)))
             }
-            unblocking.remove(session)
+            isUnblocking = false
             reconcile(at: now)
         default: break
         }

@@ -4,15 +4,15 @@ public import TimerLog
 public enum MembershipStep: Sendable, Equatable {
     /// Ask the directory; the answer goes to `Membership.answered`.
     case call(DirectoryCall)
-    /// The lease lasts until this instant, in nanoseconds since boot, and the node's partitions may promise up to a position
-    /// that no later record comes.
+    /// The lease lasts until this instant, in nanoseconds since boot, and the node may promise up to a position that no
+    /// later record comes.
     case extendLease(until: Int64, promised: Int64)
     /// The lease is over.
     case revokeLease
-    /// Open the partition and serve it; the outcome goes to `Membership.adopted`.
-    case adopt(PartitionOwner)
-    /// Stop serving the partitions at once; then tell `Membership.dropped`.
-    case drop([Int])
-    /// Tell the operator.
+    /// Open the log and serve it; the outcome goes to `Membership.adopted`.
+    case adopt(LogOwner)
+    /// Stop serving the log at once, then call `Membership.dropped`.
+    case drop
+    /// Report to the operator.
     case report(ClusterEvent)
 }

@@ -36,22 +36,4 @@ public struct TimerKey: Sendable, Hashable {
     public static func hash(definition: Span<UInt8>, siphash: SipHash) -> UInt64 {
         siphash.hash(definition.extracting(0..<Definition.nameCount(definition)))
     }
-
-    /// An id near `id` whose keyed hash `isWanted` takes, for one hash in many: `id` itself, or where that is a UUID, `id` with
-    /// its last 16 bits counted on, which costs a hash each, where drawing another id costs much more. Nil where there is none.
-    public static func id(
-        near id: [UInt8], siphash: SipHash, where isWanted: (_ hash: UInt64) -> Bool
-    ) -> [UInt8]? {
-        var bytes = TimerKey(id: id.span, siphash: siphash).bytes
-        let isUUID = bytes[1] == TimerID.uuidMark
-        for _ in 0..<(isUUID ? 1 << 16 : 1) {
-            if isWanted(siphash.hash(bytes.span)) {
-                var offset = 1
-                return TimerID.readKept(bytes.span, &offset)
-            }
-            bytes[bytes.count - 1] &+= 1
-            if bytes[bytes.count - 1] == 0 { bytes[bytes.count - 2] &+= 1 }
-        }
-        return nil
-    }
 }

@@ -49,13 +49,10 @@ public struct Scheduler: ~Copyable {
     ///
     /// - Parameters:
     ///   - secret: 16 bytes that key the order of lists.
-    ///   - hashPrefix: what the hashes of all timers begin with.
     ///   - maximumTimers: further creates are refused.
     ///   - zones: the time zones of cron schedules.
-    public init(
-        secret: [UInt8], hashPrefix: HashPrefix = .none, maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()
-    ) {
-        table = TimerTable(secret: secret, hashPrefix: hashPrefix)
+    public init(secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()) {
+        table = TimerTable(secret: secret)
         self.maximumTimers = maximumTimers
         self.zones = zones
     }

@@ -12,7 +12,7 @@ struct TimerSlot: BitwiseCopyable {
     var due: Int64 = 0
     /// Where the rest of its progress is, plus one; 0 while all of that is 0.
     var fires: UInt32 = 0
-    /// What the index keeps of the keyed hash of its id: see `HashPrefix`.
+    /// The top half of the keyed hash of its id, which the index keeps.
     var hash: UInt32 = 0
     /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
     var generation: UInt32 = 0

@@ -16,8 +16,6 @@ struct TimerTable: ~Copyable {
     private var byLabel = LabelIndex()
     /// Watchdogs that alarm now, in the same order.
     private var alarming = HashOrderedIndex()
-    /// What the hashes of all ids begin with.
-    let hashPrefix: HashPrefix
     /// Hashes ids and labels.
     let siphash: SipHash
     /// Bytes of every definition held.
@@ -28,10 +26,7 @@ struct TimerTable: ~Copyable {
     private(set) var stoppableCount = 0
     private var countByState = [Int](repeating: 0, count: TimerState.allCases.count)
 
-    init(secret: [UInt8], hashPrefix: HashPrefix = .none) {
-        siphash = SipHash(secret: secret)
-        self.hashPrefix = hashPrefix
-    }
+    init(secret: [UInt8]) { siphash = SipHash(secret: secret) }
 
     deinit {
         for index in 0..<slots.count {
@@ -57,7 +52,7 @@ struct TimerTable: ~Copyable {
     func find(_ key: borrowing TimerKey) -> SlotIndex? {
         precondition(unindexed.isEmpty, "every timer is in the index")
         let key = copy key
-        return byID.find(hash: hashPrefix.indexed(key.hash)) { slot in
+        return byID.find(hash: Self.indexed(key.hash)) { slot in
             slots[Int(slot)].definition.withSpan { key.names($0) }
         }
     }
@@ -102,7 +97,7 @@ struct TimerTable: ~Copyable {
         var fresh = TimerSlot()
         fresh.definition = Blob(copying: definition)
         fresh.traits = Definition.traits(definition)
-        fresh.hash = hashPrefix.indexed(hash)
+        fresh.hash = Self.indexed(hash)
         fresh.generation = generation &+ 1
         fresh.inUse = true
         fresh.take(progress)
@@ -315,10 +310,9 @@ extension TimerTable {
     /// Where the timer is whose name has that top half of its hash and whose definition stands at `base`.
     func find(hash: UInt32, base: Int64) -> SlotIndex? {
         precondition(unindexed.isEmpty, "every timer is in the index")
-        guard let indexed = hashPrefix.indexed(topHalf: hash) else { return nil }
         var found: SlotIndex?
-        byID.walk(from: indexed.lowerBound) { hash, slot in
-            guard hash <= indexed.upperBound else { return false }
+        byID.walk(from: hash) { indexed, slot in
+            guard indexed == hash else { return false }
             if slots[Int(slot)].base == base { found = slot }
             return found == nil
         }
@@ -326,7 +320,10 @@ extension TimerTable {
     }
 
     /// Top half of the keyed hash of a timer's name.
-    func hash(_ slot: SlotIndex) -> UInt32 { hashPrefix.topHalf(slots[Int(slot)].hash) }
+    func hash(_ slot: SlotIndex) -> UInt32 { slots[Int(slot)].hash }
+
+    /// What the indexes keep of a hash: its top half.
+    private static func indexed(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) }
 
     /// The whole keyed hash of a timer's name: its place in lists.
     func order(of slot: SlotIndex) -> UInt64 {
@@ -345,7 +342,7 @@ extension TimerTable {
     /// Hands timers of a selection to `body`, in the order of what the index keeps of their hashes, until it returns false.
     /// They begin with those that share with `place` what the index keeps of it.
     func walk(from place: UInt64, over selection: Selection, _ body: (_ hash: UInt32, SlotIndex) -> Bool) {
-        guard let hash = hashPrefix.indexed(from: place) else { return }
+        let hash = Self.indexed(place)
         switch selection {
         case .all: byID.walk(from: hash, body)
         case .labelled(let label): byLabel.walk(label, labelHash: labelHash(label), from: hash, body)

@@ -1,4 +1,4 @@
-/// The row that begins an epoch: behind it the old owner's appends find no place.
+/// The row that begins an epoch: after it the old owner's appends find no place.
 public struct Barrier: Sendable, Equatable {
     /// The epoch that it begins.
     public var epoch: Int64

@@ -1,4 +1,4 @@
-/// The nodes of a cluster and who owns which partition, as one node knows it.
+/// The nodes of a cluster and who owns the log, as one node knows it.
 public struct ClusterMap: Sendable, Equatable {
     /// The number of the node's session.
     public var session: Int64
@@ -6,14 +6,14 @@ public struct ClusterMap: Sendable, Equatable {
     public var url: String
     /// The nodes whose sessions have not ended, in the order of their sessions; empty until the node has joined.
     public var nodes: [ClusterNode]
-    /// The owners of all partitions, in order; empty until they were read.
-    public var owners: [PartitionOwner]
+    /// Who owns the log; nil until the node has joined.
+    public var owner: LogOwner?
 
     /// Makes a map; see the members.
-    public init(session: Int64, url: String, nodes: [ClusterNode], owners: [PartitionOwner]) {
+    public init(session: Int64, url: String, nodes: [ClusterNode], owner: LogOwner?) {
         self.session = session
         self.url = url
         self.nodes = nodes
-        self.owners = owners
+        self.owner = owner
     }
 }

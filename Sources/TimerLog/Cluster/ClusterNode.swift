@@ -12,7 +12,7 @@ public struct ClusterNode: Sendable, Equatable {
     public var reads: Int
     /// How far its calendar is ahead of the directory's, in nanoseconds; nil until it has measured that.
     public var skew: Int64?
-    /// Whether it is to get no partitions.
+    /// Whether it is not to own the log.
     public var isLeaving: Bool
 
     /// Makes a node; see the members.

@@ -4,15 +4,15 @@ public import Platform
 public protocol ClusterPlace: Sendable {
     /// Until when this process may show what it holds.
     var lease: Lease { get }
-    /// Where the process is reached that owns the partitions which this one does not own; nil where none is known.
+    /// Where the process is reached that owns the log, unless this one does; nil where none is known.
     var owner: String? { get }
-    /// Who takes part, and who owns what; nil until this process has begun to join.
+    /// Who takes part, and who owns the log; nil until this process has begun to join.
     var map: ClusterMap? { get }
-    /// Where requests for partitions of other processes are forwarded.
+    /// Where requests are forwarded.
     var routes: Published<ClusterRoutes> { get }
     /// Calls `body` whenever `routes` has changed. Any thread.
     func observeRoutes(_ body: @escaping @Sendable () -> Void)
-    /// How many partitions this process has taken since it started, and how many were taken from it.
+    /// How many times this process has taken the log since it started, and how many times it was taken from it.
     var takeovers: Int { get }
     var fenced: Int { get }
 }

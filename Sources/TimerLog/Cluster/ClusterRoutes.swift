@@ -1,4 +1,4 @@
-/// Where requests for the partitions of other nodes are forwarded.
+/// Where requests are forwarded.
 public struct ClusterRoutes: Sendable, Equatable {
     /// A node that takes forwarded requests.
     public struct Destination: Sendable, Equatable {
@@ -19,27 +19,17 @@ public struct ClusterRoutes: Sendable, Equatable {
 
     /// The nodes that take requests.
     public let destinations: [Destination]
-    /// By partition, the place of its owner in `destinations`; nil where that is this node, or nobody who takes requests.
-    private let places: [Int?]
+    /// The owner of the log; nil where that is this node, or no node that takes requests.
+    public let owner: Destination?
 
     /// Routes that lead nowhere.
-    public static let none = ClusterRoutes(destinations: [], sessions: [])
+    public static let none = ClusterRoutes(destinations: [], owner: nil)
 
     /// Makes routes.
     ///
-    /// - Parameter sessions: of the partitions' owners, by partition; nil where the owner is this node or not known.
-    public init(destinations: [Destination], sessions: [Int64?]) {
+    /// - Parameter session: the session of the log's owner; nil where that is this node or not known.
+    public init(destinations: [Destination], owner session: Int64?) {
         self.destinations = destinations
-        places = sessions.map { session in
-            session.flatMap { session in destinations.firstIndex { $0.session == session } }
-        }
+        owner = session.flatMap { session in destinations.first { $0.session == session } }
     }
-
-    /// The node that a request for a partition is forwarded to; nil where there is none.
-    public subscript(partition: Int) -> Destination? {
-        places.indices.contains(partition) ? places[partition].map { destinations[$0] } : nil
-    }
-
-    /// Whether there is a node to forward to for each partition.
-    public var leadEverywhere: Bool { !places.isEmpty && places.allSatisfy { $0 != nil } }
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Until when this process may show what it holds. Any thread.
 ///
-/// Of several processes on one storage the holder of a valid lease alone answers, streams and delivers for its partitions:
+/// Of several processes on one storage the holder of a valid lease alone answers, streams and delivers:
 /// nobody takes from it before the lease is over. It says nothing about writes, which the storage itself fences.
 ///
 /// With it comes how far the holder may promise that no later record comes: whoever takes from it begins behind that.

@@ -1,6 +1,6 @@
 public import Platform
 
-/// The directory of a cluster in memory: for tests. It hands out the partitions of a `MemoryLogVolume`. Any thread may call.
+/// The directory of a cluster in memory: for tests. It hands out the log of a `MemoryLogStore`. Any thread may call.
 public final class MemoryDirectory: ClusterDirectory {
     private struct Entry {
         var node: ClusterNode
@@ -15,18 +15,18 @@ public final class MemoryDirectory: ClusterDirectory {
         func isLive(_ session: Int64) -> Bool { entries[session].map { !$0.isEnded } ?? false }
     }
 
-    private let volume: MemoryLogVolume
+    private let store: MemoryLogStore
     private let realtime: @Sendable () -> Int64
     private let state: Guarded<State>
 
-    /// An empty directory: the partitions belong to session 0, which has ended.
+    /// An empty directory: the log belongs to session 0, which has ended.
     ///
     /// - Parameter realtime: the directory's calendar clock.
     public init(
-        _ volume: MemoryLogVolume, format: Int = Int(BatchHeader.format),
+        _ store: MemoryLogStore, format: Int = Int(BatchHeader.format),
         realtime: @escaping @Sendable () -> Int64 = Clocks.realtime
     ) {
-        self.volume = volume
+        self.store = store
         self.realtime = realtime
         state = Guarded(State(format: format))
     }
@@ -51,13 +51,9 @@ public final class MemoryDirectory: ClusterDirectory {
             }
             let nodes = state.entries.values.filter { !$0.isEnded }.map(\.node).sorted { $0.session < $1.session }
             return ClusterView(
-                isLive: isLive, nodes: nodes, epochs: volume.owners.reduce(0) { $0 + $1.epoch },
-                format: state.format, realtime: realtime())
+                isLive: isLive, nodes: nodes, owner: store.owner, format: state.format, realtime: realtime())
         }
     }
-
-    /// As the protocol says.
-    public func owners() throws(StoreError) -> [PartitionOwner] { state.withLock { _ in volume.owners } }
 
     /// As the protocol says.
     public func end(_ session: Int64, at beat: Int64) throws(StoreError) -> Bool {
@@ -81,26 +77,24 @@ public final class MemoryDirectory: ClusterDirectory {
     /// As the protocol says.
     public func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
         state.withLock { state in
-            let owner = volume.owners[order.partition]
+            let owner = store.owner
             let isOwn = owner.session == order.session
             guard owner.epoch == order.epoch, state.isLive(order.session), isOwn || !state.isLive(owner.session) else {
                 return .refused
             }
             let promised = isOwn ? 0 : state.entries[owner.session]?.promised ?? 0
-            return .taken(
-                volume.beginEpoch(of: order.partition, session: order.session, behind: max(order.clock, promised)))
+            return .taken(store.beginEpoch(session: order.session, after: max(order.clock, promised)))
         }
     }
 
     /// As the protocol says.
     public func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
         state.withLock { state in
-            let owner = volume.owners[order.partition]
+            let owner = store.owner
             guard owner.epoch == order.epoch, owner.session == order.from, state.isLive(order.session) else {
                 return .refused
             }
-            return .taken(
-                volume.beginEpoch(of: order.partition, session: order.session, behind: order.clock))
+            return .taken(store.beginEpoch(session: order.session, after: order.clock))
         }
     }
 
@@ -115,9 +109,9 @@ public final class MemoryDirectory: ClusterDirectory {
     /// As the protocol says.
     public func forget(promisedBefore position: Int64) throws(StoreError) -> Int {
         state.withLock { state in
-            let owning = Set(volume.owners.map(\.session))
+            let owner = store.owner.session
             let old = state.entries.filter { session, entry in
-                entry.isEnded && entry.promised < position && !owning.contains(session)
+                entry.isEnded && entry.promised < position && session != owner
             }
             for session in old.keys { state.entries[session] = nil }
             return old.count

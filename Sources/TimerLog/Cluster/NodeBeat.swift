@@ -2,7 +2,7 @@
 public struct NodeBeat: Sendable, Equatable {
     /// Its session.
     public var session: Int64
-    /// No partition of the session says "no later record up to here" beyond this position. It never falls.
+    /// The session says "no later record up to here" up to this position at most. It never falls.
     public var promised: Int64
     /// See `ClusterNode.skew`.
     public var skew: Int64?

@@ -1,19 +1,16 @@
-/// A take-over of one partition.
+/// A take-over of the log.
 public struct TakeOrder: Sendable, Equatable {
-    /// Number of the partition.
-    public var partition: Int
-    /// The epoch that the partition was seen at: the take changes nothing if it has another.
+    /// The epoch that the log was seen at: the take changes nothing if it has another.
     public var epoch: Int64
     /// The session that was seen to own it.
     public var from: Int64
     /// The session that takes.
     public var session: Int64
-    /// The position of the taker's clock: the barrier comes behind it.
+    /// The position of the taker's clock: the barrier comes after it.
     public var clock: Int64
 
     /// Makes an order; see the members.
-    public init(partition: Int, epoch: Int64, from: Int64, session: Int64, clock: Int64) {
-        self.partition = partition
+    public init(epoch: Int64, from: Int64, session: Int64, clock: Int64) {
         self.epoch = epoch
         self.from = from
         self.session = session

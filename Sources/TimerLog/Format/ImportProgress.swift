@@ -1,4 +1,4 @@
-/// How far the import of an export has come in a partition. It is in the batch of the changes that it tells of.
+/// How far the import of an export has come. It is in the batch of the changes that it tells of.
 public struct ImportProgress: Sendable, Equatable {
     /// The export's id.
     public var export: Hash128
@@ -6,7 +6,7 @@ public struct ImportProgress: Sendable, Equatable {
     public var part: Int
     /// Hash of that part.
     public var fingerprint: Hash128
-    /// Lines of the part that are done, those of other partitions counted too.
+    /// Lines of the part that are done.
     public var lines = 0
     /// Whether the part is done here.
     public var isWhole = false
@@ -16,7 +16,7 @@ public struct ImportProgress: Sendable, Equatable {
     public var isCopy = false
     /// Lines of all parts before.
     public var linesBefore = 0
-    /// Position of the import's first record in the partition; 0 for that of this one. Timers whose newest definition stands
+    /// Position of the import's first record; 0 for that of this one. Timers whose newest definition stands
     /// behind it came with the import.
     public var begin: Int64 = 0
     /// When it was recorded, wall milliseconds.

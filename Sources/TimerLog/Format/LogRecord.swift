@@ -26,7 +26,7 @@ public struct LogRecord: Sendable, Equatable {
         case mark(HighWaterMark)
         /// Fires, webhooks and changes are stopped from here on, or are no more.
         case drain(isDrained: Bool)
-        /// How far an import has come in this partition.
+        /// How far an import has come.
         case importProgress(ImportProgress)
     }
 

@@ -25,7 +25,7 @@ extension RecordCodec {
     ///
     /// - Parameters:
     ///   - version: of the timer, which deliveries do not change.
-    ///   - distance: from the timer's event before, in strides; 0 when there is none.
+    ///   - distance: from the timer's event before, in positions; 0 when there is none.
     ///   - definition: of the timer, or the prefix of it; empty where it is not known.
     public static func append(
         _ outcome: DeliveryOutcome, version: Int64, distance: Int64, at: Int64, definition: Span<UInt8>,
@@ -132,7 +132,7 @@ extension RecordCodec {
     }
 
     static func delivery(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ stride: Int64, into record: inout LogRecord
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, into record: inout LogRecord
     ) -> Bool {
         guard let at = ByteCoding.readSigned(bytes, &offset),
             let id = ByteCoding.readFixed(bytes, &offset, count: 8),
@@ -169,7 +169,7 @@ extension RecordCodec {
         var event = LogRecord(position: delivery.id)
         event.body = range
         guard delivery.id > 0, let kind = ByteCoding.readFixed(bytes, &offset, count: 1),
-            Self.event(bytes, range, &offset, UInt8(kind), stride, into: &event), event.owesDelivery
+            Self.event(bytes, range, &offset, UInt8(kind), into: &event), event.owesDelivery
         else { return false }
         event.position = Int64(bitPattern: origin)
         record.content = .delivery(delivery, event: event)

@@ -43,7 +43,7 @@ public enum RecordCodec {
     /// Appends the record of an event of type `type`.
     ///
     /// - Parameters:
-    ///   - distance: from the timer's event before, in strides; 0 when there is none.
+    ///   - distance: from the timer's event before, in positions; 0 when there is none.
     ///   - definition: of the timer; its prefix is taken where that is enough.
     public static func append(
         _ effect: Effect, _ type: EventType, distance: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
@@ -180,12 +180,10 @@ public enum RecordCodec {
 
     /// Decodes the record whose body is `body`, its checksum verified, in place: a recovery decodes millions.
     ///
-    /// - Parameters:
-    ///   - position: where it stands.
-    ///   - stride: distance of the positions of its log.
+    /// - Parameter position: where it is stored.
     /// - Returns: false when it is damaged; `record` says nothing then.
     static func decode(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, position: Int64, stride: Int64, into record: inout LogRecord
+        _ bytes: Span<UInt8>, _ body: Range<Int>, position: Int64, into record: inout LogRecord
     ) -> Bool {
         // A number that does not end in this record must not be read on into the next one.
         let bytes = bytes.extracting(0..<body.upperBound)
@@ -196,16 +194,16 @@ public enum RecordCodec {
         else { return false }
         record = LogRecord(position: position)
         record.body = body
-        return content(bytes, body, &offset, kind, stride, into: &record)
+        return content(bytes, body, &offset, kind, into: &record)
     }
 
     private static func content(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ kind: UInt8, _ stride: Int64,
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ kind: UInt8,
         into record: inout LogRecord
     ) -> Bool {
         switch kind & kindMask {
         case snapshotKind: return snapshot(bytes, body, &offset, into: &record)
-        case deliveryKind: return delivery(bytes, body, &offset, stride, into: &record)
+        case deliveryKind: return delivery(bytes, body, &offset, into: &record)
         case willKind: return will(bytes, body, &offset, into: &record)
         case drainKind: return drain(bytes, &offset, into: &record)
         case importKind: return importProgress(bytes, &offset, into: &record)
@@ -233,20 +231,18 @@ public enum RecordCodec {
             record.content = .condensed(restingOn: last)
             return true
         default:
-            return event(bytes, body, &offset, kind, stride, into: &record)
+            return event(bytes, body, &offset, kind, into: &record)
         }
     }
 
     static func event(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ kind: UInt8, _ stride: Int64,
+        _ bytes: Span<UInt8>, _ body: Range<Int>, _ offset: inout Int, _ kind: UInt8,
         into record: inout LogRecord
     ) -> Bool {
         guard let type = EventType(rawValue: kind & kindMask),
             let said = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
             let reason = EventReason(rawValue: said & reasonMask),
-            let strides = ByteCoding.read(bytes, &offset),
-            case let (distance, isTooMuch) = strides.multipliedReportingOverflow(by: UInt64(stride)),
-            !isTooMuch, distance <= UInt64(record.position),
+            let distance = ByteCoding.read(bytes, &offset), distance <= UInt64(record.position),
             let at = ByteCoding.readSigned(bytes, &offset)
         else { return false }
         let isWhole = kind & wholeFlag != 0

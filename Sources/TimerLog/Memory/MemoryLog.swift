@@ -1,6 +1,6 @@
 internal import Platform
 
-/// The rows of a partition in memory. Several stores may be on it, as several nodes share a database.
+/// The rows of a log in memory. Several stores may be on it, as several nodes share a database.
 final class MemoryLog: Sendable {
     struct State {
         var rows: [LogRow] = []
@@ -8,15 +8,13 @@ final class MemoryLog: Sendable {
         /// The session that may append; 0 where there is no directory.
         var session: Int64 = 0
 
-        /// Begins an epoch of `session` with a row of its own behind the log's end and `position`.
-        mutating func beginEpoch(_ session: Int64, behind position: Int64, in place: PartitionPlace) -> Barrier {
-            let bits = Int64(place.stride.trailingZeroBitCount)
-            let first = ((max(head.last, position) >> bits + 1) << bits) + Int64(place.number)
+        /// Begins an epoch of `session` with a row of its own after the log's end and `position`.
+        mutating func beginEpoch(_ session: Int64, after position: Int64) -> Barrier {
+            let first = max(head.last, position) + 1
             self.session = session
             head.epoch += 1
             let row = LogRow(
-                first: first, last: first, previous: head.last, partition: Int32(place.number), stride: place.stride,
-                epoch: head.epoch, data: BatchRows.barrier())
+                first: first, last: first, previous: head.last, epoch: head.epoch, data: BatchRows.barrier())
             rows.append(row)
             head.last = first
             return Barrier(epoch: row.epoch, previous: row.previous, position: first)

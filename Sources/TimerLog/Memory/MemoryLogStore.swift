@@ -11,17 +11,39 @@ public final class MemoryLogStore: LogStore {
     /// Makes an empty, closed store with a secret of its own.
     public convenience init() { self.init(MemoryLog(secret: SQLiteSchema.newSecret()), session: 0) }
 
-    /// Makes a closed store on `log` for the node of `session`.
-    init(_ log: MemoryLog, session: Int64) {
+    private init(_ log: MemoryLog, session: Int64) {
         self.log = log
         self.session = session
         isOpen = Guarded(false)
     }
 
+    /// The same log as the node of `session` sees it, closed: that node may append once a `MemoryDirectory` of this log has
+    /// given it the log.
+    public func seen(by session: Int64) -> MemoryLogStore { MemoryLogStore(log, session: session) }
+
+    /// The log's secret.
+    public var secret: [UInt8]? { log.state.withLock { $0.head.secret } }
+
+    /// Who may append.
+    package var owner: LogOwner { log.state.withLock { LogOwner(epoch: $0.head.epoch, session: $0.session) } }
+
+    /// Lets a session append, and nobody else. The log goes on after `position`.
+    package func beginEpoch(session: Int64, after position: Int64) -> Barrier {
+        log.state.withLock { $0.beginEpoch(session, after: position) }
+    }
+
+    /// Loses the newest row, as a fail-over to a standby that was late would.
+    package func loseNewestRow() {
+        log.state.withLock { state in
+            guard state.rows.popLast() != nil else { return }
+            state.head.last = state.rows.last?.last ?? 0
+        }
+    }
+
     /// Opens; throws `fenced` where another session owns the log.
     public func open() throws(StoreError) -> StoreHead {
         let head = try log.state.withLock { state throws(StoreError) in
-            guard state.session == session else { throw StoreError(.fenced, "another node owns the partition") }
+            guard state.session == session else { throw StoreError(.fenced, "another node owns the log") }
             return state.head
         }
         isOpen.withLock { $0 = true }
@@ -79,7 +101,7 @@ public final class MemoryLogStore: LogStore {
     ) throws(StoreError) -> Result {
         guard isOpen.withLock({ $0 }) else { throw Self.notOpen }
         return try log.state.withLock { state throws(StoreError) in
-            guard state.session == session else { throw StoreError(.fenced, "another node owns the partition") }
+            guard state.session == session else { throw StoreError(.fenced, "another node owns the log") }
             return try body(&state)
         }
     }

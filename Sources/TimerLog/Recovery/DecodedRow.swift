@@ -12,7 +12,7 @@ public struct DecodedRow: Sendable {
         self.row = row
         var records: [LogRecord] = []
         // Positions may be damaged: what the bytes have room for bounds them.
-        let distance = max(0, row.last &- row.first) / row.stride
+        let distance = max(0, row.last &- row.first)
         records.reserveCapacity(min(Int(distance), row.data.count / RecordCodec.frameCount) + 1)
         do throws(StoreError) {
             header = .success(

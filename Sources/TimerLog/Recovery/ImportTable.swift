@@ -1,4 +1,4 @@
-/// How far imports have come in a partition: the newest record of each export, of a bounded number of exports.
+/// How far imports have come: the newest record of each export, of a bounded number of exports.
 public struct ImportTable: Sendable {
     private var known: [Hash128: ImportProgress] = [:]
 

@@ -64,15 +64,13 @@ public struct LogFold: ~Copyable {
     /// Begins with nothing.
     ///
     /// - Parameters:
-    ///   - secret, hashPrefix, maximumTimers, zones: see `Scheduler.init`.
+    ///   - secret, maximumTimers, zones: see `Scheduler.init`.
     ///   - goingThrough: rows up to this position are to be deleted already, and are not counted.
     public init(
-        secret: [UInt8], hashPrefix: HashPrefix = .none, maximumTimers: Int = .max,
-        zones: any ZoneSource = UTCOnly(), goingThrough: Int64 = 0
+        secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly(), goingThrough: Int64 = 0
     ) {
         self.goingThrough = goingThrough
-        scheduler = Scheduler(
-            secret: secret, hashPrefix: hashPrefix, maximumTimers: maximumTimers, zones: zones)
+        scheduler = Scheduler(secret: secret, maximumTimers: maximumTimers, zones: zones)
     }
 
     /// Takes the next row over.

@@ -91,8 +91,7 @@ final class RowQueries {
         row.first = statement.integer(0)
         row.last = statement.integer(1)
         row.previous = statement.integer(2)
-        row.partition = Int32(truncatingIfNeeded: statement.integer(3))
-        row.epoch = statement.integer(4)
-        try statement.readBlob(5, into: &row.data)
+        row.epoch = statement.integer(3)
+        try statement.readBlob(4, into: &row.data)
     }
 }

@@ -9,19 +9,20 @@ enum SQLiteSchema {
     /// Bytes of the log's secret.
     static let secretBytes = 16
 
-    private static let selectColumns = "SELECT first, last, previous, partition, epoch"
+    private static let selectColumns = "SELECT first, last, previous, epoch"
     /// A run of rows from parameter 1 on.
     static let selectRows = "\(selectColumns), data FROM log WHERE first >= ?1 ORDER BY first"
     /// The one row that starts at or before parameter 1.
     static let selectRowBefore = "\(selectColumns), data FROM log WHERE first <= ?1 ORDER BY first DESC LIMIT 1"
     /// A new row.
     static let insertRow = """
-        INSERT INTO log(first, last, previous, partition, epoch, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        INSERT INTO log(first, last, previous, partition, epoch, data) VALUES (?1, ?2, ?3, 0, ?4, ?5)
         """
 
     /// Settings that must precede the first table: the page size, and free pages that can be given back.
     static let fileSettings = "PRAGMA page_size = \(pageBytes); PRAGMA auto_vacuum = INCREMENTAL"
 
+    /// The column `partition` is always 0: earlier versions had a use for it.
     private static let tables = """
         CREATE TABLE log(
             first INTEGER PRIMARY KEY,
@@ -115,9 +116,8 @@ enum SQLiteSchema {
         try statement.bind(1, row.first)
         try statement.bind(2, row.last)
         try statement.bind(3, row.previous)
-        try statement.bind(4, Int64(row.partition))
-        try statement.bind(5, row.epoch)
-        try statement.run(blob: row.data, at: 6)
+        try statement.bind(4, row.epoch)
+        try statement.run(blob: row.data, at: 5)
     }
 
     /// Runs `body`; what SQLite refuses becomes the log's error. `activity` completes "while …".

@@ -8,7 +8,7 @@ public enum AppendOutcome: Sendable, Equatable {
     case unknown(StoreError)
     /// Nothing was written, as the log does not end where the writer thinks: it is to be folded anew.
     case diverged(StoreError)
-    /// Nothing was written, as another writer owns the partition: this one never writes it again.
+    /// Nothing was written, as another writer owns the log: this one never writes it again.
     case fenced
 }
 

@@ -10,11 +10,11 @@ public enum BatchRows {
     /// - Parameters:
     ///   - kind: what the rows are for.
     ///   - records: as `RecordCodec` wrote them, one after the other.
-    ///   - first: position of the first record; the rest follow, a stride apart.
+    ///   - first: position of the first record; the rest follow.
     ///   - previous: position of the last record of the log before.
     public static func make(
-        kind: RowKind = .events, records: [UInt8], first: Int64, previous: Int64, in place: PartitionPlace = .only,
-        epoch: Int64, base: TimeBase
+        kind: RowKind = .events, records: [UInt8], first: Int64, previous: Int64, epoch: Int64,
+        base: TimeBase
     ) -> [LogRow] {
         var rows: [LogRow] = []
         var offset = 0
@@ -35,13 +35,10 @@ public enum BatchRows {
             BatchHeader(base: base, kind: kind, records: count).append(to: &data)
             data.append(contentsOf: records[offset..<end])
             fillChecksums(&data)
-            let last = position + Int64(count - 1) * place.stride
-            rows.append(
-                LogRow(
-                    first: position, last: last, previous: previous, partition: Int32(place.number),
-                    stride: place.stride, epoch: epoch, data: data))
+            let last = position + Int64(count - 1)
+            rows.append(LogRow(first: position, last: last, previous: previous, epoch: epoch, data: data))
             previous = last
-            position = last + place.stride
+            position = last + 1
             offset = end
         }
         return rows
@@ -56,9 +53,7 @@ public enum BatchRows {
         BatchHeader(base: header.base, kind: .condensed, records: 1).append(to: &data)
         RecordCodec.appendCondensed(restingOn: position, at: header.base.now.wall, to: &data)
         fillChecksums(&data)
-        return LogRow(
-            first: first.first, last: last.last, previous: first.previous, partition: first.partition,
-            stride: first.stride, epoch: last.epoch, data: data)
+        return LogRow(first: first.first, last: last.last, previous: first.previous, epoch: last.epoch, data: data)
     }
 
     /// The data of a row that begins an epoch; it is the same wherever the row stands.
@@ -98,16 +93,16 @@ public enum BatchRows {
         }
         guard let header = BatchHeader(bytes), row.first > 0, row.last >= row.first,
             header.kind == .condensed
-                ? header.records == 1 : row.last - row.first == Int64(header.records - 1) * row.stride
+                ? header.records == 1 : row.last - row.first == Int64(header.records - 1)
         else {
             throw StoreError(.damaged, "the row at position \(row.first) has a damaged or newer head")
         }
         var offset = BatchHeader.count
         var record = LogRecord(position: row.first)
         for index in 0..<header.records {
-            let position = row.first + Int64(index) * row.stride
+            let position = row.first + Int64(index)
             guard let range = RecordCodec.body(bytes, at: offset),
-                RecordCodec.decode(bytes, range, position: position, stride: row.stride, into: &record)
+                RecordCodec.decode(bytes, range, position: position, into: &record)
             else { throw StoreError(.damaged, "the record at position \(position) is damaged") }
             guard try body(record) else { return header }
             offset = range.upperBound

@@ -6,10 +6,6 @@ public struct LogRow: Sendable, Equatable {
     public var last: Int64
     /// `last` of the row before, 0 for the first row ever. Replay and fold verify this chain.
     public var previous: Int64
-    /// The partition of the log.
-    public var partition: Int32
-    /// Distance of the positions of two records that follow each other: see `PartitionLayout`.
-    public var stride: Int64
     /// The epoch of the writer; 0 until there are several.
     public var epoch: Int64
     /// The encoded batch: a header and records, at most 256 KiB unless one record alone is larger.
@@ -17,25 +13,20 @@ public struct LogRow: Sendable, Equatable {
 
     /// Makes a row; see the members.
     public init(
-        first: Int64, last: Int64, previous: Int64, partition: Int32 = 0, stride: Int64 = 1, epoch: Int64 = 0,
-        data: [UInt8]
+        first: Int64, last: Int64, previous: Int64, epoch: Int64 = 0, data: [UInt8]
     ) {
         self.first = first
         self.last = last
         self.previous = previous
-        self.partition = partition
-        self.stride = stride
         self.epoch = epoch
         self.data = data
     }
 
     /// How many records its positions have room for. A condensed row has one.
-    public var span: Int64 { (last - first) / stride + 1 }
+    public var span: Int64 { last - first + 1 }
 
     /// Which record stands at `position`, counted from 0; nil where none of the row's can stand there.
     public func index(of position: Int64) -> Int? {
-        guard (first...last).contains(position) else { return nil }
-        let (index, rest) = (position - first).quotientAndRemainder(dividingBy: stride)
-        return rest == 0 ? Int(index) : nil
+        (first...last).contains(position) ? Int(position - first) : nil
     }
 }

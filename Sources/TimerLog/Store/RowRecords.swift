@@ -23,8 +23,7 @@ public struct RowRecords: Sendable {
     public func record(at position: Int64) -> LogRecord? {
         guard let index = row.index(of: position), index < bodies.count else { return nil }
         var record = LogRecord(position: position)
-        let isSound = RecordCodec.decode(
-            row.data.span, bodies[index], position: position, stride: row.stride, into: &record)
+        let isSound = RecordCodec.decode(row.data.span, bodies[index], position: position, into: &record)
         return isSound ? record : nil
     }
 

@@ -9,7 +9,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         /// The storage can't be reached, or takes nothing for now; what was asked may work later, and nothing is wrong with
         /// what is stored.
         case unavailable
-        /// Another node owns the partition.
+        /// Another node owns the log.
         case fenced
         /// The storage has lost rows that it had promised to keep; `description` names them.
         case lost

@@ -3,9 +3,9 @@ import TimerLog
 
 /// Which requests with an idempotency key were answered, whole or in part, and where in the log their answers stand.
 ///
-/// Kept for 24 hours or up to a number of keys and bytes, whichever is less; of several tables that share a maximum, each
-/// keeps its newest answer until the others have made room. The map is cut into shards so that no insertion
-/// has to move more than a shard, and no call forgets more than a few keys: a key whose time is over is not answered, forgotten or not.
+/// Kept for 24 hours or up to a number of keys and bytes, whichever is less. The map is cut into shards so that no insertion
+/// has to move more than a shard, and no call forgets more than a few keys: a key whose time is over is not answered,
+/// forgotten or not.
 struct IdempotencyTable {
     private struct Entry {
         var fingerprint: Hash128
@@ -65,8 +65,6 @@ struct IdempotencyTable {
     }
 
     static let lifetime: Int64 = 86_400_000
-    /// How long the newest answer is kept above a maximum that was made smaller: the others' tables are bounded each second.
-    static let grace: Int64 = 60_000
     /// Most keys that one call forgets.
     static let forgottenPerCall = 64
     private static let shardCount = 256
@@ -84,27 +82,17 @@ struct IdempotencyTable {
     private(set) var count = 0
     /// Bytes of the answers, as they stand in the log.
     private(set) var answerBytes = 0
-    private var maximum: Int
-    private var maximumBytes: Int
-    /// The maxima of all tables together.
-    private let total: (keys: Int, bytes: Int)
+    private let maximum: Int
+    private let maximumBytes: Int
 
     init(maximum: Int, maximumBytes: Int = .max) {
-        self.maximum = maximum
-        self.maximumBytes = maximumBytes
-        total = (maximum, maximumBytes)
-    }
-
-    /// Changes the maxima to what other tables leave; what is above is forgotten by and by.
-    mutating func bound(maximum: Int, maximumBytes: Int) {
         self.maximum = maximum
         self.maximumBytes = maximumBytes
     }
 
     /// A table of the requests under way alone, with the runs that they belong to: they go on when the log is folded anew.
     func underWay() -> IdempotencyTable {
-        var table = IdempotencyTable(maximum: total.keys, maximumBytes: total.bytes)
-        table.bound(maximum: maximum, maximumBytes: maximumBytes)
+        var table = IdempotencyTable(maximum: maximum, maximumBytes: maximumBytes)
         for (index, shard) in shards.enumerated() {
             for (key, entry) in shard where entry.isUnderWay {
                 var rest = Entry(fingerprint: entry.fingerprint, answeredAt: entry.answeredAt)
@@ -239,8 +227,7 @@ struct IdempotencyTable {
         count += 1
         if (order.last?.count ?? Self.chunkCapacity) >= Self.chunkCapacity {
             order.append([])
-            // The first chunk grows as it fills: a process may have a thousand tables of few keys.
-            if order.count > 1 { order[order.count - 1].reserveCapacity(Self.chunkCapacity) }
+            order[order.count - 1].reserveCapacity(Self.chunkCapacity)
         }
         order[order.count - 1].append(key)
     }
@@ -263,11 +250,7 @@ struct IdempotencyTable {
     private func isOver(_ entry: Entry, _ wall: Int64) -> Bool { wall - entry.answeredAt > Self.lifetime }
 
     /// Whether there is no room for the oldest entry.
-    private func isAbove(_ oldest: Entry, _ wall: Int64) -> Bool {
-        guard count > maximum || answerBytes > maximumBytes else { return false }
-        let isKept = count == 1 && total.keys > 0 && oldest.byteCount <= total.bytes
-        return !isKept || wall - oldest.answeredAt > Self.grace
-    }
+    private var isAbove: Bool { count > maximum || answerBytes > maximumBytes }
 
     /// Forgets keys whose time is over, and the oldest above the maxima; a few. Returns whether there may be more.
     mutating func expire(_ wall: Int64) -> Bool {
@@ -275,7 +258,7 @@ struct IdempotencyTable {
             guard let key = order.first?[orderHead] else { return false }
             let shard = shard(key)
             if var entry = shards[shard][key], entry.isListed, entry.listing == firstListing {
-                guard isAbove(entry, wall) || isOver(entry, wall) else { return false }
+                guard isAbove || isOver(entry, wall) else { return false }
                 if entry.isUnderWay {
                     // A cut run that goes on: it is listed again when it ends.
                     unlist(&entry)

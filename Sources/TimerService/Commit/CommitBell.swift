@@ -7,14 +7,12 @@ final class CommitBell: Sendable {
         var isRung = false
         /// Whether more records wait than may.
         var isFull = false
-        /// Numbers of the partitions with something to commit.
-        var listed: [Int] = []
     }
 
     private let state = Guarded(State())
     private let stopping = Atomic<Bool>(false)
-    /// How many partitions are listed.
-    private let listed = Atomic<Int>(0)
+    /// Whether the log has something to commit since the committer last took this note.
+    private let isNoted = Atomic<Bool>(false)
     /// Whether the bell was rung since the committer last looked: then it need not be rung again.
     private let isRung = Atomic<Bool>(false)
     /// Requests that the batches at hand are to answer, and for how many the committer waits before it takes them.
@@ -27,26 +25,14 @@ final class CommitBell: Sendable {
         state.update { $0.isRung = true }
     }
 
-    /// Notes that the partition `number` has something to commit.
-    func list(_ number: Int) {
-        state.withLock { state in
-            state.listed.append(number)
-            listed.store(state.listed.count, ordering: .releasing)
-        }
-    }
+    /// Notes that the log has something to commit.
+    func note() { isNoted.store(true, ordering: .releasing) }
 
-    /// Moves the partitions that have something to commit since this was called last into `numbers`, once for each `list`.
-    func takeListed(into numbers: inout [Int]) {
-        numbers.removeAll(keepingCapacity: true)
-        guard hasListed else { return }
-        state.withLock { state in
-            swap(&state.listed, &numbers)
-            listed.store(0, ordering: .releasing)
-        }
-    }
+    /// Takes that note back, before the committer looks at the log.
+    func takeNote() { _ = isNoted.exchange(false, ordering: .acquiringAndReleasing) }
 
-    /// Whether a partition has something to commit.
-    var hasListed: Bool { listed.load(ordering: .acquiring) > 0 }
+    /// Whether the log has something to commit.
+    var hasNote: Bool { isNoted.load(ordering: .acquiring) }
 
     /// Notes that batches are to answer so many requests more.
     func gather(_ requests: Int) { gathered.add(requests, ordering: .sequentiallyConsistent) }

@@ -3,8 +3,8 @@ import Synchronization
 import TimerCore
 import TimerLog
 
-/// The thread that makes changes durable: it takes the batch of each partition that has one, appends them together, and
-/// tells each partition what became of its own.
+/// The thread that makes changes durable: it takes the engine's batch, appends it, and reports to the engine what became of
+/// it.
 ///
 /// The append under way is the batching window of group commit: whatever arrives meanwhile shares the next one. With
 /// `--durability interval` rows are shown as they are made, as far as a mark on disk covers them, and appended together
@@ -12,20 +12,14 @@ import TimerLog
 final class Committer: Worker, @unchecked Sendable {
     // Unchecked: what changes is confined to the committer's thread.
     let name = "commit"
-    private let volume: any LogVolume
-    private var owned: Published<PartitionMap>.Copy
+    private var owned: Published<ActiveLog?>.Copy
     private let bell: CommitBell
     private let durability: Durability
-    private let worker: RefoldWorker
+    private let foldsAtOnce: Bool
     /// Until when what is committed may be shown; nil: always.
     private let lease: Lease?
-    /// Partitions with something to do at some time whether the bell rings or not: rows to sync, rows to delete, storage
-    /// to recover.
-    private var active: Set<Int> = []
-    /// Partitions whose storage fails and is not tried any more, as the service stops.
-    private var givenUp: Set<Int> = []
-    /// Partitions that were listed when the committer looked last.
-    private var listed: [Int] = []
+    /// Whether storage fails and is not tried any more, as the service stops.
+    private var hasGivenUp = false
     private var gathering = Gathering()
     /// Empty buffers for the next batch.
     private var spare = ReadyBatch()
@@ -34,8 +28,8 @@ final class Committer: Worker, @unchecked Sendable {
     private var grownBytes = 0
     /// Called each time the log has grown by a step. Set before `run`.
     var onGrowth: @Sendable () -> Void = {}
-    /// Called with the number of a partition that another process has taken. Set before `run`.
-    var onFenced: @Sendable (Int) -> Void = { _ in }
+    /// Called when another process is found to own the log. Set before `run`.
+    var onFenced: @Sendable () -> Void = {}
     /// Pause between attempts while storage fails, in nanoseconds. Set before `run`.
     var retryPause: Int64 = 250_000_000
 
@@ -45,20 +39,18 @@ final class Committer: Worker, @unchecked Sendable {
     private static let longestGathering: Int64 = 2_000_000
 
     /// - Parameters:
-    ///   - partitions: of `volume`.
-    ///   - bell: the one that they ring.
+    ///   - bell: the one that the log in `log` rings.
     ///   - lease: until when what is committed may be shown; nil: always.
-    ///   - foldsAtOnce: logs are folded anew on the committer's thread, for tests that have but one.
+    ///   - foldsAtOnce: a log is folded again on the committer's thread, for tests that have but one.
     init(
-        _ volume: any LogVolume, _ partitions: Published<PartitionMap>, _ bell: CommitBell, durability: Durability,
-        lease: Lease? = nil, foldsAtOnce: Bool = false
+        _ log: Published<ActiveLog?>, _ bell: CommitBell, durability: Durability, lease: Lease? = nil,
+        foldsAtOnce: Bool = false
     ) {
         self.lease = lease
-        self.volume = volume
-        owned = Published.Copy(partitions)
+        owned = Published.Copy(log)
         self.bell = bell
         self.durability = durability
-        worker = RefoldWorker(bell, runsAtOnce: foldsAtOnce)
+        self.foldsAtOnce = foldsAtOnce
     }
 
     /// Nanoseconds without any records after which memory is given back. Set before `run`.
@@ -79,105 +71,64 @@ final class Committer: Worker, @unchecked Sendable {
         }
     }
 
-    /// Whether a step would find something to do.
-    var hasWork: Bool {
-        let isStopping = bell.isStopping
-        let now = Clocks.monotonic()
-        return owned.value.all.contains { partition in
-            partition.isDue(at: now, isStopping: isStopping)
-                || partition.recovery.isWorking && partition.engine.hasBatch(isLast: isStopping)
-        }
+    /// The log, unless another process has it or it is not tried any more.
+    private var working: ActiveLog? {
+        guard !hasGivenUp, let log = owned.value, !log.hasEnded else { return nil }
+        return log
     }
 
-    /// Whether storage fails of a partition that is still tried.
-    var isRecovering: Bool {
-        owned.value.all.contains { !$0.recovery.isWorking && !$0.hasEnded && !givenUp.contains($0.number) }
+    /// Whether a step would find something to do.
+    var hasWork: Bool {
+        guard let log = owned.value else { return false }
+        let isStopping = bell.isStopping
+        return log.isDue(at: Clocks.monotonic(), isStopping: isStopping)
+            || log.recovery.isWorking && log.engine.hasBatch(isLast: isStopping)
     }
+
+    /// Whether storage fails and is still tried.
+    var isRecovering: Bool { working.map { !$0.recovery.isWorking } ?? false }
 
     /// Waits for work and does it. Returns false when there will be none any more.
     func step() -> Bool {
         rest()
         gather()
-        if owned.refresh() { active = active.filter { owned.value[$0] != nil } }
+        _ = owned.refresh()
         let isStopping = bell.isStopping
+        bell.takeNote()
+        guard let log = working else { return !isStopping }
         let now = Clocks.monotonic()
-        let due = takeDue(isStopping: isStopping)
-        commit(due, at: now, isStopping: isStopping)
-        if volume.isShared { retry(due, at: now) }
-        for partition in due where !partition.hasEnded {
-            if !isStopping { partition.trimLog() }
-            recover(partition, at: now, isStopping: isStopping)
-            if partition.isFenced { end(partition) } else { note(partition) }
+        commit(log, at: now, isStopping: isStopping)
+        if log.isShared && !log.hasEnded { retry(log, at: now) }
+        if !log.hasEnded {
+            if !isStopping { log.trimLog() }
+            recover(log, at: now, isStopping: isStopping)
+            if log.isFenced { end(log) }
         }
-        return !isStopping || owned.value.all.contains(where: isUnfinished)
+        return !isStopping || isUnfinished
     }
 
-    private func takeDue(isStopping: Bool) -> [Partition] {
-        bell.takeListed(into: &listed)
-        if isStopping { return owned.value.all.compactMap { working($0.number) } }
-        // Nearly every batch of a single partition.
-        if active.isEmpty, listed.count == 1 { return working(listed[0]).map { [$0] } ?? [] }
-        return active.union(listed).sorted().compactMap(working)
+    /// Whether records are still to be committed before the end. Rows that are to be deleted are not: the next process finds
+    /// them.
+    private var isUnfinished: Bool {
+        guard let log = working, !log.isHeld else { return false }
+        return !log.recovery.isWorking || !log.tail.rows.isEmpty || log.engine.hasBatch(isLast: true)
     }
 
-    /// The partition numbered `number`, unless it is not here any more.
-    private func working(_ number: Int) -> Partition? {
-        guard !givenUp.contains(number), let partition = owned.value[number], !partition.hasEnded else { return nil }
-        return partition
-    }
-
-    /// Whether records of a partition are still to be committed before the end. Rows that are to be deleted are not: the
-    /// next process finds them.
-    private func isUnfinished(_ partition: Partition) -> Bool {
-        if partition.isHeld { return false }
-        if givenUp.contains(partition.number) || partition.hasEnded { return false }
-        return !partition.recovery.isWorking || !partition.tail.rows.isEmpty || partition.engine.hasBatch(isLast: true)
-    }
-
-    /// Notes whether a partition has something to do whoever rings.
-    private func note(_ partition: Partition) {
-        if partition.recovery.isWorking && partition.dueAt == nil {
-            if !active.isEmpty { active.remove(partition.number) }
-        } else {
-            active.insert(partition.number)
-        }
-    }
-
-    /// Takes the batches of `due` and appends them, in one go.
-    private func commit(_ due: [Partition], at now: Int64, isStopping: Bool) {
-        var appends: [PartitionAppend] = []
-        var requests = 0
-        var appending: [Partition] = []
-        for partition in due {
-            let ready = partition.ready(
-                at: now, isStopping: isStopping, spare: &spare, among: owned.value.all.count)
-            requests += ready.requests
-            guard let append = ready.append else { continue }
-            appends.append(append)
-            appending.append(partition)
-        }
-        if requests > 0 || !appends.isEmpty { gathering.took(requests) }
-        bell.took(requests)
-        if appends.isEmpty { return }
+    /// Takes the engine's batch and appends it.
+    private func commit(_ log: ActiveLog, at now: Int64, isStopping: Bool) {
+        let ready = log.ready(at: now, isStopping: isStopping, spare: &spare)
+        if ready.requests > 0 || ready.syncs { gathering.took(ready.requests) }
+        bell.took(ready.requests)
+        guard ready.syncs else { return }
         let started = Clocks.monotonic()
-        let outcomes = volume.append(appends)
+        let outcome = log.append()
         let ended = Clocks.monotonic()
-        if outcomes.contains(.durable) { waitForLease(appending) }
+        if outcome == .durable { waitForLease(log) }
         gathering.appended(from: started, to: ended)
-        let seconds = Double(ended - started) / 1e9
-        var bytes = 0
-        for (partition, outcome) in zip(appending, outcomes) where !partition.hasEnded {
-            if outcome == .fenced { end(partition) } else { bytes += partition.advance(outcome, seconds: seconds) }
-        }
-        noteGrowth(bytes)
-        tellFailures(appending, outcomes)
-    }
-
-    /// Tells of the appends of one call that failed, together: they have one reason.
-    private func tellFailures(_ appending: [Partition], _ outcomes: [AppendOutcome]) {
-        let failed = zip(appending, outcomes).filter { $0.1 != .durable && $0.1 != .fenced }
-        guard let (first, outcome) = failed.first else { return }
-        first.report(.appendFailed(outcome, partitions: failed.map(\.0.number)))
+        if log.hasEnded { return }
+        if outcome == .fenced { return end(log) }
+        noteGrowth(log.advance(outcome, seconds: Double(ended - started) / 1e9))
+        if outcome != .durable { log.report(.appendFailed(outcome)) }
     }
 
     private func noteGrowth(_ bytes: Int) {
@@ -191,39 +142,31 @@ final class Committer: Worker, @unchecked Sendable {
 
     // Where other processes may write too.
 
-    /// Asks what became of rows, and appends them again, in one go each for all partitions that are to.
-    private func retry(_ due: [Partition], at now: Int64) {
-        let unsettled = due.filter { $0.isToSettle(at: now) && !$0.hasEnded }
-        if !unsettled.isEmpty {
-            let settlements = volume.settle(unsettled.map(\.append))
-            if settlements.contains(where: \.hasLanded) { waitForLease(unsettled) }
-            for (partition, settlement) in zip(unsettled, settlements) where !partition.hasEnded {
-                if settlement == .fenced { end(partition) } else { partition.settle(settlement, pause: retryPause) }
-            }
+    /// Asks what became of rows, or appends them again.
+    private func retry(_ log: ActiveLog, at now: Int64) {
+        if log.isToSettle(at: now) {
+            let settlement = log.settle()
+            if settlement.hasLanded { waitForLease(log) }
+            if log.hasEnded { return }
+            if settlement == .fenced { return end(log) }
+            log.settled(settlement, pause: retryPause)
         }
-        let absent = due.filter { $0.isToAppend(at: now) && !$0.hasEnded }
-        if absent.isEmpty { return }
+        guard log.isToAppend(at: now) else { return }
         let started = Clocks.monotonic()
-        let outcomes = volume.append(absent.map(\.append))
+        let outcome = log.append()
         let seconds = Double(Clocks.monotonic() - started) / 1e9
-        if outcomes.contains(.durable) { waitForLease(absent) }
-        var bytes = 0
-        for (partition, outcome) in zip(absent, outcomes) where !partition.hasEnded {
-            if outcome == .fenced {
-                end(partition)
-            } else {
-                bytes += partition.appendedAgain(outcome, seconds: seconds, pause: retryPause)
-            }
-        }
-        noteGrowth(bytes)
+        if outcome == .durable { waitForLease(log) }
+        if log.hasEnded { return }
+        if outcome == .fenced { return end(log) }
+        noteGrowth(log.appendedAgain(outcome, seconds: seconds, pause: retryPause))
     }
 
-    /// Waits until what was committed for `partitions` may be shown, or until they are not this process's any more. A stop ends
-    /// them where it may not.
-    private func waitForLease(_ partitions: [Partition]) {
+    /// Waits until what was committed may be shown, or until the log is not this process's any more. A stop ends the log where
+    /// it may not.
+    private func waitForLease(_ log: ActiveLog) {
         guard let lease else { return }
-        while !lease.isValid, partitions.contains(where: { !$0.hasEnded }) {
-            if bell.isStopping { return partitions.forEach { $0.end() } }
+        while !lease.isValid, !log.hasEnded {
+            if bell.isStopping { return log.end() }
             bell.pause(nanoseconds: Self.leasePause)
         }
     }
@@ -231,37 +174,33 @@ final class Committer: Worker, @unchecked Sendable {
     /// Between two looks whether the lease was renewed, in nanoseconds.
     private static let leasePause: Int64 = 2_000_000
 
-    /// Ends a partition that another process has taken.
-    private func end(_ partition: Partition) {
-        partition.end()
-        active.remove(partition.number)
-        partition.report(.fenced(partition: partition.number))
-        onFenced(partition.number)
+    /// Ends a log that another process has taken.
+    private func end(_ log: ActiveLog) {
+        log.end()
+        log.report(.fenced)
+        onFenced()
     }
 
-    private func recover(_ partition: Partition, at now: Int64, isStopping: Bool) {
-        guard !partition.recovery.isWorking else { return }
-        if partition.isHeld { return }
-        if isStopping && partition.isShared && partition.recovery.isPausing { return partition.end() }
-        if isStopping && partition.recovery.isPausing {
+    private func recover(_ log: ActiveLog, at now: Int64, isStopping: Bool) {
+        if log.recovery.isWorking || log.isHeld { return }
+        if isStopping && log.isShared && log.recovery.isPausing { return log.end() }
+        if isStopping && log.recovery.isPausing {
             // What was shown is tried once more before a stop gives it up.
-            guard case .append = partition.recovery.task else { return giveUp(partition) }
-            partition.pausedUntil = now
+            guard case .append = log.recovery.task else { return hasGivenUp = true }
+            log.pausedUntil = now
         }
-        partition.recover(at: now, pause: retryPause, worker)
-        if isStopping && partition.isFolding {
-            worker.wait(for: partition)
-            partition.recover(at: now, pause: retryPause, worker)
+        log.recover(at: now, pause: retryPause, foldsAtOnce: foldsAtOnce)
+        if isStopping, let refold = log.refold {
+            refold.wait()
+            log.recover(at: now, pause: retryPause, foldsAtOnce: foldsAtOnce)
         }
-        if isStopping && partition.recovery.isPausing { giveUp(partition) }
+        if isStopping && log.recovery.isPausing { hasGivenUp = true }
     }
-
-    private func giveUp(_ partition: Partition) { givenUp.insert(partition.number) }
 
     /// Sleeps until there may be work.
     private func rest() {
-        while !bell.isStopping, !bell.hasListed {
-            if !active.isEmpty, let due = active.compactMap({ owned.value[$0]?.dueAt }).min() {
+        while !bell.isStopping, !bell.hasNote {
+            if let due = working?.dueAt {
                 let left = due - Clocks.monotonic()
                 if left <= 0 { return }
                 if bell.wait(nanoseconds: left) { continue } else { return }
@@ -278,16 +217,14 @@ final class Committer: Worker, @unchecked Sendable {
     private func giveBackMemory() {
         release.done()
         spare = ReadyBatch()
-        for partition in owned.value.all {
-            partition.engine.shrink()
-            partition.hub.shrink()
-        }
+        owned.value?.engine.shrink()
+        owned.value?.hub.shrink()
         ProcessUsage.trimMemory()
     }
 
     /// Lets the clients that were answered last join the batch with their next requests, where that is worth its time.
     private func gather() {
-        guard case .commit = durability, bell.hasListed, !bell.isStopping else { return }
+        guard case .commit = durability, bell.hasNote, !bell.isStopping else { return }
         bell.gather(atLeast: gathering.expected, until: gathering.deadline)
     }
 }

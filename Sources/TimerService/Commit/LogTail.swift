@@ -1,6 +1,6 @@
 import TimerLog
 
-/// The rows of a partition that are made and not on disk yet, and where its log ends. Confined to the committer's thread.
+/// The rows that are made and not on disk yet, and where the log ends. Confined to the committer's thread.
 struct LogTail {
     /// The epoch of the writer.
     var epoch: Int64

@@ -2,7 +2,7 @@ import Platform
 import Synchronization
 import TimerLog
 
-/// What of a partition's log is to go, or to be replaced, and how large the log is. Any thread.
+/// What of the log is to go, or to be replaced, and how large the log is. Any thread.
 ///
 /// The compactor asks; the committer does it beside its batches.
 final class LogTrim: Sendable {

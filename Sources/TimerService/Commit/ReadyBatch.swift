@@ -9,8 +9,6 @@ struct ReadyBatch {
     /// Records of kicks, which go into rows of their own, and the position of the first.
     var kicks: [UInt8] = []
     var firstKick: Int64 = 0
-    /// Whose positions they are.
-    var place = PartitionPlace.only
     /// Whether `records` holds but one record, which says nothing new.
     var isTickOnly = false
     /// The clocks when the batch was taken; nil when there is none.
@@ -24,30 +22,25 @@ struct ReadyBatch {
     /// Requests that it is to answer.
     var requests = 0
 
-    /// The rows of the batch, behind the position `previous`; none without a batch.
+    /// The rows of the batch, after the position `previous`; none without a batch.
     func rows(after previous: Int64, epoch: Int64) -> [LogRow] {
         guard let base else { return [] }
         if isTickOnly {
             // Its position is the one before the kicks'.
             return BatchRows.make(
-                kind: .kicks, records: records + kicks, first: first, previous: previous, in: place, epoch: epoch,
-                base: base)
+                kind: .kicks, records: records + kicks, first: first, previous: previous, epoch: epoch, base: base)
         }
-        let rows = BatchRows.make(
-            records: records, first: first, previous: previous, in: place, epoch: epoch, base: base)
+        let rows = BatchRows.make(records: records, first: first, previous: previous, epoch: epoch, base: base)
         return rows
             + BatchRows.make(
-                kind: .kicks, records: kicks, first: firstKick, previous: rows.last?.last ?? previous, in: place,
-                epoch: epoch, base: base)
+                kind: .kicks, records: kicks, first: firstKick, previous: rows.last?.last ?? previous, epoch: epoch,
+                base: base)
     }
 
     /// An empty batch with the memory of this one, which is on disk: fresh memory costs its zeroing.
-    ///
-    /// - Parameter partitions: how many may keep such a buffer: they share what is kept.
-    consuming func emptied(among partitions: Int) -> ReadyBatch {
+    consuming func emptied() -> ReadyBatch {
         var empty = ReadyBatch()
-        let kept = Self.bufferKept / max(1, partitions)
-        guard records.capacity <= kept, kicks.capacity <= kept else { return empty }
+        guard records.capacity <= Self.bufferKept, kicks.capacity <= Self.bufferKept else { return empty }
         swap(&empty.records, &records)
         swap(&empty.kicks, &kicks)
         empty.records.removeAll(keepingCapacity: true)

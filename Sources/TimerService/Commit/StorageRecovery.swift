@@ -1,6 +1,6 @@
 import TimerLog
 
-/// What the committer does about a partition's log after an append that failed, which is no refusal: what the disk holds
+/// What the committer does about the log after an append that failed, which is no refusal: what the disk holds
 /// decides. A state machine without I/O: each event moves it on, `task` says what is next.
 ///
 /// | state | event | becomes |

@@ -13,12 +13,6 @@ public struct Histogram: Sendable {
         counts = [Int](repeating: 0, count: bounds.count + 1)
     }
 
-    /// Adds another histogram's observations; the bounds are the same.
-    public mutating func add(_ other: Histogram) {
-        for index in counts.indices { counts[index] += other.counts[index] }
-        sum += other.sum
-    }
-
     /// Adds an observation.
     public mutating func observe(_ value: Double) {
         counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1

@@ -2,13 +2,13 @@ import TimerCore
 import TimerLog
 import Webhooks
 
-/// A partition as the dispatcher knows it: its deliveries' events, and what is still to be told to its engine. Confined to
+/// The log as the dispatcher knows it: its deliveries' events, and what is still to be told to its engine. Confined to
 /// the dispatcher's thread.
 final class DeliverySource {
-    let partition: Partition
+    let log: ActiveLog
     /// Ended attempts whose outcomes are still to be recorded.
     var ends: [AttemptEnd] = []
-    /// Deliveries that came first at their hosts while none of the partition might begin, and their hosts.
+    /// Deliveries that came first at their hosts while none might begin, and their hosts.
     var putAside: [(id: Int64, host: String)] = []
     /// Whether storage failed when an attempt was to begin.
     var isHeld = false
@@ -19,21 +19,21 @@ final class DeliverySource {
 
     /// Rows by position: the newest from the hub's memory, older ones from the store.
     private final class RowSource {
-        private let partition: Partition
+        private let log: ActiveLog
         private var reader: (any LogReader)?
 
-        init(_ partition: Partition) { self.partition = partition }
+        init(_ log: ActiveLog) { self.log = log }
 
         func row(_ position: Int64) throws(StoreError) -> LogRow? {
-            if let row = partition.hub.row(holding: position) { return row }
-            let found = try partition.whileOpen { () throws(StoreError) in try read(position) }
-            guard let found else { throw StoreError(.io, "the partition is given up") }
+            if let row = log.hub.row(holding: position) { return row }
+            let found = try log.whileOpen { () throws(StoreError) in try read(position) }
+            guard let found else { throw StoreError(.io, "the log is another process's") }
             return found
         }
 
         private func read(_ position: Int64) throws(StoreError) -> LogRow? {
             do throws(StoreError) {
-                if reader == nil { reader = try partition.store.makeReader() }
+                if reader == nil { reader = try log.store.makeReader() }
                 return try reader?.row(holding: position)
             } catch {
                 // The store may have been opened anew.
@@ -43,15 +43,15 @@ final class DeliverySource {
         }
     }
 
-    init(_ partition: Partition) {
-        self.partition = partition
-        rows = RowSource(partition)
+    init(_ log: ActiveLog) {
+        self.log = log
+        rows = RowSource(log)
         bodies = EventBodies(rows.row)
     }
 
-    /// Whether no attempt may begin: an outcome that can't be recorded now would be sent again, and of a partition that is
-    /// given up none can be.
-    var isBlocked: Bool { !ends.isEmpty || isHeld || partition.hasEnded }
+    /// Whether no attempt may begin: an outcome that can't be recorded now would be sent again, and of a log that has
+    /// ended none can be.
+    var isBlocked: Bool { !ends.isEmpty || isHeld || log.hasEnded }
 
     /// Whether something is to be tried again after a pause.
     var isWaiting: Bool { !ends.isEmpty || isHeld }

@@ -3,19 +3,19 @@ import TimerCore
 import TimerLog
 import Webhooks
 
-/// The thread that sends deliveries to webhooks: it takes the deliveries of all partitions that are ready, sends them host by
-/// host, and records how each attempt ended. A delivery's id is a position, which tells its partition.
+/// The thread that sends deliveries to webhooks: it takes those that are ready, sends them host by host, and records how each
+/// attempt ended.
 ///
 /// Until a delivery is first in the queue of its host it is a number there; then its event is read by its position, its
-/// request made and given to the courier. A timer's next delivery is ready once the outcome of the last is on disk. While the
-/// outcomes of a partition can't be recorded, its deliveries wait, and no others.
+/// request made and given to the courier. A timer's next delivery is ready once the outcome of the last is on disk. While
+/// outcomes can't be recorded, deliveries wait.
 final class Dispatcher: @unchecked Sendable {
     // Unchecked: `courier` is set once, and what is not in `state` is touched by the dispatcher's thread alone.
     private struct State {
         var arrived: [CourierResult] = []
         var isAwake = false
-        /// Numbers of the partitions that may have deliveries that are ready.
-        var ready: Set<Int> = []
+        /// Whether there may be deliveries that are ready.
+        var isReady = false
         /// Whether no further attempt begins, and whether the courier has reported its last result.
         var isStopping = false
         var isOver = false
@@ -28,30 +28,29 @@ final class Dispatcher: @unchecked Sendable {
             isAwake = false
             var results: [CourierResult] = []
             swap(&results, &arrived)
-            var numbers: Set<Int> = []
-            swap(&numbers, &ready)
-            return News(results: results, ready: numbers, isStopping: isStopping, isOver: isOver)
+            defer { isReady = false }
+            return News(results: results, isReady: isReady, isStopping: isStopping, isOver: isOver)
         }
     }
 
     /// What other threads have reported to the dispatcher's thread.
     private struct News {
         let results: [CourierResult]
-        let ready: Set<Int>
+        let isReady: Bool
         let isStopping: Bool
         let isOver: Bool
     }
 
     private let state = Guarded(State())
-    private var owned: Published<PartitionMap>.Copy
+    private var owned: Published<ActiveLog?>.Copy
     private let report: @Sendable (ServiceEvent) -> Void
     private let sending: DeliverySending
     private let configuration: DeliveryConfiguration
     private var courier: (any WebhookCourier)?
-    /// The partitions, by their numbers.
-    private var sources: [DeliverySource?]
-    /// Numbers of the partitions that are still to be asked what is ready.
-    private var ready: Set<Int> = []
+    /// The log; nil while this process owns none.
+    private var source: DeliverySource?
+    /// Whether the engine is still to be asked what is ready.
+    private var isReady = false
     private var queues: HostQueues<Int64>
     /// Attempts at the courier, by delivery.
     private var underWay: [Int64: UnderWay] = [:]
@@ -79,12 +78,12 @@ final class Dispatcher: @unchecked Sendable {
 
     /// - Parameter makeCourier: makes what sends in place of `Courier`; it is given what takes the results.
     init(
-        _ partitions: Published<PartitionMap>, _ configuration: DeliveryConfiguration, _ sending: DeliverySending,
+        _ log: Published<ActiveLog?>, _ configuration: DeliveryConfiguration, _ sending: DeliverySending,
         makeCourier: ((_ finished: @escaping @Sendable ([CourierResult]) -> Void) -> any WebhookCourier)? = nil,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
-        owned = Published.Copy(partitions)
-        sources = Array(repeating: nil, count: owned.value.layout.count)
+        owned = Published.Copy(log)
+        source = owned.value.map(DeliverySource.init)
         self.sending = sending
         self.report = report
         self.configuration = configuration
@@ -103,17 +102,16 @@ final class Dispatcher: @unchecked Sendable {
     /// Notes what the server listens on, where no delivery may go.
     func refuse(_ listeners: [AddressPolicy.Listener]) { state.withLock { $0.listeners = listeners } }
 
-    /// Hears from `partition` when deliveries of it are ready. Called before anything of it changes.
-    func watch(_ partition: Partition) {
-        let number = partition.number
-        partition.engine.observeReadyDeliveries { [weak self] in self?.wake(number) }
-        partition.hub.observe { [weak engine = partition.engine] in engine?.ringDeliveries() }
+    /// Watches for deliveries of `log` that are ready. Called before anything of it changes.
+    func watch(_ log: ActiveLog) {
+        log.engine.observeReadyDeliveries { [weak self] in self?.noteReady() }
+        log.hub.observe { [weak engine = log.engine] in engine?.ringDeliveries() }
     }
 
-    /// Has the dispatcher's thread look for deliveries of the partition `number` that are ready. Any thread.
-    private func wake(_ number: Int) {
+    /// Has the dispatcher's thread look for deliveries that are ready. Any thread.
+    private func noteReady() {
         state.update { state in
-            state.ready.insert(number)
+            state.isReady = true
             state.isAwake = true
         }
     }
@@ -162,7 +160,7 @@ final class Dispatcher: @unchecked Sendable {
     func step() -> Bool {
         let news = wait()
         refresh()
-        ready.formUnion(news.ready)
+        isReady = isReady || news.isReady
         for result in news.results { end(result, isStopping: news.isStopping) }
         settle()
         if news.isStopping { return news.isOver }
@@ -172,39 +170,22 @@ final class Dispatcher: @unchecked Sendable {
         return news.isOver
     }
 
-    /// Forgets what belongs to partitions that are not here any more.
+    /// Turns to the log that is active now, and forgets what belongs to the one before.
     private func refresh() {
-        guard owned.refresh() else { return }
-        let gone = sources.indices.filter { number in
-            sources[number].map { $0.partition !== owned.value[number] } ?? false
-        }
-        if gone.isEmpty { return }
-        for number in gone { sources[number] = nil }
-        let layout = owned.value.layout
-        queues.removeWaiting { gone.contains(layout.partition(ofPosition: $0)) }
+        guard owned.refresh(), owned.value !== source?.log else { return }
+        source = owned.value.map(DeliverySource.init)
+        queues.removeWaiting()
     }
-
-    private func source(_ number: Int) -> DeliverySource? {
-        guard sources.indices.contains(number) else { return nil }
-        if sources[number] == nil { sources[number] = owned.value[number].map(DeliverySource.init) }
-        return sources[number]
-    }
-
-    /// The partition that a delivery belongs to; nil where it is not here any more.
-    private func source(of id: Int64) -> DeliverySource? { source(owned.value.layout.partition(ofPosition: id)) }
 
     /// Whether outcomes are still to be recorded.
-    private var hasEnds: Bool { sources.contains { !($0?.ends.isEmpty ?? true) } }
-
-    /// Whether something is to be tried again after a pause.
-    private var isWaiting: Bool { sources.contains { $0?.isWaiting ?? false } }
+    private var hasEnds: Bool { !(source?.ends.isEmpty ?? true) }
 
     /// Whether a step would not wait.
     var hasWork: Bool { state.withLock { $0.isAwake } }
 
     /// Waits until the thread is woken, or for a pause where outcomes are still to be recorded.
     private func wait() -> News {
-        if !isWaiting { return state.wait { $0.takeIfAwake() } }
+        if !(source?.isWaiting ?? false) { return state.wait { $0.takeIfAwake() } }
         return state.wait(nanoseconds: Self.pause) { $0.takeIfAwake() } ?? state.withLock { $0.take() }
     }
 
@@ -231,17 +212,16 @@ final class Dispatcher: @unchecked Sendable {
         end.firedAt = attempt.firedAt
         end.url = attempt.url
         end.command = result.timerCommand.map { ReceiverCommand($0) }
-        source(of: id)?.ends.append(end)
+        source?.ends.append(end)
     }
 
     /// Records what has ended.
-    private func settle() { for case let source? in sources where !source.ends.isEmpty { settle(source) } }
-
-    private func settle(_ source: DeliverySource) {
+    private func settle() {
+        guard let source, !source.ends.isEmpty else { return }
         var done = 0
         while done < source.ends.count {
             let step = source.ends[done..<min(source.ends.count, done + Self.step)]
-            let (taken, refused) = source.partition.engine.settle(step)
+            let (taken, refused) = source.log.engine.settle(step)
             for (timer, command) in refused {
                 report(.receiverCommandRefused(timer: timer, command: command.text))
             }
@@ -253,74 +233,52 @@ final class Dispatcher: @unchecked Sendable {
 
     /// Queues again what was put aside, where it may begin now.
     private func release() {
-        for case let source? in sources where source.isHeld || !source.putAside.isEmpty {
-            source.isHeld = source.isHeld && !source.partition.engine.mayBeginDeliveries
-            if source.isBlocked { continue }
-            for (id, host) in source.putAside { queues.append(id, host: host) }
-            source.putAside = []
-        }
+        guard let source, source.isHeld || !source.putAside.isEmpty else { return }
+        source.isHeld = source.isHeld && !source.log.engine.mayBeginDeliveries
+        if source.isBlocked { return }
+        for (id, host) in source.putAside { queues.append(id, host: host) }
+        source.putAside = []
     }
 
-    /// Takes the deliveries that are ready over into the queues of their hosts, of each partition in turn a few.
+    /// Takes the deliveries that are ready over into the queues of their hosts.
     private func queue() {
-        var asked = ready.sorted().compactMap(source).filter { !$0.isBlocked }
-        while !asked.isEmpty {
-            asked = asked.filter { source in
-                let hasMore = queue(source)
-                if !hasMore { ready.remove(source.partition.number) }
-                return hasMore
-            }
+        guard isReady, let source, !source.isBlocked else { return }
+        var isLast = false
+        while !isLast {
+            var restarts = 0
+            let taken = source.log.engine.takeReady(limit: Self.step, isLast: &isLast, restarts: &restarts)
+            if source.note(restarts: restarts) { queues.removeWaiting() }
+            for ready in taken { queues.append(ready.id, host: ready.origin ?? source.originOfEvent(ready)) }
         }
-    }
-
-    /// Takes a few deliveries of one partition over. Returns whether it has more.
-    private func queue(_ source: DeliverySource) -> Bool {
-        var isLast = true
-        var restarts = 0
-        let taken = source.partition.engine.takeReady(limit: Self.step, isLast: &isLast, restarts: &restarts)
-        if source.note(restarts: restarts) { removeWaiting(of: source) }
-        for ready in taken { queues.append(ready.id, host: ready.origin ?? source.originOfEvent(ready)) }
-        return !isLast
-    }
-
-    private func removeWaiting(of source: DeliverySource) {
-        let layout = owned.value.layout
-        if layout.count == 1 { return queues.removeWaiting() }
-        queues.removeWaiting { layout.partition(ofPosition: $0) == source.partition.number }
+        isReady = false
     }
 
     /// Begins the attempts that may begin.
     private func begin() {
-        while sources.contains(where: { $0.map { !$0.isBlocked } ?? false }) {
+        while let source, !source.isBlocked {
             var places: [Int64: HostQueues<Int64>.Place] = [:]
             while places.count < Self.step, let (id, place) = queues.take() {
                 if let twice = places.updateValue(place, forKey: id) { queues.finished(twice) }
             }
             if places.isEmpty { return }
-            let layout = owned.value.layout
-            let parts = Dictionary(grouping: places.keys.sorted()) { layout.partition(ofPosition: $0) }
-            var requests: [CourierRequest] = []
-            for number in parts.keys.sorted() {
-                guard let source = source(number), let ids = parts[number] else { continue }
-                begin(ids, source, &places, &requests)
-            }
+            let requests = begin(places.keys.sorted(), source, &places)
             for place in places.values { queues.finished(place) }
             courier?.submit(requests)
         }
     }
 
-    /// Begins the attempts of one partition; what remains in `places` did not begin.
+    /// Begins the attempts at the deliveries `ids`; what remains in `places` did not begin.
     private func begin(
-        _ ids: [Int64], _ source: DeliverySource, _ places: inout [Int64: HostQueues<Int64>.Place],
-        _ requests: inout [CourierRequest]
-    ) {
-        guard !source.isBlocked, let attempts = source.partition.engine.begin(ids) else {
+        _ ids: [Int64], _ source: DeliverySource, _ places: inout [Int64: HostQueues<Int64>.Place]
+    ) -> [CourierRequest] {
+        guard let attempts = source.log.engine.begin(ids) else {
             source.isHeld = true
             for id in ids {
                 if let place = places[id] { source.putAside.append((id, queues.host(of: place))) }
             }
-            return
+            return []
         }
+        var requests: [CourierRequest] = []
         for attempt in attempts {
             guard let place = places.removeValue(forKey: attempt.id) else { continue }
             // The log was folded anew while it was under way: its result still counts.
@@ -334,6 +292,7 @@ final class Dispatcher: @unchecked Sendable {
                 queues.finished(place)
             }
         }
+        return requests
     }
 
     /// Reads the event of an attempt and makes its request, which is under way then; nil where it can't be read.
@@ -370,7 +329,7 @@ final class Dispatcher: @unchecked Sendable {
         } catch {
             // Nothing was sent, so no attempt is lost; a row may also have been written anew just now.
             report(.deliveryUnreadable(error))
-            source.partition.engine.postpone(attempt.id, milliseconds: Self.unreadablePause)
+            source.log.engine.postpone(attempt.id, milliseconds: Self.unreadablePause)
             return nil
         }
     }

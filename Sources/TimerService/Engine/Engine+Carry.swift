@@ -14,9 +14,7 @@ extension Engine {
     /// Forgets a few of the idempotency keys whose time is over. Returns whether there may be more.
     func forgetKeys() -> Bool {
         lock.withLock {
-            boundKeys()
-            defer { noteShare() }
-            return idempotency.expire(instant().wall)
+            idempotency.expire(instant().wall)
         }
     }
 
@@ -111,15 +109,23 @@ extension Engine {
         }
     }
 
-    /// Takes no further changes, for good, and drops those that the committer has not taken: the partition is another
-    /// process's, or its storage is given up.
+    /// Takes no further changes, for good, and drops those that the committer has not taken: the log is another process's, or
+    /// its storage is not tried any more.
     func abandon() {
         lock.withLock {
             isStopping = true
             fates.abandon()
-            givenUp.note(after: shownHead, through: batch.givenOut, of: place.number)
+            givenUp.note(after: shownHead, through: batch.givenOut)
             bell.took(batch.requests)
             batch.clear()
+        }
+    }
+
+    /// Counts no more for the committer: the log is not here any more.
+    func leave() {
+        lock.withLock {
+            bell.took(batch.requests)
+            batch.requests = 0
         }
     }
 

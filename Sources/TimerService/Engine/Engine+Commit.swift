@@ -10,13 +10,12 @@ extension Engine {
     func ready(_ demand: CommitDemand, into empty: consuming ReadyBatch) -> ReadyBatch {
         lock.lock(.commit)
         defer { lock.unlock() }
-        isListed = false
+        isNoted = false
         var ready = empty
         ready.isShownEarly = mayShowBatch
         ready.syncs = demand.isDue || !mayShowBatch || demand.isLast
         ready.mark = ready.syncs ? markDue(demand) : nil
         if !batch.isEmpty { move(into: &ready) }
-        noteShare()
         return ready
     }
 
@@ -63,7 +62,7 @@ extension Engine {
                 batch.head = max(batch.head, fates.durableHead)
                 storageFails = false
                 // What was recorded before it failed waits in the batch, and the committer was told of it then.
-                isListed = false
+                isNoted = false
                 afterChanges(instant())
             }
             callFireLoop()
@@ -86,7 +85,6 @@ extension Engine {
         let base = timeBase()
         lastBase = base.now.elapsed
         ready.base = base
-        flightBegan = batch.first
         batch.move(into: &ready)
     }
 

@@ -8,7 +8,6 @@ extension Engine {
     /// Notes that the event that `effect` tells, at `position`, is to be delivered. A delivery above the bounds is dead.
     func owe(_ position: Int64, _ effect: Effect) {
         scheduler.owe(position, effect.slot)
-        boundDeliveries()
         // One delivery more, one less; two less where the bounds were lowered since.
         for _ in 0..<2 {
             guard let id = scheduler.surplusDelivery(effect.slot), let delivery = scheduler.delivery(id, clockNow)

@@ -28,14 +28,20 @@ extension Engine {
     /// What became of the records at `positions`, for an answer that rests on all of them: lost when any of them is.
     public func fate(of positions: ClosedRange<Int64>) -> Fate { fates.fate(of: positions) }
 
-    /// As `fate(of:)`, for an answer that an earlier engine of the partition may have had a part in: its place in the log says
-    /// nothing about a record that was under way when that one was given up.
+    /// As `fate(of:)`, for an answer that an earlier engine of this process may have had a part in: its place in the log says
+    /// nothing about a record that was under way when that one was dropped.
     public func fateOfEarlier(_ positions: ClosedRange<Int64>) -> Fate {
         fates.isGivenUp(positions) ? .unknown : fates.fate(of: positions)
     }
 
     /// As `fate(of:)`, for what reads the records themselves: `pending` until streams are shown them.
     public func fateOfShown(_ positions: ClosedRange<Int64>) -> Fate { fates.fateOfShown(positions) }
+
+    /// Position beyond which the engine has given and shown nothing, nor has an engine before it that this process has dropped:
+    /// the next owner of the log may begin there.
+    var promisedAtMost: Int64 {
+        lock.withLock { max(batch.head, batch.givenOut, PositionClock.position(at: instant())) }
+    }
 
     /// Whether the record at `position` was given out and is lost.
     public func isLost(_ position: Int64) -> Bool { fates.isLost(position...position) }

@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 import TimerCore
 import TimerLog
 
@@ -9,27 +8,20 @@ import TimerLog
 /// Threads that bring commands take a `turn`; the fire loop calls `advance`; the committer takes the batch, appends it
 /// to the log and releases the answers that wait for it. The lock is held for deciding and copying alone: JSON, hashing,
 /// checksums and the disk are outside.
-public final class Engine: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`, but for the atomics
+public final class Engine: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
     /// Whether changes are taken.
     enum Availability {
         case open, storageUnavailable, stopping, drained
     }
 
     let lock: MeteredLock
-    /// Its partition.
-    let place: PartitionPlace
     let configuration: EngineConfiguration
     let bell: CommitBell
     /// Until when what it holds may be shown; nil: always.
     let lease: Lease?
-    private let schedule: FireSchedule
+    private let alarm: any Alarm
     /// The loops that read sockets.
     private let sockets: SocketReaders
-    let bounds: SharedBounds
-    /// What was noted for `bounds` last.
-    var share = SharedBounds.Share()
-    /// Whether nothing is noted any more, as the partition is given up.
-    var hasLeft = false
 
     var scheduler: Scheduler
     var clock: ServiceClock
@@ -44,15 +36,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Records that wait for the committer, and the positions that are given out.
     var batch: PendingBatch
     /// Whether the committer knows that there are some.
-    var isListed = false
+    var isNoted = false
     /// What became of the positions given out.
     let fates: Fates
-    /// Where it notes, when it is given up, of which positions nothing more is learnt.
+    /// Where it notes, when it is abandoned, of which positions nothing more is learnt.
     let givenUp: GivenUpPositions
-    /// Position of the first record of the batch that the committer took last.
-    var flightBegan: Int64 = 0
-    /// Position up to which it is promised that no further record comes: see `promise`.
-    let promised = Atomic<Int64>(0)
     /// How often the log was folded anew: what was recorded before such an event may be lost.
     private(set) var restarts = 0
     /// Whether storage fails; nothing changes until it was brought back.
@@ -92,29 +80,27 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// A new time base is written, at the loop's next waking within a second, once the newest is so old while a timer counts the time the server is up, in nanoseconds.
     static let tickInterval: Int64 = 8_000_000_000
 
-    /// How long the suspending clock stands after another process's partition was taken over, in nanoseconds: its clients try
+    /// How long the suspending clock stands after the log was taken over from another process, in nanoseconds: its clients try
     /// again within that.
     private static let takeoverPatience: Int64 = 1_000_000_000
 
     /// Takes a folded log over.
     ///
     /// - Parameters:
-    ///   - shared: by all engines of the process.
+    ///   - isShared: whether other processes may write the log as well.
     ///   - moved: called now and then on the way.
     init(
-        _ fold: consuming LogFold, place: PartitionPlace = .only, configuration: EngineConfiguration,
-        shared: SharedParts, moved: () -> Void = {}, branchedAt: Int64? = nil
+        _ fold: consuming LogFold, isShared: Bool = false, configuration: EngineConfiguration, shared: SharedParts,
+        moved: () -> Void = {}, branchedAt: Int64? = nil
     ) {
-        self.place = place
-        batch = PendingBatch(place)
+        batch = PendingBatch(isShared: isShared)
         self.configuration = configuration
         bell = shared.bell
         lease = shared.lease
-        schedule = shared.schedule
+        alarm = shared.alarm
         sockets = shared.sockets
-        bounds = shared.bounds
         givenUp = shared.givenUp
-        fates = Fates(givenUp: shared.givenUp.ranges(of: place.number))
+        fates = Fates(givenUp: shared.givenUp.ranges)
         lock = MeteredLock(measuresAll: configuration.measuresEveryHold)
         clock = ServiceClock(
             shared.timeSource, after: fold.lastBase, patience: shared.lease == nil ? 0 : Self.takeoverPatience)
@@ -190,7 +176,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         self.mark = HighWaterMark()
         fates.reset(head: head)
         pacer.restart(wake: nextWake(now))
-        noteShare()
     }
 
     /// The clocks as they were read last.
@@ -242,11 +227,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     func timeBase() -> TimeBase { clock.base(at: instant()) }
 
     /// Wakes the committer when there are records, and plans the next waking.
-    ///
-    /// - Parameter rings: else the committer is woken by the caller.
-    func afterChanges(_ now: Now, rings: Bool = true) {
-        noteShare()
-        if !batch.isEmpty { callCommitter(rings: rings) }
+    func afterChanges(_ now: Now) {
+        if !batch.isEmpty { callCommitter() }
         if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
         plan(now)
     }
@@ -257,20 +239,26 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         bell.gather(1)
     }
 
-    private func callCommitter(rings: Bool) {
-        if !isListed {
-            isListed = true
-            bell.list(place.number)
+    private func callCommitter() {
+        if !isNoted {
+            isNoted = true
+            bell.note()
         }
         if isFull { bell.tellFull() }
-        if rings { bell.ringWhenGathered() }
+        bell.ringWhenGathered()
     }
+
+    /// Bytes of records that wait for the disk.
+    var waitingBytes: Int { batch.byteCount }
+
+    /// Whether more records wait for the disk than may.
+    var isFull: Bool { waitingBytes > EngineConfiguration.maximumBatchBytes }
 
     private func plan(_ now: Now) {
         guard availability == .open, let next = nextWake(now) else { return }
         // A past instant that a client has just asked for is overdue from now on: the loop did not stand still.
         let wake = max(next, now.elapsed)
-        if pacer.plan(wake) { schedule.plan(clock.boottime(ofElapsed: wake), for: place.number) }
+        if pacer.plan(wake) { alarm.arm(boottime: clock.boottime(ofElapsed: wake)) }
     }
 
     /// Gives the step's effects their positions and writes their records.
@@ -334,28 +322,18 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     }
 
     /// Fires what is due, one bounded step.
-    public func fire() -> FireStep { fire(FireRound()) }
-
-    /// As above, in a round of the fire loop over several partitions.
-    func fire(_ round: FireRound) -> FireStep {
+    public func fire() -> FireStep {
         lock.lock(.fire)
         defer { lock.unlock() }
         // Before the clock is read: that may plan anew.
         let pacerBefore = pacer
         let now = instant()
-        guard availability == .open else {
-            pacer.notePause()
-            return .done
-        }
-        if pacerBefore.stoodStill(until: now.elapsed) && hasStoodStill(pacerBefore, round)
-            || hasLoopStoodStill(since: pacerBefore.lastBeat, round)
-        {
-            scheduler.noteStall(until: now)
-        }
+        guard availability == .open else { return .done }
+        if pacerBefore.stoodStill(until: now.elapsed) { scheduler.noteStall(until: now) }
         // Also when held: overload makes fires late, not missed.
         pacer.beat(at: now.elapsed)
-        guard !isFull, !batch.isAhead(of: now), mayJudge(now) else { return .held }
-        if scheduler.countsUptime && now.elapsed - lastBase >= round.ticksAfter { tick() }
+        guard !isFull, mayJudge(now) else { return .held }
+        if scheduler.countsUptime && now.elapsed - lastBase >= Self.tickInterval { tick() }
         guard replanStep(now).isDone else {
             pacer.finish(isDone: false, at: now.elapsed)
             afterChanges(now)
@@ -366,21 +344,10 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         record()
         done = settleSubscriptions(now) && done
         pacer.finish(isDone: done, at: now.elapsed)
-        afterChanges(now, rings: round.rings)
+        afterChanges(now)
         return done ? .done : .more
     }
 
-    /// Whether an overdue waking comes of a stand-still, and not of the turns that other partitions had meanwhile.
-    private func hasStoodStill(_ pacer: FirePacer, _ round: FireRound) -> Bool {
-        pacer.wasPaused || round.stoodStillThrough.map { clock.boottime(ofElapsed: pacer.expected) <= $0 } ?? true
-    }
-
-    /// Whether the loop as a whole stood still since the engine's last sign of life: then what came due of any partition waited
-    /// for it, though nothing of this one be overdue by as much.
-    private func hasLoopStoodStill(since beat: Int64, _ round: FireRound) -> Bool {
-        round.stoodStillThrough.map { clock.boottime(ofElapsed: beat) < $0 } ?? false
-    }
-
     /// Has the fire loop look at the engine at once.
-    func callFireLoop() { schedule.call(place.number) }
+    func callFireLoop() { alarm.ring() }
 }

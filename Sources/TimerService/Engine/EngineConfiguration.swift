@@ -12,14 +12,14 @@ public struct EngineConfiguration: Sendable {
     public var maximumIdempotencyBytes = 256 << 20
     /// How long events are kept, in milliseconds.
     public var retainMilliseconds: Int64 = 86_400_000
-    /// How many bytes of log are kept for events, of all partitions together.
+    /// How many bytes of log are kept for events.
     public var retainBytes = 1 << 30
     /// How events are delivered to webhooks.
     public var deliveries = DeliveryConfiguration()
     /// The time zones of cron schedules.
     public var zones: any ZoneSource = UTCOnly()
 
-    /// Whether a partition goes on at once where its storage has lost rows that it had promised to keep.
+    /// Whether the service goes on at once where the storage has lost rows that it had promised to keep.
     public var acceptsLosses = false
 
     /// Whether each hold of the engine's lock is measured, not one in 64: what takes the longest is then named.
@@ -30,8 +30,6 @@ public struct EngineConfiguration: Sendable {
 
     /// Bytes of records that may wait for the disk; above, commands are refused as overload.
     static let maximumBatchBytes = 64 << 20
-    /// As above, of one partition whose log other processes may write: its batch goes over in one statement.
-    static let maximumSharedBatchBytes = 8 << 20
     /// Most timers a step fires or moves before it lets others have the lock.
     static let stepLimit = 64
     /// What the commands of one hold of the lock may cost, in changes of small timers. A command that is begun is carried

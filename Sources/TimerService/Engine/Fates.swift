@@ -14,13 +14,12 @@ public final class Fates: Sendable {
     /// Positions that were given out and lost, newest last.
     private let lost = Guarded<[ClosedRange<Int64>]>([])
 
-    /// Positions given out by earlier engines of the same partition, which this process gave up before it learnt what became
-    /// of them.
+    /// Positions given out by earlier engines, which this process dropped before it learnt what became of them.
     private let givenUp: [ClosedRange<Int64>]
 
     private static let lostRangesKept = 64
 
-    /// - Parameter givenUp: by earlier engines of the same partition.
+    /// - Parameter givenUp: positions given out by earlier engines that were dropped.
     init(givenUp: [ClosedRange<Int64>] = []) { self.givenUp = givenUp }
 
     /// Position of the newest record that is on disk.
@@ -82,8 +81,8 @@ public final class Fates: Sendable {
     /// As `fate(of:)`, for what reads the records themselves: `pending` until streams are shown them.
     func fateOfShown(_ positions: ClosedRange<Int64>) -> Fate { fate(of: positions, within: shownHead) }
 
-    /// Whether an earlier engine of the partition had given out any record at `positions` when it was given up. What this one's
-    /// log has of them stands; of the others nothing is known.
+    /// Whether an earlier engine had given out any record at `positions` when it was dropped. What the log has of them is
+    /// durable; of the others nothing is known.
     func isGivenUp(_ positions: ClosedRange<Int64>) -> Bool { givenUp.contains { $0.overlaps(positions) } }
 
     /// - Parameter head: read before the losses, as a loss is noted before a record behind it can be durable.

@@ -3,11 +3,11 @@ import TimerLog
 
 /// The records that wait for the committer, and the positions that an engine gives out.
 ///
-/// The records of a batch stand a stride apart; its kicks, which go into rows of their own, get their positions behind them
-/// when the batch is taken.
+/// The positions of a batch's records are consecutive; its kicks, which go into rows of their own, get their positions after
+/// them when the batch is taken.
 struct PendingBatch {
-    /// Whose positions they are.
-    private let place: PartitionPlace
+    /// How many positions stay free before the first of each batch: see `AppendRules.settlements`.
+    private let room: Int64
     /// Records, encoded, one after the other.
     var records: [UInt8] = []
     /// Records of kicks.
@@ -19,15 +19,17 @@ struct PendingBatch {
     private(set) var first: Int64 = 0
     /// The position that the next record gets.
     private(set) var next: Int64 = 0
-    /// The newest position that stands: given out and not lost, or found on disk.
+    /// The newest position that is given out and not lost, or was found on disk.
     var head: Int64 = 0
     /// The newest position given out in this process.
     private(set) var givenOut: Int64 = 0
     /// Requests that the batch is to answer.
     var requests = 0
 
-    /// An empty batch of the partition at `place`.
-    init(_ place: PartitionPlace) { self.place = place }
+    /// An empty batch.
+    ///
+    /// - Parameter isShared: whether other processes may write the log as well.
+    init(isShared: Bool = false) { room = isShared ? AppendRules.settlements : 0 }
 
     /// Whether there is nothing to write.
     var isEmpty: Bool { records.isEmpty }
@@ -36,23 +38,20 @@ struct PendingBatch {
     var byteCount: Int { records.count + kicks.count }
 
     /// The position up to which the batch will go, with its kicks and a mark.
-    var last: Int64 { next + kickCount * place.stride }
+    var last: Int64 { next + kickCount }
 
     /// Gives the next record its position. The first of a batch is at least the clock's, so that no later process gives
     /// a position again.
     mutating func takePosition(at now: Now) -> Int64 {
         if records.isEmpty {
-            // In an empty log streams were told the position before its first: none may lie between the two.
-            if head > 0 {
-                let room = place.stride > 1 ? PartitionLayout.settlements * place.stride : 0
-                skip(to: max(PositionClock.position(at: now), next + room))
-            }
+            // Of an empty log, streams were shown the position before its first: none may lie between the two.
+            if head > 0 { skip(to: max(PositionClock.position(at: now), next + room)) }
             first = next
         }
         isTickOnly = false
         head = next
         givenOut = next
-        next += place.stride
+        next += 1
         return head
     }
 
@@ -68,13 +67,12 @@ struct PendingBatch {
         swap(&batch.kicks, &kicks)
         batch.first = first
         batch.firstKick = next
-        batch.place = place
         batch.isTickOnly = isTickOnly
         batch.requests = requests
         requests = 0
-        next += kickCount * place.stride
+        next += kickCount
         if kickCount > 0 {
-            head = next - place.stride
+            head = next - 1
             givenOut = head
         }
         kickCount = 0
@@ -94,32 +92,16 @@ struct PendingBatch {
         if kicks.isEmpty { kicks = [] }
     }
 
-    /// Goes on behind a log that ends at `head`, at `position` or later.
+    /// Goes on after a log that ends at `head`, at `position` or later.
     mutating func resume(head: Int64, atOrAfter position: Int64) {
         skip(to: max(head + 1, position))
         first = next
         self.head = head
     }
 
-    /// Goes on at `position` or later. The records of a batch stand a stride apart, so it is empty.
-    mutating func skip(to position: Int64) {
-        // A position given is at most the greatest that a partition may have.
-        if position > next { next = place.position(atOrAfter: position) }
-    }
+    /// Goes on at `position` or later. The positions of a batch are consecutive, so it is empty.
+    mutating func skip(to position: Int64) { next = max(next, position) }
 
-    /// Whether the next position is over a second ahead of the clock, which only many records in little time bring about.
-    func isAhead(of now: Now) -> Bool {
-        place.stride > 1 && next - PositionClock.position(at: now) > PositionClock.perSecond
-    }
-
-    /// A position below that of every record to come, at most `goal`: an empty batch is moved on for it.
-    mutating func watermark(atMost goal: Int64) -> Int64 {
-        if isEmpty && kickCount == 0 { skip(to: goal + 1) }
-        return min(goal, next - 1)
-    }
-
-    /// How many strides lie between two positions of the partition; 0 where there is no earlier one.
-    func distance(from earlier: Int64, to later: Int64) -> Int64 {
-        earlier == 0 ? 0 : (later - earlier) >> Int64(place.stride.trailingZeroBitCount)
-    }
+    /// How far two positions lie apart; 0 where there is no earlier one.
+    func distance(from earlier: Int64, to later: Int64) -> Int64 { earlier == 0 ? 0 : later - earlier }
 }

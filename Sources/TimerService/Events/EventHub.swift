@@ -6,12 +6,10 @@ public import TimerLog
 /// Rows come in log order, only once they may be shown: when they are durable, or with `--durability interval` once no id of
 /// them can be given again. Those that are not on disk yet stay in memory.
 public final class EventHub: Sendable {
-    /// Rows are kept up to this many bytes of data, of all partitions.
+    /// Rows are kept up to this many bytes of data.
     static let capacityBytes = 16 << 20
     /// Rows are kept up to this many bytes while no new ones come: by then every live stream has read them.
     static let restingBytes = 1 << 20
-    /// What the hub of each partition may keep, however many there are.
-    private static let leastBytes = 64 << 10
 
     private struct State {
         var rows: [LogRow] = []
@@ -54,18 +52,8 @@ public final class EventHub: Sendable {
 
     private let state: Guarded<State>
 
-    /// Into how many parts the bytes that may be kept are divided.
-    private let parts: Int
-
     /// Begins with nothing held after `head`.
-    ///
-    /// - Parameter partitions: of the volume; their hubs share what may be kept.
-    init(head: Int64, among partitions: Int = 1) {
-        parts = partitions
-        state = Guarded(State(heldAfter: head, newest: head, durable: head))
-    }
-
-    private func part(of bytes: Int) -> Int { max(min(bytes, Self.leastBytes), bytes / parts) }
+    init(head: Int64) { state = Guarded(State(heldAfter: head, newest: head, durable: head)) }
 
     /// Calls `observer` after each publication and whenever waiting answers may have been resolved. Any thread.
     public func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observers.append(observer) } }
@@ -79,7 +67,7 @@ public final class EventHub: Sendable {
                 state.bytes += row.data.count
                 state.newest = row.last
             }
-            state.drop(downTo: part(of: Self.capacityBytes))
+            state.drop(downTo: Self.capacityBytes)
         }
     }
 
@@ -90,7 +78,7 @@ public final class EventHub: Sendable {
     }
 
     /// Drops all but a few rows.
-    func shrink() { state.withLock { $0.drop(downTo: part(of: Self.restingBytes)) } }
+    func shrink() { state.withLock { $0.drop(downTo: Self.restingBytes) } }
 
     /// Tells every observer.
     func notify() {
@@ -156,7 +144,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// What memory has behind a position.
+    /// What memory has after a position.
     public enum Next: Sendable, Equatable {
         /// The first row that holds a later position.
         case row(LogRow)

@@ -1,26 +1,22 @@
 import TimerLog
 
-/// Reads what a feed has in memory, slice by slice.
+/// Reads what a feed has in memory, row by row.
 public struct FeedReading {
-    /// The hub of a log that is not divided, and how far it was read.
-    private var undivided: (hub: EventHub, position: Int64)?
-    private var merged: MergedReading?
+    /// The newest rows of the log that was active when the reading began; nil for none.
+    private let hub: EventHub?
+    private var position: Int64
 
-    /// Reads the rows of `hub` behind `position`.
-    init(_ hub: EventHub, after position: Int64) { undivided = (hub, position) }
-
-    /// Reads what `merged` merges.
-    init(_ merged: MergedReading) { self.merged = merged }
+    /// Reads the rows of `hub` after `position`.
+    init(_ hub: EventHub?, after position: Int64) {
+        self.hub = hub
+        self.position = position
+    }
 
     /// What comes next.
     public mutating func next() -> EventFeed.Next {
-        guard let (hub, position) = undivided else { return merged?.next() ?? .gone }
-        switch hub.row(after: position) {
-        case .row(let row):
-            undivided = (hub, row.last)
-            return .slice(RowSlice(row))
-        case .none(let newest): return .none(newest: newest)
-        case .gone: return .gone
-        }
+        guard let hub else { return .none(newest: position) }
+        let next = hub.row(after: position)
+        if case .row(let row) = next { position = row.last }
+        return next
     }
 }

@@ -1,45 +1,43 @@
+import Platform
 import TimerLog
 
-/// What one replay thread reads with: a reader of each store that it was asked for.
+/// What one replay thread reads with: a reader of the active log.
 final class ReplayReaders {
-    private let feed: EventFeed
-    private var readers: [Int: (source: any EventSource, reader: any LogReader)] = [:]
+    private let log: Published<ActiveLog?>
+    /// The log that the job at hand reads; nil between two jobs, so that a log which was dropped leaves memory.
+    private var current: ActiveLog?
+    /// The log that the reader is of.
+    private weak var read: ActiveLog?
+    private var opened: (any LogReader)?
 
-    init(_ feed: EventFeed) { self.feed = feed }
+    /// Reads the log in `log`.
+    init(_ log: Published<ActiveLog?>) { self.log = log }
 
-    /// The reader of a partition's store.
-    func reader(of source: any EventSource) throws(StoreError) -> any LogReader {
-        if let known = readers[source.number], known.source === source { return known.reader }
-        let reader = try source.makeReader()
-        readers[source.number] = (source, reader)
+    /// Runs `job`, which reads the log that is active now.
+    func run(_ job: Replayer.Job) {
+        current = log.value
+        if current !== read || current == nil { (read, opened) = (current, nil) }
+        job(self)
+        current = nil
+    }
+
+    /// The log that is read. Throws `unavailable` where this process owns none.
+    func active() throws(StoreError) -> ActiveLog {
+        guard let current else { throw StoreError(.unavailable, "the log is another process's") }
+        return current
+    }
+
+    /// The reader of what is on disk.
+    func reader() throws(StoreError) -> any LogReader {
+        if let opened { return opened }
+        let reader = try active().store.makeReader()
+        opened = reader
         return reader
     }
 
-    /// The row that holds `position`: what may be shown and is not on disk yet is in memory. Nil where it is gone, or its
-    /// partition is elsewhere.
+    /// The row that holds `position`: what may be shown and is not on disk yet is in memory. Nil where it is gone.
     func row(holding position: Int64) throws(StoreError) -> LogRow? {
-        guard let source = feed.owner(ofPosition: position) else { return nil }
-        if let row = source.hub.row(holding: position) { return row }
-        return try reader(of: source).row(holding: position)
-    }
-
-    /// As `row(holding:)`, of what is on disk.
-    func storedRow(holding position: Int64) throws(StoreError) -> LogRow? {
-        guard let source = feed.owner(ofPosition: position) else { return nil }
-        return try reader(of: source).row(holding: position)
-    }
-
-    /// Follows a timer's events back, as `LogReader.follow` does, through what is on disk: they all stand in one partition.
-    func follow(
-        from position: Int64, _ body: (LogRow) throws(StoreError) -> Int64?
-    ) throws(StoreError) -> Int64? {
-        guard let source = feed.owner(ofPosition: position) else { return position }
-        return try reader(of: source).follow(from: position, body)
-    }
-
-    /// Lets go of the readers of partitions that have left.
-    func prune() {
-        guard readers.count > 1 || feed.only == nil, !readers.isEmpty else { return }
-        readers = readers.filter { number, known in feed.source(number) === known.source }
+        if let row = try active().hub.row(holding: position) { return row }
+        return try reader().row(holding: position)
     }
 }

@@ -42,7 +42,7 @@ extension Replayer {
         mutating func walk(_ readers: ReplayReaders, events: Int) throws(StoreError) {
             guard goesOn else { return }
             let end = passed + events
-            let missing = try readers.follow(from: next) { row throws(StoreError) in
+            let missing = try readers.reader().follow(from: next) { row throws(StoreError) in
                 let links = try EventLinks(row)
                 repeat { pass(to: links.previous(of: next)) } while goesOn && passed < end && links.holds(next)
                 return goesOn && passed < end ? next : nil

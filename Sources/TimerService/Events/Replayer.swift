@@ -24,25 +24,18 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     }
 
     private let state = Guarded(State())
-    private let feed: EventFeed
-    private let volume: (any LogVolume)?
+    private let log: Published<ActiveLog?>
 
     /// Threads that replay.
     static let threadCount = 2
 
-    /// Reads the rows of the partitions of `feed`, those of several in one go where `volume` can.
-    init(_ feed: EventFeed, in volume: (any LogVolume)? = nil) {
-        self.feed = feed
-        self.volume = volume
-    }
+    /// Reads the rows of the log in `log`.
+    init(_ log: Published<ActiveLog?>) { self.log = log }
 
     /// Works until `stop`, which leaves undone what was not begun. The body of its threads.
     func run() {
-        let readers = ReplayReaders(feed)
-        while let job = next() {
-            readers.prune()
-            job(readers)
-        }
+        let readers = ReplayReaders(log)
+        while let job = next() { readers.run(job) }
     }
 
     /// The next job, once there is one; nil after `stop`.
@@ -63,43 +56,21 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     /// Bytes of rows after which a read of several ends: what one stream may hold of the log.
     static let bytesARead = 1 << 20
 
-    /// Finds the rows that hold positions after `position`, about a mebibyte of them, as far as the feed shows rows; `reply`
-    /// gets none at the log's end.
-    ///
-    /// - Parameter partition: number of the partition whose rows are read; nil for all.
+    /// Finds the rows that hold positions after `position`, about a mebibyte of them; `reply` gets none at the log's end.
     public func rows(
-        after position: Int64, of partition: Int? = nil,
-        reply: @escaping @Sendable (Result<StoredSlices, StoreError>) -> Void
+        after position: Int64, reply: @escaping @Sendable (Result<StoredRows, StoreError>) -> Void
     ) {
-        // Before the read: rows that come meanwhile are in memory.
-        let floor = feed.only?.hub.floor ?? 0
-        enqueue { [feed, volume] readers in
-            reply(
-                Result { () throws(StoreError) in
-                    if let only = feed.only {
-                        return try Self.rows(after: position, only, floor: floor, readers)
-                    }
-                    let all = feed.sources
-                    guard !all.isEmpty else { throw StoreError(.unavailable, "some partition is another process's") }
-                    let read = partition.map { number in all.filter { $0.number == number } } ?? all
-                    guard !read.isEmpty else {
-                        return StoredSlices(slices: [], through: position, isWhole: false)
-                    }
-                    var replay = try MergedReplay(
-                        read, feed.layout, after: position, end: feed.head(of: all), readers, volume)
-                    return try replay.read()
-                })
+        enqueue { readers in
+            reply(Result { () throws(StoreError) in try Self.rows(after: position, readers) })
         }
     }
 
-    /// The rows of a log that is not divided.
-    private static func rows(
-        after position: Int64, _ source: any EventSource, floor: Int64, _ readers: ReplayReaders
-    ) throws(StoreError) -> StoredSlices {
-        var found = StoredSlices(slices: [], through: floor)
+    private static func rows(after position: Int64, _ readers: ReplayReaders) throws(StoreError) -> StoredRows {
+        // Before the read: rows that come meanwhile are in memory.
+        var found = StoredRows(rows: [], through: try readers.active().hub.floor)
         var bytes = 0
-        try readers.reader(of: source).read(from: position + 1) { row in
-            found.slices.append(RowSlice(row))
+        try readers.reader().read(from: position + 1) { row in
+            found.rows.append(row)
             found.through = row.last
             bytes += row.data.count
             return bytes < bytesARead
@@ -107,13 +78,13 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         return found
     }
 
-    /// Finds the rows that hold a timer's events behind `position` up to the one at `newest`, about a mebibyte of them,
+    /// Finds the rows that hold a timer's events after `position` up to the one at `newest`, about a mebibyte of them,
     /// following the events' links back: no more than `History.stride` of them should lie between.
     ///
     /// `reply` gets the rows, oldest first.
     public func rows(
         ofEventsTo newest: Int64, after position: Int64,
-        reply: @escaping @Sendable (Result<StoredSlices, StoreError>) -> Void
+        reply: @escaping @Sendable (Result<StoredRows, StoreError>) -> Void
     ) {
         enqueue { readers in
             reply(Result { () throws(StoreError) in try Self.rows(ofEventsTo: newest, after: position, readers) })
@@ -122,15 +93,15 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
 
     private static func rows(
         ofEventsTo newest: Int64, after position: Int64, _ readers: ReplayReaders
-    ) throws(StoreError) -> StoredSlices {
+    ) throws(StoreError) -> StoredRows {
         var next = newest
         // The newest first. Those that are more than one read may hold have their data dropped, the newest first: they are
         // read again when their turn comes.
         var rows: [LogRow] = []
         var dropped = 0
         var bytes = 0
-        guard next > position else { return StoredSlices(slices: [], through: position) }
-        let missing = try readers.follow(from: next) { row throws(StoreError) in
+        guard next > position else { return StoredRows(rows: [], through: position) }
+        let missing = try readers.reader().follow(from: next) { row throws(StoreError) in
             let links = try EventLinks(row)
             repeat { next = links.previous(of: next) } while next > position && links.holds(next)
             rows.append(row)
@@ -142,9 +113,9 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
             }
             return next > position ? next : nil
         }
-        return StoredSlices(
-            slices: rows[dropped...].reversed().map { RowSlice($0) },
-            through: rows.isEmpty ? position : rows[dropped].last, isWhole: missing == nil)
+        return StoredRows(
+            rows: rows[dropped...].reversed(), through: rows.isEmpty ? position : rows[dropped].last,
+            isWhole: missing == nil)
     }
 
     /// Reads the answers, or parts of one, at `positions`; nil where one is gone.
@@ -172,8 +143,8 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     public func isHeld(_ position: Int64, reply: @escaping @Sendable (Result<Bool, StoreError>) -> Void) {
         enqueue { readers in
             do throws(StoreError) {
-                if try readers.storedRow(holding: position) != nil { return reply(.success(true)) }
-                reply(.success(try readers.storedRow(holding: position + 1) != nil))
+                if try readers.reader().row(holding: position) != nil { return reply(.success(true)) }
+                reply(.success(try readers.reader().row(holding: position + 1) != nil))
             } catch {
                 reply(.failure(error))
             }

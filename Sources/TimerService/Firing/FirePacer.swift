@@ -3,11 +3,9 @@ struct FirePacer {
     /// What the alarm is armed for; `Int64.max` for nothing.
     private(set) var armedFor = Int64.max
     /// The fire loop's last sign of life.
-    private(set) var lastBeat: Int64 = 0
+    private var lastBeat: Int64 = 0
     /// Whether the fire loop is between two steps of one waking.
     private var isAdvancing = false
-    /// Whether no timer could fire since the last sign of life: the log was folded, or storage fails.
-    private(set) var wasPaused = true
 
     /// A stand-still over this, in nanoseconds, makes misfires of what came due in it.
     static let stallThreshold: Int64 = 1_000_000_000
@@ -24,19 +22,13 @@ struct FirePacer {
     mutating func replan(at now: Int64) { if armedFor > now { armedFor = .max } }
 
     /// When the loop is to be seen again; `Int64.max` for nothing.
-    var expected: Int64 { max(armedFor, lastBeat) }
+    private var expected: Int64 { max(armedFor, lastBeat) }
 
     /// Whether the loop, which wakes at `now`, stood still before.
     func stoodStill(until now: Int64) -> Bool { expected != .max && now - expected > Self.stallThreshold }
 
     /// Notes that the loop moves.
-    mutating func beat(at now: Int64) {
-        lastBeat = now
-        wasPaused = false
-    }
-
-    /// Notes that the loop comes, and that nothing may fire.
-    mutating func notePause() { wasPaused = true }
+    mutating func beat(at now: Int64) { lastBeat = now }
 
     /// Notes a step of the loop.
     ///
@@ -54,6 +46,5 @@ struct FirePacer {
     mutating func restart(wake: Int64?) {
         armedFor = wake ?? .max
         lastBeat = 0
-        wasPaused = true
     }
 }

@@ -2,7 +2,7 @@ import Platform
 import Synchronization
 
 /// Has the loops read their sockets after a gap, before a watchdog is judged: kicks that came while the process stood
-/// still are in there. One for all engines of a process. Instants are nanoseconds since boot.
+/// still are in there. Instants are nanoseconds since boot.
 ///
 /// A gap is a time in which no thread read the clocks. The process may have stood still or had nothing to do; these look
 /// alike, so either makes the loops read once, when something is due.
@@ -47,7 +47,7 @@ final class SocketReaders: Sendable {
     /// Whether watchdogs may be judged now, without asking the loops.
     var areRead: Bool { read.load(ordering: .acquiring) }
 
-    /// Whether watchdogs may be judged at `now`; asks the loops, once for all engines, where there was a gap.
+    /// Whether watchdogs may be judged at `now`; asks the loops, once, where there was a gap.
     func read(at now: Int64) -> Bool {
         state.withLock { state in
             if state.hadGap {

@@ -1,36 +1,34 @@
 import Platform
 
-/// Lets partitions in and out, and no further changes in once the service stops. Without a thread: its place among the
+/// Lets the log in and out, and no further changes in once the service stops. Without a thread: its place among the
 /// workers says when.
 final class ChangeGate: Worker {
     let name = "gate"
     let threadCount = 0
-    private let partitions: Published<PartitionMap>
+    private let log: Published<ActiveLog?>
     private let isShut = Guarded(false)
 
-    /// - Parameter partitions: where those that are let in are published.
-    init(_ partitions: Published<PartitionMap>) { self.partitions = partitions }
+    /// - Parameter log: where the log that is let in is published.
+    init(_ log: Published<ActiveLog?>) { self.log = log }
 
     func run() {}
 
-    /// Publishes `partition`. Returns whether it was let in: none is once the service stops.
-    func admit(_ partition: Partition) -> Bool {
+    /// Publishes `active`. Returns whether it was let in: none is once the service stops.
+    func admit(_ active: ActiveLog) -> Bool {
         isShut.withLock { isShut in
-            if !isShut { partitions.publish(partitions.value.adding(partition)) }
+            if !isShut { log.publish(active) }
             return !isShut
         }
     }
 
-    /// Takes the partition numbered `number` out of what is published.
-    func dismiss(_ number: Int) {
-        isShut.withLock { _ in partitions.publish(partitions.value.removing(number)) }
-    }
+    /// Publishes that there is no log.
+    func dismiss() { isShut.withLock { _ in log.publish(nil) } }
 
     /// Refuses further changes; what was taken is still committed.
     func stop() {
         isShut.withLock { isShut in
             isShut = true
-            for partition in partitions.value.all { partition.engine.close() }
+            log.value?.engine.close()
         }
     }
 }

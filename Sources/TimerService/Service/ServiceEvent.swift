@@ -6,20 +6,20 @@ public enum ServiceEvent: Sendable {
     case recovered(timers: Int, records: Int, seconds: Double)
     /// The time zones' data have changed since the log was written: so many cron timers were planned anew.
     case timeZonesChanged(timers: Int)
-    /// An append of some partitions failed; changes of their timers are refused until storage works again.
-    case appendFailed(AppendOutcome, partitions: [Int])
+    /// An append failed; changes are refused until storage works again.
+    case appendFailed(AppendOutcome)
     /// Storage failed again while it was being brought back.
     case storageStillFailing(StoreError)
     /// What is held of a log was dropped and read from storage again, as what became of an append was not known or not as
     /// expected.
     case readAnew(seconds: Double)
-    /// Changes of a partition's timers are taken again.
-    case storageRecovered(partition: Int)
-    /// The storage has lost rows of a partition that it had promised to keep, those after one position through another. Until
-    /// `acceptLoss` nothing of the partition changes.
-    case rowsLost(partition: Int, after: Int64, through: Int64)
-    /// Another process writes the log of a partition now; this one has given it up.
-    case fenced(partition: Int)
+    /// Changes are taken again.
+    case storageRecovered
+    /// The storage has lost rows that it had promised to keep, those after one position through another. Until `acceptLoss`
+    /// nothing changes.
+    case rowsLost(after: Int64, through: Int64)
+    /// Another process writes the log now; this one has dropped it.
+    case fenced
     /// A loop stood still for that many seconds.
     case loopStalled(name: String, seconds: Double)
     /// A receiver wanted of a timer what is not legal in its state, or not understood.

@@ -1,9 +1,9 @@
 /// Whether a process may answer for timers.
 public enum Standing: Sendable, Equatable {
-    /// The process may: it owns all partitions.
+    /// The process may: it owns the log.
     case serving
-    /// The process owns all partitions, but can't prove now that nobody has taken them.
+    /// The process owns the log, but can't prove now that nobody has taken it.
     case leaseOver
-    /// The process does not own all partitions; `owner` is where the process that does is reached, where that is known.
+    /// The process does not own the log; `owner` is where the process that does is reached, where that is known.
     case standby(owner: String?)
 }

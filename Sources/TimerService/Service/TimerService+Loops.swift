@@ -1,6 +1,6 @@
 public import TimerCore
 
-/// What the partitions of a process have in common, for its I/O loops.
+/// What the I/O loops of a process need of its service, whoever owns the log.
 extension TimerService {
     /// The time zones of cron schedules; any thread.
     public var zones: any ZoneSource { configuration.zones }

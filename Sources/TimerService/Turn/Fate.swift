@@ -6,6 +6,6 @@ public enum Fate: Sendable, Equatable {
     case pending
     /// They are gone: nothing of the change stands.
     case lost
-    /// It will never be known here: the partition is not this process's any more.
+    /// It will never be known here: the log is not this process's any more.
     case unknown
 }

@@ -5,7 +5,6 @@ public import TimerLog
 extension Turn {
     /// Judges a request; one that is fresh or was cut is under way until its answer is whole, or `release`.
     public func begin(_ key: Hash128, fingerprint: Hash128) throws(ServiceError) -> IdempotencyVerdict {
-        engine.boundKeys()
         let verdict = engine.idempotency.begin(key, fingerprint: fingerprint, at: now.wall)
         switch verdict {
         case .answered, .mismatch, .inProgress: return verdict

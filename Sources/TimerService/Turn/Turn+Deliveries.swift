@@ -44,7 +44,6 @@ extension Turn {
         try checkAvailable()
         guard var delivery = delivery(id) else { throw .refused(.notFound) }
         guard let next = DeliveryMachine.next(.redriven, in: delivery.state) else { return .notDead(delivery.state) }
-        engine.boundDeliveries()
         guard engine.scheduler.pendingDeliveries < engine.scheduler.deliveryBacklog else { return .full }
         let key = TimerKey(definition: definition.span, siphash: engine.scheduler.siphash)
         let slot = engine.scheduler.owner(ofDead: id, key)

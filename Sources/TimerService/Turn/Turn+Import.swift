@@ -13,7 +13,7 @@ extension Turn {
         case replace
     }
 
-    /// How far the import of `export` has come in this partition; nil where nothing is known of it.
+    /// How far the import of `export` has come; nil where nothing is known of it.
     public func importProgress(of export: Hash128) -> ImportProgress? { engine.imports.progress(of: export) }
 
     /// Records how far an import has come, in the batch of its changes.
@@ -77,9 +77,6 @@ extension Turn {
             case .skip: return false
             case .replace: try delete(slot, if: .none)
             }
-        }
-        if engine.bounds.isShared {
-            do throws(TimerRefusal) { try engine.takeTimer() } catch { throw .refused(error) }
         }
         let slot = try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.place(key, definition: &definition, arrival, now, &effects)

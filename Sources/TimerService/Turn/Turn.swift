@@ -17,9 +17,6 @@ public import TimerCore
     /// Position of the newest record given out: an answer that speaks of everything waits until it is durable.
     public var head: Int64 { engine.batch.head }
 
-    /// A position that is below that of every later record, at most `goal`.
-    public func watermark(atMost goal: Int64) -> Int64 { engine.batch.watermark(atMost: goal) }
-
     /// How many timers there are.
     public var count: Int { engine.scheduler.count }
 
@@ -47,7 +44,7 @@ public import TimerCore
         case .stopping: throw .shuttingDown
         case .drained: throw .drained
         }
-        if engine.isFull || engine.batch.isAhead(of: now) { throw .overloaded }
+        if engine.isFull { throw .overloaded }
     }
 
     func change<Result>(
@@ -91,17 +88,9 @@ public import TimerCore
     public func create(
         _ key: borrowing TimerKey, definition: inout [UInt8]
     ) throws(ServiceError) -> SlotIndex {
-        try countTimer(key)
-        return try change { (scheduler, effects) throws(TimerRefusal) in
+        try change { (scheduler, effects) throws(TimerRefusal) in
             try scheduler.create(key, definition: &definition, now, &effects)
         }
-    }
-
-    /// Counts a timer that is about to be made among those of all partitions.
-    private func countTimer(_ key: borrowing TimerKey) throws(ServiceError) {
-        guard engine.bounds.isShared, engine.scheduler.find(key) == nil else { return }
-        try checkAvailable()
-        do throws(TimerRefusal) { try engine.takeTimer() } catch { throw .refused(error) }
     }
 
     /// Makes a timer, or replaces it and starts it afresh.

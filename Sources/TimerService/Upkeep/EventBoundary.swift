@@ -1,10 +1,10 @@
 import TimerCore
 import TimerLog
 
-/// Where in the log of a partition the events that are kept begin. Confined to the compactor's thread.
+/// Where in the log the events that are kept begin. Confined to the compactor's thread.
 ///
 /// It knows the oldest rows inside, some of which it reads at once: a log is read again only when these are outside, or
-/// when it has grown and none of them was left. So a partition that is idle is not read at all.
+/// when it has grown and none of them was left. So a log that is idle is not read at all.
 final class EventBoundary {
     /// What counts of a row.
     private struct Row {
@@ -15,7 +15,7 @@ final class EventBoundary {
         var bytes: Int
     }
 
-    private let partition: Partition
+    private let log: ActiveLog
     /// Rows up to here are outside.
     private(set) var through: Int64 = 0
     /// Bytes of events in rows that are outside and not yet compacted.
@@ -27,32 +27,15 @@ final class EventBoundary {
     /// When the row read last was closed.
     private var closed = Int64.min
 
-    init(_ partition: Partition) { self.partition = partition }
+    init(_ log: ActiveLog) { self.log = log }
 
     /// Bytes of the events inside.
-    var insideBytes: Int { partition.trim.bytes.events - outsideBytes }
-
-    /// Wall milliseconds at which the oldest and the newest of the rows that were read ahead were closed; nil if there are
-    /// none.
-    var closedAhead: ClosedRange<Int64>? {
-        guard let first = ahead.first, let last = ahead.last else { return nil }
-        return first.closed...last.closed
-    }
-
-    /// Bytes of the events in rows read ahead that were closed before `instant`.
-    func bytes(before instant: Int64) -> Int {
-        var bytes = 0
-        for row in ahead {
-            guard row.closed < instant else { break }
-            bytes += row.bytes
-        }
-        return bytes
-    }
+    var insideBytes: Int { log.trim.bytes.events - outsideBytes }
 
     /// Reads up to `count` rows ahead if none is left and the log has grown since there was none. The newest row of the log is
     /// never outside.
     func look(_ reader: any LogReader, rows count: Int) throws(StoreError) {
-        let head = partition.engine.durableHead
+        let head = log.engine.durableHead
         guard ahead.isEmpty, head != exhaustedAt else { return }
         var found: ArraySlice<Row> = []
         var newest = closed
@@ -68,16 +51,20 @@ final class EventBoundary {
         exhaustedAt = found.isEmpty ? head : nil
     }
 
-    /// Moves to the first row that was closed at `instant` or later. Returns whether further ones, not yet read, may be outside
-    /// too.
-    func move(to instant: Int64) -> Bool {
-        guard let oldest = ahead.first, oldest.closed < instant else { return false }
-        while let row = ahead.first, row.closed < instant {
+    /// Moves to the first row that was closed at `instant` or later and from which on the events have at most `bytes`. Returns
+    /// whether further ones, not yet read, may be outside too.
+    func move(to instant: Int64, keeping bytes: Int) -> Bool {
+        var inside = insideBytes
+        var hasMoved = false
+        while let row = ahead.first, row.closed < instant || inside > bytes {
             ahead.removeFirst()
             through = row.last
             outsideBytes += row.bytes
+            inside -= row.bytes
+            hasMoved = true
         }
-        partition.trim.expire(through: through)
+        guard hasMoved else { return false }
+        log.trim.expire(through: through)
         return ahead.isEmpty
     }
 

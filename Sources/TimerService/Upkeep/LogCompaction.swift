@@ -2,20 +2,20 @@ import Platform
 import TimerCore
 import TimerLog
 
-/// Keeps the log of a partition short: rows outside of the time and the bytes that events are kept for go, once what live
+/// Keeps the log short: rows outside of the time and the bytes that events are kept for go, once what live
 /// timers need of them is written anew. Confined to the compactor's thread.
 ///
 /// Work is only done when the rows outside hold twice what is live: a log of sleeping timers is left alone, and the
 /// disk holds at most 2.5 times the live data beside the kept events.
 final class LogCompaction {
-    let partition: Partition
+    private let log: ActiveLog
     private let engine: Engine
     private let pacing: CompactionPacing
     private let report: @Sendable (ServiceEvent) -> Void
     /// Kept from round to round: opening the database takes longer than a look at the oldest row.
     private var reader: (any LogReader)?
     /// Where the events that are kept begin.
-    let boundary: EventBoundary
+    private let boundary: EventBoundary
     /// Rows up to here are compacted.
     private var compactedThrough: Int64 = 0
     /// What deliveries' events held that had to be written anew in the last way through the log, and in this one.
@@ -41,67 +41,41 @@ final class LogCompaction {
     private static let recordOverhead = 48
 
     init(
-        _ partition: Partition, _ pacing: CompactionPacing, tuning: Tuning = Tuning(),
+        _ log: ActiveLog, _ pacing: CompactionPacing, tuning: Tuning = Tuning(),
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) {
-        self.partition = partition
+        self.log = log
         self.pacing = pacing
         self.tuning = tuning
         self.report = report
-        engine = partition.engine
-        boundary = EventBoundary(partition)
+        engine = log.engine
+        boundary = EventBoundary(log)
     }
 
-    /// One round of several logs, which share the bytes that events are kept for. Returns whether more is to do at once.
-    static func round(_ logs: [LogCompaction]) -> Bool {
-        guard let bytes = logs.first?.engine.configuration.retainBytes else { return false }
-        let readable = logs.filter { log in
-            log.reading { reader throws(StoreError) in try log.look(reader) } != nil
-        }
-        let held = logs.reduce(0) { $0 + $1.boundary.insideBytes }
-        let oldestKept = EventRetention.oldestKept(readable.map(\.boundary), excess: held - bytes)
-        var isBusy = false
-        for log in readable where !log.pacing.isStopping {
-            let isLogBusy = log.reading { reader throws(StoreError) in try log.round(reader, since: oldestKept) }
-            isBusy = isLogBusy ?? false || isBusy
-        }
-        return isBusy
-    }
-
-    /// Reads the log, with a reader of its own. Nil where the partition is given up, or where that fails, which is reported.
-    private func reading<Result>(_ body: (any LogReader) throws(StoreError) -> Result) -> Result? {
-        if partition.hasEnded { return nil }
-        let result: Result?? = partition.whileOpen {
+    /// One round, with a reader of its own. Returns whether more is to do at once; false where the log has ended, or where the
+    /// round fails, which is reported.
+    func round() -> Bool {
+        if log.hasEnded { return false }
+        let isBusy = log.whileOpen {
             do throws(StoreError) {
-                if reader == nil { reader = try partition.store.makeReader() }
-                guard let reader else { return nil }
-                return try body(reader)
+                if reader == nil { reader = try log.store.makeReader() }
+                return try reader.map { reader throws(StoreError) in try round(reader) } ?? false
             } catch {
                 reader = nil
                 report(.compactionFailed(error))
-                return nil
+                return false
             }
         }
-        return result ?? nil
+        return isBusy ?? false
     }
 
-    /// One round of a log that shares its bytes with no other. Returns whether more is to do at once.
+    /// Moves the boundary to where events are young enough and few enough, and compacts a bounded number of rows. Returns
+    /// whether more is to do at once.
     func round(_ reader: any LogReader) throws(StoreError) -> Bool {
-        try look(reader)
-        let excess = boundary.insideBytes - engine.configuration.retainBytes
-        return try round(reader, since: EventRetention.oldestKept([boundary], excess: excess))
-    }
-
-    private func look(_ reader: any LogReader) throws(StoreError) {
+        while engine.forgetKeys(), !pacing.isStopping, !log.hasEnded {}
         try boundary.look(reader, rows: tuning.rowsPerRound)
-    }
-
-    /// Moves the boundary to where events are young enough and not before `instant`, and compacts a bounded number of rows.
-    /// Returns whether more is to do at once.
-    private func round(_ reader: any LogReader, since instant: Int64) throws(StoreError) -> Bool {
-        while engine.forgetKeys(), !pacing.isStopping, !partition.hasEnded {}
-        let upkeep = engine.upkeep
-        let moved = boundary.move(to: max(instant, upkeep.wall - engine.configuration.retainMilliseconds))
+        let (upkeep, kept) = (engine.upkeep, engine.configuration)
+        let moved = boundary.move(to: upkeep.wall - kept.retainMilliseconds, keeping: kept.retainBytes)
         let live =
             upkeep.liveBytes + upkeep.liveRecords * Self.recordOverhead
             + max(upkeep.deliveryBytes, carried.bytes(upkeep.carriedDeliveryBytes))
@@ -134,7 +108,7 @@ final class LogCompaction {
         pass.through = max(pass.through, last)
         let going = RowBytes(rows)
         boundary.compacted(bytes: going.events)
-        partition.delete(through: last, going)
+        log.delete(through: last, going)
         return true
     }
 
@@ -207,7 +181,7 @@ final class LogCompaction {
     /// Returns whether more is to do at once.
     private func condenseKicks(_ reader: any LogReader) throws(StoreError) -> Bool {
         if pass.end == nil {
-            guard partition.trim.bytes.kicks > 2 * pass.bytesLeft + tuning.slackBytes else { return false }
+            guard log.trim.bytes.kicks > 2 * pass.bytesLeft + tuning.slackBytes else { return false }
             pass.end = engine.durableHead
         }
         guard let end = pass.end else { return false }
@@ -243,20 +217,20 @@ final class LogCompaction {
         guard waitUntilDurable(restarts) else { return false }
         replace(runs, restingOn: engine.durableHead)
         // Who reads rows next finds them replaced.
-        guard wait(restarts, until: { !partition.trim.isReplacing }) else { return false }
+        guard wait(restarts, until: { !log.trim.isReplacing }) else { return false }
         pass.through = last
         // The row that takes the place of the last run is read once more, so that rows of kicks which follow it join it.
         if let run = runs.last, runEnd == last, run.count > 1 || isOver { pass.through = run[0].previous }
         if isOver {
             pass.end = nil
-            pass.bytesLeft = partition.trim.bytes.kicks
+            pass.bytesLeft = log.trim.bytes.kicks
         }
         return !isOver
     }
 
     private func replace(_ runs: [[LogRow]], restingOn position: Int64) {
         let changed = runs.filter { $0.contains { BatchHeader.kind(of: $0) == .kicks } }
-        partition.replace(
+        log.replace(
             changed.compactMap { run in
                 BatchRows.condense(run, restingOn: position).map { RowReplacement(row: $0, replaced: RowBytes(run)) }
             })
@@ -278,26 +252,16 @@ final class LogCompaction {
         return wait(restarts) { engine.durableHead >= head }
     }
 
-    /// Waits until `isSo`. False when the service stops or the partition is given up, or when the log was folded anew since it
+    /// Waits until `isSo`. False when the service stops or the log has ended, or when the log was folded anew since it
     /// counted `restarts`: what was carried before may be gone, whatever is durable now.
     private func wait(_ restarts: Int, until isSo: () -> Bool) -> Bool {
-        while !pacing.isStopping && !partition.hasEnded {
+        while !pacing.isStopping && !log.hasEnded {
             let isDone = isSo()
             if engine.upkeep.restarts != restarts { return false }
             if isDone { return true }
-            partition.hurry()
+            log.hurry()
             if let onWait { onWait() } else { pacing.waitForDurability() }
         }
         return false
     }
-}
-
-extension LogCompaction.Tuning {
-    /// The server's; the partitions of a volume share the slack.
-    init(partitions: Int) {
-        self.init()
-        slackBytes = max(Self.leastSlack, slackBytes / partitions)
-    }
-
-    private static let leastSlack = 64 << 10
 }

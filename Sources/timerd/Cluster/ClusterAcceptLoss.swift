@@ -10,8 +10,8 @@ struct ClusterAcceptLoss: ParsableCommand {
         abstract: "Let servers go on whose database has lost what they had answered.",
         discussion: """
             A fail-over of PostgreSQL to a standby that was behind loses the newest changes. The server that had shown \
-            them notices, names partitions and positions in its log, answers reads, and changes, fires and delivers \
-            nothing of those partitions: bring the old primary back if you can. This gives what is lost up; ids and \
+            them notices, names the positions in its log, answers reads, and changes, fires and delivers nothing: \
+            bring the old primary back if you can. This gives what is lost up; ids and \
             versions that were given are not given again.
 
               timerd cluster accept-loss --store postgres://timerd@db.example/timers

@@ -4,8 +4,8 @@ import TimerCluster
 import TimerLog
 import TimerService
 
-/// A server's part in a cluster: its session and lease, and the partitions that it takes and drops.
-final class ClusterMember: ClusterPlace, PartitionHost {
+/// A server's part in a cluster: its session and lease, and the log that it takes and drops.
+final class ClusterMember: ClusterPlace, LogHost {
     private struct State {
         var service: TimerService?
         var loop: MembershipLoop?
@@ -14,28 +14,26 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     }
 
     let lease = Lease()
-    private let volume: PostgresLogVolume
+    private let store: PostgresLogStore
     private let tell: @Sendable (ClusterEvent) -> Void
-    /// Called now and then while a log is read.
+    /// Called now and then while the log is read.
     private let moved: @Sendable () -> Void
     private let state = Guarded(State())
     private let routeWatch = RouteWatch()
 
-    /// How many logs are read at once.
-    private static let adopters = 2
     /// How long a stop waits for the database to note that this server has left.
     static let leaveSeconds = 2.0
     /// Between two looks who serves, in nanoseconds.
     private static let settlingPause: Int64 = 10_000_000
 
     /// - Parameters:
-    ///   - moved: called now and then while a log is read.
+    ///   - moved: called now and then while the log is read.
     ///   - tell: hears what an operator should; any thread.
     init(
-        _ volume: PostgresLogVolume, moved: @escaping @Sendable () -> Void,
+        _ store: PostgresLogStore, moved: @escaping @Sendable () -> Void,
         tell: @escaping @Sendable (ClusterEvent) -> Void
     ) {
-        self.volume = volume
+        self.store = store
         self.moved = moved
         self.tell = tell
     }
@@ -45,39 +43,38 @@ final class ClusterMember: ClusterPlace, PartitionHost {
 
     private var standing: ClusterStanding? { state.withLock { $0.loop }?.standing }
 
-    var owner: String? { standing?.ownerURL() }
+    var owner: String? { standing?.ownerURL }
     var map: ClusterMap? {
         guard let loop = state.withLock({ $0.loop }) else { return nil }
         let standing = loop.standing
-        return ClusterMap(session: standing.session, url: loop.url, nodes: standing.nodes, owners: standing.owners)
+        return ClusterMap(session: standing.session, url: loop.url, nodes: standing.nodes, owner: standing.owner)
     }
     var routes: Published<ClusterRoutes> { routeWatch.routes }
     func observeRoutes(_ body: @escaping @Sendable () -> Void) { routeWatch.observe(body) }
     var takeovers: Int { standing?.takeovers ?? 0 }
     var fenced: Int { standing?.fenced ?? 0 }
 
-    /// Joins the cluster, whose partitions `service` serves from then on as they come.
+    /// Joins the cluster, whose log `service` serves whenever it is this server's.
     ///
     /// - Parameters:
     ///   - url: where this server is reached.
     ///   - peer: where it takes forwarded requests; empty where it takes and forwards none.
     func join(_ service: TimerService, at url: String, peer: String, _ address: PostgresAddress) {
         let profile = NodeProfile(url: url, peer: peer, reads: Int(BatchHeader.format))
-        let membership = Membership(
-            profile, partitions: volume.layout.count, at: ClusterInstant.current(), newSession: Self.newSession)
+        let membership = Membership(profile, at: ClusterInstant.current(), newSession: Self.newSession)
         let loop = MembershipLoop(membership, lease: lease, host: self) { PostgresDirectory(address) }
-        service.onFenced { [weak loop] number in loop?.fenced(number) }
+        service.onFenced { [weak loop] in loop?.fenced() }
         state.withLock { state in
             state.service = service
             state.loop = loop
         }
-        loop.start(adopters: Self.adopters)
+        loop.start()
         if !peer.isEmpty { routeWatch.start(loop) }
     }
 
     /// Waits until it is known who serves, or until `isStopping`.
     func waitUntilSettled(orUntil isStopping: () -> Bool) {
-        while let service = state.withLock({ $0.service }), !service.ownsAll, owner == nil, !isStopping() {
+        while let service = state.withLock({ $0.service }), !service.ownsLog, owner == nil, !isStopping() {
             moved()
             _ = state.wait(nanoseconds: Self.settlingPause) { _ in nil as Void? }
         }
@@ -114,7 +111,7 @@ final class ClusterMember: ClusterPlace, PartitionHost {
     /// Takes nothing more; what it has stays until `leave`.
     func drain() { state.withLock { $0.loop }?.drain() }
 
-    /// Leaves the cluster, so that others may take its partitions at once. Waits up to `seconds` for that.
+    /// Leaves the cluster, so that another server may take over at once, and closes every connection. Waits up to `seconds`.
     func leave(seconds: Double) {
         state.update { $0.hasLeft = true }
         routeWatch.stop()
@@ -122,15 +119,16 @@ final class ClusterMember: ClusterPlace, PartitionHost {
         loop?.leave(promised: service?.promisedAtMost ?? .max, seconds: seconds)
         // Both hold this member.
         state.withLock { ($0.service, $0.loop) = (nil, nil) }
+        store.disconnect()
     }
 
-    func adopt(_ owner: PartitionOwner) throws(StoreError) {
+    func adopt(_ owner: LogOwner) throws(StoreError) {
         guard let service = state.withLock({ $0.service }) else { return }
-        volume.begin(session: owner.session)
-        try service.adopt(owner.partition, moved: moved)
+        store.begin(session: owner.session)
+        try service.adopt(moved: moved)
     }
 
-    func drop(_ partitions: [Int]) { state.withLock { $0.service }?.drop(partitions) }
+    func drop() { state.withLock { $0.service }?.drop() }
 
     func report(_ event: ClusterEvent) { tell(event) }
 }

@@ -5,7 +5,7 @@ import HTTPClient
 struct ClusterStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show the servers of a cluster, and how many partitions each has.",
+        abstract: "Show the servers of a cluster, and which of them has the timers.",
         discussion: """
             Any server of the cluster answers, one that stands by as well.
 

@@ -51,7 +51,7 @@ final class RouteWatch: Sendable {
         }
         let routes = ClusterRoutes(
             destinations: destinations,
-            sessions: standing.owners.map { $0.session == standing.session ? nil : $0.session })
+            owner: standing.owner.flatMap { $0.session == standing.session ? nil : $0.session })
         guard routes != self.routes.value else { return }
         self.routes.publish(routes)
         for observer in observers.withLock({ $0 }) { observer() }

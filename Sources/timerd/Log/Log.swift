@@ -7,7 +7,7 @@ struct Log: ParsableCommand {
         discussion: """
             The log is the truth on disk: what the server holds is read from it at start. verify and dump change \
             nothing; they also work beside a running server, but a log that is being compacted meanwhile may then \
-            look damaged to them. In a database each partition has a log of its own; they are read one after the other.
+            look damaged to them.
 
               timerd log verify --data ./timerd-data
               timerd log verify --store postgres://timerd@db.example/timers

@@ -8,7 +8,7 @@ struct LogDump: ParsableCommand {
         abstract: "Print every record of the log as a line of JSON.",
         discussion: """
             Positions are strings, as event ids are: they are the same numbers, too large for some JSON readers. \
-            Instants are UTC. Of a database each line names its partition too. Exits 78 behind the last good record where the log is damaged.
+            Instants are UTC. Exits 78 after the last good record where the log is damaged.
 
               timerd log dump --data ./timerd-data --from 1898231250945671168
               timerd log dump | jq -c 'select(.type == "fired") | [.at, .timer]'
@@ -26,25 +26,22 @@ struct LogDump: ParsableCommand {
 
     func run() throws {
         let place = try options.place()
-        for log in try place.logs() {
-            do throws(StoreError) {
-                guard try dump(log) else { return }
-            } catch {
-                throw Failure(error.naming(log.partition), directory: place.description)
-            }
+        let reader = try place.reader()
+        do throws(StoreError) {
+            try dump(reader)
+        } catch {
+            throw Failure(error, directory: place.description)
         }
     }
 
-    /// Returns whether there is still somebody who reads the output.
-    private func dump(_ log: LogPlace.Readable) throws(StoreError) -> Bool {
+    private func dump(_ reader: any LogReader) throws(StoreError) {
         var output: [UInt8] = []
         var damage: StoreError?
-        var isRead = true
-        try log.reader.read(from: from) { row in
+        try reader.read(from: from) { row in
             do throws(StoreError) {
                 try BatchRows.read(row) { (record) throws(StoreError) in
                     if record.position >= from {
-                        RecordLine.append(record, row, log.partition, showsSecrets: secrets, to: &output)
+                        RecordLine.append(record, row, showsSecrets: secrets, to: &output)
                     }
                     return true
                 }
@@ -53,11 +50,9 @@ struct LogDump: ParsableCommand {
             }
             guard damage == nil, output.count > Self.chunk else { return damage == nil }
             defer { output.removeAll(keepingCapacity: true) }
-            isRead = Console.out(bytes: output)
-            return isRead
+            return Console.out(bytes: output)
         }
-        isRead = Console.out(bytes: output) && isRead
+        _ = Console.out(bytes: output)
         if let damage { throw damage }
-        return isRead
     }
 }

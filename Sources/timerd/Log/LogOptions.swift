@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The log that a command works on: a data directory's, or those of a database's partitions.
+/// The log that a command works on: a data directory's or a database's.
 struct LogOptions: ParsableArguments {
     @OptionGroup var data: DataOptions
     @OptionGroup var database: DatabaseOptions

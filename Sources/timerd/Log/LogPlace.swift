@@ -1,17 +1,10 @@
 import PostgresLog
 import TimerLog
 
-/// Where logs are read: the one of a data directory, or one for each partition of a database.
+/// Where a log is read: in a data directory or a database.
 enum LogPlace: CustomStringConvertible {
     case directory(String)
     case database(PostgresAddress)
-
-    /// One log that can be read.
-    struct Readable {
-        /// Its number, of several.
-        var partition: Int?
-        let reader: any LogReader
-    }
 
     var description: String {
         switch self {
@@ -23,16 +16,16 @@ enum LogPlace: CustomStringConvertible {
     /// Whether a server may replace and delete rows of it while it is read.
     var isShared: Bool { if case .database = self { true } else { false } }
 
-    /// Every log, in the order of partitions.
-    func logs() throws(Failure) -> [Readable] {
+    /// Makes a reader of the log.
+    func reader() throws(Failure) -> any LogReader {
         do throws(StoreError) {
             switch self {
-            case .directory(let path): return [Readable(reader: try SQLiteLogStore.openReader(directory: path))]
+            case .directory(let path): return try SQLiteLogStore.openReader(directory: path)
             case .database(let address):
-                let volume = try PostgresLogVolume(address, session: ClusterMember.newSession()) {
+                let store = try PostgresLogStore(address, session: ClusterMember.newSession()) {
                     Console.error("timerd: \($0)")
                 }
-                return (0..<volume.layout.count).map { Readable(partition: $0, reader: volume.makeReader($0)) }
+                return store.makeFollower()
             }
         } catch {
             throw Failure(error, directory: description)

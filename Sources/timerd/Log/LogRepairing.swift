@@ -32,7 +32,7 @@ struct LogRepairing: ParsableCommand {
             guard after >= 0 else { throw Failure(.usage, "--after \(after): a position is not negative") }
             position = after
         } else {
-            let scan = try LogScan(LogPlace.directory(directory).logs()[0], in: directory)
+            let scan = try LogScan(.directory(directory))
             guard let damage = scan.damage else {
                 Console.out("\(directory): the log is good, nothing to repair")
                 return

@@ -9,7 +9,6 @@ struct LogScan: ~Copyable {
     private(set) var first: Int64?
     /// What stopped the fold; nil where the log is whole.
     private(set) var damage: StoreError?
-    private let partition: Int?
     private var progress = Progress()
     private var fold = LogFold(secret: [UInt8](repeating: 0, count: 16))
 
@@ -22,22 +21,21 @@ struct LogScan: ~Copyable {
     /// Answers kept for idempotency keys.
     var answers: Int { fold.answers.count }
 
-    /// Reads a log of `place`.
+    /// Reads the log of `place`.
     ///
     /// - Throws: where it can't be read at all; damage is no error here.
-    init(_ log: LogPlace.Readable, in place: String) throws(Failure) {
-        partition = log.partition
+    init(_ place: LogPlace) throws(Failure) {
+        let reader = try place.reader()
         defer { progress.end() }
         do throws(StoreError) {
-            try log.reader.read(from: 0) { take($0) }
+            try reader.read(from: 0) { take($0) }
         } catch {
             // Damage that the store itself finds ends the scan as a bad row does.
-            guard error.kind == .damaged, rows > 0 || partition != nil else {
-                throw Failure(error.naming(partition), directory: place)
+            guard error.kind == .damaged, rows > 0 || place.isShared else {
+                throw Failure(error, directory: place.description)
             }
             damage = error
         }
-        damage = damage?.naming(partition)
     }
 
     private mutating func take(_ row: LogRow) -> Bool {
@@ -46,8 +44,7 @@ struct LogScan: ~Copyable {
             rows += 1
             if first == nil { first = row.first }
             let (rows, bytes) = (rows, bytes)
-            let place = partition.map { "partition \($0): " } ?? ""
-            progress.show("\(place)\(rows) rows, \(ShortSize.text(Int64(bytes)))")
+            progress.show("\(rows) rows, \(ShortSize.text(Int64(bytes)))")
             return true
         } catch {
             damage = error
@@ -59,13 +56,5 @@ struct LogScan: ~Copyable {
     consuming func timers() -> [(state: TimerState, count: Int)] {
         let scheduler = fold.finish()
         return TimerState.allCases.map { ($0, scheduler.count(in: $0)) }
-    }
-}
-
-extension StoreError {
-    /// The same, which says which of several partitions it is about.
-    func naming(_ partition: Int?) -> StoreError {
-        guard let partition, !description.contains("partition \(partition)") else { return self }
-        return StoreError(kind, "partition \(partition): \(description)")
     }
 }

@@ -21,28 +21,23 @@ struct LogVerify: ParsableCommand {
 
     func run() throws {
         let place = try options.place()
-        let logs = try place.logs()
-        var sum = LogSum()
-        var damages: [String] = []
-        for log in logs {
-            let scan = try scan(log, of: place)
-            if let damage = scan.damage { damages.append("\(damage); good up to position \(scan.last)") }
-            sum.add(scan)
+        let scan = try scan(place)
+        if let damage = scan.damage {
+            throw Failure(.unusable, "\(place): \(damage); good up to position \(scan.last)")
         }
-        guard damages.isEmpty else { throw Failure(.unusable, "\(place): \(damages.joined(separator: "; "))") }
-        let first = sum.first.map { "positions \($0) to \(sum.last)" } ?? "empty"
-        let partitions = logs.count > 1 ? " of \(logs.count) partitions" : ""
-        Console.out("\(sum.records) records in \(sum.rows) rows\(partitions), \(sum.bytes) bytes, \(first)")
-        Console.out("\(sum.answers) answers to idempotency keys")
-        let states = zip(TimerState.allCases, sum.timers).map { "\($1) \($0.name)" }.joined(separator: ", ")
-        Console.out("\(sum.timers.reduce(0, +)) timers: \(states)")
+        let first = scan.first.map { "positions \($0) to \(scan.last)" } ?? "empty"
+        Console.out("\(scan.records) records in \(scan.rows) rows, \(scan.bytes) bytes, \(first)")
+        Console.out("\(scan.answers) answers to idempotency keys")
+        let timers = scan.timers()
+        let states = timers.map { "\($0.count) \($0.state.name)" }.joined(separator: ", ")
+        Console.out("\(timers.reduce(0) { $0 + $1.count }) timers: \(states)")
     }
 
-    private func scan(_ log: LogPlace.Readable, of place: LogPlace) throws(Failure) -> LogScan {
+    private func scan(_ place: LogPlace) throws(Failure) -> LogScan {
         for _ in 1..<(place.isShared ? Self.readings : 1) {
-            let scan = try LogScan(log, in: place.description)
+            let scan = try LogScan(place)
             if scan.damage == nil { return scan }
         }
-        return try LogScan(log, in: place.description)
+        return try LogScan(place)
     }
 }

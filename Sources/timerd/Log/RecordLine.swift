@@ -7,17 +7,14 @@ import WireJSON
 enum RecordLine {
     /// Appends the line of `record`, which stands in `row`.
     ///
-    /// - Parameters:
-    ///   - partition: whose log it is, of several.
-    ///   - showsSecrets: whether webhooks' secrets and the values of their secret headers are shown as they are.
+    /// - Parameter showsSecrets: whether webhooks' secrets and the values of their secret headers are shown as they are.
     static func append(
-        _ record: LogRecord, _ row: LogRow, _ partition: Int?, showsSecrets: Bool, to output: inout [UInt8]
+        _ record: LogRecord, _ row: LogRow, showsSecrets: Bool, to output: inout [UInt8]
     ) {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("position")
         writer.string(String(record.position))
-        if let partition { writer.member("partition", Int64(partition)) }
         switch record.content {
         case .event(let type, let reason, let fire):
             head(record, "event", &writer)

@@ -9,13 +9,9 @@ extension OperatorLog {
             logger.info("joined the cluster", metadata: ["session": "\(session)"])
         case .standsBy(let owner):
             logger.notice("another node serves; this one stands by", metadata: ["owner": "\(owner)"])
-        case .took(let partitions):
-            logger.notice("took partitions over", metadata: ["partitions": .stringConvertible(partitions.count)])
-        case .fenced(let partitions):
-            logger.warning(
-                "another node has taken partitions over", metadata: ["partitions": "\(Self.numbers(partitions))"])
-        case .adoptionFailed(let partition, let error):
-            tellSeldom("the log of a partition can't be read; it is tried again", "partition \(partition): \(error)")
+        case .took: logger.notice("took the timers over")
+        case .fenced: logger.warning("another node has taken the timers over")
+        case .adoptionFailed(let error): tellSeldom("the log can't be read; it is tried again", "\(error)")
         case .unreachable(let error):
             tellSeldom("the database does not answer", "\(error)")
         case .leaseLost:
@@ -39,7 +35,7 @@ extension OperatorLog {
         case .skewed(let nanoseconds, let leaves):
             logger.warning(
                 leaves
-                    ? "the calendar is off, and those of the other nodes agree: this one gives its partitions up"
+                    ? "the calendar is off, and those of the other nodes agree: this one gives the timers up"
                     : "the calendar differs from the database's",
                 metadata: ["ms": .stringConvertible(nanoseconds / 1_000_000)])
         case .skewGone:
@@ -49,9 +45,5 @@ extension OperatorLog {
                 "the log may hold rows of a newer format than this program reads: it has left the cluster",
                 metadata: ["format": .stringConvertible(format)])
         }
-    }
-
-    private static func numbers(_ partitions: [Int]) -> String {
-        partitions.count > 16 ? "\(partitions.count)" : partitions.map(String.init).joined(separator: ",")
     }
 }

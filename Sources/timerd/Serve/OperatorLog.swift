@@ -12,7 +12,8 @@ final class OperatorLog: Sendable {
         var held: [ServiceEvent]? = []
         /// When each reason for which something goes on failing was last told, on the monotonic clock.
         var told: [String: Int64] = [:]
-        var outage = StorageOutage()
+        /// Whether storage fails, as far as the operator was told.
+        var isFailing = false
     }
 
     let logger: Logger
@@ -76,25 +77,21 @@ final class OperatorLog: Sendable {
             logger.notice(
                 "time zones have changed; cron timers were planned anew",
                 metadata: ["timers": .stringConvertible(timers)])
-        case .appendFailed(let outcome, let partitions):
-            tellFailure(outcome, partitions)
+        case .appendFailed(let outcome): tellFailure(outcome)
         case .storageStillFailing(let error):
             tellSeldom("storage still fails", "\(error)")
         case .readAnew(let seconds):
             logger.notice("the log was read anew", metadata: ["ms": Self.milliseconds(seconds)])
-        case .storageRecovered(let partition):
-            tellRecovery { $0.end(partition) }
-        case .rowsLost(let partition, let kept, let last):
-            tellRecovery { $0.drop(partition) }
+        case .storageRecovered:
+            if endOutage() { logger.notice("storage works again; changes are taken") }
+        case .rowsLost(let kept, let last):
+            _ = endOutage()
             logger.error(
-                "the database has lost rows that it had promised to keep; nothing of the partition changes before an operator says `timerd cluster accept-loss`",
-                metadata: [
-                    "partition": .stringConvertible(partition), "after": "\(kept)", "through": "\(last)",
-                ])
-        case .fenced(let partition):
-            tellRecovery { $0.drop(partition) }
-            logger.warning(
-                "another node has taken a partition over", metadata: ["partition": .stringConvertible(partition)])
+                "the database has lost rows that it had promised to keep; nothing changes before an operator says `timerd cluster accept-loss`",
+                metadata: ["after": "\(kept)", "through": "\(last)"])
+        case .fenced:
+            _ = endOutage()
+            logger.warning("another node has taken the timers over")
         case .loopStalled(let name, let seconds):
             logger.warning("a loop stands still", metadata: ["loop": "\(name)", "ms": Self.milliseconds(seconds)])
         case .receiverCommandRefused(let timer, let command):
@@ -113,23 +110,22 @@ final class OperatorLog: Sendable {
         }
     }
 
-    private func tellFailure(_ outcome: AppendOutcome, _ partitions: [Int]) {
-        guard state.withLock({ $0.outage.begin(partitions) }) else { return }
-        logger.error(
-            "storage took no write; changes are refused until it does",
-            metadata: Self.metadata(outcome).merging(["partitions": .stringConvertible(partitions.count)]) { $1 })
+    /// Reports the first failure of an outage.
+    private func tellFailure(_ outcome: AppendOutcome) {
+        let isFirst = state.withLock { state in
+            defer { state.isFailing = true }
+            return !state.isFailing
+        }
+        guard isFirst else { return }
+        logger.error("storage took no write; changes are refused until it does", metadata: Self.metadata(outcome))
     }
 
-    /// Tells, once, that storage works again for all partitions for which it had failed.
-    private func tellRecovery(_ end: (inout StorageOutage) -> Int?) {
-        let count = state.withLock { state in
-            let count = end(&state.outage)
-            if count != nil { state.told = [:] }
-            return count
+    /// Notes that storage does not fail any more, for whatever reason. Returns whether it did before.
+    private func endOutage() -> Bool {
+        state.withLock { state in
+            defer { (state.isFailing, state.told) = (false, [:]) }
+            return state.isFailing
         }
-        guard let count else { return }
-        logger.notice(
-            "storage works again; changes are taken", metadata: ["partitions": .stringConvertible(count)])
     }
 
     /// Tells a failure of something that is tried several times a second: at once, then once a minute while the reason is the

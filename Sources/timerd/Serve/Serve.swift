@@ -32,7 +32,6 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.data.name, help: Setting.data.help) var data: String?
     @Option(name: Setting.store.name, help: Setting.store.help) var store: String?
     @Option(name: Setting.storePasswordFile.name, help: Setting.storePasswordFile.help) var storePasswordFile: String?
-    @Option(name: Setting.partitions.name, help: Setting.partitions.help) var partitions: String?
     @Flag(name: Setting.migrate.name, help: Setting.migrate.help) var migrate = false
     @Option(name: Setting.clusterURL.name, help: Setting.clusterURL.help) var clusterURL: String?
     @Option(name: Setting.clusterListen.name, help: Setting.clusterListen.help) var clusterListen: String?
@@ -66,7 +65,7 @@ struct Serve: ParsableCommand {
         let environment = Environment()
         let flags = [
             Setting.listen.flag: listen, Setting.data.flag: given(data), Setting.store.flag: given(store),
-            Setting.storePasswordFile.flag: given(storePasswordFile), Setting.partitions.flag: given(partitions),
+            Setting.storePasswordFile.flag: given(storePasswordFile),
             Setting.migrate.flag: migrate ? ["true"] : [], Setting.clusterURL.flag: given(clusterURL),
             Setting.clusterListen.flag: given(clusterListen), Setting.clusterTokenFile.flag: given(clusterTokenFile),
             Setting.acceptLoss.flag: acceptLoss ? ["true"] : [],

@@ -31,10 +31,8 @@ extension ServerRun {
                 let store = SQLiteLogStore(directory: configuration.dataDirectory)
                 try store.claim()
                 claimed()
-                return Opened(service: try service(SingleLogVolume(store), recovery))
-            case .memory:
-                let layout = configuration.partitions.flatMap(PartitionLayout.init(strided:)) ?? .single
-                return Opened(service: try service(MemoryLogVolume(layout), recovery))
+                return Opened(service: try service(store, recovery))
+            case .memory: return Opened(service: try service(MemoryLogStore(), recovery))
             case .postgres(let address): return try open(address, recovery)
             }
         } catch {
@@ -43,21 +41,21 @@ extension ServerRun {
     }
 
     private func service(
-        _ volume: any LogVolume, owning numbers: [Int]? = nil, member: ClusterMember? = nil, _ recovery: Heartbeat,
+        _ store: any LogStore, member: ClusterMember? = nil, _ recovery: Heartbeat,
         report: (@Sendable (ServiceEvent) -> Void)? = nil
     ) throws(StoreError) -> TimerService {
         try TimerService(
-            volume: volume, owning: numbers, place: member, configuration: configuration.engine,
+            store: store, place: member, configuration: configuration.engine,
             alarm: configuration.alarm.make(), recovery: recovery,
             sending: DeliverySending(version: Release.version, event: WebhookEvents.event),
             report: report ?? operatorLog.report)
     }
 
     private func open(_ address: PostgresAddress, _ recovery: Heartbeat) throws(StoreError) -> Opened {
-        let volume = try connect(to: address, recovery)
-        let member = ClusterMember(volume, moved: recovery.beat, tell: operatorLog.reportCluster)
+        let store = try connect(to: address, recovery)
+        let member = ClusterMember(store, moved: recovery.beat, tell: operatorLog.reportCluster)
         let log = operatorLog.report
-        let service = try service(volume, owning: [], member: member, recovery) { [weak member] event in
+        let service = try service(store, member: member, recovery) { [weak member] event in
             log(event)
             if case .rowsLost = event { member?.awaitAcceptance(address) }
         }
@@ -65,19 +63,16 @@ extension ServerRun {
     }
 
     /// Connects to a database; waits while it can't be reached.
-    private func connect(to address: PostgresAddress, _ recovery: Heartbeat) throws(StoreError) -> PostgresLogVolume {
+    private func connect(to address: PostgresAddress, _ recovery: Heartbeat) throws(StoreError) -> PostgresLogStore {
         while true {
             recovery.beat()
             do throws(StoreError) {
-                if configuration.migrates {
-                    let partitions = configuration.partitions ?? PostgresSchema.partitionsByDefault
-                    _ = try PostgresSchema.migrate(address, partitions: partitions)
-                }
-                let volume = try PostgresLogVolume(address, session: ClusterMember.newSession()) { [logger] warning in
+                if configuration.migrates { _ = try PostgresSchema.migrate(address) }
+                let store = try PostgresLogStore(address, session: ClusterMember.newSession()) { [logger] warning in
                     logger.warning("\(warning)")
                 }
                 try PostgresSchema.checkRights(address)
-                return volume
+                return store
             } catch {
                 guard error.kind == .unavailable || error.kind == .io else { throw error }
                 operatorLog.tellSeldom("the database can't be reached; it is tried again", "\(error)")

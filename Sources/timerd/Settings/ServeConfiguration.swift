@@ -18,8 +18,6 @@ struct ServeConfiguration: Sendable {
     let listeners: [ListenAddress]
     let dataDirectory: String
     let store: StoreKind
-    /// Into how many partitions a new store is divided; nil: as many as is usual for it.
-    let partitions: Int?
     /// Whether the tables of a database are made or brought to this version at start.
     let migrates: Bool
     /// Where this server is reached, for who asks another one; nil: at its first listener.
@@ -58,7 +56,6 @@ struct ServeConfiguration: Sendable {
         }
         dataDirectory = try settings.one(.data).nonEmpty()
         store = try StoreKind(settings)
-        partitions = try Self.partitions(settings, store)
         migrates = try settings.one(.migrate).yesNo()
         clusterURL = try settings.all(.clusterURL).first.map { value throws(Failure) in try Self.url(value) }
         (clusterListener, clusterTokens) = try Self.forwarding(settings)
@@ -92,16 +89,6 @@ struct ServeConfiguration: Sendable {
         access.logsRequests = logLevel <= .debug
         if let file = try settings.all(.tokenFile).first { access.tokens = try TokenFile.read(file.nonEmpty()) }
         self.access.publish(access)
-    }
-
-    private static func partitions(_ settings: SettingReader, _ store: StoreKind) throws(Failure) -> Int? {
-        guard let value = try settings.all(.partitions).first else { return nil }
-        guard !store.isDirectory else {
-            throw value.refusal("a data directory has one; --store postgres://… and memory can have several")
-        }
-        let count = try value.integer(1...Int(PartitionLayout.wideStride))
-        guard PartitionLayout(strided: count) != nil else { throw value.refusal("expected a power of two") }
-        return count
     }
 
     /// Refuses what makes no sense beside a database.

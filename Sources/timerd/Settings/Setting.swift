@@ -65,9 +65,6 @@ extension Setting {
     static let storePasswordFile = Setting(
         flag: "store-password-file", value: "file", initial: nil,
         meaning: "The password for PostgreSQL, on the first line; ~/.pgpass and PGPASSFILE are read too")
-    static let partitions = Setting(
-        flag: "partitions", value: "n", initial: nil, form: .number,
-        meaning: "Into how many partitions a new store is divided, a power of two up to 1024. Default 64 in PostgreSQL")
     static let migrate = Setting(
         flag: "migrate", value: "true|false", initial: "false", form: .yesNo,
         meaning: "Make PostgreSQL's tables at start, or bring them to this version, as timerd store migrate does")
@@ -165,7 +162,7 @@ extension Setting {
 
     /// The server's settings, which its file may hold.
     static let serve = [
-        listen, data, store, storePasswordFile, partitions, migrate, clusterURL, clusterListen, clusterTokenFile,
+        listen, data, store, storePasswordFile, migrate, clusterURL, clusterListen, clusterTokenFile,
         acceptLoss, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,

@@ -5,7 +5,8 @@ struct Store: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prepare the PostgreSQL database that servers share.",
         discussion: """
-            Servers on one database serve its timers together: --store postgres://… names it to each of them.
+            Of the servers on one database one serves its timers, and the others stand by: --store postgres://… names it \
+            to each of them.
 
               timerd store migrate --store postgres://timerd@db.example/timers
             """,

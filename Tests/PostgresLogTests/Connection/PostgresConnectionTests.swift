@@ -54,7 +54,7 @@ struct PostgresConnectionTests {
     }
 
     @Test func `values of each type come back as they went`() throws {
-        let connection = try Cluster(partitions: nil).connect()
+        let connection = try Cluster(isMigrated: false).connect()
         let statement = PostgresStatement(
             "values",
             """
@@ -80,7 +80,7 @@ struct PostgresConnectionTests {
     }
 
     @Test func `a refused connection tells why, and of what kind that is`() throws {
-        let cluster = try Cluster(partitions: nil)
+        let cluster = try Cluster(isMigrated: false)
         let there = cluster.server.folder
         let missing = failure(try PostgresAddress("host=\(there) user=postgres dbname=nowhere"))
         #expect(missing?.state == "3D000")
@@ -109,7 +109,7 @@ struct PostgresConnectionTests {
     }
 
     @Test func `a statement that takes too long ends with its connection, and may have been committed`() throws {
-        let connection = try Cluster(partitions: nil).connect()
+        let connection = try Cluster(isMigrated: false).connect()
         do {
             try connection.execute("SELECT pg_sleep(60)", within: 20_000_000)
             Issue.record("it was waited for")
@@ -121,7 +121,7 @@ struct PostgresConnectionTests {
     }
 
     @Test func `an interrupt ends the wait for a statement`() throws {
-        let cluster = try Cluster(partitions: nil)
+        let cluster = try Cluster(isMigrated: false)
         let interrupt = EventFD()
         let connection = try PostgresConnection.open(
             cluster.address, for: .init(session: 1, statementTimeout: 0, interrupt: interrupt))
@@ -130,7 +130,7 @@ struct PostgresConnectionTests {
     }
 
     @Test func `an error of the server leaves the connection as it was`() throws {
-        let connection = try Cluster(partitions: nil).connect()
+        let connection = try Cluster(isMigrated: false).connect()
         do {
             try connection.execute("SELECT 1 / 0")
             Issue.record("a division by zero")

@@ -8,48 +8,36 @@ import TimerLog
 
 /// Nodes of a cluster, each with its threads, on one PostgreSQL.
 struct ClusterLoopTests {
-    /// A node without a server: it opens the logs that it is given.
-    private final class Node: PartitionHost {
+    /// A node without a server: it opens the log when the log is given to it.
+    private final class Node: LogHost {
         let lease = Lease()
-        let served = Guarded<[Int: any LogStore]>([:])
+        let served = Guarded<PostgresLogStore?>(nil)
         let events = Guarded<[ClusterEvent]>([])
         private let address: PostgresAddress
-        private let volumes = Guarded<[Int64: PostgresLogVolume]>([:])
         private let running = Guarded<MembershipLoop?>(nil)
 
         init(_ number: Int, _ cluster: Cluster) {
             address = cluster.address
             let membership = Membership(
-                NodeProfile(url: "http://node-\(number)", reads: Int(BatchHeader.format)), partitions: 4,
-                at: ClusterInstant.current(),
+                NodeProfile(url: "http://node-\(number)", reads: Int(BatchHeader.format)), at: ClusterInstant.current(),
                 newSession: { Int64(truncatingIfNeeded: KernelRandom.words(1)[0] >> 1) })
             let loop = MembershipLoop(membership, lease: lease, host: self) { [address] in PostgresDirectory(address) }
             running.withLock { $0 = loop }
-            loop.start(adopters: 2)
+            loop.start()
         }
 
         var loop: MembershipLoop {
             get throws { try #require(running.withLock { $0 }) }
         }
-        var isServing: Bool { served.withLock { $0.count } == 4 && lease.isValid }
+        var isServing: Bool { served.withLock { $0 != nil } && lease.isValid }
 
-        func adopt(_ owner: PartitionOwner) throws(StoreError) {
-            let volume = try volumes.withLock { volumes throws(StoreError) in
-                if let volume = volumes[owner.session] { return volume }
-                let made = try PostgresLogVolume(address, session: owner.session)
-                volumes = [owner.session: made]
-                return made
-            }
-            let store = volume.store(owner.partition)
+        func adopt(_ owner: LogOwner) throws(StoreError) {
+            let store = try PostgresLogStore(address, session: owner.session)
             _ = try store.open()
-            served.withLock { $0[owner.partition] = store }
+            served.withLock { $0 = store }
         }
 
-        func drop(_ partitions: [Int]) {
-            served.withLock { served in
-                for partition in partitions { served[partition] = nil }
-            }
-        }
+        func drop() { served.withLock { $0 = nil } }
 
         func report(_ event: ClusterEvent) { events.withLock { $0.append(event) } }
 
@@ -76,16 +64,16 @@ struct ClusterLoopTests {
         try body(first, second)
     }
 
-    @Test func `when the owner dies another node takes all partitions`() throws {
+    @Test func `when the owner dies another node takes the log`() throws {
         let cluster = try Cluster()
         try Self.withPair(cluster) { owner, other in
-            #expect(other.served.withLock { $0.isEmpty })
-            #expect(try other.loop.standing.ownerURL() == "http://node-0")
+            #expect(other.served.withLock { $0 == nil })
+            #expect(try other.loop.standing.ownerURL == "http://node-0")
             owner.die()
             try eventually("the other node serves") { other.isServing }
-            #expect(try other.loop.standing.takeovers == 4)
-            #expect(try other.loop.standing.ownerURL() == nil)
-            try eventually("the operator is told") { other.events.withLock { $0.contains(.took([0, 1, 2, 3])) } }
+            #expect(try other.loop.standing.takeovers == 1)
+            #expect(try other.loop.standing.ownerURL == nil)
+            try eventually("the operator is told") { other.events.withLock { $0.contains(.took) } }
         }
     }
 
@@ -94,17 +82,17 @@ struct ClusterLoopTests {
         try Self.withPair(cluster) { owner, other in
             try owner.loop.drain()
             try owner.loop.leave(seconds: 10)
-            #expect(!owner.lease.isValid && owner.served.withLock { $0.isEmpty })
+            #expect(!owner.lease.isValid && owner.served.withLock { $0 == nil })
             try eventually("the other node serves") { other.isServing }
             #expect(!other.events.withLock { $0.contains { if case .ended = $0 { true } else { false } } })
         }
     }
 
-    @Test func `a restart of the server costs nobody its partitions`() throws {
+    @Test func `a restart of the server costs nobody the log`() throws {
         let server = try PostgresServer()
         let cluster = try Cluster(on: server)
         try Self.withPair(cluster) { owner, other in
-            let epochs = try cluster.integer("SELECT sum(epoch) FROM timerd_partition")
+            let epochs = try cluster.integer("SELECT epoch FROM timerd_owner")
             let session = try owner.loop.standing.session
             let start = Clocks.boottime()
             try server.restart(.immediate)
@@ -112,12 +100,12 @@ struct ClusterLoopTests {
                 owner.lease.isValid && owner.lease.remaining > start + 2_100_000_000 - Clocks.boottime()
             }
             #expect(try owner.loop.standing.session == session && owner.isServing)
-            #expect(try cluster.integer("SELECT sum(epoch) FROM timerd_partition") == epochs)
+            #expect(try cluster.integer("SELECT epoch FROM timerd_owner") == epochs)
             #expect(try other.loop.standing.takeovers == 0)
         }
     }
 
-    @Test func `a node whose session was ended drops everything and comes back with another`() throws {
+    @Test func `a node whose session was ended drops the log and comes back with another`() throws {
         let cluster = try Cluster()
         try Self.withPair(cluster) { owner, other in
             let session = try owner.loop.standing.session
@@ -125,13 +113,12 @@ struct ClusterLoopTests {
             try eventually("the first node has learnt so") {
                 owner.events.withLock { $0.contains(.sessionEnded(session: session)) }
             }
-            // The first node is to own all again, unless the second was quicker than its new session.
+            // The first node is to own the log again, unless the second was quicker than its new session.
             try eventually("one of the nodes serves") { owner.isServing != other.isServing }
             let serving = owner.isServing ? owner : other
             let owning = try serving.loop.standing.session
             #expect(owning != session)
-            let theirs = try cluster.integer("SELECT count(*) FROM timerd_partition WHERE session = \(owning)")
-            #expect(theirs == 4)
+            #expect(try cluster.integer("SELECT session FROM timerd_owner") == owning)
         }
     }
 }

@@ -11,22 +11,21 @@ struct DirectoryTests {
         case memory, postgres
     }
 
-    /// A directory with its logs.
+    /// A directory with its log.
     private struct Place {
         let directory: any ClusterDirectory
-        let volume: (Int64) throws -> any LogVolume
+        let store: (Int64) throws -> any LogStore
 
         init(_ kind: Kind) throws {
             switch kind {
             case .memory:
-                let layout = try #require(PartitionLayout(strided: 4))
-                let memory = MemoryLogVolume(layout)
+                let memory = MemoryLogStore()
                 directory = MemoryDirectory(memory)
-                volume = { memory.seen(by: $0) }
+                store = { memory.seen(by: $0) }
             case .postgres:
                 let cluster = try Cluster()
                 directory = PostgresDirectory(cluster.address)
-                volume = { try PostgresLogVolume(cluster.address, session: $0) }
+                store = { try PostgresLogStore(cluster.address, session: $0) }
             }
         }
 
@@ -43,33 +42,28 @@ struct DirectoryTests {
             try directory.beat(NodeBeat(session: session, promised: promised, skew: skew, isLeaving: isLeaving))
         }
 
-        func take(_ partition: Int, epoch: Int64, from: Int64, by session: Int64, clock: Int64 = 1 << 40) throws
-            -> TakeOutcome
-        {
-            try directory.take(
-                TakeOrder(partition: partition, epoch: epoch, from: from, session: session, clock: clock))
+        func take(epoch: Int64, from: Int64, by session: Int64, clock: Int64 = 1 << 40) throws -> TakeOutcome {
+            try directory.take(TakeOrder(epoch: epoch, from: from, session: session, clock: clock))
         }
 
         /// Takes, and returns the barrier.
-        func taken(_ partition: Int, epoch: Int64, from: Int64, by session: Int64, clock: Int64 = 1 << 40) throws
-            -> Barrier
-        {
-            let outcome = try take(partition, epoch: epoch, from: from, by: session, clock: clock)
+        func taken(epoch: Int64, from: Int64, by session: Int64, clock: Int64 = 1 << 40) throws -> Barrier {
+            let outcome = try take(epoch: epoch, from: from, by: session, clock: clock)
             guard case .taken(let barrier) = outcome else { throw TimedOut(description: "taken, not \(outcome)") }
             return barrier
         }
 
-        func owner(of partition: Int) throws -> PartitionOwner { try directory.owners()[partition] }
+        /// Who owns the log, as a session sees that never joined.
+        func owner() throws -> LogOwner { try beat(0).owner }
     }
 
     @Test(arguments: Kind.allCases)
     func `a new cluster belongs to nobody`(kind: Kind) throws {
         let place = try Place(kind)
-        #expect(
-            try place.directory.owners() == (0..<4).map { PartitionOwner(partition: $0, epoch: 0, session: 0) })
+        #expect(try place.owner() == LogOwner(epoch: 0, session: 0))
         try place.join(1)
         let view = try place.beat(1)
-        #expect(view.isLive && view.epochs == 0 && view.format == Int(BatchHeader.format))
+        #expect(view.isLive && view.owner == LogOwner(epoch: 0, session: 0) && view.format == Int(BatchHeader.format))
         #expect(
             view.nodes == [ClusterNode(session: 1, beat: 1, url: "http://1", reads: Int(BatchHeader.format))]
         )
@@ -111,40 +105,39 @@ struct DirectoryTests {
     func `a node that leaves tells what it really promised`(kind: Kind) throws {
         let place = try Place(kind)
         try place.join(1, 2, 3)
-        _ = try place.taken(3, epoch: 0, from: 0, by: 1, clock: 1 << 40)
+        _ = try place.taken(epoch: 0, from: 0, by: 1, clock: 1 << 40)
         _ = try place.beat(1, promised: 7 << 40)
         try place.directory.leave(1, promised: 5 << 40)
         // It has left: nothing it says counts any more.
         try place.directory.leave(1, promised: 2 << 40)
-        let second = try place.taken(3, epoch: 1, from: 1, by: 2, clock: 1 << 40)
-        #expect(second.position == (5 << 40) + 1024 + 3)
+        let second = try place.taken(epoch: 1, from: 1, by: 2, clock: 1 << 40)
+        #expect(second.position == (5 << 40) + 1)
         _ = try place.beat(2, promised: 6 << 40)
         // Never more than its beats allowed.
         try place.directory.leave(2, promised: 9 << 40)
-        let third = try place.taken(3, epoch: 2, from: 2, by: 3, clock: 1 << 40)
-        #expect(third.position == (6 << 40) + 1024 + 3)
+        let third = try place.taken(epoch: 2, from: 2, by: 3, clock: 1 << 40)
+        #expect(third.position == (6 << 40) + 1)
     }
 
     @Test(arguments: Kind.allCases)
     func `a take begins an epoch behind the log, the clock and what the old owner promised`(kind: Kind) throws {
         let place = try Place(kind)
         try place.join(1, 2, 3)
-        let first = try place.taken(3, epoch: 0, from: 0, by: 1, clock: 5 << 40)
+        let first = try place.taken(epoch: 0, from: 0, by: 1, clock: 5 << 40)
         #expect(first.epoch == 1 && first.previous == 0)
-        #expect(first.position == (5 << 40) + 1024 + 3)
+        #expect(first.position == (5 << 40) + 1)
         _ = try place.beat(1, promised: 7 << 40)
         _ = try place.beat(1, promised: 6 << 40)
         try place.directory.leave(1)
-        let second = try place.taken(3, epoch: 1, from: 1, by: 2, clock: 5 << 40)
-        #expect(second == Barrier(epoch: 2, previous: first.position, position: (7 << 40) + 1024 + 3))
+        let second = try place.taken(epoch: 1, from: 1, by: 2, clock: 5 << 40)
+        #expect(second == Barrier(epoch: 2, previous: first.position, position: (7 << 40) + 1))
         try place.directory.leave(2)
-        let third = try place.taken(3, epoch: 2, from: 2, by: 3, clock: 1)
-        #expect(third == Barrier(epoch: 3, previous: second.position, position: second.position + 1024))
-        #expect(try place.owner(of: 3) == PartitionOwner(partition: 3, epoch: 3, session: 3))
-        #expect(try place.beat(3).epochs == 3)
-        let volume = try place.volume(3)
-        #expect(try volume.store(3).open().last == third.position)
-        let found = try rows(of: volume.store(3))
+        let third = try place.taken(epoch: 2, from: 2, by: 3, clock: 1)
+        #expect(third == Barrier(epoch: 3, previous: second.position, position: second.position + 1))
+        #expect(try place.owner() == LogOwner(epoch: 3, session: 3))
+        let store = try place.store(3)
+        #expect(try store.open().last == third.position)
+        let found = try rows(of: store)
         #expect(found.map(\.epoch) == [1, 2, 3] && found.map(\.first) == [first, second, third].map(\.position))
         #expect(found.allSatisfy { BatchHeader.kind(of: $0) == .barrier })
     }
@@ -153,62 +146,62 @@ struct DirectoryTests {
     func `nothing is taken from the living, at another epoch, or by the ended`(kind: Kind) throws {
         let place = try Place(kind)
         try place.join(1, 2)
-        _ = try place.taken(0, epoch: 0, from: 0, by: 1)
-        #expect(try place.take(0, epoch: 1, from: 1, by: 2) == .refused)
-        #expect(try place.take(0, epoch: 0, from: 0, by: 2) == .refused)
-        #expect(try place.take(1, epoch: 0, from: 0, by: 9) == .refused)
+        _ = try place.taken(epoch: 0, from: 0, by: 1)
+        #expect(try place.take(epoch: 1, from: 1, by: 2) == .refused)
+        #expect(try place.take(epoch: 0, from: 0, by: 2) == .refused)
         try place.directory.leave(1)
-        #expect(try place.take(1, epoch: 0, from: 0, by: 1) == .refused)
-        #expect(try place.owner(of: 0) == PartitionOwner(partition: 0, epoch: 1, session: 1))
-        _ = try place.taken(0, epoch: 1, from: 1, by: 2)
+        #expect(try place.take(epoch: 1, from: 1, by: 1) == .refused)
+        #expect(try place.take(epoch: 1, from: 1, by: 9) == .refused)
+        #expect(try place.owner() == LogOwner(epoch: 1, session: 1))
+        _ = try place.taken(epoch: 1, from: 1, by: 2)
     }
 
     @Test(arguments: Kind.allCases)
-    func `a session takes its own partition again without minding its own promise`(kind: Kind) throws {
+    func `a session takes its own log again without minding its own promise`(kind: Kind) throws {
         let place = try Place(kind)
         try place.join(1)
-        let first = try place.taken(0, epoch: 0, from: 0, by: 1)
+        let first = try place.taken(epoch: 0, from: 0, by: 1)
         _ = try place.beat(1, promised: 7 << 40)
-        let again = try place.taken(0, epoch: 1, from: 1, by: 1)
-        #expect(again == Barrier(epoch: 2, previous: first.position, position: first.position + 1024))
+        let again = try place.taken(epoch: 1, from: 1, by: 1)
+        #expect(again == Barrier(epoch: 2, previous: first.position, position: first.position + 1))
     }
 
     @Test(arguments: Kind.allCases)
-    func `an owner gives to a live session, behind what it has promised for the partition`(kind: Kind) throws {
+    func `an owner gives to a live session, after what it has promised`(kind: Kind) throws {
         let place = try Place(kind)
         try place.join(1, 2, 3)
         try place.directory.leave(3)
-        let first = try place.taken(2, epoch: 0, from: 0, by: 1)
+        let first = try place.taken(epoch: 0, from: 0, by: 1)
         func give(_ epoch: Int64, from: Int64, to: Int64) throws -> TakeOutcome {
             try place.directory.give(
-                TakeOrder(partition: 2, epoch: epoch, from: from, session: to, clock: 3 << 40))
+                TakeOrder(epoch: epoch, from: from, session: to, clock: 3 << 40))
         }
         #expect(try give(1, from: 1, to: 3) == .refused)
         #expect(try give(1, from: 2, to: 2) == .refused)
         #expect(try give(0, from: 1, to: 2) == .refused)
-        let barrier = Barrier(epoch: 2, previous: first.position, position: (3 << 40) + 1024 + 2)
+        let barrier = Barrier(epoch: 2, previous: first.position, position: (3 << 40) + 1)
         #expect(try give(1, from: 1, to: 2) == .taken(barrier))
-        #expect(try place.owner(of: 2).session == 2)
+        #expect(try place.owner() == LogOwner(epoch: 2, session: 2))
     }
 
     @Test(arguments: Kind.allCases)
     func `the old owner's appends are refused after a take`(kind: Kind) throws {
         let place = try Place(kind)
         try place.join(1, 2)
-        _ = try place.taken(0, epoch: 0, from: 0, by: 1)
-        let old = try place.volume(1)
-        let head = try old.store(0).open()
-        let chain = stridedChain(after: head.last, count: 1, epoch: 1)
-        #expect(old.append([0: chain], epoch: 1) == [.durable])
+        _ = try place.taken(epoch: 0, from: 0, by: 1)
+        let old = try place.store(1)
+        let head = try old.open()
+        let chain = batch(after: head.last, count: 1, epoch: 1)
+        #expect(old.append(chain, epoch: 1) == .durable)
         try place.directory.leave(1)
-        let barrier = try place.taken(0, epoch: 1, from: 1, by: 2)
+        let barrier = try place.taken(epoch: 1, from: 1, by: 2)
         #expect(barrier.previous == chain[0].last)
-        let late = stridedChain(after: chain[0].last, count: 1, epoch: 1)
-        #expect(old.append([0: late], epoch: 1) == [.fenced])
-        #expect(throws: StoreError.self) { try old.store(0).open() }
-        let new = try place.volume(2)
-        #expect(try new.store(0).open().last == barrier.position)
-        #expect(new.append([0: stridedChain(after: barrier.position, count: 1, epoch: 2)], epoch: 2) == [.durable])
+        let late = batch(after: chain[0].last, count: 1, epoch: 1)
+        #expect(old.append(late, epoch: 1) == .fenced)
+        #expect(throws: StoreError.self) { try old.open() }
+        let new = try place.store(2)
+        #expect(try new.open().last == barrier.position)
+        #expect(new.append(batch(after: barrier.position, count: 1, epoch: 2), epoch: 2) == .durable)
     }
 
     @Test(arguments: Kind.allCases)
@@ -225,13 +218,15 @@ struct DirectoryTests {
         let place = try Place(kind)
         try place.join(1, 2, 3)
         for session in Int64(1)...3 { _ = try place.beat(session, promised: session * 100) }
-        _ = try place.taken(0, epoch: 0, from: 0, by: 1)
+        _ = try place.taken(epoch: 0, from: 0, by: 1)
+        // Session 0, which owned the log, has an entry in a database alone.
+        _ = try place.directory.forget(promisedBefore: 100)
         try place.directory.leave(1)
         try place.directory.leave(2)
         let before = try place.directory.forget(promisedBefore: 200)
         #expect(before == 0)
         #expect(try place.directory.forget(promisedBefore: 201) == 1)
-        _ = try place.taken(0, epoch: 1, from: 1, by: 3)
+        _ = try place.taken(epoch: 1, from: 1, by: 3)
         #expect(try place.directory.forget(promisedBefore: 1000) == 1)
         #expect(try place.beat(3).nodes.map(\.session) == [3])
     }

@@ -17,16 +17,16 @@ struct PostgresDirectoryTests {
     private static func take(_ directory: PostgresDirectory, from: Int64, by session: Int64, epoch: Int64) throws
         -> TakeOutcome
     {
-        try directory.take(TakeOrder(partition: 0, epoch: epoch, from: from, session: session, clock: 1 << 40))
+        try directory.take(TakeOrder(epoch: epoch, from: from, session: session, clock: 1 << 40))
     }
 
-    /// An append as the old owner's volume sends it, that stays under way while `sleep` lasts.
+    /// An append as the old owner sends it, that stays under way while `sleep` lasts.
     private static func append(_ tail: Int64, _ head: Int64, by session: Int64 = 1, and more: String = "") -> String {
         """
-        INSERT INTO timerd_log(part, previous, first, last, epoch, data)
-        SELECT p.id, \(head), \(head) + 102400, \(head) + 102400, p.epoch, 'old' FROM timerd_partition p
-        WHERE p.id = 0 AND p.epoch = 1 AND p.session = \(session)
-          AND (SELECT last FROM timerd_log WHERE part = 0 AND previous = \(tail)) = \(head)\(more)
+        INSERT INTO timerd_log(previous, first, last, epoch, data)
+        SELECT \(head), \(head) + 100, \(head) + 100, o.epoch, 'old' FROM timerd_owner o
+        WHERE o.epoch = 1 AND o.session = \(session)
+          AND (SELECT last FROM timerd_log WHERE previous = \(tail)) = \(head)\(more)
         """
     }
 
@@ -44,7 +44,8 @@ struct PostgresDirectoryTests {
         try stopped.execute("BEGIN; " + Self.append(0, first.position, by: old))
         try directory.leave(old)
         #expect(try Self.take(directory, from: old, by: new, epoch: 1) == .blocked)
-        #expect(try directory.owners()[0] == PartitionOwner(partition: 0, epoch: 1, session: old))
+        let view = try directory.beat(NodeBeat(session: new, promised: 0, skew: nil, isLeaving: false))
+        #expect(view.owner == LogOwner(epoch: 1, session: old))
         #expect(try directory.endConnections(of: old) == 1)
         guard case .taken(let barrier) = try Self.take(directory, from: old, by: new, epoch: 1) else {
             throw TimedOut(description: "taken once the append is gone")
@@ -117,7 +118,7 @@ struct PostgresDirectoryTests {
         try old.execute("COMMIT")
         try taking.finish("the take has ended")
         guard case .taken(let barrier) = outcome.withLock({ $0 }) else { throw TimedOut(description: "taken") }
-        #expect(barrier.previous == first.position + 102_400)
+        #expect(barrier.previous == first.position + 100)
     }
 
     @Test func `a server that does not answer is unavailable, and found again when it does`() throws {

@@ -16,7 +16,7 @@ final class Cluster: Sendable {
     let address: PostgresAddress
 
     /// Makes the tables in a new schema or, where a test changes more than tables, in a new database.
-    init(partitions: Int? = 4, on given: PostgresServer? = nil, ownDatabase: Bool = false) throws {
+    init(isMigrated: Bool = true, on given: PostgresServer? = nil, ownDatabase: Bool = false) throws {
         server = try given ?? Self.shared.get()
         let number = Self.count.withLock { count in
             count += 1
@@ -31,7 +31,7 @@ final class Cluster: Sendable {
             text = "\(server.address) options='-c search_path=t\(number)'"
         }
         address = try PostgresAddress(text)
-        if let partitions { _ = try PostgresSchema.migrate(address, partitions: partitions) }
+        if isMigrated { _ = try PostgresSchema.migrate(address) }
     }
 
     /// A connection for what a test does beside the code.
@@ -46,47 +46,49 @@ final class Cluster: Sendable {
         try connect().run(PostgresStatement("test", "SELECT (\(sql))::bigint")).integer(0, 0)
     }
 
-    /// Gives all partitions to `session`, without a row.
+    /// How many rows the log has, without the one that its tables were made with.
+    func rowCount() throws -> Int64 { try integer("SELECT count(*) FROM timerd_log WHERE previous >= 0") }
+
+    /// Gives the log to `session`, without a row.
     func give(to session: Int64) throws {
-        try execute("UPDATE timerd_partition SET session = \(session)")
+        try execute("UPDATE timerd_owner SET session = \(session)")
     }
 
-    /// A volume whose session owns all partitions, each log open.
-    func volume(_ session: Int64 = 7, _ timeouts: PostgresTimeouts = PostgresTimeouts(), via: PostgresAddress? = nil)
-        throws
-        -> PostgresLogVolume
-    {
+    /// A store whose session owns the log, open.
+    func store(
+        _ session: Int64 = 7, _ timeouts: PostgresTimeouts = PostgresTimeouts(), via: PostgresAddress? = nil
+    ) throws -> PostgresLogStore {
         try give(to: session)
-        let volume = try PostgresLogVolume(via ?? address, session: session, timeouts)
-        for partition in 0..<volume.layout.count { _ = try volume.store(partition).open() }
-        return volume
+        let store = try PostgresLogStore(via ?? address, session: session, timeouts)
+        _ = try store.open()
+        return store
     }
 }
 
-/// `count` rows of `width` records each of a partition, behind the position `after`, with room before the first.
-func stridedChain(
-    _ partition: Int = 0, after: Int64 = 0, count: Int = 1, width: Int64 = 10, bytes: Int = 100, epoch: Int64 = 0
+/// `count` rows of `width` records each after the position `after`, with room before the first.
+func batch(
+    after: Int64 = 0, count: Int = 1, width: Int64 = 10, bytes: Int = 100, epoch: Int64 = 0
 ) -> [LogRow] {
     var previous = after
-    var first = (after / 1024 + 1 + PartitionLayout.settlements) * 1024 + Int64(partition)
+    var first = after + 1 + AppendRules.settlements
     return (0..<count).map { _ in
         let row = LogRow(
-            first: first, last: first + (width - 1) * 1024, previous: previous, partition: Int32(partition),
-            stride: 1024,
-            epoch: epoch, data: pattern(first, bytes))
+            first: first, last: first + width - 1, previous: previous, epoch: epoch, data: pattern(first, bytes))
         previous = row.last
-        first = row.last + 1024
+        first = row.last + 1
         return row
     }
 }
 
-extension LogVolume {
-    /// Appends a batch to each of some partitions at their ends.
-    func append(_ batches: [Int: [LogRow]], epoch: Int64 = 0) -> [AppendOutcome] {
-        append(
-            batches.sorted { $0.key < $1.key }.map { partition, rows in
-                PartitionAppend(partition: partition, rows: rows, expecting: rows.first?.previous ?? 0, epoch: epoch)
-            })
+extension LogStore {
+    /// Appends a batch where it belongs.
+    func append(_ rows: [LogRow], epoch: Int64 = 0) -> AppendOutcome {
+        append(rows, expecting: rows.first?.previous ?? 0, epoch: epoch)
+    }
+
+    /// Settles the append of a batch.
+    func settle(_ rows: [LogRow], epoch: Int64 = 0) -> Settlement {
+        settle(rows, expecting: rows.first?.previous ?? 0, epoch: epoch)
     }
 }
 

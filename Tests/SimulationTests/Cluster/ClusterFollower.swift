@@ -27,16 +27,18 @@ extension ClusterHistory {
         if follower.isReading { return }
         follower.isReading = true
         defer { follower.isReading = false }
-        if let process = follower.process, process.isDead || !process.owned.isWhole || random.chance(oneIn: 200) {
+        if let process = follower.process, process.isDead || process.log == nil || random.chance(oneIn: 200) {
             follower.process = nil
         }
         guard let process = follower.process else { return try connect(follower) }
         guard process.isAwake, let cursor = follower.cursor else { return }
         var reading = process.feed.reading(after: cursor)
         for _ in 0..<Int.random(in: 1...6, using: &random) {
-            // Whatever other threads did meanwhile.
+            // Other threads may take steps before each look.
+            interleave()
+            standStill(process)
             switch reading.next() {
-            case .slice(let slice): try show(slice, follower)
+            case .row(let row): try show(row, follower)
             case .none(let newest): return try pass(newest, follower)
             case .gone: return try replay(follower, process)
             }
@@ -51,42 +53,34 @@ extension ClusterHistory {
             tally.resumed += 1
             return
         }
-        // From now on: behind the newest event, once every partition gives later records greater ids.
-        var mark = process.feed.newest
-        for partition in process.owned.all {
-            mark = partition.engine.turn { $0.watermark(atMost: mark) }
-        }
-        follower.cursor = mark
+        // From now on: later records have greater ids than the newest event.
+        follower.cursor = process.feed.head
     }
 
     private func replay(_ follower: ClusterFollower, _ process: ClusterProcess) throws {
-        guard let cursor = follower.cursor else { return }
-        let sources = process.feed.sources
-        guard !sources.isEmpty else { return }
-        let end = process.feed.head(of: sources)
-        let result = Result { () throws(StoreError) in
-            var replay = try MergedReplay(
-                sources, layout, after: cursor, end: end, ReplayReaders(process.feed))
-            return try replay.read()
-        }
+        guard let cursor = follower.cursor, let log = process.log else { return }
+        let end = log.hub.head
+        var rows: [LogRow] = []
         // A log that was closed meanwhile is read no further.
-        guard case .success(let found) = result else { return }
-        for slice in found.slices { try show(slice, follower) }
-        try pass(found.through, follower)
+        try? log.store.makeReader().read(from: cursor + 1) { row in
+            if row.last <= end { rows.append(row) }
+            return row.last < end
+        }
+        for row in rows { try show(row, follower) }
     }
 
-    /// The events of a slice are the next ones of the history.
-    private func show(_ slice: RowSlice, _ follower: ClusterFollower) throws {
+    /// The events of a row are the next ones of the history.
+    private func show(_ row: LogRow, _ follower: ClusterFollower) throws {
         guard let cursor = follower.cursor else { return }
         var shown: [LogAudit.Event] = []
-        try BatchRows.read(slice.row) { record in
-            guard record.position > cursor, (slice.first...slice.last).contains(record.position),
-                let recorded = Recorded(record, slice.row), let id = recorded.id, let type = recorded.event.type
+        try BatchRows.read(row) { record in
+            guard record.position > cursor, let recorded = Recorded(record, row), let id = recorded.id,
+                let type = recorded.event.type
             else { return true }
             shown.append(LogAudit.Event(position: record.position, id: id, type: type))
             return true
         }
-        try check(shown, through: slice.last, follower)
+        try check(shown, through: row.last, follower)
     }
 
     private func pass(_ position: Int64, _ follower: ClusterFollower) throws {

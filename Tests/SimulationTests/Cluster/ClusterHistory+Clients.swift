@@ -25,13 +25,13 @@ extension ClusterHistory {
     }
 
     private func carry(_ kind: Int, _ id: String, _ floor: Int, _ process: ClusterProcess) throws {
-        guard process.isServing, let partition = process.owned.owner(ofHash: process.key(id).hash) else {
+        guard process.isServing, let log = process.log else {
             tally.refused += 1
             return
         }
         let key = process.key(id)
         let rules = kind < 6 ? makeRules(process) : TimerRules(.after(1000))
-        let answer = partition.engine.turn { turn -> ClusterProcess.Answer? in
+        let answer = log.engine.turn { turn -> ClusterProcess.Answer? in
             do throws(ServiceError) {
                 try change(kind, id, key, rules, turn)
             } catch .refused {
@@ -39,7 +39,7 @@ extension ClusterHistory {
             } catch {
                 return nil
             }
-            var answer = ClusterProcess.Answer(partition: partition.number, position: turn.head, id: id, floor: floor)
+            var answer = ClusterProcess.Answer(position: turn.head, id: id, floor: floor)
             if let slot = turn.find(key) {
                 var view = TimerView()
                 turn.copy(slot, into: &view)
@@ -100,13 +100,13 @@ extension ClusterHistory {
         return rules
     }
 
-    /// Sends the answers of a process whose records are durable, and gives up those of which nothing is learnt.
+    /// Sends the answers of a process whose records are durable, and drops those whose outcome can't be learnt.
     func resolve(_ process: ClusterProcess) throws(BrokenPromise) {
         let waiting = process.answers
         process.answers = []
         for answer in waiting {
             let positions = answer.position...answer.position
-            switch process.owned[answer.partition]?.engine.fateOfEarlier(positions) ?? .unknown {
+            switch process.log?.engine.fateOfEarlier(positions) ?? .unknown {
             case .pending: process.answers.append(answer)
             case .lost, .unknown: tally.unknown += 1
             case .durable:

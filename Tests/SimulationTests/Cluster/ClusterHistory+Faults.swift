@@ -66,13 +66,13 @@ extension ClusterHistory {
         perform(process.membership.drain(at: process.machine.instant), process)
         schedule(after: random.number(0...50 * Self.millisecond), on: process) { [unowned self] in
             process.isLeaving = true
-            for partition in process.owned.all { partition.engine.close() }
+            process.log?.engine.close()
             leaveOnceCommitted(process, patience: 20)
         }
     }
 
     private func leaveOnceCommitted(_ process: ClusterProcess, patience: Int) {
-        let isBusy = process.isCommitting || !process.workingPartitions.isEmpty
+        let isBusy = process.isCommitting || process.hasWork
         if isBusy && patience > 0 {
             return schedule(after: 10 * Self.millisecond, on: process) { [unowned self] in
                 leaveOnceCommitted(process, patience: patience - 1)
@@ -98,34 +98,31 @@ extension ClusterHistory {
         }
     }
 
-    /// Somebody serves all partitions.
+    /// Some process serves the log.
     func checkServed() throws(BrokenPromise) {
         try promise(processes.contains { $0.isServing }, "nobody serves 8 s after the last fault")
     }
 
-    /// What memory and logs hold at the end.
+    /// Checks what memory and the log hold at the end.
     func checkEnd() throws {
-        guard let server = processes.first(where: { $0.isServing }) else {
+        guard let server = processes.first(where: { $0.isServing }), let log = server.log else {
             throw BrokenPromise("nobody serves at the end")
         }
         try promise(processes.filter { $0.isServing }.count == 1, "two processes serve")
-        for partition in server.owned.all {
-            try promise(partition.recovery.isWorking, "the storage of partition \(partition.number) does not work")
-            let expected = audit.held.filter { layout.partition(ofHash: server.key($0.key).hash) == partition.number }
-            let isSettled = partition.engine.fates.durableHead >= audit.head(partition.number) && !server.isCommitting
-            if isSettled && partition.engine.hasBatch(isLast: false) == false {
-                let held = HeldTimer.all(partition.engine.scheduler)
-                for id in Set(held.keys).union(expected.keys).sorted() where held[id] != expected[id] {
-                    throw BrokenPromise(
-                        "\(id) is \(held[id].map { "\($0)" } ?? "gone"), not \(expected[id].map { "\($0)" } ?? "gone")")
-                }
+        try promise(log.recovery.isWorking, "the storage does not work")
+        let isSettled = log.engine.fates.durableHead >= audit.head && !server.isCommitting
+        if isSettled && log.engine.hasBatch(isLast: false) == false {
+            let (held, expected) = (HeldTimer.all(log.engine.scheduler), audit.held)
+            for id in Set(held.keys).union(expected.keys).sorted() where held[id] != expected[id] {
+                throw BrokenPromise(
+                    "\(id) is \(held[id].map { "\($0)" } ?? "gone"), not \(expected[id].map { "\($0)" } ?? "gone")")
             }
-            var stored: Set<Int64> = []
-            try partition.store.makeReader().read(from: 0) { row in
-                stored.insert(row.first)
-                return true
-            }
-            try promise(stored == audit.rows(of: partition.number), "log \(partition.number) has lost rows")
         }
+        var stored: Set<Int64> = []
+        try log.store.makeReader().read(from: 0) { row in
+            stored.insert(row.first)
+            return true
+        }
+        try promise(stored == audit.rows, "the log has lost rows")
     }
 }

@@ -10,24 +10,24 @@ extension ClusterHistory {
 
     /// Hears of everything that a process does to the storage.
     func listen(to process: ClusterProcess) {
-        process.volume.onAppend = { [unowned self, unowned process] in append($0, $1, process) }
-        process.volume.onSettle = { [unowned self, unowned process] in settle($0, $1, process) }
+        process.store.onAppend = { [unowned self, unowned process] in append($0, process) }
+        process.store.onSettle = { [unowned self, unowned process] in settle($0, process) }
         process.onLeaseOver = { [unowned self, unowned process] in awaitLease(process) }
         process.committer.onFenced =
-            Unchecked { [unowned self, unowned process] number in
+            Unchecked { [unowned self, unowned process] in
                 tally.fenced += 1
-                note("\(process.machine.number) is fenced from \(number)")
+                note("\(process.machine.number) is fenced")
                 schedule(after: random.number(0...Self.millisecond), on: process) { [unowned self] in
-                    perform(process.membership.fenced(number, at: process.machine.instant), process)
+                    perform(process.membership.fenced(at: process.machine.instant), process)
                 }
             }.call
     }
 
     /// A closure that is called on the simulation's thread alone.
     private struct Unchecked: @unchecked Sendable {  // unchecked: a simulation has one thread
-        let body: (Int) -> Void
-        init(_ body: @escaping (Int) -> Void) { self.body = body }
-        @Sendable func call(_ number: Int) { body(number) }
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
+        @Sendable func call() { body() }
     }
 
     /// Does what a membership asks for.
@@ -38,21 +38,21 @@ extension ClusterHistory {
             case .extendLease(let end, let promised):
                 let machine = process.machine
                 let wall = bug == .wallClockLease ? machine.realtime() - machine.boottime() : 0
-                process.lease.extend(until: end + wall, promised: bug == .promisesUntold ? .max : promised)
+                process.lease.extend(until: end + wall, promised: promised)
             case .revokeLease: process.lease.revoke()
             case .adopt(let owner):
                 let isSlow = isChaotic && random.chance(oneIn: 6)
                 schedule(after: random.number(0...(isSlow ? 2000 : 20)) * Self.millisecond, on: process) {
                     [unowned self] in adopt(owner, process)
                 }
-            case .drop(let partitions):
+            case .drop:
                 schedule(after: random.number(0...Self.millisecond), on: process) { [unowned self] in
-                    note("\(process.machine.number) drops \(partitions)")
-                    process.drop(partitions)
+                    note("\(process.machine.number) drops the log")
+                    process.drop()
                     schedule(after: random.number(0...Self.millisecond), on: process) { [unowned self] in
                         try resolve(process)
                     }
-                    perform(process.membership.dropped(partitions, at: process.machine.instant), process)
+                    perform(process.membership.dropped(at: process.machine.instant), process)
                 }
             case .report(let event):
                 if case .took = event { tally.takeovers += 1 }
@@ -64,7 +64,7 @@ extension ClusterHistory {
         }
     }
 
-    private func adopt(_ owner: PartitionOwner, _ process: ClusterProcess) {
+    private func adopt(_ owner: LogOwner, _ process: ClusterProcess) {
         var failure: StoreError?
         if isCutOff(process) {
             failure = Self.failure
@@ -76,30 +76,23 @@ extension ClusterHistory {
         }
     }
 
-    /// Looks, whenever rows of a partition are shown, whether the process still owns it.
-    private func watch(_ partition: Partition, _ session: Int64, _ process: ClusterProcess) {
-        var known = partition.hub.head
-        partition.hub.observe(
-            UncheckedAction { [unowned self, unowned process, unowned partition] in
-                let head = partition.hub.head
+    /// Checks, whenever rows are shown, that the process still owns the log.
+    private func watch(_ log: ActiveLog, _ session: Int64, _ process: ClusterProcess) {
+        var known = log.hub.head
+        log.hub.observe(
+            Unchecked { [unowned self, unowned process, unowned log] in
+                let head = log.hub.head
                 if head > known {
                     known = head
-                    let owner = volume.owners[partition.number]
-                    if owner.session != session, broken == nil {
+                    let owner = store.owner.session
+                    if owner != session, broken == nil {
                         broken = BrokenPromise(
-                            "\(process.machine.number) shows rows of partition \(partition.number), which session \(owner.session) owns"
-                        )
+                            "\(process.machine.number) shows rows, and session \(owner) owns the log")
                     }
                 }
-                // Called by the committer, between two partitions' rows.
+                // Called by the committer.
                 interleave()
             }.call)
-    }
-
-    private struct UncheckedAction: @unchecked Sendable {  // unchecked: a simulation has one thread
-        let body: () -> Void
-        init(_ body: @escaping () -> Void) { self.body = body }
-        @Sendable func call() { body() }
     }
 
     /// Whether the database can't be reached by a process.
@@ -143,15 +136,10 @@ extension ClusterHistory {
 
     /// A call reaches the directory.
     private func reach(_ call: DirectoryCall) throws -> DirectoryAnswer {
-        var call = call
-        if bug == .forgetsPromises, case .beat(var beat) = call.request {
-            beat.promised = 0
-            call.request = .beat(beat)
-        }
         let answer = call.perform(on: directory)
         guard case .take(.taken(let barrier)) = answer, case .take(let order) = call.request else { return answer }
-        note("session \(order.session) takes \(order.partition) from \(order.from): \(barrier)")
-        try audit.land(barrier: barrier.epoch, at: barrier.position, in: order.partition)
+        note("session \(order.session) takes the log from \(order.from): \(barrier)")
+        try audit.land(barrier)
         return answer
     }
 }

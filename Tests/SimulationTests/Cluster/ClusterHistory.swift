@@ -7,7 +7,7 @@ import TimerLog
 
 /// One random history of several processes on one shared storage, decided by its seed alone: their memberships, engines,
 /// committers, fire loops and feeds, clients that ask any of them, and streams that go on at another one. After each step
-/// everything that was shown is held to what the logs have.
+/// everything that was shown is held to what the log has.
 ///
 /// Everything that happens is an event with its true time. While an append is under way, further events happen.
 final class ClusterHistory {
@@ -25,10 +25,6 @@ final class ClusterHistory {
         case wallClockLease
         /// What became of an unknown append is not asked before its rows are appended again.
         case appendsWithoutSettling
-        /// The next owner does not begin above what the last one has promised.
-        case forgetsPromises
-        /// A process promises up to its calendar, though no beat has told so.
-        case promisesUntold
     }
 
     /// What came of the histories of a run.
@@ -59,8 +55,7 @@ final class ClusterHistory {
     let bug: Bug
     var random: SeededGenerator
     let time = TrueTime()
-    let layout: PartitionLayout
-    let volume: MemoryLogVolume
+    let store: MemoryLogStore
     let directory: MemoryDirectory
     let machines: [Machine]
     var processes: [ClusterProcess] = []
@@ -75,7 +70,7 @@ final class ClusterHistory {
     /// Until when the database can't be reached: by anybody, or by one machine.
     var outageUntil: Int64 = 0
     var cutOffUntil: [Int64]
-    /// Whether some log had to be folded anew.
+    /// Whether the log had to be folded again.
     var mayFold = false
     /// Whether things go wrong.
     var isChaotic = true
@@ -96,13 +91,10 @@ final class ClusterHistory {
         self.bug = bug
         self.traces = traces
         random = SeededGenerator(seed: seed)
-        let count = [1, 4, 4, 8].randomElement(using: &random) ?? 4
-        guard let layout = PartitionLayout(strided: count) else { preconditionFailure("a power of two") }
-        self.layout = layout
-        let (volume, time) = (MemoryLogVolume(layout), time)
-        self.volume = volume
-        directory = MemoryDirectory(volume) { Machine.epoch + time.now }
-        audit = SharedAudit(partitions: count)
+        let (store, time) = (MemoryLogStore(), time)
+        self.store = store
+        directory = MemoryDirectory(store) { Machine.epoch + time.now }
+        audit = SharedAudit()
         var machines: [Machine] = []
         for number in 0..<Int(random.number(2...3)) {
             let rate = random.chance(oneIn: 2) ? 1000 : random.number(900...1100)
@@ -112,20 +104,14 @@ final class ClusterHistory {
         }
         self.machines = machines
         cutOffUntil = [Int64](repeating: 0, count: machines.count)
-        for stem in 0..<max(6, count * 2) {
-            ids.append(layout.id("t\(stem)", in: stem % count, secret: SimulatedStore.secret))
-        }
+        ids = (0..<Int(random.number(6...12))).map { "t\($0)" }
         for machine in machines { start(machine, life: 0) }
         for number in 0..<3 { followers.append(ClusterFollower(number)) }
     }
 
     /// Begins a process on a machine.
     func start(_ machine: Machine, life: Int) {
-        let process = ClusterProcess(machine, life: life, volume, bug)
-        process.onLook = { [unowned self, unowned process] in
-            interleave()
-            standStill(process)
-        }
+        let process = ClusterProcess(machine, life: life, store, bug)
         listen(to: process)
         processes.removeAll { $0.machine === machine }
         processes.append(process)
@@ -198,9 +184,7 @@ final class ClusterHistory {
             }
             offer(max(time.now, process.machine.time(at: process.membership.nextWake)), -800 + number, .wake(process))
             offer(max(time.now, process.machine.time(at: process.firesAt)), -700 + number, .fire(process))
-            if !process.isCommitting, !process.workingPartitions.isEmpty {
-                offer(time.now, -600 + number, .commit(process))
-            }
+            if !process.isCommitting, process.hasWork { offer(time.now, -600 + number, .commit(process)) }
         }
         return best.map { ($0.time, $0.step) }
     }

@@ -1,7 +1,7 @@
 import TimerCore
 import TimerLog
 
-/// Checks the rows of all partitions as they land, whoever has written them, and knows each timer's history.
+/// Checks the rows of the shared log as they land, whoever has written them, and knows each timer's history.
 struct SharedAudit {
     /// One version of a timer, as the log has it.
     struct Version: Equatable {
@@ -11,61 +11,39 @@ struct SharedAudit {
         var state: HeldTimer?
     }
 
-    /// What is known of a log.
-    private struct Log {
-        var head: Int64 = 0
-        var epoch: Int64 = 0
-        /// Positions of the records that hold definitions.
-        var bases: [Int64: (id: String, definition: [UInt8])] = [:]
-        var barriers = 0
-    }
-
-    /// Every event of all partitions, in the order of ids.
+    /// Position of the newest record.
+    private(set) var head: Int64 = 0
+    private var epoch: Int64 = 0
+    /// Positions of the records that hold definitions.
+    private var bases: [Int64: (id: String, definition: [UInt8])] = [:]
+    /// Every event, in order.
     private(set) var events: [LogAudit.Event] = []
     /// The versions of each timer, in the order of its log.
     private(set) var timers: [String: [Version]] = [:]
     private(set) var fires = 0
-    private(set) var rows = 0
-    private var logs: [Log]
-    private var stored: [Int: Set<Int64>] = [:]
+    /// The first positions of all rows.
+    private(set) var rows: Set<Int64> = []
     private var lives = LogAudit()
     /// Up to where some reader was shown all events.
     var shownThrough: Int64 = 0
 
-    init(partitions: Int) { logs = [Log](repeating: Log(), count: partitions) }
-
-    /// Position of the newest record of a partition.
-    func head(_ partition: Int) -> Int64 { logs[partition].head }
-
-    /// Whether the row that begins at `first` landed.
-    func holds(_ first: Int64, in partition: Int) -> Bool { stored[partition]?.contains(first) ?? false }
-
-    /// The positions of the rows of a partition.
-    func rows(of partition: Int) -> Set<Int64> { stored[partition] ?? [] }
-
     /// A barrier was written.
-    mutating func land(barrier epoch: Int64, at position: Int64, in partition: Int) throws(BrokenPromise) {
-        try promise(
-            epoch > logs[partition].epoch, "log \(partition) goes from epoch \(logs[partition].epoch) to \(epoch)")
-        try promise(position > logs[partition].head, "a barrier at \(position) behind \(logs[partition].head)")
-        logs[partition].epoch = epoch
-        logs[partition].head = position
-        logs[partition].barriers += 1
-        stored[partition, default: []].insert(position)
+    mutating func land(_ barrier: Barrier) throws(BrokenPromise) {
+        try promise(barrier.epoch > epoch, "the log goes from epoch \(epoch) to \(barrier.epoch)")
+        try promise(barrier.position > head, "a barrier is at \(barrier.position), and the log ends at \(head)")
+        epoch = barrier.epoch
+        head = barrier.position
+        rows.insert(head)
     }
 
     /// A row was written.
     mutating func land(_ row: LogRow) throws {
-        let partition = Int(row.partition)
-        let log = logs[partition]
+        try promise(row.epoch == epoch, "a row of epoch \(row.epoch) lands, and the log's epoch is \(epoch)")
         try promise(
-            row.epoch == log.epoch, "a row of epoch \(row.epoch) in log \(partition), whose epoch is \(log.epoch)")
-        try promise(
-            row.previous == log.head && row.first > log.head,
-            "the row at \(row.first) of log \(partition) follows \(row.previous), and the log ends at \(log.head)")
-        rows += 1
-        logs[partition].head = row.last
-        stored[partition, default: []].insert(row.first)
+            row.previous == head && row.first > head,
+            "the row at \(row.first) follows \(row.previous), and the log ends at \(head)")
+        head = row.last
+        rows.insert(row.first)
         var found: [(LogRecord, Recorded)] = []
         var kicks: [LogRecord] = []
         try BatchRows.read(row) { record in
@@ -73,18 +51,18 @@ struct SharedAudit {
             if let recorded = Recorded(record, row) { found.append((record, recorded)) }
             return true
         }
-        for (record, recorded) in found { try land(record, recorded, in: partition) }
-        for kick in kicks { try land(kick: kick, in: partition) }
+        for (record, recorded) in found { try land(record, recorded) }
+        for kick in kicks { try land(kick: kick) }
     }
 
-    private mutating func land(_ record: LogRecord, _ recorded: Recorded, in partition: Int) throws {
+    private mutating func land(_ record: LogRecord, _ recorded: Recorded) throws {
         guard let id = recorded.id else { return }
-        if let definition = recorded.definition { logs[partition].bases[record.position] = (id, definition) }
+        if let definition = recorded.definition { bases[record.position] = (id, definition) }
         guard let type = recorded.event.type else { return try land(state: record, recorded, id) }
         try promise(
             record.position > shownThrough,
             "\(type.name) of \(id) comes at \(record.position), and a stream was shown all up to \(shownThrough)")
-        insert(LogAudit.Event(position: record.position, id: id, type: type))
+        events.append(LogAudit.Event(position: record.position, id: id, type: type))
         if type.isDelivery { return }
         let before = timers[id]?.last?.state
         try lives.follow(id, type, record)
@@ -113,9 +91,8 @@ struct SharedAudit {
             Version(position: record.position, number: record.progress.version, state: state))
     }
 
-    private mutating func land(kick: LogRecord, in partition: Int) throws {
-        guard case .kick(_, let base) = kick.content, let (id, definition) = logs[partition].bases[base],
-            var versions = timers[id]
+    private mutating func land(kick: LogRecord) throws {
+        guard case .kick(_, let base) = kick.content, let (id, definition) = bases[base], var versions = timers[id]
         else { throw BrokenPromise("a kick of no timer at \(kick.position)") }
         // The kicks of a batch stand behind its other records, and may have come before them.
         var index = versions.count
@@ -124,12 +101,6 @@ struct SharedAudit {
         let state = HeldTimer(progress: kick.progress, kicks: kick.kicks, definition: definition)
         versions.insert(Version(position: position, number: kick.progress.version, state: state), at: index)
         timers[id] = versions
-    }
-
-    private mutating func insert(_ event: LogAudit.Event) {
-        var index = events.count
-        while index > 0, events[index - 1].position > event.position { index -= 1 }
-        events.insert(event, at: index)
     }
 
     /// Which of a timer's versions an answer shows: the number of the newest one that it reflects, counted from 1, and 0
@@ -150,6 +121,6 @@ struct SharedAudit {
         return index + 1
     }
 
-    /// The timers of the logs as they are now.
+    /// The timers of the log as they are now.
     var held: [String: HeldTimer] { timers.compactMapValues { $0.last?.state } }
 }

@@ -14,9 +14,9 @@ struct Follower {
 
     /// Takes the new events and compares them with the rows on disk.
     mutating func poll(_ server: Server, _ store: SimulatedStore, _ audit: LogAudit) throws {
-        if cursor < server.partition.horizon {
+        if cursor < server.log.horizon {
             // 410: it begins anew at the oldest event kept.
-            cursor = server.partition.horizon
+            cursor = server.log.horizon
         }
         var rows: [LogRow] = []
         var through = cursor

@@ -10,6 +10,4 @@ enum Milestone: CaseIterable {
     case list, labelList
     /// A keyed request was still under way when its key came again; one was cut off by a crash.
     case keyInProgress, keyCutOff
-    /// Another partition of the process folded its log anew.
-    case neighbourFolded
 }

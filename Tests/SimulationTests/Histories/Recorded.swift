@@ -60,12 +60,12 @@ struct Recorded {
     /// The records in `bytes` that are about timers.
     ///
     /// - Parameter first: position of the first; counts on over all of them.
-    static func all(_ bytes: ArraySlice<UInt8>, first: inout Int64, in place: PartitionPlace) throws -> [Recorded] {
+    static func all(_ bytes: ArraySlice<UInt8>, first: inout Int64) throws -> [Recorded] {
         let base = TimeBase(now: Now(elapsed: 0, wallOffset: 0), boottime: 0, boot: Hash128(high: 0, low: 0))
         var found: [Recorded] = []
-        for row in BatchRows.make(records: Array(bytes), first: first, previous: 0, in: place, epoch: 0, base: base) {
+        for row in BatchRows.make(records: Array(bytes), first: first, previous: 0, epoch: 0, base: base) {
             try BatchRows.read(row) { record in
-                first = record.position + place.stride
+                first = record.position + 1
                 if let recorded = Recorded(record, row) { found.append(recorded) }
                 return true
             }

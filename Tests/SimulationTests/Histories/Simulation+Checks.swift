@@ -12,11 +12,11 @@ extension Simulation {
         let (batch, kicks) = (server.engine.batch.records, server.engine.batch.kicks)
         var found: [Recorded] = []
         var next = server.engine.batch.first + seen.records
-        if batch.count > seen.batch { found += try Recorded.all(batch[seen.batch...], first: &next, in: place) }
+        if batch.count > seen.batch { found += try Recorded.all(batch[seen.batch...], first: &next) }
         seen.records = batch.isEmpty ? 0 : next - server.engine.batch.first
         // Kicks get their positions when the batch is taken.
         var unknown: Int64 = 1 << 62
-        if kicks.count > seen.kicks { found += try Recorded.all(kicks[seen.kicks...], first: &unknown, in: place) }
+        if kicks.count > seen.kicks { found += try Recorded.all(kicks[seen.kicks...], first: &unknown) }
         (seen.batch, seen.kicks) = (batch.count, kicks.count)
         return found
     }
@@ -74,10 +74,6 @@ extension Simulation {
     /// Checks that need no idle server.
     func check() throws {
         try drain()
-        try neighbours?.check(server)
-        if server.partitions.values.contains(where: { $0 !== server.partition && $0.engine.restarts > 0 }) {
-            reached.insert(.neighbourFolded)
-        }
         let now = server.now()
         try checkClock(now)
         ageKeys(now)
@@ -138,7 +134,7 @@ extension Simulation {
                 "\(timer) is due at \(instant), the server wakes at \(wake), now \(now), armed \(server.engine.pacer.armedFor)"
             )
             // A fire loop that has a step to make needs no alarm.
-            let alarm = server.alarmsAt
+            let alarm = server.alarm.armed
             try promise(
                 overflow || isLoopDue || server.alarm.isRung
                     || alarm <= max(time.sinceBoot, server.engine.clock.boottime(ofElapsed: instant)),
@@ -159,7 +155,7 @@ extension Simulation {
                 // When its last delivery went just now, the loop runs again at once.
                 let isKept =
                     timer.progress.due > now.down(.continuous) || !model.pending(of: timer.id).isEmpty
-                    || server.alarmsAt <= time.sinceBoot
+                    || server.alarm.armed <= time.sinceBoot
                 try promise(isKept, "\(timer.id) is kept beyond its `retain`")
             }
             guard state == .running else { continue }
@@ -198,7 +194,7 @@ extension Simulation {
         for answer in answers {
             switch server.engine.fate(of: answer.position) {
             case .pending: waiting.append(answer)
-            case .unknown: try promise(false, "no partition is taken over, but \(answer.position) is given up")
+            case .unknown: try promise(false, "the log is not taken over, but \(answer.position) is given up")
             case .lost:
                 try promise(!audit.holds(answer.position), "what stands at \(answer.position) is told to be lost")
             case .durable:

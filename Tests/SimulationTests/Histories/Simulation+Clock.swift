@@ -59,7 +59,7 @@ extension Simulation {
         for _ in 0..<40 where time.sinceBoot < end && broken == nil {
             // A new process begins with a step of its fire loop.
             if isLoopDue || server.alarm.isRung { try fireDue() }
-            var wake = min(end, max(server.alarmsAt, time.sinceBoot))
+            var wake = min(end, max(server.alarm.armed, time.sinceBoot))
             if server.engine.scheduler.countsUptime { wake = min(wake, time.sinceBoot + Self.second) }
             elapse(max(0, wake - time.sinceBoot) + Int64.random(in: 0...300_000, using: &random), isUp: true)
             try fireDue()
@@ -94,8 +94,6 @@ extension Simulation {
         case 6..<9: step = Int64.random(in: -7200 * Self.second...7200 * Self.second, using: &random)
         default: step = random.chance(oneIn: 2) ? leap() : -leap()
         }
-        // A partition takes no changes while its positions are ahead of a calendar that was set back.
-        if place.stride > 1 { step = abs(step) }
         ageKeys(server.now())
         let before = time.calendar
         time.step(step)
@@ -134,7 +132,7 @@ extension Simulation {
     /// One step of the fire loop, held to the model.
     private func advance() throws -> Engine.FireStep {
         let before = server.engine.scheduler.misfireUntil
-        let result = server.fire()
+        let result = server.engine.fire()
         let now = server.now()
         guard server.isOpen else { return .done }
         if stoodStill(now, before) {

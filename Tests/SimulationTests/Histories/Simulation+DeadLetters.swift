@@ -160,7 +160,7 @@ extension Simulation {
     func checkDelivering() throws(BrokenPromise) {
         guard depth == 0, server.isOpen, !isDoomed, broken == nil, !server.hasWork, !server.dispatcher.hasWork,
             ends.isEmpty,
-            !isLoopDue, !server.alarm.isRung, server.alarmsAt > time.sinceBoot
+            !isLoopDue, !server.alarm.isRung, server.alarm.armed > time.sinceBoot
         else { return }
         let now = server.now()
         let held = Self.deliveries(server.engine.scheduler, now)

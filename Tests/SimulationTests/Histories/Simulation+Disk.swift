@@ -110,7 +110,6 @@ extension Simulation {
     private func endProcess() {
         isDoomed = true
         store.kill()
-        neighbours?.kill()
         server.committer.stop()
         server.pacing.stop()
     }
@@ -166,7 +165,7 @@ extension Simulation {
         missedUntil = ClockReadings()
         isDoomed = false
         model = durable
-        server = try Server(store, time, place, neighbours)
+        server = try Server(store, time)
         model.forgetMemory(uptime: uptime, server.now())
         try adoptDeadLetters()
         durable = model

@@ -59,7 +59,7 @@ extension Simulation {
     @discardableResult
     private func end(_ number: UInt64, _ turn: borrowing Turn) throws -> (any Error)? {
         openKeys.remove(number)
-        let id = name("key\(number)")
+        let id = "key\(number)"
         var definition = RandomRules.definition(id, TimerRules(.after(3_000_000_000_000)))
         let (step, _) = model.create(id, definition, turn.now, uptime: uptime)
         guard server.isOpen, let step else {

@@ -23,13 +23,8 @@ final class Simulation {
     var random: SeededGenerator
     let time: SimulatedTime
     let store = SimulatedStore()
-    /// The partition that the model follows: in one of eight histories of a log whose positions have a stride, in another one
-    /// of four in one process.
-    let place: PartitionPlace
-    /// The other partitions; nil if there are none.
-    let neighbours: Neighbours?
     /// The ids that clients use.
-    private(set) var ids: [String] = []
+    let ids = ["a", "b", "c", "d", "e", "f", "g", "h"]
     var server: Server
     var model = Model()
     /// The model as of the newest durable record.
@@ -90,19 +85,9 @@ final class Simulation {
         time = SimulatedTime(
             calendar: (starts.randomElement(using: &random) ?? 0) * 1_000_000_000
                 + Int64.random(in: 0..<1_000_000_000, using: &random))
-        let layout: PartitionLayout? = [1: 1, 5: 4][seed % 8].flatMap { PartitionLayout(strided: $0) }
-        let number = Int(seed / 8) % (layout?.count ?? 1)
-        place = layout.map { PartitionPlace(number, of: $0) } ?? .only
-        neighbours = place.layout.count > 1 ? Neighbours(of: number, in: place.layout, seed: seed) : nil
-        server = try Server(store, time, place, neighbours)
+        server = try Server(store, time)
         lastAdvance = server.now().elapsed
-        ids = ["a", "b", "c", "d", "e", "f", "g", "h"].map(name)
         listen()
-    }
-
-    /// An id that begins with `stem`, of the partition that the model follows.
-    func name(_ stem: String) -> String {
-        place.layout.count == 1 ? stem : place.layout.id(stem, in: place.number, secret: SimulatedStore.secret)
     }
 
     /// Notes an operation; its words are made only for a reader.
@@ -126,7 +111,6 @@ final class Simulation {
 
     /// One thing happens.
     private func step() throws {
-        neighbours?.act(server)
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<42: try request()
         case 42..<60: try pass()

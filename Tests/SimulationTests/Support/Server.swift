@@ -7,17 +7,13 @@ import Webhooks
 
 /// A server without threads: one process from its start to its end.
 final class Server {
-    let partition: Partition
-    /// All partitions, by number: `partition` and its neighbours.
-    let partitions: [Int: Partition]
+    let log: ActiveLog
     let committer: Committer
     let compactor: LogCompaction
     let pacing = CompactionPacing()
     let dispatcher: Dispatcher
     let courier: SimulatedCourier
     let alarm = SimulatedAlarm()
-    private let time: SimulatedTime
-    private let shared: SharedParts
     /// Deliveries whose events could not be read.
     private let unreadable = Unreadable()
 
@@ -25,10 +21,7 @@ final class Server {
         var count = 0
     }
 
-    init(
-        _ store: SimulatedStore, _ time: SimulatedTime, _ place: PartitionPlace = .only, _ neighbours: Neighbours? = nil
-    ) throws(StoreError) {
-        self.time = time
+    init(_ store: SimulatedStore, _ time: SimulatedTime) throws(StoreError) {
         var configuration = EngineConfiguration()
         configuration.retainMilliseconds = 60_000
         configuration.retainBytes = 4096
@@ -37,19 +30,17 @@ final class Server {
         configuration.deliveries.backlog = Model.backlog
         configuration.deliveries.deadLetters = Model.deadLetters
         let bell = CommitBell()
-        shared = SharedParts(
-            configuration, partitions: place.layout.count, alarm: alarm, timeSource: time, bell: bell)
-        let volume = SimulatedVolume(place.layout) { number in neighbours?.store(number) ?? store }
-        partitions = try Self.open(volume, configuration, shared)
-        guard let partition = partitions[place.number] else { preconditionFailure("every partition is opened") }
-        self.partition = partition
-        let partitions = Published(PartitionMap(place.layout, Array(self.partitions.values)))
-        committer = Committer(volume, partitions, bell, durability: configuration.durability, foldsAtOnce: true)
+        store.begin()
+        log = ActiveLog(
+            try RecoveredLog.recover(store, configuration), configuration: configuration,
+            shared: SharedParts(alarm: alarm, timeSource: time, bell: bell), report: { _ in })
+        let published = Published<ActiveLog?>(log)
+        committer = Committer(published, bell, durability: configuration.durability, foldsAtOnce: true)
         committer.retryPause = 1
         var tuning = LogCompaction.Tuning()
         tuning.slackBytes = 512
         tuning.rowsPerRound = 20
-        compactor = LogCompaction(partition, pacing, tuning: tuning, report: { _ in })
+        compactor = LogCompaction(log, pacing, tuning: tuning, report: { _ in })
         let sending = DeliverySending(version: "0") { event, data in
             WebhookEvent(
                 id: String(event.position), type: "event", json: Recorded.body(of: event, data), payload: nil, data: [],
@@ -57,7 +48,7 @@ final class Server {
         }
         var made: SimulatedCourier?
         dispatcher = Dispatcher(
-            partitions, configuration.deliveries, sending,
+            published, configuration.deliveries, sending,
             makeCourier: { finished in
                 let courier = SimulatedCourier(finished)
                 made = courier
@@ -66,46 +57,12 @@ final class Server {
             report: { [unreadable] event in if case .deliveryUnreadable = event { unreadable.count += 1 } })
         guard let made else { preconditionFailure("a dispatcher makes its courier") }
         courier = made
-        dispatcher.watch(partition)
+        dispatcher.watch(log)
     }
 
-    /// Opens and folds every log of the volume.
-    private static func open(
-        _ volume: SimulatedVolume, _ configuration: EngineConfiguration, _ shared: SharedParts
-    ) throws(StoreError) -> [Int: Partition] {
-        var partitions: [Int: Partition] = [:]
-        for number in 0..<volume.layout.count {
-            volume.simulated(number).begin()
-            partitions[number] = Partition(
-                try RecoveredLog.recover(
-                    volume.store(number), configuration, hashPrefix: volume.layout.hashPrefix(of: number)),
-                place: PartitionPlace(number, of: volume.layout), configuration: configuration, shared: shared,
-                report: { _ in })
-        }
-        return partitions
-    }
+    var engine: Engine { log.engine }
 
-    var engine: Engine { partition.engine }
-
-    /// A step of the fire loop: whichever neighbours are due, then the partition.
-    func fire() -> Engine.FireStep {
-        if partitions.count > 1 {
-            var due: [Int] = []
-            shared.schedule.takeDue(at: time.boottime()) { due.append($0) }
-            for number in due where number != partition.number {
-                while let neighbour = partitions[number], neighbour.engine.fire() == .more {}
-            }
-        }
-        return engine.fire()
-    }
-
-    /// Nanoseconds since boot at which the alarm goes off.
-    var alarmsAt: Int64 {
-        shared.schedule.armForSleep()
-        return alarm.armed
-    }
-
-    var hub: EventHub { partition.hub }
+    var hub: EventHub { log.hub }
 
     /// Takes a step of the committer, and goes on while it recovers the storage. Returns false when there will be none any
     /// more.

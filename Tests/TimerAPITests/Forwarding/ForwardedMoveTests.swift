@@ -5,18 +5,12 @@ import TimerLog
 /// Exports and imports at servers that forward to the one that owns the timers.
 @Suite(.serialized) struct ForwardedMoveTests {
     private let time = ManualTime()
-    private let volume: MemoryLogVolume
-    private let layout: PartitionLayout
-
-    init() throws {
-        layout = try #require(PartitionLayout(strided: 16))
-        volume = MemoryLogVolume(layout)
-    }
+    private let store = MemoryLogStore()
 
     private func serve<Result>(
-        _ other: MemoryLogVolume? = nil, _ body: (ServerGroup) throws -> Result
+        _ other: MemoryLogStore? = nil, _ body: (ServerGroup) throws -> Result
     ) throws -> Result {
-        let group = try ServerGroup(other ?? volume, time, 3)
+        let group = try ServerGroup(other ?? store, time, 3)
         defer { group.stop() }
         return try body(group)
     }
@@ -82,7 +76,7 @@ import TimerLog
         try serve { group in
             try fill(group, 250, payload: 60_000)
             #expect(hasEnd(try beginExport(group, server)))
-            // The partitions are drained again at once, or owned again; what was read is of no one moment all the same.
+            // The log is drained again at once, or owned again; what was read is of no one moment all the same.
             let undrained = try beginExport(group, server)
             group.drain(back: true)
             group.drain()
@@ -99,7 +93,7 @@ import TimerLog
             return try export(group, 1)
         }
         let whole = [head] + lines + [#"{"end":true,"lines":61}"#]
-        try serve(MemoryLogVolume(layout)) { group in
+        try serve(MemoryLogStore()) { group in
             for part in 0..<3 {
                 let piece = Array(whole.dropFirst(part * 21).prefix(21))
                 let state = try group.ask((part + 1) % 3, "GET", "/v1/import/\(id(head))")
@@ -113,7 +107,7 @@ import TimerLog
                 let again = try send(group, (part + 1) % 3, piece, id: id(head), part: part)
                 #expect(again.text == #"{"applied":false,"next":\#(part + 1),"complete":\#(part == 2)}"#)
                 let another = try send(group, 0, Array(piece.dropLast()), id: id(head), part: part)
-                // It is done in every partition, whatever is sent.
+                // It is done, whatever is sent.
                 #expect(another.status == 200 && another.text.contains(#""applied":false"#), "\(another.text)")
             }
             #expect(group.timers == 60)
@@ -128,7 +122,7 @@ import TimerLog
             try fill(group, 30)
             return try export(group, 1)
         }
-        try serve(MemoryLogVolume(layout)) { group in
+        try serve(MemoryLogStore()) { group in
             for (place, line) in [(7, "{"), (20, #"{"key":1}"#), (30, lines[29].replacing("running", with: "dancing"))]
             {
                 var wrong = [head] + lines

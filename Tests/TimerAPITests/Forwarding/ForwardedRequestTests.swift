@@ -6,14 +6,12 @@ import TimerLog
 /// Requests at servers that forward to the one that owns the timers.
 @Suite(.serialized) struct ForwardedRequestTests {
     private let time = ManualTime()
-    private let volume: MemoryLogVolume
-
-    init() throws { volume = MemoryLogVolume(try #require(PartitionLayout(strided: 16))) }
+    private let store = MemoryLogStore()
 
     private func serve<Result>(_ count: Int = 3, owner: Int = 0, _ body: (ServerGroup) throws -> Result) throws
         -> Result
     {
-        let group = try ServerGroup(volume, time, count, owner: owner)
+        let group = try ServerGroup(store, time, count, owner: owner)
         defer { group.stop() }
         return try body(group)
     }

@@ -7,7 +7,7 @@ import TimerService
 
 @testable import TimerAPI
 
-/// Servers in this process that share a volume. One owns all partitions, and the others forward to it over the loopback.
+/// Servers in this process that share a log. One owns it, and the others forward to it over the loopback.
 final class ServerGroup {
     private struct Server {
         let api: APIServer
@@ -15,15 +15,14 @@ final class ServerGroup {
         let place: TestPlace
     }
 
-    private let volume: MemoryLogVolume
     private var servers: [Server] = []
     private var owner: Int
 
     /// - Parameters:
     ///   - count: how many servers there are.
-    ///   - owner: the index of the one that owns the partitions.
-    init(_ volume: MemoryLogVolume, _ time: ManualTime, _ count: Int, owner: Int = 0) throws {
-        (self.volume, self.owner) = (volume, owner)
+    ///   - owner: the index of the one that owns the log.
+    init(_ store: MemoryLogStore, _ time: ManualTime, _ count: Int, owner: Int = 0) throws {
+        self.owner = owner
         for _ in 0..<count {
             var configuration = APIConfiguration(listeners: [.tcp(host: "127.0.0.1", port: 0)])
             configuration.peerListener = .tcp(host: "127.0.0.1", port: 0)
@@ -32,37 +31,33 @@ final class ServerGroup {
             let api = try APIServer(configuration, recovery: recovery)
             let place = TestPlace()
             let service = try TimerService(
-                volume: volume, owning: [], place: place, configuration: EngineConfiguration(),
+                store: store.seen(by: 0), place: place, configuration: EngineConfiguration(),
                 alarm: ManualAlarm(time), timeSource: time, recovery: recovery, report: { _ in })
             service.start()
             api.start()
             api.serve(service)
             servers.append(Server(api: api, service: service, place: place))
         }
-        try adopt()
+        try servers[owner].service.adopt()
         for server in servers.indices { publish(to: server) }
-    }
-
-    private func adopt() throws {
-        for number in 0..<volume.layout.count { try servers[owner].service.adopt(number) }
     }
 
     /// Shows a server where the owner is.
     func publish(to server: Int) {
-        let sessions = [Int64?](repeating: server == owner ? nil : Int64(owner + 1), count: volume.layout.count)
         let destinations = servers.enumerated().compactMap { index, server in
             server.api.peerAddress?.port.map {
                 ClusterRoutes.Destination(session: Int64(index + 1), host: "127.0.0.1", port: $0)
             }
         }
-        servers[server].place.routes.publish(ClusterRoutes(destinations: destinations, sessions: sessions))
+        servers[server].place.routes.publish(
+            ClusterRoutes(destinations: destinations, owner: server == owner ? nil : Int64(owner + 1)))
     }
 
-    /// Moves all partitions to another server, or has their owner read their logs anew. No server is shown where they are.
+    /// Moves the log to another server, or has its owner read it again. No server is shown where it is.
     func move(to server: Int) throws {
-        servers[owner].service.drop(Array(0..<volume.layout.count))
+        servers[owner].service.drop()
         owner = server
-        try adopt()
+        try servers[owner].service.adopt()
     }
 
     /// A server's answer.
@@ -78,11 +73,9 @@ final class ServerGroup {
         return try #require(client.answer(isHead: method == "HEAD"))
     }
 
-    /// Drains the owner's partitions, or takes that back.
+    /// Drains the owner, or takes that back.
     func drain(back: Bool = false) {
-        for partition in servers[owner].service.partitions.value.all {
-            partition.engine.turn { turn in try? turn.setDrained(!back) }
-        }
+        servers[owner].service.log.value?.engine.turn { turn in try? turn.setDrained(!back) }
     }
 
     /// Where a server listens for clients.

@@ -5,11 +5,14 @@ import TimerLog
 final class TestPlace: ClusterPlace {
     let lease = Lease { 1 }
     let owner: String? = nil
-    let map: ClusterMap? = nil
+    let map: ClusterMap?
     let routes = Published(ClusterRoutes.none)
     let (takeovers, fenced) = (0, 0)
 
-    init() { lease.extend(until: 2, promised: .max) }
+    init(_ map: ClusterMap? = nil) {
+        self.map = map
+        lease.extend(until: 2, promised: .max)
+    }
 
     func observeRoutes(_ body: @escaping @Sendable () -> Void) {}
 }

@@ -9,8 +9,8 @@ struct DueRingTests {
     private let streams = (0..<40).map { id in
         EventStream(
             id: id, plan: StreamPlan(),
-            channel: StreamChannel(StreamChannel.Key(filter: StreamFilter(), format: .ndjson)), partition: nil,
-            sink: .closed, origin: nil, now: 0)
+            channel: StreamChannel(StreamChannel.Key(filter: StreamFilter(), format: .ndjson)), sink: .closed,
+            origin: nil, now: 0)
     }
 
     private mutating func taken(at now: Int64) -> [UInt64] { ring.take(now: now).map(\.id).sorted() }

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import TimerCluster
+import TimerLog
 
 struct ClusterSimulationTests {
     /// What was broken; nil where nothing was.
@@ -18,12 +19,12 @@ struct ClusterSimulationTests {
     }
 
     @Test(arguments: SeedChoice.seeds(fixed: 1...12, fresh: 3))
-    func `whatever goes wrong, no two nodes show a partition, and all are served in the end`(seed: UInt64) {
+    func `whatever goes wrong, no two nodes show the log, and it is served in the end`(seed: UInt64) {
         #expect(Self.outcome(seed) == nil)
     }
 
     @Test(arguments: [
-        ClusterSimulation.Bug.wallClockLease, .leaseFromAnswer, .takeOfTheLiving, .appendWithoutEpoch,
+        ClusterSimulation.Bug.wallClockLease, .leaseFromAnswer, .takeUnchecked, .appendWithoutEpoch,
     ])
     func `the simulation finds a mistake that breaks the lease or the fence`(bug: ClusterSimulation.Bug) {
         #expect((1...300).contains { Self.outcome(UInt64($0), bug) != nil })
@@ -34,25 +35,33 @@ struct ClusterSimulationTests {
             let simulation = ClusterSimulation(seed: seed)
             simulation.isChaotic = false
             try simulation.advance(to: 10 * ClusterSimulation.second)
-            let before = simulation.owners()
+            let before = simulation.store.owner
             simulation.outageUntil = simulation.time + simulation.random.number(1...60) * ClusterSimulation.second
             try simulation.advance(to: simulation.outageUntil + 10 * ClusterSimulation.second)
-            #expect(simulation.ends == 0 && simulation.owners() == before)
+            #expect(simulation.ends == 0 && simulation.store.owner == before)
         }
     }
 
-    @Test func `a node that dies is replaced by as many takes as there are partitions`() throws {
+    @Test func `a node that dies is replaced by one take`() throws {
         for seed in UInt64(1)...4 {
-            let simulation = ClusterSimulation(seed: seed, nodes: 3, partitions: 32)
+            let simulation = ClusterSimulation(seed: seed, nodes: 3)
             simulation.isChaotic = false
             try simulation.advance(to: 10 * ClusterSimulation.second)
             let before = simulation.takes
-            let owner = try #require(simulation.nodes.first { $0.served[0] != nil })
-            let lost = owner.served.count
+            let owner = try #require(simulation.serving.first)
             simulation.crash(owner, forSeconds: 100)
             try simulation.advance(to: simulation.time + 5 * ClusterSimulation.second)
-            #expect(simulation.nodes.map(\.served.count).reduce(0, +) == 32)
-            #expect(simulation.takes - before <= 2 * lost + 6)
+            #expect(simulation.serving.count == 1 && simulation.takes - before == 1)
+        }
+    }
+
+    @Test func `servers that start at the same moment on an empty database serve within three seconds`() throws {
+        for seed in UInt64(1)...20 {
+            let simulation = ClusterSimulation(seed: seed, nodes: 3)
+            simulation.isChaotic = false
+            try simulation.advance(to: 3 * ClusterSimulation.second)
+            #expect(simulation.serving.count == 1)
+            #expect(simulation.takes <= 3)
         }
     }
 }

@@ -3,11 +3,11 @@ import TimerCluster
 import TimerLog
 
 struct ClusterStandingTests {
-    /// A cluster of `nodes`, whose first partition belongs to `firstOwner`.
-    private func standing(_ nodes: [ClusterNode], firstOwner: Int64 = 0) -> ClusterStanding {
+    /// A cluster of `nodes`, whose log belongs to the session `owner`.
+    private func standing(_ nodes: [ClusterNode], owner: Int64 = 0) -> ClusterStanding {
         var standing = ClusterStanding(session: 1)
         standing.nodes = nodes
-        standing.owners = [PartitionOwner(partition: 0, epoch: 1, session: firstOwner)]
+        standing.owner = LogOwner(epoch: 1, session: owner)
         return standing
     }
 
@@ -15,27 +15,38 @@ struct ClusterStandingTests {
         MembershipBench.node(3, "http://c"), MembershipBench.node(10, "http://a"), MembershipBench.node(17, "http://b"),
     ]
 
-    @Test func `the live owner of the first partition is to own all`() {
-        #expect(standing(Self.nodes, firstOwner: 17).plannedOwner == 17)
+    @Test func `the live owner is to own the log`() {
+        #expect(standing(Self.nodes, owner: 17).plannedOwner == 17)
     }
 
-    @Test func `where the first partition has no live owner, the node whose url comes first is to own all`() {
-        #expect(standing(Self.nodes, firstOwner: 999).plannedOwner == 10)
-        #expect(standing(Self.nodes.reversed(), firstOwner: 999).plannedOwner == 10)
+    @Test func `where the log has no live owner, the node whose url comes first is to own it`() {
+        #expect(standing(Self.nodes, owner: 999).plannedOwner == 10)
+        #expect(standing(Self.nodes.reversed(), owner: 999).plannedOwner == 10)
     }
 
-    @Test func `a leaving node is to own nothing, also where it owns the first partition`() {
+    @Test func `a leaving node is not to own the log, also where it owns it now`() {
         var nodes = Self.nodes
         nodes[1].isLeaving = true
-        #expect(standing(nodes, firstOwner: 10).plannedOwner == 17)
+        #expect(standing(nodes, owner: 10).plannedOwner == 17)
         #expect(standing(nodes).plannedOwner == 17)
     }
 
-    @Test func `without a node that stays nobody is to own anything`() {
+    @Test func `without a node that stays nobody is to own the log`() {
         var node = Self.nodes[0]
         node.isLeaving = true
-        #expect(standing([node], firstOwner: 3).plannedOwner == nil)
+        #expect(standing([node], owner: 3).plannedOwner == nil)
         #expect(standing([]).plannedOwner == nil)
         #expect(ClusterStanding(session: 1).plannedOwner == nil)
+    }
+
+    @Test func `the owner is shown while it is live, and its url unless it is this node`() {
+        let other = standing(Self.nodes, owner: 17)
+        #expect(other.ownerNode == Self.nodes[2] && other.ownerURL == "http://b")
+        let gone = standing(Self.nodes, owner: 999)
+        #expect(gone.ownerNode == nil && gone.ownerURL == nil)
+        let me = MembershipBench.node(1, "http://me")
+        let own = standing(Self.nodes + [me], owner: 1)
+        #expect(own.ownerNode == me && own.ownerURL == nil)
+        #expect(ClusterStanding(session: 1).ownerNode == nil)
     }
 }

@@ -5,9 +5,9 @@ import TimerLog
 struct MembershipTests {
     private static let failure = StoreError(.unavailable, "a failure that was asked for")
 
-    /// A node that owns and serves all partitions.
-    private func owner(partitions: Int = 4) -> MembershipBench {
-        var bench = MembershipBench(partitions: partitions)
+    /// A node that owns the log and serves it.
+    private func owner() -> MembershipBench {
+        var bench = MembershipBench()
         bench.settleAll()
         return bench
     }
@@ -35,7 +35,7 @@ struct MembershipTests {
         #expect(bench.reports(.leaseLost))
         let next = try #require(bench.beat)
         bench.answer(next, .view(bench.view()))
-        #expect(bench.reports(.leaseRegained) && bench.membership.standing.servedCount == 4)
+        #expect(bench.reports(.leaseRegained) && bench.membership.standing.isServing)
     }
 
     @Test func `beats come every half second, and a failed one is repeated soon`() throws {
@@ -75,14 +75,15 @@ struct MembershipTests {
         bench.sleep()
         bench.steps = []
         bench.answer(try #require(bench.beat), .view(bench.view(isLive: false)))
-        #expect(bench.steps == [.report(.sessionEnded(session: session)), .revokeLease, .drop([0, 1, 2, 3])])
+        #expect(bench.steps == [.report(.sessionEnded(session: session)), .revokeLease, .drop])
         #expect(bench.calls.isEmpty && bench.membership.nextWake == .max)
-        bench.perform(.drop([0, 1, 2, 3]))
+        #expect(bench.membership.standing.nodes.isEmpty && bench.membership.standing.ownerURL == nil)
+        bench.perform(.drop)
         #expect(bench.calls.count == 1 && bench.membership.session != session)
     }
 
-    @Test func `no session is joined while a partition is being adopted for the one before`() throws {
-        var bench = MembershipBench(partitions: 1)
+    @Test func `no session is joined while the log is being adopted for the one before`() throws {
+        var bench = MembershipBench()
         bench.settle()
         bench.answerAsAsked(try #require(bench.calls.first))
         let adoption = try #require(bench.todo.first)
@@ -90,38 +91,46 @@ struct MembershipTests {
         bench.answer(try #require(bench.beat), .view(bench.view(isLive: false)))
         #expect(bench.calls.isEmpty)
         bench.perform(adoption)
-        #expect(bench.calls.isEmpty && bench.todo == [.drop([0])])
-        bench.perform(.drop([0]))
+        #expect(bench.calls.isEmpty && bench.todo == [.drop])
+        bench.perform(.drop)
         #expect(bench.calls.count == 1)
     }
 
-    @Test func `one owner takes the first partition first, then the others, sixteen at a time`() throws {
-        var bench = MembershipBench(partitions: 64)
+    @Test func `a node takes a log without an owner, then opens it`() throws {
+        var bench = MembershipBench()
         bench.settle()
-        #expect(bench.takes.map(\.partition) == [0])
+        let session = bench.membership.session
+        let clock = CalendarPosition.at(realtime: bench.now.realtime)
+        #expect(bench.takes == [TakeOrder(epoch: 0, from: 0, session: session, clock: clock)])
         bench.answerAsAsked(try #require(bench.calls.first))
-        #expect(bench.takes.map(\.partition) == Array(1...16))
-        bench.answerAsAsked(try #require(bench.calls.first))
-        #expect(bench.takes.map(\.partition) == Array(2...17))
+        #expect(bench.reports(.took) && bench.todo == [.adopt(LogOwner(epoch: 1, session: session))])
+        #expect(!bench.membership.standing.isServing)
         bench.settleAll()
-        #expect(bench.membership.standing.servedCount == 64 && bench.membership.standing.takeovers == 64)
-        #expect(bench.reports(.took(Array(0..<64))))
+        #expect(bench.membership.standing.isServing && bench.membership.standing.takeovers == 1)
+        #expect(bench.membership.standing.ownerURL == nil)
     }
 
-    @Test func `a node stands by while another one owns the first partition`() {
+    @Test func `a node stands by while another one owns the log`() {
         var bench = MembershipBench()
         bench.others = [MembershipBench.node(7, "http://z")]
-        bench.owners[0] = PartitionOwner(partition: 0, epoch: 1, session: 7)
+        bench.owner = LogOwner(epoch: 1, session: 7)
         bench.settleAll()
         #expect(bench.takes.isEmpty && bench.reports(.standsBy(owner: "http://z")))
-        #expect(bench.membership.standing.ownerURL() == "http://z")
+        #expect(bench.membership.standing.ownerURL == "http://z")
+    }
+
+    @Test func `a node stands by while another one is to take the log`() {
+        var bench = MembershipBench()
+        bench.others = [MembershipBench.node(7, "http://a")]
+        bench.settle()
+        #expect(bench.takes.isEmpty && bench.membership.standing.ownerNode == nil)
     }
 
     @Test func `a node whose beat stays the same for two and a half seconds is ended, then replaced`() throws {
         var bench = MembershipBench()
         let silent = MembershipBench.node(7, "http://a", beat: 5)
         bench.others = [silent]
-        bench.owners = bench.owners.map { PartitionOwner(partition: $0.partition, epoch: 1, session: 7) }
+        bench.owner = LogOwner(epoch: 1, session: 7)
         bench.settle()
         let start = bench.now.boottime
         while !bench.calls.contains(where: { $0.request == .end(silent) }) {
@@ -132,7 +141,7 @@ struct MembershipTests {
         #expect(bench.takes.isEmpty)
         bench.others = []
         bench.settleAll()
-        #expect(bench.reports(.ended(silent)) && bench.membership.standing.servedCount == 4)
+        #expect(bench.reports(.ended(silent)) && bench.membership.standing.isServing)
     }
 
     @Test func `a node without a valid lease takes nothing`() throws {
@@ -142,11 +151,9 @@ struct MembershipTests {
         let beat = try #require(bench.beat)
         bench.pass(milliseconds: 2000)
         bench.answer(beat, .view(bench.view()))
-        let read = try #require(bench.calls.first { $0.request == .readOwners })
-        bench.answerAsAsked(read)
         #expect(bench.takes.isEmpty)
         bench.settle()
-        #expect(bench.takes.map(\.partition) == [0])
+        #expect(bench.takes.count == 1)
     }
 
     @Test func `a node is watched from when it was first seen`() throws {
@@ -181,95 +188,179 @@ struct MembershipTests {
             !bench.reports(.ended(bench.others[0])) && !bench.calls.contains { $0.request == .end(bench.others[0]) })
     }
 
-    @Test func `a take that is blocked ends the old session's connections once, then is repeated`() throws {
+    @Test func `a take that is blocked ends the old session's connections, then is repeated`() throws {
         var bench = MembershipBench()
+        bench.owner = LogOwner(epoch: 4, session: 7)
         bench.settle()
-        bench.answerAsAsked(try #require(bench.calls.first))
-        let waiting = bench.calls
-        for call in waiting { bench.answer(call, .take(.blocked)) }
-        #expect(bench.calls.map(\.request) == [.endConnections(of: 0)])
+        let order = try #require(bench.takes.first)
+        bench.answer(bench.calls[0], .take(.blocked))
+        #expect(bench.calls.map(\.request) == [.endConnections(of: 7)])
         bench.answer(bench.calls[0], .count(2))
-        #expect(bench.takes.map(\.partition) == [1, 2, 3])
-        #expect(bench.reports(.connectionsEnded(session: 0, count: 2)))
+        #expect(bench.takes == [order])
+        #expect(bench.reports(.connectionsEnded(session: 7, count: 2)))
     }
 
     @Test func `a take of unknown outcome is made again if it turns out to be done`() throws {
-        var bench = MembershipBench(partitions: 1)
+        var bench = MembershipBench()
         bench.settle()
         let session = bench.membership.session
-        bench.owners[0] = PartitionOwner(partition: 0, epoch: 1, session: session)
+        bench.owner = LogOwner(epoch: 1, session: session)
         bench.answer(try #require(bench.calls.first), .failed(Self.failure))
         #expect(bench.calls.isEmpty)
         bench.sleep()
         bench.settle()
-        #expect(bench.takes.map(\.epoch) == [1] && bench.takes.map(\.from) == [session])
+        #expect(bench.takes.map(\.epoch) == [1] && bench.takes.map(\.from) == [session] && bench.todo.isEmpty)
         bench.settleAll()
-        #expect(bench.membership.standing.servedCount == 1 && bench.owners[0].epoch == 2)
+        #expect(bench.membership.standing.isServing && bench.owner.epoch == 2)
     }
 
-    @Test func `a take that the map shows before its answer comes counts once`() throws {
-        var bench = MembershipBench(partitions: 3)
+    @Test(arguments: [DirectoryAnswer.take(.refused), .failed(Self.failure)])
+    func `after a take without success the directory is asked soon, and nothing is taken before it answers`(
+        answer: DirectoryAnswer
+    ) throws {
+        var bench = MembershipBench()
         bench.settle()
-        bench.answerAsAsked(try #require(bench.calls.first))
-        let (failing, answered) = (bench.calls[0], bench.calls[1])
-        let session = bench.membership.session
-        for partition in 1...2 {
-            bench.owners[partition] = PartitionOwner(partition: partition, epoch: 1, session: session)
-        }
-        bench.answer(failing, .failed(Self.failure))
+        let start = bench.now.boottime
+        bench.answer(try #require(bench.calls.first), answer)
+        #expect(bench.calls.isEmpty)
         bench.sleep()
-        bench.settle()
-        #expect(bench.takes.map(\.partition) == [2, 1])
-        bench.answer(answered, .take(.taken(Barrier(epoch: 1, previous: 0, position: 1))))
-        bench.settleAll()
-        #expect(bench.owners.map(\.epoch) == [1, 2, 1])
-        #expect(bench.membership.standing.servedCount == 3 && bench.membership.standing.takeovers == 3)
+        #expect(bench.now.boottime - start == MembershipTiming.pause && bench.takes.isEmpty)
+        bench.answerAsAsked(try #require(bench.beat))
+        #expect(bench.takes.count == 1)
     }
 
-    @Test func `a partition that can't be adopted is tried again after a second`() throws {
-        var bench = MembershipBench(partitions: 1)
+    @Test func `what a beat that was sent before a failed take shows explains nothing`() throws {
+        var bench = MembershipBench()
+        bench.settle()
+        bench.sleep()
+        let (beat, old) = (try #require(bench.beat), bench.view())
+        bench.answer(try #require(bench.calls.first { $0.order != nil }), .failed(Self.failure))
+        bench.answer(beat, .view(old))
+        #expect(bench.calls.isEmpty)
+        let start = bench.now.boottime
+        bench.sleep()
+        #expect(bench.now.boottime - start == MembershipTiming.pause)
+        bench.answerAsAsked(try #require(bench.beat))
+        #expect(bench.takes.count == 1)
+    }
+
+    @Test func `a take that a view shows before its answer comes counts once`() throws {
+        var bench = MembershipBench()
+        bench.settle()
+        let take = try #require(bench.calls.first)
+        bench.owner = LogOwner(epoch: 1, session: bench.membership.session)
+        bench.sleep()
+        bench.answerAsAsked(try #require(bench.beat))
+        #expect(bench.calls == [take] && bench.todo.isEmpty)
+        bench.answer(take, .take(.taken(Barrier(epoch: 1, previous: 0, position: 1))))
+        bench.settleAll()
+        #expect(bench.owner.epoch == 1)
+        #expect(bench.membership.standing.isServing && bench.membership.standing.takeovers == 1)
+    }
+
+    @Test func `a take whose answer comes after a view of a later owner is not adopted`() throws {
+        var bench = MembershipBench()
+        bench.settle()
+        let take = try #require(bench.calls.first)
+        bench.others = [MembershipBench.node(7, "http://a")]
+        bench.owner = LogOwner(epoch: 2, session: 7)
+        bench.sleep()
+        bench.answerAsAsked(try #require(bench.beat))
+        bench.answer(take, .take(.taken(Barrier(epoch: 1, previous: 0, position: 1))))
+        #expect(bench.todo.isEmpty && bench.membership.standing.owner == bench.owner)
+    }
+
+    @Test func `a view from before a take does not undo it`() throws {
+        var bench = MembershipBench()
+        bench.settle()
+        bench.sleep()
+        let (beat, old) = (try #require(bench.beat), bench.view())
+        bench.answerAsAsked(try #require(bench.calls.first { $0.order != nil }))
+        bench.answer(beat, .view(old))
+        #expect(bench.membership.standing.owner == bench.owner && bench.takes.isEmpty)
+        bench.settleAll()
+        #expect(bench.membership.standing.isServing && bench.owner.epoch == 1)
+    }
+
+    @Test func `an owner whose take the database has lost drops the log before it takes it again and opens it`() throws
+    {
+        var bench = owner()
+        bench.owner = LogOwner(epoch: 0, session: 0)
+        bench.sleep()
+        bench.answerAsAsked(try #require(bench.beat))
+        #expect(bench.reports(.fenced) && bench.todo == [.drop])
+        bench.answerAsAsked(try #require(bench.calls.first { $0.order != nil }))
+        #expect(bench.todo == [.drop])
+        bench.perform(.drop)
+        #expect(bench.todo == [.adopt(bench.owner)])
+        bench.settleAll()
+        #expect(bench.membership.standing.isServing && bench.membership.standing.fenced == 1)
+    }
+
+    @Test func `a log that can't be adopted is tried again after a second`() throws {
+        var bench = MembershipBench()
         bench.settle()
         bench.answerAsAsked(try #require(bench.calls.first))
         let adoption = try #require(bench.todo.first)
         let failedAt = bench.now.boottime
         bench.perform(adoption, Self.failure)
-        #expect(bench.reports(.adoptionFailed(0, Self.failure)) && bench.todo.isEmpty)
+        #expect(bench.reports(.adoptionFailed(Self.failure)) && bench.todo.isEmpty)
         while bench.todo.isEmpty {
             bench.sleep()
             bench.settle()
         }
         #expect(bench.now.boottime - failedAt == MembershipTiming.adoptionPause)
         bench.settleAll()
-        #expect(bench.membership.standing.servedCount == 1)
+        #expect(bench.membership.standing.isServing)
     }
 
-    @Test func `a fenced partition is dropped, and the session given up where it still owns it`() throws {
+    @Test func `a log that turns out to be another node's when it is opened is not tried again`() throws {
+        var bench = MembershipBench()
+        bench.settle()
+        bench.answerAsAsked(try #require(bench.calls.first))
+        bench.others = [MembershipBench.node(7, "http://z")]
+        bench.owner = LogOwner(epoch: 2, session: 7)
+        bench.perform(try #require(bench.todo.first), StoreError(.fenced, "another node owns the log"))
+        for _ in 0..<4 {
+            bench.sleep()
+            bench.settle()
+        }
+        #expect(bench.todo.isEmpty && bench.takes.isEmpty && bench.reports(.standsBy(owner: "http://z")))
+    }
+
+    @Test func `a fenced log is dropped, and the session ended where it still owns it`() throws {
         var bench = owner()
-        bench.sort(bench.membership.fenced(2, at: bench.now))
-        #expect(bench.reports(.fenced([2])) && bench.todo == [.drop([2])])
-        #expect(bench.membership.standing.fenced == 1 && bench.membership.standing.servedCount == 3)
+        bench.sort(bench.membership.fenced(at: bench.now))
+        #expect(bench.reports(.fenced) && bench.todo == [.drop])
+        #expect(bench.membership.standing.fenced == 1 && !bench.membership.standing.isServing)
         let session = bench.membership.session
-        bench.steps = bench.todo
-        let read = try #require(bench.calls.first { $0.request == .readOwners })
-        bench.answer(read, .owners(bench.owners))
-        #expect(bench.steps.contains(.revokeLease) && bench.todo.contains(.drop([0, 1, 3])))
+        bench.perform(.drop)
+        bench.sleep()
+        bench.answerAsAsked(try #require(bench.beat))
+        #expect(bench.steps.contains(.revokeLease) && bench.todo.isEmpty && bench.takes.isEmpty)
         #expect(bench.calls.contains { $0.request == .leave(promised: .max) && $0.session == session })
     }
 
-    @Test func `a node that owns others without the first gives its session up`() throws {
+    @Test func `a node whose log another one took drops it and stands by in the same session`() throws {
         var bench = owner()
-        bench.others = [MembershipBench.node(7, "http://a")]
-        bench.owners[0] = PartitionOwner(partition: 0, epoch: 9, session: 7)
+        let session = bench.membership.session
+        bench.others = [MembershipBench.node(7, "http://z")]
+        bench.owner = LogOwner(epoch: 9, session: 7)
+        bench.sort(bench.membership.fenced(at: bench.now))
         bench.sleep()
-        bench.settle()
-        #expect(bench.reports(.fenced([0])) && bench.steps.contains(.revokeLease))
-        #expect(bench.membership.standing.servedCount == 0)
+        bench.settleAll()
+        #expect(bench.reports(.fenced) && bench.reports(.standsBy(owner: "http://z")))
+        #expect(bench.membership.session == session && !bench.membership.standing.isServing)
+        bench.others = []
+        bench.sleep()
+        bench.settleAll()
+        #expect(bench.membership.session == session && bench.membership.standing.isServing)
     }
 
     @Test func `a node that drains says so and takes nothing, and one that leaves ends its session`() throws {
         var bench = MembershipBench()
         bench.others = [MembershipBench.node(7, "http://z")]
-        bench.owners = bench.owners.map { PartitionOwner(partition: $0.partition, epoch: 1, session: 7) }
+        bench.owner = LogOwner(epoch: 1, session: 7)
         bench.settle()
         bench.sort(bench.membership.drain(at: bench.now))
         guard case .beat(let beat) = try #require(bench.beat).request else { return }

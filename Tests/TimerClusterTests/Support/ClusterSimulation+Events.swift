@@ -21,8 +21,7 @@ extension ClusterSimulation {
             perform(call, deadline, event)
             if case .take = call.request { try look() }
             return
-        case .appends(let partition, let session, let append, let isAnswered):
-            return self.append(partition, session, append, isAnswered, event)
+        case .appends(let row, let session, let isAnswered): return append(row, session, isAnswered, event)
         default: break
         }
         guard event.life == node.life, node.isRunning else { return }
@@ -42,23 +41,22 @@ extension ClusterSimulation {
             }
             perform(node.membership.answered(call, answer, at: now), node)
         case .opens(let owner, var error):
-            let store = volume.seen(by: owner.session).store(owner.partition)
+            let view = store.seen(by: owner.session)
             if error == nil {
                 do throws(StoreError) {
-                    let head = try store.open()
-                    node.served[owner.partition] = .init(session: owner.session, store: store, head: head)
-                    schedule(.sendsAppend(owner.partition), node: node.number, after: random.number(0...Self.second))
+                    let head = try view.open()
+                    node.served = .init(session: owner.session, store: view, head: head)
+                    schedule(.sendsAppend, node: node.number, after: random.number(0...Self.second))
                 } catch let thrown { error = thrown }
             }
             schedule(.adopted(owner, error), node: node.number, after: random.number(0...Self.millisecond))
         case .adopted(let owner, let error):
             perform(node.membership.adopted(owner, error, at: now), node)
-        case .drops(let partitions):
-            for partition in partitions { node.served[partition] = nil }
-            perform(node.membership.dropped(partitions, at: now), node)
-        case .sendsAppend(let partition): sendAppend(partition, node)
-        case .appendAnswered(let partition, let session, let append, let outcome):
-            appendAnswered(partition, session, append, outcome, node)
+        case .drops:
+            node.served = nil
+            perform(node.membership.dropped(at: now), node)
+        case .sendsAppend: sendAppend(node)
+        case .appendAnswered(let row, let session, let outcome): appendAnswered(row, session, outcome, node)
         case .leaves: perform(node.membership.leave(at: now), node)
         case .performs, .appends, .fault: break
         }
@@ -78,11 +76,8 @@ extension ClusterSimulation {
                 let isSlow = isChaotic && random.chance(oneIn: 5)
                 let delay = random.number(Self.millisecond...(isSlow ? 3000 : 50) * Self.millisecond)
                 schedule(.opens(owner, error), node: node.number, after: delay)
-            case .drop(let partitions):
-                schedule(.drops(partitions), node: node.number, after: random.number(0...Self.millisecond))
-            case .report(let event):
-                if case .ended = event { ends += 1 }
-                if case .took = event { takeovers += 1 }
+            case .drop: schedule(.drops, node: node.number, after: random.number(0...Self.millisecond))
+            case .report(let event): if case .ended = event { ends += 1 }
             }
         }
         if node.isStopping && node.membership.hasLeft { crash(node, forSeconds: 1) }
@@ -116,9 +111,8 @@ extension ClusterSimulation {
 
     private func perform(_ call: DirectoryCall, _ deadline: Int64, _ event: Event) {
         var answer = call.perform(on: directory)
-        if bug == .takeOfTheLiving, case .take(let order) = call.request, case .take(.refused) = answer {
-            let barrier = volume.takeOfTheLiving(order)
-            answer = barrier.map { .take(.taken($0)) } ?? answer
+        if bug == .takeUnchecked, case .take(let order) = call.request, case .take(.refused) = answer {
+            answer = .take(.taken(store.beginEpoch(session: order.session, after: order.clock)))
         }
         if case .take(.taken(let barrier)) = answer { note("node \(event.node) has \(call.request) by \(barrier)") }
         guard deadline > 0 else { return }
@@ -131,62 +125,53 @@ extension ClusterSimulation {
 
     // MARK: Appends
 
-    private func sendAppend(_ partition: Int, _ node: SimulatedNode) {
-        guard var served = node.served[partition] else { return }
-        schedule(.sendsAppend(partition), node: node.number, after: random.number(0...2 * Self.second))
+    private func sendAppend(_ node: SimulatedNode) {
+        guard let served = node.served else { return }
+        schedule(.sendsAppend, node: node.number, after: random.number(0...2 * Self.second))
         guard !served.isAppending, isLeaseValid(node) else { return }
-        served.isAppending = true
-        node.served[partition] = served
-        let first = served.head.last + 1024 * 17
+        node.served?.isAppending = true
+        let first = served.head.last + AppendRules.settlements + 1
         let row = LogRow(
-            first: first, last: first, previous: served.head.last, partition: Int32(partition), stride: 1024,
-            epoch: served.head.epoch, data: pattern(first, 80))
-        let append = PartitionAppend(
-            partition: partition, rows: [row], expecting: served.head.last, epoch: served.head.epoch)
+            first: first, last: first, previous: served.head.last, epoch: served.head.epoch, data: pattern(first, 80))
         // An append may be under way for long, also after its node has ended.
         let isLate = isChaotic && random.chance(oneIn: 10)
         schedule(
-            .appends(partition, session: served.session, append, isAnswered: !isLate || random.chance(oneIn: 2)),
+            .appends(row, session: served.session, isAnswered: !isLate || random.chance(oneIn: 2)),
             node: node.number, after: random.number(0...(isLate ? 8000 : 5) * Self.millisecond))
     }
 
-    private func append(
-        _ partition: Int, _ session: Int64, _ append: PartitionAppend, _ isAnswered: Bool, _ event: Event
-    ) {
-        let view = volume.seen(by: bug == .appendWithoutEpoch ? owners()[partition].session : session)
-        var append = append
+    private func append(_ row: LogRow, _ session: Int64, _ isAnswered: Bool, _ event: Event) {
+        let view = store.seen(by: bug == .appendWithoutEpoch ? store.owner.session : session)
+        var row = row
+        var (expecting, epoch) = (row.previous, row.epoch)
         var outcome = AppendOutcome.fenced
-        if let head = try? view.store(partition).open() {
-            if bug == .appendWithoutEpoch && head.epoch != append.epoch {
-                append.expecting = head.last
-                append.epoch = head.epoch
-                append.rows[0].previous = head.last
-                append.rows[0].first = max(append.rows[0].first, head.last + 1024)
-                append.rows[0].last = append.rows[0].first
+        if let head = try? view.open() {
+            // The row keeps its own epoch, as a writer that looks at none would write it.
+            if bug == .appendWithoutEpoch && head.epoch != epoch {
+                (expecting, epoch) = (head.last, head.epoch)
+                row.previous = head.last
+                row.first = max(row.first, head.last + 1)
+                row.last = row.first
             }
-            outcome = view.append([append])[0]
+            outcome = view.append([row], expecting: expecting, epoch: epoch)
         }
-        if outcome == .fenced { appendsFenced += 1 }
         events.append(
             Event(
                 time: time + random.number(0...5 * Self.millisecond), node: event.node, life: event.life,
-                happening: .appendAnswered(partition, session: session, append, isAnswered ? outcome : nil)))
+                happening: .appendAnswered(row, session: session, isAnswered ? outcome : nil)))
     }
 
-    private func appendAnswered(
-        _ partition: Int, _ session: Int64, _ append: PartitionAppend, _ outcome: AppendOutcome?, _ node: SimulatedNode
-    ) {
-        guard var served = node.served[partition], served.session == session else { return }
-        served.isAppending = false
+    private func appendAnswered(_ row: LogRow, _ session: Int64, _ outcome: AppendOutcome?, _ node: SimulatedNode) {
+        guard let served = node.served, served.session == session else { return }
+        node.served?.isAppending = false
         switch outcome {
         case .durable:
-            served.head.last = append.rows[0].last
-            acknowledged.append(.init(partition: partition, row: append.rows[0]))
-        case .fenced: perform(node.membership.fenced(partition, at: node.now(at: time)), node)
+            node.served?.head.last = row.last
+            acknowledged.append(row)
+        case .fenced: perform(node.membership.fenced(at: node.now(at: time)), node)
         default:
-            if let head = try? served.store.open(), head.epoch == append.epoch { served.head = head }
+            if let head = try? served.store.open(), head.epoch == row.epoch { node.served?.head = head }
         }
-        if node.served[partition] != nil { node.served[partition] = served }
     }
 
     // MARK: Faults
@@ -222,7 +207,7 @@ extension ClusterSimulation {
         node.isRunning = false
         node.pausedUntil = nil
         node.waiting = []
-        node.served = [:]
+        node.served = nil
         node.leaseEnd = .min
         node.restartAt = time + seconds * Self.second
     }
@@ -240,13 +225,5 @@ extension ClusterSimulation {
                 node.restartAt = time
             }
         }
-    }
-}
-
-extension MemoryLogVolume {
-    /// A take that looks at the epoch alone.
-    fileprivate func takeOfTheLiving(_ order: TakeOrder) -> Barrier? {
-        owners[order.partition].epoch == order.epoch
-            ? beginEpoch(of: order.partition, session: order.session, behind: order.clock) : nil
     }
 }

@@ -13,8 +13,9 @@ final class ClusterSimulation {
         case wallClockLease
         /// The lease counts from the answer of a beat.
         case leaseFromAnswer
-        /// A take does not look whether the owner's session was ended.
-        case takeOfTheLiving
+        /// A take looks neither at the epoch nor whether the owner's session was ended. Either alone is enough, as a view
+        /// shows both at once.
+        case takeUnchecked
         /// An append does not look at the epoch.
         case appendWithoutEpoch
     }
@@ -22,13 +23,13 @@ final class ClusterSimulation {
     enum Happening {
         case performs(DirectoryCall, deadline: Int64)
         case answers(DirectoryCall, DirectoryAnswer)
-        case opens(PartitionOwner, StoreError?)
-        case adopted(PartitionOwner, StoreError?)
-        case drops([Int])
+        case opens(LogOwner, StoreError?)
+        case adopted(LogOwner, StoreError?)
+        case drops
         case leaves
-        case sendsAppend(Int)
-        case appends(Int, session: Int64, PartitionAppend, isAnswered: Bool)
-        case appendAnswered(Int, session: Int64, PartitionAppend, AppendOutcome?)
+        case sendsAppend
+        case appends(LogRow, session: Int64, isAnswered: Bool)
+        case appendAnswered(LogRow, session: Int64, AppendOutcome?)
         case fault
     }
 
@@ -50,43 +51,36 @@ final class ClusterSimulation {
     let seed: UInt64
     let bug: Bug
     var random: SeededGenerator
-    let volume: MemoryLogVolume
+    let store = MemoryLogStore()
     let directory: MemoryDirectory
     let clock = Guarded<Int64>(0)
     var time: Int64 = 0
     var events: [Event] = []
     var nodes: [SimulatedNode] = []
-    var acknowledged: [SimulatedNode.Acknowledged] = []
+    /// The rows that some node knows to be durable.
+    var acknowledged: [LogRow] = []
     var outageUntil: Int64 = 0
     var slowUntil: Int64 = 0
     var isChaotic = true
-    var epochs: [Int64]
-    /// Who owns what, as of the last call of the directory.
-    var owned: [PartitionOwner] = []
+    /// The owner after the newest call of the directory.
+    var owner = LogOwner(epoch: 0, session: 0)
     var takes = 0
-    var takeovers = 0
     var ends = 0
-    var appendsFenced = 0
     var trace: [String] = []
     /// Whether what happens is written down, which takes long.
     var isTraced = false
     private var turnsAtOnce = 0
 
-    init(seed: UInt64, bug: Bug = .none, nodes count: Int? = nil, partitions: Int? = nil) {
+    init(seed: UInt64, bug: Bug = .none, nodes count: Int? = nil) {
         self.seed = seed
         self.bug = bug
         random = SeededGenerator(seed: seed)
-        let partitions = partitions ?? [1, 4, 8, 32].randomElement(using: &random) ?? 4
-        guard let layout = PartitionLayout(strided: partitions) else { preconditionFailure("a power of two") }
-        volume = MemoryLogVolume(layout)
-        directory = MemoryDirectory(volume, format: 2) { [clock] in Self.epoch + clock.withLock { $0 } }
-        epochs = [Int64](repeating: 0, count: partitions)
-        owned = owners()
+        directory = MemoryDirectory(store, format: 2) { [clock] in Self.epoch + clock.withLock { $0 } }
         for number in 0..<(count ?? Int(random.number(2...5))) {
             nodes.append(
                 SimulatedNode(
                     number, rate: random.number(900...1100),
-                    wallOffset: random.number(-100_000_000...100_000_000), partitions: partitions))
+                    wallOffset: random.number(-100_000_000...100_000_000)))
         }
     }
 
@@ -97,15 +91,15 @@ final class ClusterSimulation {
         calm()
         try advance(to: time + 5 * Self.second)
         let live = Set(nodes.filter(\.isRunning).map(\.membership.session))
-        for owner in owners() where !live.contains(owner.session) {
-            throw broken("partition \(owner.partition) has no live owner 5 s after the last fault")
+        if !live.contains(store.owner.session) {
+            throw broken("the log has no live owner 5 s after the last fault")
         }
         try advance(to: time + 5 * Self.second)
         try checkServed()
-        let before = owners()
+        let before = store.owner
         try advance(to: time + 5 * Self.second)
-        if owners() != before { throw broken("owners change although nothing goes wrong") }
-        try checkLogs()
+        if store.owner != before { throw broken("the owner changes although nothing goes wrong") }
+        try checkLog()
     }
 
     /// Takes every event up to `end`.
@@ -127,7 +121,7 @@ final class ClusterSimulation {
                 let happened = events.remove(at: event)
                 try happen(happened)
             } else if let (node, _) = restarted.first(where: { $0.1 <= first }) {
-                node.restart(at: time, partitions: epochs.count)
+                node.restart(at: time)
             } else if let (node, _) = resumed.first(where: { $0.1 <= first }) {
                 node.pausedUntil = nil
                 try check()
@@ -141,10 +135,6 @@ final class ClusterSimulation {
         }
         time = end
         clock.withLock { $0 = time }
-    }
-
-    func owners() -> [PartitionOwner] {
-        do { return try directory.owners() } catch { preconditionFailure("memory does not fail") }
     }
 
     func broken(_ what: String) -> Broken {
@@ -164,21 +154,16 @@ final class ClusterSimulation {
 
     // MARK: What must hold
 
-    /// Looks who owns what.
+    /// Looks who owns the log.
     func look() throws(Broken) {
-        owned = owners()
-        for owner in owned {
-            if owner.epoch < epochs[owner.partition] { throw broken("the epoch of \(owner.partition) fell") }
-            epochs[owner.partition] = owner.epoch
-        }
+        if store.owner.epoch < owner.epoch { throw broken("the epoch fell") }
+        owner = store.owner
     }
 
     private func check() throws(Broken) {
         for node in nodes where node.isAwake && isLeaseValid(node) {
-            for (partition, served) in node.served where owned[partition].session != served.session {
-                throw broken(
-                    "node \(node.number) shows partition \(partition), which session \(owned[partition].session) owns")
-            }
+            guard let served = node.served, served.session != owner.session else { continue }
+            throw broken("node \(node.number) shows the log, which session \(owner.session) owns")
         }
     }
 
@@ -188,36 +173,35 @@ final class ClusterSimulation {
     }
 
     private func checkServed() throws(Broken) {
-        let serving = nodes.filter { $0.isRunning && isLeaseValid($0) }
-        for partition in epochs.indices where !serving.contains(where: { $0.served[partition] != nil }) {
-            throw broken("partition \(partition) is not served 10 s after the last fault")
-        }
-        if serving.filter({ !$0.served.isEmpty }).count > 1 { throw broken("several nodes serve") }
+        let count = serving.count
+        if count == 0 { throw broken("the log is not served 10 s after the last fault") }
+        if count > 1 { throw broken("several nodes serve") }
     }
 
-    /// Epochs never fall along a log, each begins with its barrier, and no acknowledged row is missing.
-    private func checkLogs() throws(Broken) {
-        for owner in owners() {
-            let store = volume.seen(by: owner.session).store(owner.partition)
-            var all: [LogRow] = []
-            do {
-                _ = try store.open()
-                all = try rows(of: store)
-            } catch { throw broken("\(error)") }
-            var epoch: Int64 = 0
-            var chain = ChainVerifier()
-            for row in all {
-                do { try chain.check(row) } catch { throw broken("\(error)") }
-                if row.epoch < epoch { throw broken("epoch \(row.epoch) after \(epoch) in log \(owner.partition)") }
-                if row.epoch > epoch && BatchHeader.kind(of: row) != .barrier {
-                    throw broken("epoch \(row.epoch) of log \(owner.partition) begins without a barrier")
-                }
-                epoch = row.epoch
+    /// The nodes that serve the log under a valid lease.
+    var serving: [SimulatedNode] { nodes.filter { $0.isRunning && isLeaseValid($0) && $0.served != nil } }
+
+    /// Epochs never fall along the log, each begins with its barrier, and no acknowledged row is missing.
+    private func checkLog() throws(Broken) {
+        let view = store.seen(by: store.owner.session)
+        var all: [LogRow] = []
+        do {
+            _ = try view.open()
+            all = try rows(of: view)
+        } catch { throw broken("\(error)") }
+        var epoch: Int64 = 0
+        var chain = ChainVerifier()
+        for row in all {
+            do { try chain.check(row) } catch { throw broken("\(error)") }
+            if row.epoch < epoch { throw broken("epoch \(row.epoch) after \(epoch)") }
+            if row.epoch > epoch && BatchHeader.kind(of: row) != .barrier {
+                throw broken("epoch \(row.epoch) begins without a barrier")
             }
-            let found = Set(all.map(\.first))
-            for one in acknowledged where one.partition == owner.partition && !found.contains(one.row.first) {
-                throw broken("the acknowledged row at \(one.row.first) is lost")
-            }
+            epoch = row.epoch
+        }
+        let found = Set(all.map(\.first))
+        for row in acknowledged where !found.contains(row.first) {
+            throw broken("the acknowledged row at \(row.first) is lost")
         }
     }
 }

@@ -13,19 +13,17 @@ struct MembershipBench {
     var calls: [DirectoryCall] = []
     /// What the directory answers.
     var others: [ClusterNode] = []
-    var owners: [PartitionOwner]
+    var owner = LogOwner(epoch: 0, session: 0)
     var format = 2
     /// What the last beat said.
     var isLeaving = false
     /// How far the directory's calendar is behind the node's.
     var skew: Int64 = 0
 
-    init(partitions: Int = 4) {
+    init() {
         let sessions = SessionNumbers(first: 10)
         membership = Membership(
-            NodeProfile(url: "http://b", reads: 2), partitions: partitions, at: now,
-            newSession: { sessions.next() })
-        owners = (0..<partitions).map { PartitionOwner(partition: $0, epoch: 0, session: 0) }
+            NodeProfile(url: "http://b", reads: 2), at: now, newSession: { sessions.next() })
     }
 
     /// Another node.
@@ -58,7 +56,7 @@ struct MembershipBench {
             session: membership.session, url: "http://b", reads: 2, isLeaving: isLeaving)
         return ClusterView(
             isLive: isLive, nodes: ((isLive ? [me] : []) + others).sorted { $0.session < $1.session },
-            epochs: owners.reduce(0) { $0 + $1.epoch }, format: format, realtime: now.realtime - skew)
+            owner: owner, format: format, realtime: now.realtime - skew)
     }
 
     mutating func answer(_ call: DirectoryCall, _ answer: DirectoryAnswer) {
@@ -73,12 +71,10 @@ struct MembershipBench {
         case .beat(let beat):
             isLeaving = beat.isLeaving
             answer(call, .view(view()))
-        case .readOwners: answer(call, .owners(owners))
         case .end: answer(call, .ended(true))
         case .endConnections, .forget: answer(call, .count(0))
         case .take(let order):
-            let owner = PartitionOwner(partition: order.partition, epoch: order.epoch + 1, session: order.session)
-            owners[order.partition] = owner
+            owner = LogOwner(epoch: order.epoch + 1, session: order.session)
             answer(call, .take(.taken(Barrier(epoch: owner.epoch, previous: 0, position: 1))))
         }
     }
@@ -112,7 +108,7 @@ struct MembershipBench {
         steps.removeAll { $0 == step }
         switch step {
         case .adopt(let owner): sort(membership.adopted(owner, error, at: now))
-        case .drop(let partitions): sort(membership.dropped(partitions, at: now))
+        case .drop: sort(membership.dropped(at: now))
         default: break
         }
     }

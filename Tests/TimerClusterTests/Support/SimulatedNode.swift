@@ -1,20 +1,14 @@
 import TimerCluster
 import TimerLog
 
-/// A node of a simulated cluster: its clocks, its membership, and what it serves.
+/// A node of a simulated cluster: its clocks, its membership, and the log as it serves it.
 final class SimulatedNode {
-    /// A partition that it serves.
+    /// The log that it serves.
     struct Served {
         var session: Int64
         var store: any LogStore
         var head: StoreHead
         var isAppending = false
-    }
-
-    /// An append that it knows to be durable.
-    struct Acknowledged {
-        var partition: Int
-        var row: LogRow
     }
 
     let number: Int
@@ -31,16 +25,16 @@ final class SimulatedNode {
     var isStopping = false
     var membership: Membership
     var leaseEnd: Int64 = .min
-    var served: [Int: Served] = [:]
+    var served: Served?
     /// What has happened to it while it was paused.
     var waiting: [ClusterSimulation.Happening] = []
 
-    init(_ number: Int, rate: Int64, wallOffset: Int64, partitions: Int) {
+    init(_ number: Int, rate: Int64, wallOffset: Int64) {
         self.number = number
         self.rate = rate
         self.wallOffset = wallOffset
         bootedAt = Int64(number) * 1_000_000_000_000
-        membership = Self.membership(number, 0, partitions, ClusterInstant(boottime: bootedAt, realtime: 0))
+        membership = Self.membership(number, 0, ClusterInstant(boottime: bootedAt, realtime: 0))
     }
 
     var url: String { "http://node-\(number)" }
@@ -58,21 +52,18 @@ final class SimulatedNode {
     }
 
     /// Begins anew, as another process.
-    func restart(at time: Int64, partitions: Int) {
+    func restart(at time: Int64) {
         life += 1
         (isRunning, isStopping, pausedUntil, restartAt) = (true, false, nil, nil)
         leaseEnd = .min
-        served = [:]
+        served = nil
         waiting = []
-        membership = Self.membership(number, life, partitions, now(at: time))
+        membership = Self.membership(number, life, now(at: time))
     }
 
-    private static func membership(
-        _ number: Int, _ life: Int, _ partitions: Int, _ now: ClusterInstant
-    ) -> Membership {
+    private static func membership(_ number: Int, _ life: Int, _ now: ClusterInstant) -> Membership {
         let sessions = SessionNumbers(first: Int64(number + 1) * 1_000_000 + Int64(life) * 1000)
         return Membership(
-            NodeProfile(url: "http://node-\(number)", reads: 2), partitions: partitions, at: now,
-            newSession: { sessions.next() })
+            NodeProfile(url: "http://node-\(number)", reads: 2), at: now, newSession: { sessions.next() })
     }
 }

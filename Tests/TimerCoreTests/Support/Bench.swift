@@ -12,8 +12,8 @@ final class Bench {
     /// The effects of the last call.
     private(set) var effects: [Effect] = []
 
-    init(hashPrefix: HashPrefix = .none, maximumTimers: Int = .max) {
-        scheduler = Scheduler(secret: [UInt8](0..<16), hashPrefix: hashPrefix, maximumTimers: maximumTimers)
+    init(maximumTimers: Int = .max) {
+        scheduler = Scheduler(secret: [UInt8](0..<16), maximumTimers: maximumTimers)
     }
 
     /// The wall instant that many milliseconds after the start.
@@ -178,8 +178,7 @@ extension Bench {
 
     /// The service stops and starts again: a new scheduler from what the old one held.
     func restart(_ ids: [String] = ["t"]) {
-        var fresh = Scheduler(
-            secret: [UInt8](0..<16), hashPrefix: scheduler.table.hashPrefix, maximumTimers: scheduler.maximumTimers)
+        var fresh = Scheduler(secret: [UInt8](0..<16), maximumTimers: scheduler.maximumTimers)
         fresh.foldVersionFloor(scheduler.versionFloor)
         for id in ids {
             guard let slot = scheduler.find(key(id)) else { continue }

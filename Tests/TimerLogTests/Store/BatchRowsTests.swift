@@ -38,7 +38,6 @@ struct BatchRowsTests {
             #expect(row.previous == previous)
             #expect(row.first == next)
             #expect(row.epoch == 3)
-            #expect(row.partition == 0)
             #expect(row.data.count <= BatchRows.maximumRowBytes)
             #expect(try tags(row) == (row.first...row.last).map { UInt64($0 - 501) })
             previous = row.last

@@ -20,17 +20,6 @@ struct LogStoreTests {
         }
     }
 
-    /// Rows as the store keeps them: the stride is the volume's.
-    private func chain(
-        _ kind: Kind, after: Int64 = 0, count: Int, width: Int64 = 10, bytes: Int = 100
-    ) -> [LogRow] {
-        TestSupport.chain(after: after, count: count, width: width, bytes: bytes).map { row in
-            var row = row
-            row.stride = kind == .postgres ? PartitionLayout.wideStride : 1
-            return row
-        }
-    }
-
     @Test(arguments: Kind.allCases)
     func `an empty log has no rows and stands at 0`(_ kind: Kind) throws {
         let store = try store(kind)
@@ -47,14 +36,11 @@ struct LogStoreTests {
     func `what was appended is read back in order, and found by open`(_ kind: Kind) throws {
         let store = try store(kind)
         _ = try store.open()
-        var written = chain(kind, count: 3, bytes: 300_000)
-        if kind != .postgres {
-            // There the owner's partition and epoch are a row's.
-            written[2].partition = 7
-            written[2].epoch = 9
-        }
+        var written = chain(count: 3, bytes: 300_000)
+        // In PostgreSQL a row has its owner's epoch.
+        if kind != .postgres { written[2].epoch = 9 }
         #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
-        let more = chain(kind, after: 30, count: 5000, width: 1, bytes: 1)
+        let more = chain(after: 30, count: 5000, width: 1, bytes: 1)
         #expect(store.append(more, expecting: 30, epoch: 0) == .durable)
         #expect(try rows(of: store) == written + more)
         let reader = try store.makeReader()
@@ -66,9 +52,9 @@ struct LogStoreTests {
     func `rows are found by any position they hold`(_ kind: Kind) throws {
         let store = try store(kind)
         _ = try store.open()
-        let first = chain(kind, count: 2)
+        let first = chain(count: 2)
         // Positions jump when a log is opened.
-        let second = LogRow(first: 101, last: 110, previous: 20, stride: first[0].stride, data: [1])
+        let second = LogRow(first: 101, last: 110, previous: 20, data: [1])
         #expect(store.append(first + [second], expecting: 0, epoch: 0) == .durable)
         let reader = try store.makeReader()
         for position in Int64(1)...10 { #expect(try reader.row(holding: position) == first[0]) }
@@ -86,7 +72,7 @@ struct LogStoreTests {
     func `links are followed back, short or long, to the one whose row is gone`(_ kind: Kind, _ step: Int64) throws {
         let store = try store(kind)
         _ = try store.open()
-        let written = chain(kind, count: 1000, width: 2)
+        let written = chain(count: 1000, width: 2)
         #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
         let reader = try store.makeReader()
         let wanted = stride(from: 999, through: 0, by: -Int(step)).map { written[$0] }
@@ -113,7 +99,7 @@ struct LogStoreTests {
     func `a read ends when the body says so, and rows that were kept stay as they are`(_ kind: Kind) throws {
         let store = try store(kind)
         _ = try store.open()
-        let written = chain(kind, count: 40, bytes: 200_000)
+        let written = chain(count: 40, bytes: 200_000)
         #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
         let reader = try store.makeReader()
         var kept: [LogRow] = []
@@ -130,18 +116,18 @@ struct LogStoreTests {
     func `an append that expects another head or epoch is refused, and writes nothing`(_ kind: Kind) throws {
         let store = try store(kind)
         _ = try store.open()
-        #expect(store.append(chain(kind, count: 2), expecting: 0, epoch: 0) == .durable)
-        #expect(store.append(chain(kind, after: 10, count: 1), expecting: 10, epoch: 0).isDiverged)
-        #expect(store.append(chain(kind, after: 20, count: 1), expecting: 20, epoch: 1) == .fenced)
+        #expect(store.append(chain(count: 2), expecting: 0, epoch: 0) == .durable)
+        #expect(store.append(chain(after: 10, count: 1), expecting: 10, epoch: 0).isDiverged)
+        #expect(store.append(chain(after: 20, count: 1), expecting: 20, epoch: 1) == .fenced)
         #expect(try rows(of: store).count == 2)
-        #expect(store.append(chain(kind, after: 20, count: 1), expecting: 20, epoch: 0) == .durable)
+        #expect(store.append(chain(after: 20, count: 1), expecting: 20, epoch: 0) == .durable)
     }
 
     @Test(arguments: Kind.allCases)
     func `rows that do not follow the log are refused whole`(_ kind: Kind) throws {
         let store = try store(kind)
         _ = try store.open()
-        var broken = chain(kind, count: 3)
+        var broken = chain(count: 3)
         broken[2].previous = 19
         guard case .absent(let error) = store.append(broken, expecting: 0, epoch: 0) else {
             Issue.record("a broken chain was written")
@@ -149,7 +135,7 @@ struct LogStoreTests {
         }
         #expect(error.kind == .damaged)
         #expect(try rows(of: store) == [])
-        #expect(store.append(chain(kind, count: 3), expecting: 0, epoch: 0) == .durable)
+        #expect(store.append(chain(count: 3), expecting: 0, epoch: 0) == .durable)
         #expect(store.append([], expecting: 30, epoch: 0) == .durable)
     }
 
@@ -157,7 +143,7 @@ struct LogStoreTests {
     func `delete removes whole rows, oldest first, a bounded number a call, and never the newest`(_ kind: Kind) throws {
         let store = try store(kind)
         _ = try store.open()
-        let written = chain(kind, count: 30, bytes: 1 << 20)
+        let written = chain(count: 30, bytes: 1 << 20)
         #expect(store.append(written, expecting: 0, epoch: 0) == .durable)
         #expect(try store.delete(upTo: 9) == 0)
         #expect(try store.delete(upTo: 25) == 2 << 20)
@@ -174,7 +160,7 @@ struct LogStoreTests {
     func `a single row larger than the bound is deleted alone`(_ kind: Kind) throws {
         let store = try store(kind)
         _ = try store.open()
-        #expect(store.append(chain(kind, count: 3, bytes: 5 << 20), expecting: 0, epoch: 0) == .durable)
+        #expect(store.append(chain(count: 3, bytes: 5 << 20), expecting: 0, epoch: 0) == .durable)
         #expect(try store.delete(upTo: 1000) == 5 << 20)
         #expect(try rows(of: store).count == 2)
     }
@@ -184,10 +170,10 @@ struct LogStoreTests {
         let store = try store(kind)
         #expect(throws: StoreError.self) { try rows(of: store) }
         let secret = try store.open().secret
-        #expect(store.append(chain(kind, count: 1), expecting: 0, epoch: 0) == .durable)
+        #expect(store.append(chain(count: 1), expecting: 0, epoch: 0) == .durable)
         let reader = try store.makeReader()
         store.close()
-        guard case .absent = store.append(chain(kind, after: 10, count: 1), expecting: 10, epoch: 0) else {
+        guard case .absent = store.append(chain(after: 10, count: 1), expecting: 10, epoch: 0) else {
             Issue.record("a closed store took rows")
             return
         }

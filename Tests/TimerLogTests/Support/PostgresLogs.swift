@@ -8,7 +8,7 @@ enum PostgresLogs {
     private static let server = Result { try PostgresServer() }
     private static let count = Guarded(0)
 
-    /// The log of the only partition of a new cluster, closed.
+    /// The log of a new cluster, closed.
     static func store() throws -> any LogStore {
         let server = try server.get()
         let number = count.withLock { count in
@@ -18,9 +18,9 @@ enum PostgresLogs {
         let admin = try PostgresConnection.open(PostgresAddress(server.address), for: .init(session: 0))
         try admin.execute("CREATE DATABASE c\(number)", within: 30_000_000_000)
         let address = try PostgresAddress("host=\(server.folder) user=postgres dbname=c\(number)")
-        _ = try PostgresSchema.migrate(address, partitions: 1)
+        _ = try PostgresSchema.migrate(address)
         let owner = try PostgresConnection.open(address, for: .init(session: 0))
-        try owner.execute("UPDATE timerd_partition SET session = 7")
-        return try PostgresLogVolume(address, session: 7).store(0)
+        try owner.execute("UPDATE timerd_owner SET session = 7")
+        return try PostgresLogStore(address, session: 7)
     }
 }

@@ -98,7 +98,7 @@ struct RunPartsTests {
         let configuration = CompactionTests.keeping(milliseconds: 0)
         let rig = try Rig(store, configuration)
         let compactor = LogCompaction(
-            rig.partition, CompactionPacing(), tuning: LogCompaction.Tuning(slackBytes: 0, rowsPerRound: 3),
+            rig.log, CompactionPacing(), tuning: LogCompaction.Tuning(slackBytes: 0, rowsPerRound: 3),
             report: { _ in }
         )
         _ = try begin(rig)

@@ -49,7 +49,7 @@ struct DurabilityTests {
         for number in 0..<20 { try rig.create("t\(number)", payload: Self.large) }
         // Takes the batch, of which it was not known how large it is.
         _ = rig.committer.step()
-        let due = try #require(rig.partition.dueAt)
+        let due = try #require(rig.log.dueAt)
         try #require(due <= Clocks.monotonic())
         _ = rig.committer.step()
         #expect(rig.store.bytesOnDisk() > 20 << 20)
@@ -63,7 +63,7 @@ struct DurabilityTests {
         let rig = try Rig(store, configuration)
         var tuning = LogCompaction.Tuning()
         tuning.slackBytes = 0
-        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+        let compactor = LogCompaction(rig.log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try rig.create("sleeper", TimerRules(.after(1 << 40)))
         try rig.settle()
         for _ in 0..<30 {
@@ -75,8 +75,8 @@ struct DurabilityTests {
         rig.time.pass(milliseconds: 10)
         store.shut()
         faulty.plan(.absent)
-        let round = Background { [partition = rig.partition, tuning] in
-            let lost = LogCompaction(partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+        let round = Background { [log = rig.log, tuning] in
+            let lost = LogCompaction(log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
             _ = try? lost.round(store.makeReader())
         }
         try eventually("what was carried is on its way") { store.isHolding }
@@ -135,7 +135,7 @@ struct DurabilityTests {
         let all = try rows(of: store)
         store.shut()
         try rig.create("busy0")
-        rig.partition.delete(through: all[4].last, RowBytes(all[0...4]))
+        rig.log.delete(through: all[4].last, RowBytes(all[0...4]))
         for number in 1...20 {
             try eventually("an append is under way") { store.isHolding }
             // The next batch is there before this one is done.
@@ -146,7 +146,7 @@ struct DurabilityTests {
             }
         }
         #expect(try rows(of: store).first?.first == all[5].first)
-        #expect(rig.partition.trim.bytes == RowBytes(try rows(of: store)))
+        #expect(rig.log.trim.bytes == RowBytes(try rows(of: store)))
         store.unshut()
         rig.stop()
     }
@@ -160,15 +160,15 @@ struct DurabilityTests {
         }
         let all = try rows(of: store)
         store.failDeletes(1)
-        rig.partition.delete(through: all[2].last, RowBytes(all[0...2]))
+        rig.log.delete(through: all[2].last, RowBytes(all[0...2]))
         try eventually("the deletion failed") { store.deleteCount == 1 }
         let position = try rig.create("after")
         #expect(try rig.fate(position) == .durable)
         #expect(rig.locked { $0.restarts } == 0)
         #expect(try rows(of: store).first == all[0])
-        rig.partition.delete(through: all[3].last, RowBytes([all[3]]))
+        rig.log.delete(through: all[3].last, RowBytes([all[3]]))
         try eventually("the rows are gone") { try rows(of: store).first == all[4] }
-        try eventually("their bytes as well") { rig.partition.trim.bytes == RowBytes(try rows(of: store)) }
+        try eventually("their bytes as well") { rig.log.trim.bytes == RowBytes(try rows(of: store)) }
         rig.stop()
     }
 }

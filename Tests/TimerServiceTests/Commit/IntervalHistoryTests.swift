@@ -56,7 +56,7 @@ struct IntervalHistoryTests {
             if generator.chance(oneIn: 9) {
                 time.step(milliseconds: Int64.random(in: -60_000...60_000, using: &generator))
             }
-            if generator.chance(oneIn: 9) { rig.partition.hurry() }
+            if generator.chance(oneIn: 9) { rig.log.hurry() }
             let id = Self.ids.randomElement(using: &generator) ?? "a"
             guard let position = try? change(rig, id, &generator) else { continue }
             let progress = rig.progress(id)

@@ -27,7 +27,7 @@ struct IntervalTests {
             // The first timer is on disk before it is shown; a later one may wait for the end of the interval.
             if !isHurried, rig.engine.durableHead < head, rig.locked({ $0.shownHead }) >= head {
                 isHurried = true
-                rig.partition.hurry()
+                rig.log.hurry()
             }
             return rig.engine.durableHead >= head
         }
@@ -138,14 +138,14 @@ struct IntervalTests {
         try show(rig)
         store.plan(outcome)
         store.failOpens(2)
-        rig.partition.hurry()
+        rig.log.hurry()
         try eventually("it is on disk") { rig.engine.durableHead >= position }
         try eventually("storage works again") { rig.locked { !$0.storageFails } }
         #expect(rig.locked { $0.restarts } == 0)
         #expect(rig.engine.fate(of: position) == .durable)
         #expect(rig.progress("a")?.state == .suspended)
         try rig.tell("b", .suspend)
-        rig.partition.hurry()
+        rig.log.hurry()
         try rig.expectFoldIsLive()
         rig.stop()
     }
@@ -176,7 +176,7 @@ struct IntervalTests {
         let foreign = BatchRows.make(
             records: records, first: shown + 1000, previous: head, epoch: 0, base: rig.locked { $0.timeBase() })
         #expect(memory.append(foreign, expecting: head, epoch: 0) == .durable)
-        rig.partition.hurry()
+        rig.log.hurry()
         try eventually("it is lost") { rig.engine.isLost(shown) && rig.locked { !$0.storageFails } }
         #expect(rig.engine.fate(of: shown) == .lost)
         #expect(rig.progress("a")?.state == .running)

@@ -102,7 +102,7 @@ struct WillTests {
             try rig.create("end")
             try rig.settle()
             let tuning = LogCompaction.Tuning(slackBytes: 0, rowsPerRound: 1000, bytesPerRound: .max)
-            let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+            let compactor = LogCompaction(rig.log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
             let before = rig.engine.turn { $0.delivery(id) }?.will
             for _ in 0..<3 { while try compactor.round(try store.makeReader()) {} }
             #expect(rig.engine.turn { $0.delivery(id) }?.will != before)

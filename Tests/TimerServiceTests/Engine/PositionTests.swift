@@ -42,30 +42,20 @@ struct PositionTests {
         rig.stop()
     }
 
-    /// The first of four partitions.
-    private static let strided = PartitionLayout(strided: 4).map { PartitionPlace(0, of: $0) } ?? .only
-
-    @Test func `with several partitions each position is the partition's own, from the batch's instant on`() throws {
-        let rig = try Rig(place: Self.strided)
-        for name in ["a", "b"] {
+    @Test func `before each batch of a shared log there is room for what settles an append`() throws {
+        let rig = try Rig(ContestedLogStore())
+        for name in ["a", "b", "c"] {
             try rig.create(name)
             try rig.settle()
-            rig.time.pass(milliseconds: 1)
         }
         let log = try rows(of: rig.store)
-        let instants = [1_700_000_000_000, 1_700_000_000_001].map { Self.position($0 * 1_000_000) }
-        for (row, instant) in zip(log, instants) {
-            #expect(row.first >= instant && row.first < instant + 1024)
-            #expect(row.first % 1024 == 0)
-            #expect(row.last == row.first + 1024)
-            #expect(row.span == 2)
-        }
-        #expect(try rig.records().map(\.position) == log.flatMap { [$0.first, $0.last] })
+        #expect(log.map { $0.last - $0.first } == [1, 1, 1])
+        #expect(zip(log.dropFirst(), log).allSatisfy { $0.first == $1.last + 1 + AppendRules.settlements })
         rig.stop()
     }
 
-    @Test func `the events of a timer link back over strides, and the log folds to what lives`() throws {
-        let rig = try Rig(place: Self.strided)
+    @Test func `the events of a timer link back, and the log folds to what lives`() throws {
+        let rig = try Rig(ContestedLogStore())
         try rig.create("a")
         for command in [.suspend, .resume, .cancel] as [TimerCommand] {
             rig.time.pass(milliseconds: 3)
@@ -80,17 +70,18 @@ struct PositionTests {
         rig.stop()
     }
 
-    @Test func `a partition that gives positions faster than its clock goes takes no changes until it caught up`()
-        throws
-    {
-        let rig = try Rig(place: Self.strided)
-        try rig.create("a")
+    @Test func `nothing given lies beyond what the next owner is told, however the calendar is set`() throws {
+        let rig = try Rig()
+        let first = try rig.create("a")
         try rig.settle()
-        rig.locked { $0.batch.skip(to: $0.batch.next + 2 * PositionClock.perSecond) }
-        #expect(throws: ServiceError.overloaded) { try rig.create("b") }
-        rig.time.pass(milliseconds: 1001)
-        try rig.create("b")
-        try rig.settle()
+        let clock = { PositionClock.position(at: rig.engine.turn { $0.now }) }
+        #expect(rig.engine.promisedAtMost >= first)
+        rig.time.step(milliseconds: -60_000)
+        #expect(clock() < first)
+        let second = try rig.create("b")
+        #expect(rig.engine.promisedAtMost == second)
+        rig.time.step(milliseconds: 120_000)
+        #expect(rig.engine.promisedAtMost == clock())
         rig.stop()
     }
 

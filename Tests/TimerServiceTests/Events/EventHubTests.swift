@@ -35,15 +35,6 @@ struct EventHubTests {
         #expect(hub.holds(after: rows[4].last))
     }
 
-    @Test func `the hubs of several partitions share the capacity, and each has a little`() throws {
-        for (partitions, kept) in [(4, EventHub.capacityBytes / 4), (1024, 64 << 10)] {
-            let hub = EventHub(head: 100, among: partitions)
-            let rows = chain(after: 100, count: kept / 4096 + 5, bytes: 4096)
-            for row in rows { hub.publish([row]) }
-            #expect(hub.floor == rows[4].last)
-        }
-    }
-
     @Test func `what shrank holds a few of the newest rows, and takes more`() throws {
         let size = EventHub.restingBytes / 4
         let rows = chain(after: 100, count: 20, bytes: size)

@@ -11,8 +11,7 @@ struct ReplayerTests {
     private func replay<Answer: Sendable>(
         _ store: any LogStore, _ ask: (Replayer, @escaping @Sendable (Answer) -> Void) -> Void
     ) throws -> Answer {
-        let source = StoredPartition(store)
-        let replayer = Replayer(EventFeed(.single) { [source] })
+        let replayer = Replayer(Published(try ActiveLog(unfolded: store)))
         let threads = (0..<Replayer.threadCount).map { _ in Background { replayer.run() } }
         let answer = Guarded<Answer?>(nil)
         ask(replayer) { found in answer.withLock { $0 = found } }
@@ -33,21 +32,21 @@ struct ReplayerTests {
         let rows = chain(count: 3)
         let store = try store(rows)
         for (position, index) in [(0, 0), (5, 0), (9, 0), (10, 1), (29, 2), (30, 3)] {
-            let found: Result<StoredSlices, StoreError> = try replay(store) {
+            let found: Result<StoredRows, StoreError> = try replay(store) {
                 $0.rows(after: Int64(position), reply: $1)
             }
-            #expect(try found.get().slices == rows[index...].map { RowSlice($0) })
+            #expect(try found.get().rows == Array(rows[index...]))
         }
     }
 
     @Test func `one read is bounded, and the next goes on`() throws {
         let rows = chain(count: 10, bytes: Replayer.bytesARead / 4)
         let store = try store(rows)
-        let first: Result<StoredSlices, StoreError> = try replay(store) { $0.rows(after: 0, reply: $1) }
-        #expect(try first.get().slices == rows[..<4].map { RowSlice($0) })
+        let first: Result<StoredRows, StoreError> = try replay(store) { $0.rows(after: 0, reply: $1) }
+        #expect(try first.get().rows == Array(rows[..<4]))
         #expect(try first.get().through == 40)
-        let next: Result<StoredSlices, StoreError> = try replay(store) { $0.rows(after: 40, reply: $1) }
-        #expect(try next.get().slices == rows[4..<8].map { RowSlice($0) })
+        let next: Result<StoredRows, StoreError> = try replay(store) { $0.rows(after: 40, reply: $1) }
+        #expect(try next.get().rows == Array(rows[4..<8]))
     }
 
     @Test func `the answers at positions, where they are`() throws {
@@ -72,7 +71,7 @@ struct ReplayerTests {
         let found: Result<[StoredAnswer?], StoreError> = try replay(store) { $0.answers(at: [1], reply: $1) }
         #expect(found == .failure(FaultyLogStore.failure))
         store.failReads(1)
-        let after: Result<StoredSlices, StoreError> = try replay(store) { $0.rows(after: 1, reply: $1) }
+        let after: Result<StoredRows, StoreError> = try replay(store) { $0.rows(after: 1, reply: $1) }
         #expect(after == .failure(FaultyLogStore.failure))
     }
 
@@ -111,12 +110,12 @@ struct ReplayerTests {
         for mark in history.marks {
             while cursor < mark {
                 let after = cursor
-                let result: Result<StoredSlices, StoreError> = try replay(store) {
+                let result: Result<StoredRows, StoreError> = try replay(store) {
                     $0.rows(ofEventsTo: mark, after: after, reply: $1)
                 }
                 let read = try result.get()
-                #expect(read.isWhole && !read.slices.isEmpty)
-                for row in read.slices.map(\.row) {
+                #expect(read.isWhole && !read.rows.isEmpty)
+                for row in read.rows {
                     try BatchRows.read(row) { record in
                         let names = TimerKey(id: Array("a".utf8).span, siphash: SipHash(secret: [])).names(
                             row.data.span.extracting(record.definition))
@@ -156,7 +155,7 @@ struct ReplayerTests {
         let part = try history(rig.store, newest: positions[21], since: kept[0] - 1)
         #expect(!part.isExpired && part.oldest == kept.first)
         #expect(try events(rig.store, part, after: kept[0] - 1) == kept)
-        let gone: Result<StoredSlices, StoreError> = try replay(rig.store) {
+        let gone: Result<StoredRows, StoreError> = try replay(rig.store) {
             $0.rows(ofEventsTo: kept[0], after: 0, reply: $1)
         }
         #expect(try gone.get().isWhole == false)
@@ -184,9 +183,24 @@ struct ReplayerTests {
         #expect(try history(store, newest: count, since: count - 1).marks == [count])
     }
 
+    @Test func `without a log nothing can be read`() throws {
+        let replayer = Replayer(Published(nil))
+        let thread = Background { replayer.run() }
+        let failures = Guarded<[StoreError.Kind]>([])
+        let note: @Sendable (StoreError?) -> Void = { error in failures.update { $0 += error.map { [$0.kind] } ?? [] } }
+        replayer.rows(after: 0) { note($0.failure) }
+        replayer.rows(ofEventsTo: 2, after: 1) { note($0.failure) }
+        replayer.answers(at: [1]) { note($0.failure) }
+        replayer.isHeld(1) { note($0.failure) }
+        replayer.history(newest: 2, since: 1) { note($0.failure) }
+        try eventually("the replayer answers") { failures.value.count == 5 }
+        #expect(failures.value.allSatisfy { $0 == .unavailable })
+        replayer.stop()
+        try thread.finish("it ends")
+    }
+
     @Test func `what was not begun when it stops is not done`() throws {
-        let source = StoredPartition(try store(chain(count: 1)))
-        let replayer = Replayer(EventFeed(.single) { [source] })
+        let replayer = Replayer(Published(try ActiveLog(unfolded: store(chain(count: 1)))))
         let asked = Guarded(0)
         for _ in 0..<100 { replayer.rows(after: 0) { _ in asked.withLock { $0 += 1 } } }
         replayer.stop()
@@ -194,4 +208,8 @@ struct ReplayerTests {
         try thread.finish("it ends at once")
         #expect(asked.value == 0)
     }
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -54,7 +54,7 @@ struct LoopWatchdogTests {
     @Test func `the fire loop beats, and ends when it is told to`() throws {
         let rig = try Rig()
         let heart = Heartbeat(name: "fire")
-        let loop = FireLoop(rig.partitions, rig.shared, heart: heart) { _ in }
+        let loop = FireLoop(rig.published, rig.alarm, heart: heart) { _ in }
         let thread = Background { loop.run() }
         try rig.create("a", TimerRules(.every(100, first: .period)))
         for count in 1...5 as ClosedRange<Int64> {

@@ -44,7 +44,7 @@ struct StoppingTests {
             #expect(rig.committer.step())
         }
         let all = try rows(of: rig.store)
-        rig.partition.delete(through: all[0].last, RowBytes([all[0]]))
+        rig.log.delete(through: all[0].last, RowBytes([all[0]]))
         rig.committer.stop()
         let committing = Background { while rig.committer.step() {} }
         try committing.finish("the committer ends")

@@ -13,12 +13,12 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     let time: ManualTime
     let alarm: ManualAlarm
     let shared: SharedParts
-    let partition: Partition
-    let partitions: Published<PartitionMap>
+    let log: ActiveLog
+    let published: Published<ActiveLog?>
     let committer: Committer
     let bell = CommitBell()
-    var engine: Engine { partition.engine }
-    var hub: EventHub { partition.hub }
+    var engine: Engine { log.engine }
+    var hub: EventHub { log.hub }
     /// What an operator hears.
     let heard = Guarded<[ServiceEvent]>([])
     private let siphash: SipHash
@@ -27,8 +27,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     /// Opens `store`, folds it and starts the committer.
     init(
         _ store: any LogStore = MemoryLogStore(), _ configuration: EngineConfiguration = EngineConfiguration(),
-        place: PartitionPlace = .only, hashPrefix: HashPrefix = .none, time: ManualTime = ManualTime(),
-        lease: Lease? = nil, backlog: Int = 200, starts: Bool = true
+        time: ManualTime = ManualTime(), backlog: Int = 200, starts: Bool = true
     ) throws {
         self.store = store
         self.time = time
@@ -36,17 +35,13 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
         // Quick timers owe thousands of deliveries, which tests would fold again and again.
         configuration.deliveries.backlog = min(configuration.deliveries.backlog, backlog)
         alarm = ManualAlarm(time)
-        shared = SharedParts(
-            configuration, partitions: place.layout.count, alarm: alarm, timeSource: time, lease: lease,
-            bell: bell)
-        partition = Partition(
-            try RecoveredLog.recover(store, configuration, hashPrefix: hashPrefix), place: place,
-            configuration: configuration, shared: shared,
+        shared = SharedParts(alarm: alarm, timeSource: time, bell: bell)
+        log = ActiveLog(
+            try RecoveredLog.recover(store, configuration), configuration: configuration, shared: shared,
             report: { [heard] event in heard.withLock { $0.append(event) } })
-        siphash = SipHash(secret: partition.secret)
-        partitions = Published(PartitionMap(place.layout, [partition]))
-        committer = Committer(
-            SingleLogVolume(store), partitions, bell, durability: configuration.durability)
+        siphash = SipHash(secret: log.secret)
+        published = Published(log)
+        committer = Committer(published, bell, durability: configuration.durability)
         if starts { start() }
     }
 
@@ -72,7 +67,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
     /// Makes changes in one turn. Returns the position of the newest.
     @discardableResult
     func change(_ body: (borrowing Turn) throws(ServiceError) -> Void) throws(ServiceError) -> Int64 {
-        try partition.change(body)
+        try log.change(body)
     }
 
     /// Makes a timer. Returns the position of the newest record.
@@ -136,7 +131,7 @@ final class Rig: @unchecked Sendable {  // unchecked: `thread` is touched by the
 
     /// The log folded from scratch: its timers, and the answers that are still wanted.
     func folded() throws -> (timers: SchedulerCopy, answers: IdempotencyTable) {
-        var fold = LogFold(secret: partition.secret, hashPrefix: partition.hashPrefix)
+        var fold = LogFold(secret: log.secret)
         try store.fold(into: &fold)
         var table = IdempotencyTable(
             maximum: engine.configuration.maximumIdempotencyKeys,

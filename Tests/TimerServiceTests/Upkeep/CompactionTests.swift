@@ -22,13 +22,13 @@ struct CompactionTests {
     }
 
     private func compactor(_ rig: Rig) -> LogCompaction {
-        LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+        LogCompaction(rig.log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
     }
 
     /// Waits until the rows released by rounds are deleted.
     private func waitForDeletion(_ rig: Rig) throws {
         try eventually("what was let go is deleted") {
-            rig.partition.trim.bytes == RowBytes(try rows(of: rig.store))
+            rig.log.trim.bytes == RowBytes(try rows(of: rig.store))
         }
     }
 
@@ -161,7 +161,7 @@ struct CompactionTests {
             try rig.settle()
             while try compactor.round(try store.makeReader()) {}
         }
-        let kept = try rows(of: store, from: rig.partition.horizon + 1).reduce(0) { $0 + $1.data.count }
+        let kept = try rows(of: store, from: rig.log.horizon + 1).reduce(0) { $0 + $1.data.count }
         // Less than one row below the events' share.
         #expect(kept > 29_000)
         #expect(kept < 60_000)

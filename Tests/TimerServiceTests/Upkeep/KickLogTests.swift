@@ -123,7 +123,7 @@ struct KickLogTests {
     @Test(arguments: [1, 40])
     func `many kicks take a bounded part of the log, and cost no event`(dogCount: Int) throws {
         let rig = try Rig()
-        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+        let compactor = LogCompaction(rig.log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try dogs(dogCount, rig)
         var generator = SeededGenerator(seed: 8)
         var largest = 0
@@ -137,9 +137,9 @@ struct KickLogTests {
             if round % 10 == 0 { try rig.create("event\(round)") }
             try rig.settle()
             while try compactor.round(try rig.store.makeReader()) {}
-            largest = max(largest, rig.partition.trim.bytes.kicks)
+            largest = max(largest, rig.log.trim.bytes.kicks)
         }
-        #expect(rig.partition.trim.bytes == RowBytes(try rows(of: rig.store)))
+        #expect(rig.log.trim.bytes == RowBytes(try rows(of: rig.store)))
         let perDog = 80
         #expect(largest < tuning.slackBytes + 4 * dogCount * perDog + 20_000)
         #expect(try rowsOfKind(.condensed, rig).count > 3)
@@ -157,7 +157,7 @@ struct KickLogTests {
         let rig = try Rig()
         var tuning = tuning
         tuning.rowsPerRound = rowsPerRound
-        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+        let compactor = LogCompaction(rig.log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try dogs(1, rig)
         for _ in 0..<1500 {
             try rig.tell("dog0", .kick)
@@ -167,7 +167,7 @@ struct KickLogTests {
         let left = try rowsOfKind(.condensed, rig).count
         // Where a round reads one row, none joins another.
         #expect(left > 0 && (left <= 2 || rowsPerRound == 1))
-        #expect(rig.partition.trim.bytes == RowBytes(try rows(of: rig.store)))
+        #expect(rig.log.trim.bytes == RowBytes(try rows(of: rig.store)))
         try rig.expectFoldIsLive()
         rig.stop()
     }
@@ -176,7 +176,7 @@ struct KickLogTests {
         var configuration = EngineConfiguration()
         configuration.retainMilliseconds = 0
         let rig = try Rig(MemoryLogStore(), configuration)
-        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+        let compactor = LogCompaction(rig.log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try dogs(2, rig)
         for round in 0..<1500 {
             try rig.change { turn throws(ServiceError) in
@@ -188,7 +188,7 @@ struct KickLogTests {
             while try compactor.round(try rig.store.makeReader()) {}
         }
         try eventually("what was let go is deleted") {
-            rig.partition.trim.bytes == RowBytes(try rows(of: rig.store))
+            rig.log.trim.bytes == RowBytes(try rows(of: rig.store))
         }
         #expect(rig.store.bytesOnDisk() < 4 * tuning.slackBytes)
         try rig.expectFoldIsLive()
@@ -197,7 +197,7 @@ struct KickLogTests {
 
     @Test func `the last kick of a quiet watchdog survives every condensing`() throws {
         let rig = try Rig()
-        let compactor = LogCompaction(rig.partition, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
+        let compactor = LogCompaction(rig.log, CompactionPacing(), tuning: tuning) { Issue.record("\($0)") }
         try dogs(2, rig)
         try rig.tell("dog0", .kick)
         for _ in 0..<3000 { try rig.tell("dog1", .kick) }

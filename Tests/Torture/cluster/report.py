@@ -5,7 +5,7 @@ import statistics
 from collections import Counter
 
 FELL = "a node's beats have stopped; its session is ended"
-TOOK = "took partitions over"
+TOOK = "took the timers over"
 EDGES = (1, 2, 2.5, 3, 3.5, 4, 5, 7, 10)
 
 
@@ -62,11 +62,11 @@ def figures(run, seconds):
         f"{sum(len(seen) for seen in record.seen.values())} events seen by {len(run.readers)} followers,"
         f" {sum(reader.resumed for reader in run.readers)} resumptions",
         f"{run.hooks.count} webhooks came, {run.hooks.again} of them again though answered 2xx",
-        "{} rows in the log, epochs up to {}".format(*run.chains),
+        "{} rows in the log, epochs up to {}".format(*run.chain),
         f"{len(times)} take-overs after the death or stop of an owner",
         spread("- until its session is ended", [time[0] for time in times]),
-        spread("- from then until all partitions are taken", [time[1] for time in times]),
-        spread("- until the first answer, with the logs read", [time[2] for time in times if time[2]]),
+        spread("- from then until the log is taken", [time[1] for time in times]),
+        spread("- until the first answer, with the log read", [time[2] for time in times if time[2]]),
     ])
 
 

@@ -5,7 +5,7 @@ import time
 
 from check import Checker
 from check_streams import StreamChecker
-from cluster.chain import ROWS, check_chains
+from cluster.chain import ROWS, check_chain
 from cluster.clients import Anywhere, ClusterClient, ClusterEnding, ClusterFollower, Gate, Prober, answers, served
 from cluster.faults import Faults, faults
 from cluster.report import figures
@@ -36,7 +36,7 @@ class ClusterRun:
         self.checker = Checker(self.record)
         self.streams = StreamChecker(self.record, self.checker)
         self.tasks, self.readers, self.probers, self.served = [], [], [], []
-        self.chains, self.logs = (0, 0), logs
+        self.chain, self.logs = (0, 0), logs
         Connection.answer_seconds = 100.0
 
     async def run(self):
@@ -74,7 +74,7 @@ class ClusterRun:
             finally:
                 for task in self.tasks:
                     task.cancel()
-        self.chains = check_chains(await asyncio.to_thread(fleet.database.query, ROWS))
+        self.chain = check_chain(await asyncio.to_thread(fleet.database.query, ROWS))
         for node in fleet.nodes:
             await asyncio.to_thread(node.end)
         check(self.record, self.checker, self.streams)

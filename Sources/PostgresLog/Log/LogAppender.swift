@@ -1,0 +1,185 @@
+internal import Platform
+internal import TimerLog
+
+/// Appends rows, on a connection of its own. Any thread; one at a time appends.
+final class LogAppender: @unchecked Sendable {  // unchecked: what changes is touched under the lock
+    /// Most stored bytes that one statement carries, but for a single row that is larger.
+    static let bytesAStatement = 8 << 20
+    /// How often an append that collides with another one is repeated.
+    private static let tries = 3
+    /// How many backends are remembered whose appends may still be under way.
+    private static let backendsKept = 16
+
+    /// Rows of one statement.
+    struct Piece {
+        var rows: ArraySlice<LogRow>
+        var stored: [[UInt8]] = []
+        var bytes = 0
+    }
+
+    let link: PostgresLink
+    let log: Guarded<OpenLog>
+    private let number: SessionNumber
+    var session: Int64 { number.value }
+    private let secret: [UInt8]
+    let timeouts: PostgresTimeouts
+    let lock = Lock()
+    /// Backends whose connections were closed during a statement.
+    private(set) var strays: [Int32] = []
+    private let compression = RowCompression()
+
+    init(
+        _ link: PostgresLink, _ number: SessionNumber, _ log: Guarded<OpenLog>, secret: [UInt8],
+        _ timeouts: PostgresTimeouts
+    ) {
+        self.link = link
+        self.number = number
+        self.log = log
+        self.secret = secret
+        self.timeouts = timeouts
+    }
+
+    /// Where the log ends, for the store's callers.
+    func head(_ end: LogEnd) -> StoreHead { StoreHead(epoch: end.epoch, last: end.last, secret: secret) }
+
+    /// See `PostgresLogStore.append`.
+    func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
+        lock.withLock {
+            let (found, isUnsettled) = log.withLock { ($0.end, $0.isUnsettled) }
+            guard let end = found else { return .absent(PostgresLogStore.notOpen) }
+            guard !isUnsettled else {
+                return .absent(StoreError(.unavailable, "what became of the append before is not settled"))
+            }
+            let refusal = AppendRules.refusal(rows, expecting: expecting, epoch: epoch, head: head(end))
+            if let refusal { return refusal }
+            return send(pieces(of: rows), after: end)
+        }
+    }
+
+    /// Cuts rows into what one statement carries each.
+    private func pieces(of rows: [LogRow]) -> [Piece] {
+        var pieces: [Piece] = []
+        for index in rows.indices {
+            let stored = compression.stored(rows[index].data)
+            if pieces.isEmpty || pieces[pieces.count - 1].bytes + stored.count > Self.bytesAStatement {
+                pieces.append(Piece(rows: rows[index..<index]))
+            }
+            let last = pieces.count - 1
+            pieces[last].rows = rows[pieces[last].rows.startIndex...index]
+            pieces[last].stored.append(stored)
+            pieces[last].bytes += stored.count
+        }
+        return pieces
+    }
+
+    private func send(_ pieces: [Piece], after end: LogEnd) -> AppendOutcome {
+        var end = end
+        for (index, piece) in pieces.enumerated() {
+            let outcome = send(piece, after: end)
+            guard outcome == .durable, let row = piece.rows.last else {
+                return index == 0 ? outcome : interrupted(outcome)
+            }
+            let next = LogEnd(epoch: end.epoch, tail: row.previous, last: row.last)
+            // The log may have been closed meanwhile.
+            log.withLock { if $0.end == end { $0.end = next } }
+            end = next
+        }
+        return .durable
+    }
+
+    /// The outcome of an append whose earlier rows are durable: some are there, and the rest are not, or may not be.
+    private func interrupted(_ outcome: AppendOutcome) -> AppendOutcome {
+        let cause =
+            switch outcome {
+            case .absent(let error), .unknown(let error), .diverged(let error): error
+            case .fenced, .durable: PostgresLogStore.fenced
+            }
+        log.withLock { $0.isUnsettled = true }
+        return .unknown(StoreError(.unavailable, "only the first rows of an append are written: \(cause)"))
+    }
+
+    /// Sends one statement.
+    private func send(_ piece: Piece, after end: LogEnd) -> AppendOutcome {
+        for _ in 0..<Self.tries {
+            do throws(PostgresFailure) {
+                return try insert(piece, after: end).changed > 0 ? .durable : look(end)
+            } catch {
+                guard error.isCertain else {
+                    log.withLock { $0.isUnsettled = true }
+                    return .unknown(error.passingError("appending"))
+                }
+                if error.isCollision { continue }
+                return error.isDuplicate ? look(end) : .absent(error.passingError("appending"))
+            }
+        }
+        return .absent(
+            StoreError(.unavailable, "PostgreSQL: an append collided with other statements again and again"))
+    }
+
+    private func insert(_ piece: Piece, after end: LogEnd) throws(PostgresFailure) -> PostgresResult {
+        let limit = timeouts.statement + Int64(piece.bytes >> 20) * timeouts.mebibyte
+        return try use { connection throws(PostgresFailure) in
+            try connection.limitStatements(to: limit)
+            return try connection.run(
+                LogStatements.append,
+                [
+                    .int8(session), .int8(end.epoch), .int8(end.tail), .int8(end.last),
+                    .int8s(piece.rows.map(\.previous)), .int8s(piece.rows.map(\.first)),
+                    .int8s(piece.rows.map(\.last)), .byteArrays(piece.stored),
+                    // A statement that the server ends in time is known to be absent.
+                ], within: limit + limit / 10)
+        }
+    }
+
+    /// Why nothing was written.
+    private func look(_ end: LogEnd) -> AppendOutcome {
+        let found: PostgresResult
+        do throws(PostgresFailure) {
+            found = try use { connection throws(PostgresFailure) in
+                try connection.run(LogStatements.end, within: timeouts.statement)
+            }
+        } catch {
+            return .absent(error.passingError("finding out why an append was refused"))
+        }
+        guard found.count == 1, found.integer(0, 1) == session, found.integer(0, 0) == end.epoch else {
+            log.withLock { $0.fence() }
+            return .fenced
+        }
+        let last = found.integer(0, 3)
+        if last == end.last, found.integer(0, 2) == end.tail {
+            return .absent(StoreError(.unavailable, "PostgreSQL refused an append"))
+        }
+        let what = "the log ends at position \(last), not at \(end.last)"
+        return .diverged(
+            last < end.last
+                ? StoreError(.lost, "\(what): PostgreSQL has lost rows that it had promised to keep")
+                : StoreError(.io, what))
+    }
+
+    /// Runs `body` with the connection. If the connection does not report whether its statement was committed, be it by a
+    /// warning, it is closed, and its backend remembered.
+    func use(
+        _ body: (PostgresConnection) throws(PostgresFailure) -> PostgresResult
+    ) throws(PostgresFailure) -> PostgresResult {
+        var backend: Int32?
+        do throws(PostgresFailure) {
+            return try link.use { connection throws(PostgresFailure) in
+                backend = connection.backend
+                let result = try body(connection)
+                if let warning = result.warning {
+                    throw PostgresFailure("the server warned: \(warning)", isCertain: false)
+                }
+                guard connection.isIdle else {
+                    throw PostgresFailure("the server left the statement in a transaction", isCertain: false)
+                }
+                return result
+            }
+        } catch {
+            if !error.isCertain, let backend { strays = (strays + [backend]).suffix(Self.backendsKept) }
+            throw error
+        }
+    }
+
+    /// Forgets the backends whose statements have ended.
+    func forgetStrays() { strays = [] }
+}

@@ -1,0 +1,138 @@
+internal import Platform
+public import TimerLog
+
+/// The log of a cluster in PostgreSQL, as one process sees it: its session appends while it owns the log.
+///
+/// `delete` and `replace` run beside appends, on a connection of their own.
+public final class PostgresLogStore: LogStore {
+    /// Other processes write to the same tables.
+    public var isShared: Bool { true }
+    /// The cluster's secret.
+    public let secret: [UInt8]?
+    let log = Guarded(OpenLog())
+    let readers: ReaderLinks
+    private let number: SessionNumber
+    private let timeouts: PostgresTimeouts
+    private let appender: LogAppender
+    private let trimmer: LogTrimmer
+    private let upkeep: LogUpkeep
+
+    /// Connects, and checks that the tables are there and that sessions are the server's.
+    ///
+    /// - Parameters:
+    ///   - session: the number of this process, the same that takes the log.
+    ///   - warn: is told, once each, what an operator should mend.
+    /// - Throws: `unusable` where the tables are missing or of another version, or a pooler hands transactions around;
+    ///   `unavailable` where the server can't be reached.
+    public convenience init(
+        _ address: PostgresAddress, session: Int64, warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(StoreError) {
+        try self.init(address, session: session, PostgresTimeouts(), warn: warn)
+    }
+
+    init(
+        _ address: PostgresAddress, session: Int64, _ timeouts: PostgresTimeouts,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(StoreError) {
+        let purpose = PostgresConnection.Purpose(session: session, statementTimeout: timeouts.statement)
+        let writer = PostgresLink(address, for: purpose, timeouts)
+        let trimming = PostgresLink(address, for: purpose, timeouts)
+        readers = ReaderLinks(address, session: session, timeouts)
+        let secret = try Self.connect(writer, readers)
+        self.secret = secret
+        self.timeouts = timeouts
+        number = SessionNumber(session)
+        upkeep = LogUpkeep(address, session: session, timeouts, warn: warn)
+        appender = LogAppender(writer, number, log, secret: secret, timeouts)
+        trimmer = LogTrimmer(trimming, number, log, upkeep, timeouts)
+        let size = try readers.read("measuring the log") { connection throws(PostgresFailure) in
+            try connection.run(LogStatements.size, within: timeouts.statement).integer(0, 0)
+        }
+        upkeep.note(size: Int(size))
+    }
+
+    /// Returns the cluster's secret.
+    private static func connect(_ writer: PostgresLink, _ readers: ReaderLinks) throws(StoreError) -> [UInt8] {
+        let secret: Result<[UInt8], StoreError>
+        do throws(PostgresFailure) {
+            secret = try writer.use { connection throws(PostgresFailure) in
+                let found = Result { () throws(StoreError) in try PostgresSchema.secret(connection) }
+                try readers.use { other throws(PostgresFailure) in
+                    try PoolerCheck.verify(connection, other)
+                }
+                return found
+            }
+        } catch {
+            throw error.storeError("connecting")
+        }
+        return try secret.get()
+    }
+
+    /// Appends under another session from now on, after the append under way: the last session was ended, and its log dropped.
+    public func begin(session: Int64) {
+        guard number.begin(session) else { return }
+        appender.link.begin(session: session)
+        trimmer.link.begin(session: session)
+    }
+
+    /// Finds out who owns the log and where it ends. After an append whose outcome is not known it begins a new epoch first, so
+    /// that what it finds is final. Throws `fenced` where another session owns the log, `unavailable` where PostgreSQL can't be
+    /// reached.
+    public func open() throws(StoreError) -> StoreHead {
+        if log.withLock({ $0.isUnsettled }) { return try appender.reopen() }
+        let found = try readers.read("opening the log") { connection throws(PostgresFailure) in
+            try connection.run(LogStatements.end, within: timeouts.statement)
+        }
+        guard found.count == 1 else {
+            throw StoreError(.damaged, "the log is damaged: it has no row, or the table timerd_owner has none")
+        }
+        guard found.integer(0, 1) == number.value else { throw Self.fenced }
+        let end = LogEnd(epoch: found.integer(0, 0), tail: found.integer(0, 2), last: found.integer(0, 3))
+        log.withLock { $0 = OpenLog(end: end) }
+        return appender.head(end)
+    }
+
+    /// Writes `rows` in one statement; in several, in order, where they have more than `LogAppender.bytesAStatement` bytes. If
+    /// one of the later statements fails, the outcome is `unknown`, and the log may hold the rows of those before it.
+    public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
+        appender.append(rows, expecting: expecting, epoch: epoch)
+    }
+
+    /// Begins a new epoch, and reads what the log holds then. `diverged` where the log holds the first of the rows alone.
+    public func settle(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> Settlement {
+        appender.settle(rows, expecting: expecting, epoch: epoch)
+    }
+
+    /// As the protocol says; at most 512 rows a call. Of a row that begins an epoch the key stays for ten minutes: an append that
+    /// stalled may still come for it.
+    public func delete(upTo position: Int64) throws(StoreError) -> Int { try trimmer.delete(upTo: position) }
+
+    /// As the protocol says.
+    public func replace(with rows: [LogRow]) throws(StoreError) { try trimmer.replace(with: rows) }
+
+    /// Makes a reader. Its reads throw `io` while the log is not open.
+    public func makeReader() throws(StoreError) -> any LogReader {
+        PostgresLogReader(readers, timeouts) { [log] in log.withLock { $0.end == nil ? nil : $0.oldest } }
+    }
+
+    /// Makes a reader of the log whoever owns it.
+    public func makeFollower() -> any LogReader { PostgresLogReader(readers, timeouts) { -1 } }
+
+    /// Bytes of the log on the server's disk, as they were some seconds ago.
+    public func bytesOnDisk() -> Int { upkeep.bytesOnDisk() }
+
+    /// Closes the log. The connections stay: after a later take the log is opened again.
+    public func close() { log.withLock { $0.end = nil } }
+
+    /// Closes the log and every connection: the process ends.
+    public func disconnect() {
+        close()
+        upkeep.stop()
+        appender.link.close()
+        trimmer.link.close()
+        readers.close()
+    }
+
+    static var notOpen: StoreError { StoreError(.io, "the log is not open") }
+    static var fenced: StoreError { StoreError(.fenced, "another session owns the log") }
+}

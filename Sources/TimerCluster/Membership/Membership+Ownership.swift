@@ -1,0 +1,114 @@
+import TimerLog
+
+/// The log: who owns it, and when to take, adopt and drop it.
+extension Membership {
+    /// Whether the node does not take the log: it is to stop soon, or its calendar is off.
+    var isLeaving: Bool { isDraining || isSkewed }
+
+    /// Whether the log belongs to this session, as far as is known.
+    var isOwn: Bool { standing.owner?.session == session }
+
+    /// Brings what the node serves in line with who owns the log.
+    mutating func reconcile(at now: ClusterInstant) {
+        guard phase == .member, standing.isMember else { return }
+        reconciledAt = now.boottime
+        if !isOwn { lose() }
+        reportOwner()
+        guard !isOwnerDoubtful else { return }
+        if let reason = reasonToGiveUp {
+            steps.append(.report(.sessionGivenUp(session: session, reason: reason)))
+            endSession(.departing(isLast: false), at: now)
+            return
+        }
+        isFenced = false
+        guard !isLeaving, leaseEnd > now.boottime else { return }
+        adoptTaken(at: now)
+        takeOver(at: now)
+    }
+
+    /// Notes the owner that a view shows. A view that was asked for before the newest take was answered may lack it, and
+    /// counts only if it shows a later epoch; any other counts whatever it shows, as a database may lose what it had.
+    mutating func learn(_ owner: LogOwner) {
+        let isFresh = changes == changesAtBeat
+        if isFresh { isOwnerDoubtful = false }
+        if let known = standing.owner, !isFresh, owner.epoch < known.epoch { return }
+        standing.owner = owner
+    }
+
+    /// Something has happened that only a view from now on explains: the directory is asked soon, and nothing is taken until
+    /// then.
+    mutating func doubtOwner(at now: ClusterInstant) {
+        changes += 1
+        isOwnerDoubtful = true
+        nextCall = min(nextCall, now.boottime + MembershipTiming.pause)
+    }
+
+    mutating func tookOutcome(_ answer: DirectoryAnswer, of order: TakeOrder, at now: ClusterInstant) {
+        isTaking = false
+        switch answer {
+        case .take(.taken(let barrier)):
+            changes += 1
+            standing.takeovers += 1
+            steps.append(.report(.took))
+            // A view may have shown the take, or a later one, before its answer came.
+            if barrier.epoch >= standing.owner?.epoch ?? 0 {
+                standing.owner = LogOwner(epoch: barrier.epoch, session: session)
+                isConfirmed = true
+                adoptAt = now.boottime
+            }
+        case .take(.blocked):
+            isUnblocking = true
+            call(.endConnections(of: order.from), at: now)
+        // Refused: the owner was not the one that was known. Failed: the take may have had its effect.
+        default: doubtOwner(at: now)
+        }
+        reconcile(at: now)
+    }
+
+    /// Stops what is served, and forgets what was taken: another node owns the log.
+    mutating func lose() {
+        isConfirmed = false
+        adoptAt = nil
+        guard standing.isServing else { return }
+        standing.isServing = false
+        standing.fenced += 1
+        steps.append(.report(.fenced))
+        drop()
+    }
+
+    private mutating func reportOwner() {
+        guard let owner = standing.ownerNode, owner.session != session else {
+            standsBy = nil
+            return
+        }
+        guard standsBy != owner.session else { return }
+        standsBy = owner.session
+        steps.append(.report(.standsBy(owner: owner.url)))
+    }
+
+    /// Why the session must end, if it must.
+    private var reasonToGiveUp: String? {
+        guard isOwn else { return nil }
+        if isSkewed { return "the clock of this node is off" }
+        return isFenced ? "appends of this node are refused" : nil
+    }
+
+    private mutating func adoptTaken(at now: ClusterInstant) {
+        guard let owner = standing.owner, let adoptAt, adoptAt <= now.boottime, !hasHostWork else { return }
+        self.adoptAt = nil
+        isAdopting = true
+        steps.append(.adopt(owner))
+    }
+
+    private mutating func takeOver(at now: ClusterInstant) {
+        guard let owner = standing.owner, !isTaking, !isUnblocking else { return }
+        let isFree = !standing.nodes.contains { $0.session == owner.session }
+        // A log that is this session's without its knowing is taken once more: then what it holds is certain.
+        guard isOwn ? !isConfirmed : isFree && standing.plannedOwner == session else { return }
+        isTaking = true
+        let order = TakeOrder(
+            epoch: owner.epoch, from: owner.session, session: session,
+            clock: CalendarPosition.at(realtime: now.realtime))
+        call(.take(order), at: now)
+    }
+}

@@ -1,0 +1,83 @@
+import Platform
+import TimerLog
+
+/// What is done for a log that other processes may write: see `LogStore.isShared`.
+extension ActiveLog {
+    // While its storage fails. On the committer's thread.
+
+    /// Whether the fate of its rows is to be asked for now.
+    func isToSettle(at now: Int64) -> Bool { isDueAgain(.settle, at: now) }
+
+    /// Whether its rows are to be appended again now.
+    func isToAppend(at now: Int64) -> Bool { isDueAgain(.appendAgain, at: now) }
+
+    private func isDueAgain(_ task: StorageRecovery.Task, at now: Int64) -> Bool {
+        recovery.task == task && (!recovery.isPausing || now >= pausedUntil)
+    }
+
+    /// Finds out what became of its rows.
+    func settle() -> Settlement { store.settle(tail.rows, expecting: tail.head, epoch: tail.epoch) }
+
+    /// Takes the fate of its rows.
+    func settled(_ settlement: Settlement, pause: Int64) {
+        recovery.goOn()
+        let rows = tail.rows
+        switch settlement {
+        case .landed(let head): _ = landed(seconds: nil, head: head)
+        case .absent(let head): tail.relink(to: head)
+        case .diverged(let error), .unknown(let error): report(.storageStillFailing(error))
+        case .fenced: break
+        }
+        recovery.settled(settlement, rows)
+        goOn(pause)
+    }
+
+    /// Takes what became of its rows, which were appended again.
+    ///
+    /// - Returns: bytes of rows by which the log has grown.
+    func appendedAgain(_ outcome: AppendOutcome, seconds: Double, pause: Int64) -> Int {
+        recovery.goOn()
+        let rows = tail.rows
+        var bytes = 0
+        switch outcome {
+        case .durable: bytes = landed(seconds: seconds)
+        case .absent(let error), .unknown(let error), .diverged(let error): report(.storageStillFailing(error))
+        case .fenced: break
+        }
+        recovery.appendedToShared(outcome, rows)
+        goOn(pause)
+        return bytes
+    }
+
+    private func goOn(_ pause: Int64) {
+        if recovery.isPausing { pausedUntil = Clocks.monotonic() + pause }
+        if case .fold = recovery.task { forgetRows(head: tail.head) }
+        if recovery.isWorking { workAgain() }
+    }
+
+    // On the compactor's thread.
+
+    /// Deletes and replaces what is asked for, beside appends. What can't be done now is asked for again by the next round.
+    func trimShared() {
+        while trim.hasWork, !hasEnded {
+            let work = trim.take()
+            if let position = work.deletion {
+                do throws(StoreError) {
+                    trim.deleted(through: position, isOver: try store.delete(upTo: position) == 0)
+                } catch {
+                    trim.deleted(through: position, isOver: nil)
+                    report(.compactionFailed(error))
+                }
+            }
+            guard !work.replacements.isEmpty else { continue }
+            var replaced: [RowReplacement] = []
+            do throws(StoreError) {
+                try store.replace(with: work.replacements.map(\.row))
+                replaced = work.replacements
+            } catch {
+                report(.compactionFailed(error))
+            }
+            trim.replaced(replaced)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Platform
+import Synchronization
+import TimerCore
+import TimerLog
+
+/// The log that this process writes, and what lives on it: the engine that changes its timers, the hub that shows its newest
+/// rows, and what the committer has to do for it.
+public final class ActiveLog: @unchecked Sendable {
+    // Unchecked: `tail` to `isFenced` are confined to the committer's thread.
+    /// Where its timers change.
+    public let engine: Engine
+    /// Its newest rows, for live streams.
+    public let hub: EventHub
+    let store: any LogStore
+    /// What of it is to go.
+    let trim: LogTrim
+    /// Rows on their way to disk.
+    var tail: LogTail
+    /// What to do where storage fails.
+    var recovery = StorageRecovery()
+    /// Monotonic nanoseconds at which the recovery goes on.
+    var pausedUntil: Int64 = 0
+    /// The fold that is under way, on another thread.
+    var refold: Refold?
+    /// Whether another process was found to write the log.
+    var isFenced = false
+    /// Whether rows that wait for their time are to be written now.
+    let isHurried = Atomic<Bool>(false)
+    /// Whether an operator has accepted that the log has lost rows.
+    let acceptsLoss = Atomic<Bool>(false)
+    /// How often the log was found to have lost rows.
+    let losses = Atomic<Int>(0)
+    private let ended = Atomic<Bool>(false)
+    /// Threads that read the store, so that nobody closes it meanwhile.
+    private let reading = Guarded(Reading())
+    let secret: [UInt8]
+    let report: @Sendable (ServiceEvent) -> Void
+    private let bell: CommitBell
+    /// Position of the oldest event when the log was opened, or that of the first one to come.
+    private let oldestAtStart: Int64
+
+    /// Takes a recovered log over.
+    ///
+    /// - Parameter moved: called now and then on the way.
+    init(
+        _ log: consuming RecoveredLog, configuration: EngineConfiguration, shared: SharedParts,
+        moved: () -> Void = {}, report: @escaping @Sendable (ServiceEvent) -> Void
+    ) {
+        bell = shared.bell
+        self.report = report
+        let (store, head, deletedThrough) = (log.store, log.head, log.deletedThrough)
+        let (oldest, bytes) = (log.oldest, log.bytes)
+        engine = Engine(
+            log.fold, isShared: store.isShared, configuration: configuration, shared: shared, moved: moved,
+            branchedAt: head.branchedAt)
+        hub = EventHub(head: head.last)
+        self.store = store
+        secret = head.secret
+        tail = LogTail(head)
+        oldestAtStart = oldest ?? engine.nextPosition
+        // A log that is whole never gave an id before its first: a client with an earlier one knows another log, and has
+        // a gap.
+        trim = LogTrim(deletedThrough: deletedThrough > 0 ? deletedThrough : oldestAtStart - 1, held: bytes)
+    }
+
+    /// Whether other processes may write the log too: see `LogStore.isShared`.
+    var isShared: Bool { store.isShared }
+
+    /// Position up to which events are no longer kept.
+    public var horizon: Int64 { trim.horizon }
+
+    /// Position of the oldest event that may be kept.
+    public var oldestKept: Int64 { max(horizon + 1, oldestAtStart) }
+
+    // What the compactor asks of the committer.
+
+    /// Asks for the deletion of rows up to `position`, of so many bytes; nothing live rests on them any more.
+    func delete(through position: Int64, _ bytes: RowBytes) {
+        trim.delete(through: position, bytes)
+        trimSoon()
+    }
+
+    /// Asks that rows take the place of others.
+    func replace(_ rows: [RowReplacement]) {
+        trim.replace(rows)
+        trimSoon()
+    }
+
+    /// A log that one process alone writes is trimmed between its appends, another one beside them.
+    private func trimSoon() { if isShared { trimShared() } else { callCommitter() } }
+
+    /// Has rows that wait for their time written at once.
+    func hurry() {
+        guard engine.showsEarly else { return }
+        isHurried.store(true, ordering: .releasing)
+        callCommitter()
+    }
+
+    /// Has the committer look at the log.
+    func callCommitter() {
+        bell.note()
+        bell.ring()
+    }
+
+    /// Notes that so many requests are in a batch that was taken.
+    func took(_ requests: Int) { bell.took(requests) }
+
+    /// Throws where a timer is in a time zone that this system's data do not have.
+    func checkZones() throws(StoreError) {
+        guard let missing = engine.missingZone else { return }
+        let name = String(decoding: missing, as: UTF8.self)
+        throw StoreError(.unusable, "a timer is in the time zone `\(name)`, which this system's data do not have")
+    }
+
+    /// Whether the log is another process's, or may be: nothing begins any more, and this process writes nothing more of it.
+    var hasEnded: Bool { ended.load(ordering: .acquiring) }
+
+    /// Ends it at once: what is not on disk is dropped, and clients that wait for that are told that its outcome is not known.
+    func end() {
+        ended.store(true, ordering: .releasing)
+        engine.abandon()
+        hub.notify()
+    }
+
+    // What keeps the store open.
+
+    private struct Reading {
+        var threads = 0
+        var isOver = false
+    }
+
+    /// Runs `body`, which reads the store; the store is not closed meanwhile. Nil where it is closed, or about to be.
+    func whileOpen<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
+        let mayRead = reading.withLock { reading in
+            if !reading.isOver { reading.threads += 1 }
+            return !reading.isOver
+        }
+        guard mayRead else { return nil }
+        defer { reading.update { $0.threads -= 1 } }
+        return try body()
+    }
+
+    /// Closes the store once nobody reads it.
+    func close() {
+        reading.withLock { $0.isOver = true }
+        reading.wait { $0.threads == 0 ? () : nil }
+        store.close()
+    }
+}

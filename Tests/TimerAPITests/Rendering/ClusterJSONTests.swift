@@ -1,0 +1,48 @@
+import TestSupport
+import Testing
+import TimerLog
+import TimerService
+
+@testable import TimerAPI
+
+struct ClusterJSONTests {
+    private static let nodes = [
+        ClusterNode(session: 5, url: "http://a:1", reads: 1, skew: -1_500_000),
+        ClusterNode(session: 7, url: "http://b:1", reads: 1, isLeaving: true),
+    ]
+
+    private func text(_ place: TestPlace? = nil, owns: Bool = false) throws -> String {
+        let service = try TimerService(
+            store: MemoryLogStore(), place: place, configuration: EngineConfiguration(), report: { _ in })
+        if owns { try service.adopt() }
+        return String(decoding: ClusterJSON.text(service), as: UTF8.self)
+    }
+
+    @Test func `a server that is alone has no session and lists no servers`() throws {
+        let text = try text()
+        #expect(text.hasPrefix(#"{"session":null,"url":null,"lease":null,"owner":null,"head":""#), "\(text)")
+        #expect(text.hasSuffix(#"","nodes":[]}"#), "\(text)")
+    }
+
+    @Test(arguments: [5, 7] as [Int64]) func `one of several servers owns the log`(owner: Int64) throws {
+        let map = ClusterMap(
+            session: 5, url: "http://a:1", nodes: Self.nodes, owner: LogOwner(epoch: 3, session: owner))
+        let text = try text(TestPlace(map), owns: owner == 5)
+        let (first, second) = owner == 5 ? ("owner", "standby") : ("standby", "owner")
+        let url = owner == 5 ? "http://a:1" : "http://b:1"
+        #expect(text.hasPrefix(#"{"session":"5","url":"http://a:1","lease":"#), "\(text)")
+        #expect(text.contains(#""owner":{"session":"\#(owner)","url":"\#(url)","epoch":3},"head":"#), "\(text)")
+        #expect(text.contains(#""head":null"#) == (owner == 7), "\(text)")
+        #expect(
+            text.hasSuffix(
+                #""nodes":[{"session":"5","url":"http://a:1","role":"\#(first)","leaving":false,"skewUs":-1500},"#
+                    + #"{"session":"7","url":"http://b:1","role":"\#(second)","leaving":true,"skewUs":null}]}"#),
+            "\(text)")
+    }
+
+    @Test func `there is no owner where its session has ended`() throws {
+        let map = ClusterMap(session: 5, url: "http://a:1", nodes: Self.nodes, owner: LogOwner(epoch: 3, session: 9))
+        let text = try text(TestPlace(map))
+        #expect(text.contains(#""owner":null,"head":null,"#) && !text.contains(#""role":"owner""#), "\(text)")
+    }
+}

@@ -1,0 +1,104 @@
+import Platform
+import TestSupport
+import TimerLog
+
+/// A log in memory that other processes may write too: its appends end as told, and `settle` finds out what became of them.
+final class ContestedLogStore: LogStore {
+    enum Outcome: Sendable {
+        case durable, absent, unknownButWritten, unknownAndLost, fenced
+        /// The first row alone is written.
+        case partlyWritten
+        /// The newest row is gone.
+        case lost
+    }
+
+    private struct State {
+        var script: [Outcome] = []
+        /// How many times `settle` fails.
+        var failingSettlements = 0
+        var settled = 0
+        var isShut = false
+        var waiting = 0
+    }
+
+    private let inner = MemoryLogStore()
+    private let state = Guarded(State())
+
+    var isShared: Bool { true }
+    var secret: [UInt8]? { inner.secret }
+
+    /// Has the next appends end so.
+    func plan(_ outcomes: Outcome...) { state.withLock { $0.script += outcomes } }
+
+    /// Has the next `count` settlements fail.
+    func failSettlements(_ count: Int) { state.withLock { $0.failingSettlements = count } }
+
+    /// How many appends were settled.
+    var settled: Int { state.withLock { $0.settled } }
+
+    /// Lets no append pass, or every one.
+    func shut(_ isShut: Bool = true) { state.update { $0.isShut = isShut } }
+
+    /// Whether an append waits.
+    var isHolding: Bool { state.withLock { $0.waiting > 0 } }
+
+    func open() throws(StoreError) -> StoreHead { try inner.open() }
+
+    func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
+        state.withLock { $0.waiting += 1 }
+        state.wait { $0.isShut ? nil : () }
+        let outcome: Outcome = state.withLock { state in
+            state.waiting -= 1
+            return state.script.isEmpty ? .durable : state.script.removeFirst()
+        }
+        switch outcome {
+        case .durable: return inner.append(rows, expecting: expecting, epoch: epoch)
+        case .absent: return .absent(StoreError(.unavailable, "not now"))
+        case .unknownAndLost: return .unknown(FaultyLogStore.failure)
+        case .fenced: return .fenced
+        case .lost:
+            inner.loseNewestRow()
+            return .diverged(StoreError(.lost, "the newest row is gone"))
+        case .partlyWritten:
+            _ = inner.append(Array(rows.prefix(1)), expecting: expecting, epoch: epoch)
+            return .unknown(FaultyLogStore.failure)
+        case .unknownButWritten:
+            _ = inner.append(rows, expecting: expecting, epoch: epoch)
+            return .unknown(FaultyLogStore.failure)
+        }
+    }
+
+    func settle(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> Settlement {
+        let fails = state.withLock { state in
+            state.settled += 1
+            state.failingSettlements -= 1
+            return state.failingSettlements >= 0
+        }
+        if fails { return .unknown(FaultyLogStore.failure) }
+        do throws(StoreError) {
+            var head = try inner.open()
+            let (hasLanded, isAbsent) = (head.last == rows.last?.last, head.last == expecting)
+            let barrier = LogRow(
+                first: head.last + 1, last: head.last + 1, previous: head.last, epoch: head.epoch,
+                data: BatchRows.barrier())
+            guard inner.append([barrier], expecting: head.last, epoch: head.epoch) == .durable else {
+                return .unknown(FaultyLogStore.failure)
+            }
+            head.last = barrier.last
+            guard hasLanded || isAbsent else { return .diverged(StoreError(.io, "the first rows alone are there")) }
+            return hasLanded ? .landed(head) : .absent(head)
+        } catch {
+            return .unknown(error)
+        }
+    }
+
+    func delete(upTo position: Int64) throws(StoreError) -> Int { try inner.delete(upTo: position) }
+
+    func replace(with rows: [LogRow]) throws(StoreError) { try inner.replace(with: rows) }
+
+    func makeReader() throws(StoreError) -> any LogReader { try inner.makeReader() }
+
+    func bytesOnDisk() -> Int { inner.bytesOnDisk() }
+
+    func close() { inner.close() }
+}

@@ -1,0 +1,17 @@
+import Platform
+import TimerLog
+
+/// A process's place among others, as a test sets it.
+final class ManualPlace: ClusterPlace {
+    private static let start: Int64 = 1_000
+    let lease = Lease { ManualPlace.start }
+    var owner: String? { "http://other:1" }
+    let map: ClusterMap? = nil
+    let routes = Published(ClusterRoutes.none)
+    func observeRoutes(_ body: @escaping @Sendable () -> Void) {}
+    let (takeovers, fenced) = (0, 0)
+
+    init(isValid: Bool = true) { if isValid { renew() } }
+
+    func renew() { lease.extend(until: Self.start + 1, promised: .max) }
+}
