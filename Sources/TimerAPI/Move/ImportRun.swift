@@ -141,6 +141,8 @@ final class ImportRun {
 
     /// Looks whether ids are taken. Once all lines are checked, the run goes on to apply them.
     private func checkConflicts(_ turn: borrowing Turn) {
+        // What another sending of the part has made meanwhile is no conflict.
+        guard isAlone(turn) else { return }
         let begin = known?.begin ?? .max
         for item in items {
             guard case .timer(let timer) = item.content else { continue }
@@ -168,12 +170,16 @@ final class ImportRun {
         next = done
     }
 
+    /// Whether no other request has gone on with the import since this one looked; else it is refused.
+    private func isAlone(_ turn: borrowing Turn) -> Bool {
+        guard turn.importProgress(of: request.export) != known else { return true }
+        problem = Problem(.idempotencyInProgress, "another request imports this export")
+        return false
+    }
+
     private func apply(_ turn: borrowing Turn) throws(ServiceError) -> Bool {
         try turn.checkAvailable()
-        guard turn.importProgress(of: request.export) == known else {
-            problem = Problem(.idempotencyInProgress, "another request imports this export")
-            return true
-        }
+        guard isAlone(turn) else { return true }
         hasChanged = true
         // The first record of the import: timers after it came with it.
         if known == nil { keep(turn) }
