@@ -146,8 +146,7 @@ final class LinkSocket: LoopSocket {
             }
             if count < 0 {
                 if errno == EAGAIN || errno == EINTR { return watch(for: [.readable, .writable]) }
-                // What the other server said before it ended the connection is read first: up to where it has looked at what it was
-                // sent.
+                // A GOAWAY that came before the connection ended is read first: it names what the other server has not looked at.
                 readAll()
                 return close()
             }

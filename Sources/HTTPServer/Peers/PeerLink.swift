@@ -5,9 +5,9 @@ import Platform
 /// A connection of one loop to another server, by which requests are forwarded: many at once, and those of one round of the
 /// loop together. Confined to the loop.
 ///
-/// It connects when it is made, and serves until it breaks; then another one is made. A request leaves once the other server
-/// has greeted. From then on only what that server itself says tells which requests it has not looked at: a connection that
-/// breaks tells nothing, with or without a byte of an answer (the way back may have been cut long before).
+/// The link connects when it is made, and serves until it breaks; then another one is made. A request leaves once the other
+/// server has greeted. From then on only GOAWAY and REFUSED_STREAM name requests that it has not looked at: a connection that
+/// breaks says nothing of that, with or without a byte of an answer, as the way back may have been cut long before.
 public final class PeerLink {
     private unowned let loop: LoopCore
     private var link: LinkSocket?

@@ -39,7 +39,7 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
         self.timeouts = timeouts
     }
 
-    /// Where the log ends, for the store's callers.
+    /// The end of the log, for the store's callers.
     func head(_ end: LogEnd) -> StoreHead { StoreHead(epoch: end.epoch, last: end.last, secret: secret) }
 
     /// See `PostgresLogStore.append`.

@@ -12,7 +12,7 @@ enum LogStatements {
         WHERE (SELECT t.last FROM timerd_log t WHERE t.previous = $3::bigint) = $4::bigint
         """)
 
-    /// Who owns the log, and where it ends.
+    /// The owner of the log, and its end.
     static let end = PostgresStatement(
         "timerd_log_end",
         """

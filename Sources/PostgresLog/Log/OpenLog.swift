@@ -1,4 +1,4 @@
-/// Where the log ends, as its writer knows: what an append and a deletion have to find.
+/// The end of the log, as its writer knows it. An append and a deletion have to find it.
 ///
 /// A log without records ends in a row at position 0, which its tables were made with and no reader is given.
 struct LogEnd: Equatable, Sendable {
@@ -10,11 +10,11 @@ struct LogEnd: Equatable, Sendable {
     var last: Int64
 }
 
-/// What the owner knows of the log.
+/// The state of the log, as its owner knows it.
 struct OpenLog: Sendable {
-    /// Where the log ends; nil while it is not open.
+    /// The end of the log; nil while it is not open.
     var end: LogEnd?
-    /// What became of the newest append is not known: nothing is appended before that is settled.
+    /// Whether the outcome of the newest append is not known: nothing is appended before that is settled.
     var isUnsettled = false
     /// Key from which on the rows that are left begin.
     var oldest: Int64 = -1

@@ -57,7 +57,7 @@ struct ImportRequest {
         return Hash128(high: words[0], low: words[1])
     }
 
-    /// Where the lines lie in the body; blank ones are left out.
+    /// The ranges of the lines in the body, without the blank ones.
     func lines() throws(Problem) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var start = 0

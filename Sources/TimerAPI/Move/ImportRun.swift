@@ -141,7 +141,7 @@ final class ImportRun {
 
     /// Looks whether ids are taken. Once all lines are checked, the run goes on to apply them.
     private func checkConflicts(_ turn: borrowing Turn) {
-        // What another sending of the part has made meanwhile is no conflict.
+        // Timers that another sending of the part has made meanwhile are no conflict.
         guard isAlone(turn) else { return }
         let begin = known?.begin ?? .max
         for item in items {

@@ -52,7 +52,7 @@ extension TimerHandler {
         }
     }
 
-    /// Has a request that came to a log which this server no longer owns go on at the server that does.
+    /// Sends a request that came to a log which this server no longer owns to the server that does.
     private func followMove(_ ticket: Ticket) -> Bool {
         guard case .problem(let problem) = ticket.outcome, problem.kind == .shuttingDown, routes != nil, !isDraining,
             !ticket.mayStandInPart, !ticket.isUnderWay, context.service.log.value !== log.value

@@ -221,7 +221,7 @@ final class TimerHandler: LoopHandler {
         if hasLong && !isIdle { engine.letOthersIn() }
     }
 
-    /// Has every waiting request go on at the server that owns the log, or refuses it.
+    /// Sends every waiting request to the server that owns the log, or refuses it.
     private func sendAllElsewhere() {
         while let ticket = ready.popFirst() ?? long.popFirst() {
             guard ticket.mayStandInPart else {
@@ -236,7 +236,7 @@ final class TimerHandler: LoopHandler {
         }
     }
 
-    /// Has a request that changed nothing go on at the server that owns the log, or refuses it.
+    /// Sends a request that changed nothing to the server that owns the log, or refuses it.
     func sendElsewhere(_ ticket: Ticket) {
         if !ticket.isUnderWay && forward(ticket) { return }
         ticket.outcome = .problem(context.elsewhere(ticket))

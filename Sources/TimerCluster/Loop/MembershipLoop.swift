@@ -38,7 +38,7 @@ public final class MembershipLoop: Sendable {
                 case .call(let call): calls[call.isUrgent ? .urgent : .ordinary, default: []].append(call)
                 case .adopt(let owner): adoption = owner
                 // Under the lock, so that an extension never comes after a later revocation.
-                case .extendLease(let end, let promised): lease.extend(until: end, promised: promised)
+                case .extendLease(let end): lease.extend(until: end)
                 case .revokeLease: lease.revoke()
                 case .drop, .report: return true
                 }

@@ -8,7 +8,7 @@ public struct ClusterStanding: Sendable, Equatable {
     public var isMember = false
     /// The live nodes, this one among them.
     public var nodes: [ClusterNode] = []
-    /// Who owns the log; nil until a beat was answered.
+    /// The owner of the log; nil until a beat was answered.
     public var owner: LogOwner?
     /// Whether this node serves the log.
     public var isServing = false
@@ -35,6 +35,6 @@ public struct ClusterStanding: Sendable, Equatable {
     /// The live node that owns the log; nil where it is not known or the log has none.
     public var ownerNode: ClusterNode? { nodes.first { $0.session == owner?.session } }
 
-    /// Where the owner of the log is reached; nil where it is this node, or none is known.
+    /// The URL of the log's owner; nil where it is this node, or none is known.
     public var ownerURL: String? { ownerNode.flatMap { $0.session == session ? nil : $0.url } }
 }

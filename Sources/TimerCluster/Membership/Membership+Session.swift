@@ -54,7 +54,7 @@ extension Membership {
         if leaseEnd > now.boottime {
             if !isLeaseShown && hasLostLease { steps.append(.report(.leaseRegained)) }
             (isLeaseShown, hasLostLease) = (true, false)
-            steps.append(.extendLease(until: leaseEnd, promised: beat.promised))
+            steps.append(.extendLease(until: leaseEnd))
         }
         learn(view.owner)
         nextCall = sent.boottime + MembershipTiming.beatInterval

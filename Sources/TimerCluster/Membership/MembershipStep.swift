@@ -4,9 +4,8 @@ public import TimerLog
 public enum MembershipStep: Sendable, Equatable {
     /// Ask the directory; the answer goes to `Membership.answered`.
     case call(DirectoryCall)
-    /// The lease lasts until this instant, in nanoseconds since boot, and the node may promise up to a position that no
-    /// later record comes.
-    case extendLease(until: Int64, promised: Int64)
+    /// The lease lasts until this instant, in nanoseconds since boot.
+    case extendLease(until: Int64)
     /// The lease is over.
     case revokeLease
     /// Open the log and serve it; the outcome goes to `Membership.adopted`.

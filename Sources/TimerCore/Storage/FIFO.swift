@@ -51,14 +51,6 @@ public struct FIFO<Element> {
         return chunk < chunks.count ? chunks[chunk][place % Self.chunkSize] : back[place % Self.chunkSize]
     }
 
-    /// Hands each element to `body`, oldest first.
-    @inlinable
-    public func forEach(_ body: (Element) -> Void) {
-        front.reversed().forEach(body)
-        for chunk in chunks[start...] { chunk.forEach(body) }
-        back.forEach(body)
-    }
-
     @usableFromInline
     mutating func refill() {
         if start == chunks.count {

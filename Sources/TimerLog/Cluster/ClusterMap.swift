@@ -6,7 +6,7 @@ public struct ClusterMap: Sendable, Equatable {
     public var url: String
     /// The nodes whose sessions have not ended, in the order of their sessions; empty until the node has joined.
     public var nodes: [ClusterNode]
-    /// Who owns the log; nil until the node has joined.
+    /// The owner of the log; nil until the node has joined.
     public var owner: LogOwner?
 
     /// Makes a map; see the members.

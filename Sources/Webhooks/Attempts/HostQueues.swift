@@ -110,23 +110,6 @@ public struct HostQueues<Element: Sendable>: Sendable {
         }
     }
 
-    /// Removes the elements that wait and that `isGone` says so of; those under way stay.
-    public mutating func removeWaiting(where isGone: (Element) -> Bool) {
-        var kept: [(host: String, elements: FIFO<Element>)] = []
-        for place in Array(places.values) where !hosts[place].waiting.isEmpty {
-            var elements = FIFO<Element>()
-            hosts[place].waiting.forEach { if !isGone($0) { elements.append($0) } }
-            kept.append((hosts[place].name, elements))
-        }
-        removeWaiting()
-        for (host, elements) in kept where !elements.isEmpty {
-            let place = place(of: host)
-            hosts[place].waiting = elements
-            waiting += elements.count
-            list(place)
-        }
-    }
-
     /// The host that an element was taken from, which is under way.
     public func host(of place: Place) -> String { hosts[place].name }
 

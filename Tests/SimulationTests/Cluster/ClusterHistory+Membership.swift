@@ -35,10 +35,10 @@ extension ClusterHistory {
         for step in steps {
             switch step {
             case .call(let call): send(call, process)
-            case .extendLease(let end, let promised):
+            case .extendLease(let end):
                 let machine = process.machine
                 let wall = bug == .wallClockLease ? machine.realtime() - machine.boottime() : 0
-                process.lease.extend(until: end + wall, promised: promised)
+                process.lease.extend(until: end + wall)
             case .revokeLease: process.lease.revoke()
             case .adopt(let owner):
                 let isSlow = isChaotic && random.chance(oneIn: 6)

@@ -11,7 +11,7 @@ final class TestPlace: ClusterPlace {
 
     init(_ map: ClusterMap? = nil) {
         self.map = map
-        lease.extend(until: 2, promised: .max)
+        lease.extend(until: 2)
     }
 
     func observeRoutes(_ body: @escaping @Sendable () -> Void) {}

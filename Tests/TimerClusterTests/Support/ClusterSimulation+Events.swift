@@ -67,7 +67,7 @@ extension ClusterSimulation {
             note("node \(node.number) \(step)")
             switch step {
             case .call(let call): send(call, node)
-            case .extendLease(let end, _):
+            case .extendLease(let end):
                 let wall = bug == .wallClockLease ? node.now(at: time).realtime - node.boottime(at: time) : 0
                 if bug != .leaseFromAnswer { node.leaseEnd = max(node.leaseEnd, end + wall) }
             case .revokeLease: node.leaseEnd = .min

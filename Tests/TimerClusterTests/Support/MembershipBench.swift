@@ -119,10 +119,10 @@ struct MembershipBench {
     /// The beat that waits for an answer.
     var beat: DirectoryCall? { calls.first { if case .beat = $0.request { true } else { false } } }
 
-    /// What the lease last allowed to promise.
+    /// The position that the beat which waits for an answer promises; 0 where none does.
     var promised: Int64 {
-        for case .extendLease(_, let promised) in steps.reversed() { return promised }
-        return 0
+        guard case .beat(let beat)? = beat?.request else { return 0 }
+        return beat.promised
     }
 
     func reports(_ event: ClusterEvent) -> Bool { steps.contains(.report(event)) }

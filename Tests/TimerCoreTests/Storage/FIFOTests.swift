@@ -10,9 +10,7 @@ struct FIFOTests {
         // Half of it, then as many more behind the rest: both ends move over the chunks' bounds.
         for number in 0..<count / 2 { #expect(queue.popFirst() == number) }
         for number in count..<count + count / 2 { queue.append(number) }
-        var seen: [Int] = []
-        queue.forEach { seen.append($0) }
-        #expect(seen == Array(count / 2..<count + count / 2))
+        #expect((0..<queue.count).map { queue[$0] } == Array(count / 2..<count + count / 2))
         for number in count / 2..<count + count / 2 {
             #expect(queue.count == count + count / 2 - number)
             #expect(queue.first == number)

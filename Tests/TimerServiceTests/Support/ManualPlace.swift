@@ -13,5 +13,5 @@ final class ManualPlace: ClusterPlace {
 
     init(isValid: Bool = true) { if isValid { renew() } }
 
-    func renew() { lease.extend(until: Self.start + 1, promised: .max) }
+    func renew() { lease.extend(until: Self.start + 1) }
 }
