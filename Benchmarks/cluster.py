@@ -2,6 +2,7 @@
 """timerd on a PostgreSQL of its own: what ends servers, or has to look into the database. Prints samples: a name and a value a line.
 
     cluster.py takeover COUNT TIMES     two nodes hold COUNT timers; TIMES times the owner is killed, and begins anew as the standby
+    cluster.py starts TIMES             starts three servers at once on an empty, migrated database, TIMES times
     cluster.py restart HOW TIMES        clients create timers while PostgreSQL restarts, `fast` or `immediate`
     cluster.py idle SECONDS             counts the statements of a node that has nothing to do
     cluster.py kicks MINUTES            kicks watchdogs, and weighs the log
@@ -12,6 +13,7 @@
 $TIMERD_BINARY is what is measured.
 """
 
+import calendar
 import http.client
 import json
 import os
@@ -146,6 +148,36 @@ def takeover(count, times):
             note(f"{count} timers: {ended - began:.3f} s: {noticed - began:.3f} s noticed, {taken - noticed:.3f} s taken")
             owner.start()
             owner, standby = standby, owner
+
+
+# --- Servers start at once
+
+
+def starts(times):
+    with ExitStack() as stack:
+        database = stack.enter_context(Postgres(*DURABLE))
+        token = Path(database.folder) / "cluster-token"
+        token.write_text("a-token-of-the-cluster\n")
+        for turn in range(int(times)):
+            store = database.schema(f"starts{turn}")
+            assert server.run("store", "migrate", "--store", store).returncode == 0
+            sample("starts", start_at_once(store, token))
+
+
+def start_at_once(store, token):
+    """The seconds until each of three servers is ready and answers a list."""
+    flags = ("--cluster-listen", "127.0.0.1:0", "--cluster-token-file", str(token))
+    nodes = [Server("--store", store, *flags) for _ in range(3)]
+    with ExitStack() as stack:
+        began = time.monotonic()
+        for running in nodes:
+            stack.push(running.__exit__)
+            running.launch()
+        for running in nodes:
+            running.come_up()
+        poll(lambda: all(is_ready(running) and running.client.get("/v1/timers?limit=1").status == 200 for running in nodes), PATIENCE,
+             pause=0.005)
+        return time.monotonic() - began
 
 
 # --- PostgreSQL restarts
@@ -394,7 +426,7 @@ def peer_bytes(running):
 
 def main():
     server.LIFETIME = 7200
-    measurements = {"takeover": takeover, "restart": restart, "idle": idle, "kicks": kicks, "foreign": foreign, "forwarded": forwarded}
+    measurements = {"takeover": takeover, "starts": starts, "restart": restart, "idle": idle, "kicks": kicks, "foreign": foreign, "forwarded": forwarded}
     measurements[sys.argv[1]](*sys.argv[2:])
 
 

@@ -6,22 +6,31 @@
 #   Benchmarks/compare.sh OLD [NEW]     two binaries; NEW is the release build unless named
 #
 # ROUNDS and LOAD_SECONDS say how often and how long; COUNT how many timers recovery and memory are measured with; PARTS names
-# some of: create batch reads commands many start.
+# some of: create batch reads commands many start. STORE=postgres gives each build a database of its own in one PostgreSQL;
+# recovery, memory and start are not measured there, as a killed server's lease has to run out first.
 set -euo pipefail
 readonly OLD=$(realpath "${1:?usage: compare.sh OLD [NEW]}") NEW=$(realpath "${2:-.build/release/timerd}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ROUNDS=${ROUNDS:-9} TIMERD=$NEW
 source Benchmarks/lib.sh
+source Benchmarks/servers.sh
+readonly STORE=${STORE:-sqlite}
 readonly LOAD_SECONDS=${LOAD_SECONDS:-1} COUNT=${COUNT:-300000} RATIOS=$WORK/ratios
 readonly -A BINARIES=([old]=$OLD [new]=$NEW) AT=([old]=$PORT [new]=$((PORT + 1)))
-declare -A PIDS=() VALUES=()
+declare -A VALUES=()
 
-# start_build NAME DATA: sets PIDS[NAME] and READY.
+# start_build NAME DATA: sets PIDS[NAME] and READY. In PostgreSQL the name of DATA's folder is the name of the database.
 start_build() {
-    local started
-    mkdir -p "$2"
+    local started uri=postgres://postgres@127.0.0.1:${PORTS[postgres]}
+    local -a store=(--data "$2")
+    if [[ $STORE == postgres ]]; then
+        psql -q "$uri/postgres" -c "CREATE DATABASE \"${2##*/}\""
+        store=(--store "$uri/${2##*/}" --migrate)
+    else
+        mkdir -p "$2"
+    fi
     started=$(timers start "${AT[$1]}" "$WORK/servers.log" \
-        "${BINARIES[$1]}" serve --listen "127.0.0.1:${AT[$1]}" --data "$2") || fail "$(tail "$WORK/servers.log")"
+        "${BINARIES[$1]}" serve --listen "127.0.0.1:${AT[$1]}" "${store[@]}") || fail "$(tail "$WORK/servers.log")"
     read -r PID READY <<<"$started"
     PIDS[$1]=$PID
     STARTED+=("$PID")
@@ -132,7 +141,15 @@ measure_start() {
 install_tools
 allow_files 2048 '512 connections'
 gcc -O2 -o "$WORK/load" Benchmarks/load.c Benchmarks/protocol.c
-for part in ${PARTS:-create batch reads commands many start}; do "measure_$part"; done
+parts=${PARTS:-create batch reads commands many start}
+if [[ $STORE == postgres ]]; then
+    # PostgreSQL runs as a user of its own, which must be able to reach its data.
+    umask 022
+    chmod 711 "$WORK"
+    start_server postgres "$WORK/pg"
+    parts=${PARTS:-create batch reads commands}
+fi
+for part in $parts; do "measure_$part"; done
 python3 - "$RATIOS" <<'PYTHON'
 import collections, statistics, sys
 rows = collections.defaultdict(list)

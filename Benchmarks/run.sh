@@ -182,7 +182,7 @@ main() {
         mark=more command='make bench-more' parts='10m_peers instant kicks leeway webhooks'
     elif [[ ${1-} == postgres ]]; then
         mark=postgres command='make bench-postgres'
-        parts='pg_create pg_recovery pg_takeover pg_restart pg_idle pg_kicks pg_foreign pg_forwarded'
+        parts='pg_create pg_recovery pg_takeover pg_starts pg_restart pg_idle pg_kicks pg_foreign pg_forwarded'
     fi
     install_tools
     install_peers

@@ -4,5 +4,5 @@ enum DeliveryOperation {
     case list(DeliveryListRun)
     case redrive(BulkRedriveRun)
     /// A problem, unless the delivery does not exist: that is told first.
-    case fail(Problem, unlessMissing: EventID)
+    indirect case fail(Problem, unlessMissing: EventID)
 }

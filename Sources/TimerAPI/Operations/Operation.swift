@@ -1,11 +1,12 @@
 import TimerCore
 
-/// What a request asks for, as the executor carries it out.
+/// What a request asks for, as the executor carries it out. Cases with a large payload are indirect: an operation is copied
+/// wherever it is looked at.
 enum Operation {
     /// Nothing: the outcome is known.
     case none
     /// A problem, unless the timer does not exist: that is told first.
-    case fail(Problem, unlessMissing: TimerKey?)
+    indirect case fail(Problem, unlessMissing: TimerKey?)
     case create(TimerKey, definition: [UInt8])
     case put(TimerKey, definition: [UInt8], VersionCondition, unless: VersionCondition)
     /// Reads the timer, if it exists, so that a replacement can keep secrets of its webhook.
@@ -18,9 +19,9 @@ enum Operation {
     case delete(TimerKey, VersionCondition)
     case get(TimerKey)
     case next(TimerKey, count: Int)
-    case preview(TimerRules, count: Int)
+    indirect case preview(TimerRules, count: Int)
     /// Computes fires outside of the lock.
-    case upcoming(UpcomingFires)
+    indirect case upcoming(UpcomingFires)
     case list(ListRun)
     case batch(BatchRun)
     case bulk(BulkRun)
@@ -29,9 +30,9 @@ enum Operation {
     case drain(Bool)
     case importPart(ImportRun)
     case importState(ImportState)
-    case stream(StreamPlan)
+    indirect case stream(StreamPlan)
     /// Subscribes a stream that is admitted: activates the timer if it still waits for a subscriber.
-    case subscribe(StreamPlan)
+    indirect case subscribe(StreamPlan)
 
     /// Most bytes that its answer and the memory for gathering it take; 0 for an answer that is counted once it is made.
     var mostAnswerBytes: Int {

@@ -1,10 +1,10 @@
 import WireJSON
 
-/// What came of a request.
+/// What came of a request. Cases with a large payload are indirect: an outcome is copied wherever it is looked at.
 enum Outcome {
     /// Not decided yet.
     case none
-    case problem(Problem)
+    indirect case problem(Problem)
     /// The timer in the ticket's view, with a status code of 200 or 201.
     case timer(status: Int)
     /// 204.
@@ -16,14 +16,14 @@ enum Outcome {
     case bulk(BulkCounts)
     /// Not decided yet: these events have to be read from the store, then the operation goes on.
     case needsEvents(DeliveryEventReading)
-    case delivery(DeliveryEntry)
+    indirect case delivery(DeliveryEntry)
     case deliveries(DeliveryListRun)
     /// A stream of events.
-    case stream(StreamPlan)
+    indirect case stream(StreamPlan)
     /// The parts of a stored answer are at these positions. They are shown, or a request under way goes on after them.
     case replay([Int64])
     /// A stored answer that has been read.
-    case stored(StoredResponse)
+    indirect case stored(StoredResponse)
     /// A page that never changes.
     case html(HTMLPage)
     /// A file that never changes.
