@@ -73,7 +73,8 @@ class Timeline:
             raise self.broken(f"an event of the unknown type {event['type']}")
         handle(event, None if mark is None else int(mark))
         step.types.append(event["type"])
-        if mark is not None and step.n != int(mark):
+        # A change that ends a stall shows its labels in `recovered` first.
+        if mark is not None and step.n != int(mark) and event["type"] != "recovered":
             raise self.broken(f"event {event['id']} has the labels of change {mark}, which came never or not yet")
         if step.cause:
             self.unclaimed[step.version] = step.cause
@@ -232,12 +233,14 @@ class Timeline:
             raise self.broken(f"a false alarm at v{alarmed}: due {scheduled}, and it was kicked at {at}")
 
     def _recovered(self, event, mark):
-        self._must_be(event, "running")
         if not self._is_stalled:
             raise self.broken(f"`recovered` (event {event['id']}) without an alarm before it")
-        self._is_stalled, self.step.cause = False, "kick"
-        self._plan(dues.first(self.step.spec, self.step.at))
-        self._last_due = None
+        self._is_stalled = False
+        # Unless a kick made it, the event that follows says what did.
+        if self.step.state == "running" and mark == self.step.n:
+            self.step.cause = "kick"
+            self._plan(dues.first(self.step.spec, self.step.at))
+            self._last_due = None
 
     def _completed(self, event, mark):
         self._must_be(event, "running")

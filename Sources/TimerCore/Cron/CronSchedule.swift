@@ -9,7 +9,7 @@ public struct CronSchedule: Sendable, Equatable {
     /// The IANA name of the time zone.
     public let zone: [UInt8]
     /// Wall milliseconds before which nothing is due; nil for no such bound.
-    public let from: Int64?
+    public private(set) var from: Int64?
 
     private let expression: CronExpression
 
@@ -27,6 +27,13 @@ public struct CronSchedule: Sendable, Equatable {
         self.text = text
         self.zone = zone
         self.from = from
+    }
+
+    /// The same expression with another earliest instant.
+    func starting(from instant: Int64?) -> CronSchedule {
+        var schedule = self
+        schedule.from = instant
+        return schedule
     }
 
     /// Whether it names the same instants; how it is spelled does not count.

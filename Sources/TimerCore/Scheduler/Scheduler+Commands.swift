@@ -57,22 +57,33 @@ extension Scheduler {
     }
 
     /// Replaces a timer's definition and starts it afresh, in any state.
+    ///
+    /// - Parameter kept: the state in which the timer stays, idle, running or suspended; nil for the one that `start` says.
     public mutating func replace(
-        _ slot: SlotIndex, definition: inout [UInt8], _ now: Now, if condition: VersionCondition,
-        _ effects: inout [Effect]
+        _ slot: SlotIndex, definition: inout [UInt8], keeping kept: TimerState? = nil, _ now: Now,
+        if condition: VersionCondition, _ effects: inout [Effect]
     ) throws(TimerRefusal) {
         let rules = rules(definition.span)
         let due = try Self.firstDue(Grid(rules, zones: zones), now)
         try condition.check(table[slot].version)
+        let stall = stall(slot, now)
         redefine(slot, &definition)
         if !held.isEmpty { held[slot] = nil }
         var step = begin(slot, now)
-        step.progress.state = .idle
-        step.progress.flags = []
-        step.planAnew(0)
+        let isSuspended = kept == .suspended
+        step.progress.state = isSuspended ? .suspended : .idle
+        step.progress.flags.formIntersection(isSuspended ? .unsubscribed : [])
+        step.planAnew(isSuspended ? Self.suspendedDue(due, rules, now) : 0)
+        if isSuspended { step.progress.firesSinceActivation = 0 }
+        step.emit(recoveryFrom: stall, &effects)
         step.emit(.updated, &effects)
-        if rules.start == .now { step.start(due, &effects) }
+        if kept == .running || (kept == nil && rules.start == .now) { step.start(due, &effects) }
         commit(step, &effects)
+    }
+
+    /// The stall of the timer at `slot` by its present rules; nil for a timer that is not a stalled watchdog.
+    private func stall(_ slot: SlotIndex, _ now: Now) -> Stall? {
+        table[slot].flags.contains(.stalled) ? begin(slot, now).stall : nil
     }
 
     /// Replaces what the client set; pending deliveries are sent by the new webhook.
@@ -112,13 +123,14 @@ extension Scheduler {
                 state: progress.state, restartable: old.restartable, isWatchdog: old.schedule.kind == .watchdog)
         }
         try condition.check(progress.version)
-        keepCreatedAt(slot, &definition)
-        if withDefinition(slot, { Self.equal($0, definition.span) }) { return false }
+        if holds(slot, definition.span) { return false }
+        let stall = replans ? stall(slot, now) : nil
         redefine(slot, &definition)
         var step = begin(slot, now)
         if startsWebhook { step.progress.flags.remove(.webhookStopped) }
         if replans {
             step.planAnew(due)
+            step.emit(recoveryFrom: stall, &effects)
         } else if progress.state == .suspended && rules.effectiveResume != old.effectiveResume {
             step.progress.due = Self.converted(progress.due, from: old, to: rules, now)
         } else if progress.state.hasEnded {
@@ -132,9 +144,15 @@ extension Scheduler {
         return true
     }
 
-    /// Writes the instant the timer was made into its new definition, so that the two can be compared.
-    private func keepCreatedAt(_ slot: SlotIndex, _ definition: inout [UInt8]) {
-        Definition.setCreatedAt(layout(slot).createdAt, in: &definition)
+    /// Whether `definition` is the one of the timer at `slot`, whenever that was made.
+    public func holds(_ slot: SlotIndex, _ definition: Span<UInt8>) -> Bool {
+        withDefinition(slot) { present in
+            let prefix = Definition.prefixCount(present) ?? 0
+            let rest = prefix + Definition.createdAtCount
+            guard present.count == definition.count, rest <= present.count else { return false }
+            return Self.equal(present.extracting(0..<prefix), definition.extracting(0..<prefix))
+                && Self.equal(present.extracting(rest...), definition.extracting(rest...))
+        }
     }
 
     private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
@@ -144,7 +162,7 @@ extension Scheduler {
     }
 
     /// What `due` becomes when the rules change: the full period from now if the schedule changed, else what it was.
-    private static func amendedDue(
+    static func amendedDue(
         _ grid: Grid, _ old: TimerRules, _ progress: TimerProgress, _ now: Now
     ) throws(TimerRefusal) -> Int64 {
         let rules = grid.rules
@@ -160,13 +178,18 @@ extension Scheduler {
         switch progress.state {
         case .idle, .cancelled, .completed: return progress.due
         case .running: return due
-        case .suspended: return rules.effectiveResume == .remaining ? now.remaining(until: due, on: rules.clock) : due
+        case .suspended: return suspendedDue(due, rules, now)
         }
+    }
+
+    /// A due instant in the form in which a suspended timer of these rules keeps it.
+    private static func suspendedDue(_ due: Int64, _ rules: TimerRules, _ now: Now) -> Int64 {
+        rules.effectiveResume == .remaining ? now.remaining(until: due, on: rules.clock) : due
     }
 
     /// A suspended timer's `due` in the form its new resume policy keeps it in.
     private static func converted(_ due: Int64, from old: TimerRules, to rules: TimerRules, _ now: Now) -> Int64 {
-        if rules.effectiveResume == .remaining { return now.remaining(until: due, on: rules.clock) }
+        if rules.effectiveResume == .remaining { return suspendedDue(due, rules, now) }
         return old.effectiveResume == .remaining ? self.due(after: due, rules, now) : due
     }
 

@@ -26,7 +26,9 @@ extension Step {
         progress.flags.remove(.unsubscribed)
         if rules.effectiveResume == .remaining {
             let due = Scheduler.due(after: progress.due, rules, now)
+            let stall = stall
             if isWatchdog { planAnew(due) } else { progress.due = due }
+            emit(recoveryFrom: stall, &effects)
             emit(.resumed, &effects)
             return plan(due, &effects)
         }
@@ -58,17 +60,11 @@ extension Step {
 
     /// Gives a watchdog its full period anew; one that was stalled recovers.
     mutating func kick(_ effects: inout [Effect]) {
-        let stalledSince = progress.flags.contains(.stalled) ? kicks?.stalledSince : nil
-        let lastKickedAt = kicks?.lastKickedAt ?? 0
+        let stall = stall
         planAnew(now.ceiling(on: rules.clock) + rules.silence)
         kicks?.lastKickedAt = now.wall
         kicks?.kickCount += 1
-        guard let stalledSince else { return emit(nil, &effects) }
-        let stalledFor = max(0, now.milliseconds(on: rules.clock) - stalledSince)
-        // By the calendar, as both kicks are shown, but never shorter than the stall, even if the calendar was set
-        // back.
-        let silentFor = lastKickedAt == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - lastKickedAt)
-        emit(.recovered, stalledFor: stalledFor, silentFor: silentFor, &effects)
+        if stall == nil { emit(nil, &effects) } else { emit(recoveryFrom: stall, &effects) }
     }
 
     /// Plans further alarms of a stalled watchdog, or none, as its changed rules say.

@@ -25,6 +25,23 @@ struct Step {
                 owesDelivery: owesDelivery && !progress.flags.contains(.webhookStopped)))
     }
 
+    /// The stall of a watchdog that alarms, as it would be if it ended now; nil for a timer that is not stalled.
+    var stall: Stall? {
+        guard progress.flags.contains(.stalled), let kicks else { return nil }
+        let stalledFor = max(0, now.milliseconds(on: rules.clock) - kicks.stalledSince)
+        // By the calendar, as both kicks are shown, but never shorter than the stall, even if the calendar was set
+        // back.
+        let silentFor =
+            kicks.lastKickedAt == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - kicks.lastKickedAt)
+        return Stall(stalledFor: stalledFor, silentFor: silentFor)
+    }
+
+    /// Appends the event of a watchdog whose stall has ended, before the event of what ended it; nothing for nil.
+    func emit(recoveryFrom stall: Stall?, _ effects: inout [Effect]) {
+        guard let stall else { return }
+        emit(.recovered, stalledFor: stall.stalledFor, silentFor: stall.silentFor, &effects)
+    }
+
     /// Fills in, at the end of the step, when the next fire is planned: in the step's own events, the last of
     /// `effects`.
     func fillInNextFire(_ effects: inout [Effect]) {
@@ -68,8 +85,10 @@ struct Step {
         progress.state = .running
         progress.flags.remove(.unsubscribed)
         progress.firesSinceActivation = 0
+        let stall = stall
         planAnew(due)
         if isMoved { progress.flags.insert(.moved) }
+        emit(recoveryFrom: stall, &effects)
         emit(.activated, &effects)
     }
 
@@ -112,4 +131,12 @@ struct Step {
 
     /// Whether `until` has come.
     var isOver: Bool { rules.until.map { now.wall >= $0 } ?? false }
+}
+
+/// How long a watchdog was stalled and silent, in milliseconds.
+struct Stall: Equatable {
+    /// Since its first alarm.
+    var stalledFor: Int64
+    /// Since the kick before, or since it was started where there was none.
+    var silentFor: Int64
 }

@@ -7,7 +7,8 @@ public enum VersionCondition: Sendable, Equatable {
     /// There is a timer.
     case exists
 
-    func check(_ version: Int64) throws(TimerRefusal) {
+    /// Throws unless it holds for a timer at `version`.
+    public func check(_ version: Int64) throws(TimerRefusal) {
         if case .oneOf(let versions) = self, !versions.contains(version) {
             throw .versionMismatch(current: version)
         }

@@ -103,8 +103,10 @@ extension Model {
         return (timer, timer.first(now))
     }
 
+    /// - Parameter kept: the state in which the timer stays; nil for the one that `start` says.
     func put(
-        _ id: String, _ definition: [UInt8], _ now: Now, uptime: Int64, if condition: VersionCondition
+        _ id: String, _ definition: [UInt8], _ now: Now, uptime: Int64, if condition: VersionCondition,
+        keeping kept: TimerState? = nil
     ) -> (ModelStep?, ModelOutcome) {
         let (fresh, first) = made(id, definition, now)
         guard var fresh, let first else { return (nil, .refused(.schedule)) }
@@ -118,11 +120,18 @@ extension Model {
         fresh.progress.state = .idle
         fresh.progress.flags = []
         fresh.progress.due = 0
+        if kept == .suspended {
+            fresh.progress.state = .suspended
+            fresh.progress.firesSinceActivation = 0
+            let left = max(0, first * 1000 - now.microseconds(fresh.rules.clock))
+            fresh.progress.due = ModelStep.keepsRemaining(fresh.rules) ? left : first
+        }
         if let kicks = old.kicks, fresh.isWatchdog { fresh.kicks = kicks }
         fresh.kicks?.stalledSince = 0
         var step = ModelStep(fresh, now, uptime: uptime)
+        step.tell(recoveryFrom: old.stall(now))
         step.tell(.updated)
-        if step.rules.start == .now {
+        if kept == .running || (kept == nil && step.rules.start == .now) {
             step.start(first)
             if old.progress.state == .running && old.progress.due == first { step.timer.isDueAtOnce = old.isDueAtOnce }
         }
@@ -140,11 +149,35 @@ extension Model {
         var step = ModelStep(old, now, uptime: uptime)
         if !fresh.isWatchdog { step.timer.kicks = nil }
         if fresh.isWatchdog && step.timer.kicks == nil { step.timer.kicks = KickProgress() }
-        let refusal = step.amend(fresh.definition, rules)
+        let refusal = step.amend(fresh.definition, rules, endingStall: old.stall(now))
         if let refusal { return (nil, .refused(refusal)) }
         guard condition.holds(old.progress.version) else { return (nil, .refused(.version)) }
         if fresh.definition == old.definition { return (nil, .done([])) }
         return (step, .done(step.events))
+    }
+
+    /// Makes the timer, or changes what differs from it.
+    func declare(
+        _ id: String, _ definition: [UInt8], _ now: Now, uptime: Int64, if condition: VersionCondition
+    ) -> (ModelStep?, ModelOutcome) {
+        guard let old = timers[id] else {
+            return condition == .none ? create(id, definition, now, uptime: uptime) : (nil, .refused(.version))
+        }
+        guard condition.holds(old.progress.version) else { return (nil, .refused(.version)) }
+        guard let rules = Definition.layout(definition.span)?.rules else { return (nil, .refused(.notFound)) }
+        var fresh = old
+        fresh.definition = definition
+        fresh.keepCreation(of: old)
+        if fresh.definition == old.definition { return (nil, .done([])) }
+        let (state, before) = (old.progress.state, old.rules)
+        let replans =
+            rules.schedule != before.schedule || rules.clock != before.clock || rules.mode != before.mode
+            || rules.misses != before.misses
+        guard rules.schedule.kind != before.schedule.kind || (replans && state.hasEnded) else {
+            return patch(id, definition, now, uptime: uptime, if: condition)
+        }
+        return put(
+            id, definition, now, uptime: uptime, if: condition, keeping: state.hasEnded ? nil : state)
     }
 
     func delete(_ id: String, _ now: Now, uptime: Int64, if condition: VersionCondition) -> (ModelStep?, ModelOutcome) {

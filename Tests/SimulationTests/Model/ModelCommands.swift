@@ -90,8 +90,10 @@ extension ModelStep {
         timer.progress.state = .running
         if Self.keepsRemaining(rules) {
             let due = Self.due(after: timer.progress.due, rules.clock, now)
+            let stall = timer.stall(now)
             if timer.isWatchdog { timer.forgetPlan() }
             plan(due)
+            tell(recoveryFrom: stall)
             tell(.resumed)
             return goOn(due)
         }
@@ -120,16 +122,12 @@ extension ModelStep {
 
     private mutating func kick() {
         if timer.progress.state == .suspended { return }
-        let since = timer.progress.flags.contains(.stalled) ? timer.kicks?.stalledSince : nil
-        let before = timer.kicks?.lastKickedAt ?? 0
+        let stall = timer.stall(now)
         timer.forgetPlan()
         timer.kicks?.lastKickedAt = now.wall
         timer.kicks?.kickCount += 1
         plan(now.up(rules.clock) + rules.silence)
-        guard let since else { return tell(nil) }
-        let stalledFor = max(0, now.down(rules.clock) - since)
-        let silentFor = before == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - before)
-        tell(.recovered, stalledFor: stalledFor, silentFor: silentFor)
+        if stall == nil { tell(nil) } else { tell(recoveryFrom: stall) }
     }
 
     private mutating func reschedule(_ target: RescheduleTarget) -> ModelOutcome.Refusal? {
@@ -163,7 +161,11 @@ extension ModelStep {
     }
 
     /// New rules with the state kept. Nil when refused.
-    mutating func amend(_ definition: [UInt8], _ rules: TimerRules) -> ModelOutcome.Refusal? {
+    ///
+    /// - Parameter stall: that of the timer as it was.
+    mutating func amend(_ definition: [UInt8], _ rules: TimerRules, endingStall stall: ModelStall?)
+        -> ModelOutcome.Refusal?
+    {
         let old = timer.rules
         let state = timer.progress.state
         let replans =
@@ -184,6 +186,7 @@ extension ModelStep {
             if state == .running && rules.until != old.until && timer.isPast(needed, now) { return .schedule }
             keepTime(old)
         }
+        if replans { tell(recoveryFrom: stall) }
         tell(replans && state != .idle ? .rescheduled : .updated)
         if timer.progress.state == .running && timer.isSpent { end(.completed, .completed) }
         return nil

@@ -30,6 +30,12 @@ struct ModelStep {
                 kicks: timer.kicks))
     }
 
+    /// The watchdog that was stalled is well again.
+    mutating func tell(recoveryFrom stall: ModelStall?) {
+        guard let stall else { return }
+        tell(.recovered, stalledFor: stall.stalledFor, silentFor: stall.silentFor)
+    }
+
     mutating func end(_ state: TimerState, _ type: EventType) {
         timer.progress.state = state
         timer.progress.flags.formIntersection([.stalled, .webhookStopped])
@@ -65,9 +71,11 @@ struct ModelStep {
     mutating func start(_ due: Int64, isMoved: Bool = false) {
         timer.progress.state = .running
         timer.progress.firesSinceActivation = 0
+        let stall = timer.stall(now)
         timer.forgetPlan()
         if isMoved { timer.progress.flags.insert(.moved) }
         plan(due)
+        tell(recoveryFrom: stall)
         tell(.activated)
     }
 

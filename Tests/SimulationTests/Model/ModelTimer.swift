@@ -2,6 +2,9 @@ import Webhooks
 
 @testable import TimerCore
 
+/// How long a watchdog was stalled, and how long silent.
+typealias ModelStall = (stalledFor: Int64, silentFor: Int64)
+
 /// A timer as the contract describes it, computed the plain way.
 struct ModelTimer {
     let id: String
@@ -80,6 +83,14 @@ struct ModelTimer {
     mutating func forgetPlan() {
         progress.flags.formIntersection(.webhookStopped)
         kicks?.stalledSince = 0
+    }
+
+    /// Its stall, if that ends now; nil if it is not stalled.
+    func stall(_ now: Now) -> ModelStall? {
+        guard progress.flags.contains(.stalled), let kicks else { return nil }
+        let stalledFor = max(0, now.down(rules.clock) - kicks.stalledSince)
+        let last = kicks.lastKickedAt
+        return (stalledFor, last == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - last))
     }
 
     /// Where its events go.

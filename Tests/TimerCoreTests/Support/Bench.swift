@@ -115,6 +115,21 @@ extension Bench {
         }
     }
 
+    /// No lines where nothing changed.
+    @discardableResult
+    func declare(
+        _ rules: TimerRules, id: String = "t", labels: [(String, String)] = [], webhook: [UInt8] = [],
+        payload: String = ""
+    ) throws(TimerRefusal) -> [String] {
+        let slot = try slot(id)
+        var definition = Self.definition(id, rules, labels: labels, webhook: webhook, payload: payload)
+        try scheduler.checkDeclaration(slot, definition.span, now)
+        return try change { (scheduler, effects) throws(TimerRefusal) in
+            let changes = try scheduler.declare(slot, definition: &definition, now, &effects)
+            precondition(changes != effects.isEmpty, "a declaration that changes something has effects")
+        }
+    }
+
     @discardableResult
     func apply(
         _ command: TimerCommand, id: String = "t", _ target: RescheduleTarget? = nil,

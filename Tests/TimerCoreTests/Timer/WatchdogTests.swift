@@ -143,7 +143,7 @@ struct WatchdogTests {
         #expect(try bench.progress() == before)
         #expect(try bench.kicks().kickCount == 0)
         bench.advance(5000)
-        #expect(try bench.apply(.resume) == ["resumed"])
+        #expect(try bench.apply(.resume) == ["recovered", "resumed"])
         #expect(try bench.progress().flags == [])
         #expect(bench.advance(99) == [])
         #expect(bench.advance(1) == ["fired stalled 5200"])
@@ -244,10 +244,45 @@ struct WatchdogTests {
     @Test func `a change of the period counts from the change, and heals`() throws {
         let bench = try bench()
         bench.advance(150)
-        #expect(try bench.amend { $0.schedule = .watchdog(200) } == ["rescheduled"])
+        #expect(try bench.amend { $0.schedule = .watchdog(200) } == ["recovered", "rescheduled"])
         #expect(try bench.progress().flags == [])
         #expect(bench.advance(199) == [])
         #expect(bench.advance(1) == ["fired stalled 350"])
+    }
+
+    @Test(arguments: [Schedule.watchdog(100), .watchdog(300), .after(300)])
+    func `one that is replaced while it is stalled recovers first`(schedule: Schedule) throws {
+        let bench = try bench()
+        bench.advance(40)
+        try bench.apply(.kick)
+        bench.advance(100)
+        bench.advance(70)
+        #expect(try bench.replace(rules(schedule)) == ["recovered", "updated", "activated"])
+        #expect(bench.effects.first?.stalledFor == 70)
+        #expect(bench.effects.first?.silentFor == 170)
+        #expect(Set(bench.effects.map(\.progress.version)).count == 1)
+        #expect(bench.effects.allSatisfy { !$0.progress.flags.contains(.stalled) })
+        #expect(try bench.replace(rules(schedule)) == ["updated", "activated"])
+    }
+
+    @Test func `one that ended stalled recovers when it starts again`() throws {
+        let bench = try bench { $0.restartable = true }
+        bench.advance(150)
+        #expect(try bench.apply(.cancel) == ["cancelled"])
+        #expect(try bench.progress().flags == [.stalled])
+        #expect(try bench.apply(.activate) == ["recovered", "activated"])
+        #expect(try bench.apply(.cancel) == ["cancelled"])
+        #expect(try bench.apply(.activate) == ["activated"])
+    }
+
+    @Test func `a changed period heals a suspended one too, other changes heal none`() throws {
+        let bench = try bench()
+        bench.advance(150)
+        #expect(try bench.amend(labels: [("a", "b")]) { $0.maxFires = 9 } == ["updated"])
+        try bench.apply(.suspend)
+        #expect(try bench.progress().flags == [.stalled])
+        #expect(try bench.amend { $0.schedule = .watchdog(200) } == ["recovered", "rescheduled"])
+        #expect(try bench.apply(.resume) == ["resumed"])
     }
 
     @Test func `a watchdog keeps its health and its kicks over a restart`() throws {
