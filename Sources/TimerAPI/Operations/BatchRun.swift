@@ -10,6 +10,7 @@ final class BatchRun {
         case create(TimerKey, id: [UInt8], definition: Int)
         case command(TimerCommand, TimerKey, id: [UInt8], RescheduleTarget?, VersionCondition)
         case delete(TimerKey, id: [UInt8], VersionCondition)
+        case declare(Declaration)
         case problem(ProblemText)
     }
 
@@ -107,6 +108,9 @@ final class BatchRun {
         if document.kind(document.root) == .object, let word = document.member(document.root, "command") {
             return try command(word)
         }
+        if document.kind(document.root) == .object, let timer = document.member(document.root, "apply") {
+            return .declare(try declaration(timer))
+        }
         let timer = try TimerBody(document, zones: zones)
         let id = timer.id ?? makeID()
         definitions.append(try timer.definition(id: id))
@@ -122,13 +126,7 @@ final class BatchRun {
             throw Problem(.invalidRequest, "a command line needs the timer's `id`", pointer: "/id")
         }
         let id = document.string(node)
-        var condition = VersionCondition.none
-        if let tag = document.member(document.root, "ifMatch"), document.kind(tag) != .null {
-            guard document.kind(tag) == .string, let version = Conditions.plainVersion(document.string(tag)[...]) else {
-                throw Problem(.invalidRequest, "`ifMatch` is a version as in \"v3\"", pointer: "/ifMatch")
-            }
-            condition = .oneOf([version])
-        }
+        let condition = try condition()
         let known = name == "delete" || TimerCommand.allCases.contains { "\($0.name)" == name }
         guard known else { throw Problem(.invalidRequest, "there is no command `\(name)`", pointer: "/command") }
         let own: Set<String> = ["command", "id", "ifMatch"]
@@ -138,19 +136,58 @@ final class BatchRun {
             let target = try CommandBody.target(document, document.root, ignored: own)
             return .command(.reschedule, key, id: id, target, condition)
         }
-        var member = document.firstChild(document.root)
-        while let field = member {
-            let name = String(decoding: document.keyBytes(field), as: UTF8.self)
-            guard own.contains(name) else {
-                throw Problem(
-                    .unknownField, "a command line has no field `\(name)`", pointer: document.pointer(to: field))
-            }
-            member = document.next(field)
-        }
+        try requireMembers(own, of: "a command line")
         for command in TimerCommand.allCases where "\(command.name)" == name {
             return .command(command, key, id: id, nil, condition)
         }
         return .delete(key, id: id, condition)
+    }
+
+    /// The version that the line asks for.
+    private func condition() throws(Problem) -> VersionCondition {
+        guard let tag = document.member(document.root, "ifMatch"), document.kind(tag) != .null else { return .none }
+        guard document.kind(tag) == .string, let version = Conditions.plainVersion(document.string(tag)[...]) else {
+            throw Problem(.invalidRequest, "`ifMatch` is a version as in \"v3\"", pointer: "/ifMatch")
+        }
+        return .oneOf([version])
+    }
+
+    /// Refuses a line with members beside `names`.
+    private func requireMembers(_ names: Set<String>, of line: StaticString) throws(Problem) {
+        for member in document.children(of: document.root) {
+            let name = String(decoding: document.keyBytes(member), as: UTF8.self)
+            guard names.contains(name) else {
+                throw Problem(.unknownField, "\(line) has no field `\(name)`", pointer: document.pointer(to: member))
+            }
+        }
+    }
+
+    /// Reads a timer that a line declares. Problems point into the line.
+    private func declaration(_ timer: JSONNode) throws(Problem) -> Declaration {
+        let condition = try condition()
+        try requireMembers(["apply", "ifMatch"], of: "an `apply` line")
+        var text: [UInt8] = []
+        document.appendCompact(timer, to: &text)
+        do throws(Problem) {
+            var declared = JSONDocument()
+            do throws(JSONError) { try declared.parse(text) } catch {
+                throw Problem(.invalidRequest, error.message, pointer: error.pointer)
+            }
+            let body = try TimerBody(declared, zones: zones)
+            guard let id = body.id else {
+                throw Problem(.invalidRequest, "an `apply` line needs the timer's `id`", pointer: "/id")
+            }
+            return try Declaration(body, id: id, key: TimerKey(id: id.span, siphash: siphash), if: condition)
+        } catch {
+            throw Self.inApply(error)
+        }
+    }
+
+    /// A problem of a declared timer as one of its line.
+    private static func inApply(_ problem: Problem) -> Problem {
+        var problem = problem
+        problem.pointer = problem.pointer.map { "/apply\($0)" }
+        return problem
     }
 
     /// Applies the lines that were read, until the hold of the lock has cost as much as it may.
@@ -190,9 +227,25 @@ final class BatchRun {
                 timer = id
                 try turn.delete(key, if: condition)
                 return .deleted(id: id)
+            case .declare(let declaration):
+                timer = declaration.id
+                return try apply(declaration, turn)
             }
         } catch {
             return .refused(error, id: timer)
+        }
+    }
+
+    private func apply(_ declaration: Declaration, _ turn: borrowing Turn) throws(ServiceError) -> BatchResult {
+        do throws(ServiceError) {
+            switch try declaration.apply(turn) {
+            case .timer(let slot, let isNew): return shown(slot, declaration.id, status: isNew ? 201 : 200, turn)
+            case .problem(let problem): return .problem(ProblemText(Self.inApply(problem)))
+            case .differences: preconditionFailure("a line of a batch is no dry run")
+            }
+        } catch {
+            guard case .refused(.invalidSchedule(let pointer, let reason)) = error else { throw error }
+            throw .refused(.invalidSchedule(pointer: "/apply\(pointer)", reason: reason))
         }
     }
 

@@ -43,6 +43,7 @@ struct Executor {
             .readForPatch(let key, _), .amend(let key, _, _, _),
             .command(_, let key, _, _), .delete(let key, _), .get(let key), .next(let key, _):
             key
+        case .declare(let declaration, _): declaration.key
         default: nil
         }
     }
@@ -69,6 +70,8 @@ struct Executor {
                 return try readForPut(key, ticket, turn)
             }
             show(slot, status: 200, ticket, turn)
+        case .declare(let declaration, let isDry):
+            try declare(declaration, isDry: isDry, ticket, turn)
         case .readForPatch(let key, let condition):
             return try readForPatch(key, condition, ticket, turn)
         case .amend(let key, let basis, var definition, let condition):
@@ -127,6 +130,19 @@ struct Executor {
             throw .refused(.notFound)
         }
         ticket.rest(on: turn.read { (scheduler: borrowing Scheduler) in scheduler.lastRecord(slot) })
+    }
+
+    private func declare(
+        _ declaration: Declaration, isDry: Bool, _ ticket: Ticket, _ turn: borrowing Turn
+    ) throws(ServiceError) {
+        switch isDry ? try declaration.differences(turn) : try declaration.apply(turn) {
+        case .timer(let slot, let isNew):
+            return show(slot, status: isNew ? 201 : 200, ticket, turn)
+        case .differences(let differences): ticket.outcome = .differences(differences)
+        case .problem(let problem): ticket.outcome = .problem(problem)
+        }
+        let slot = turn.find(declaration.key)
+        ticket.rest(on: slot.map { slot in turn.read { $0.lastRecord(slot) } } ?? turn.head)
     }
 
     private func show(_ slot: SlotIndex, status: Int, _ ticket: Ticket, _ turn: borrowing Turn) {

@@ -9,6 +9,8 @@ enum Outcome {
     case timer(status: Int)
     /// 204.
     case noContent
+    /// The fields in which a declared timer differs.
+    case differences(Differences)
     /// Instants of fires.
     case fires([Int64])
     case list(ListRun)
@@ -45,7 +47,7 @@ enum Outcome {
     /// Whether the request was carried out.
     var isSuccess: Bool {
         switch self {
-        case .timer, .noContent, .fires, .list, .batch, .bulk, .delivery, .deliveries: true
+        case .timer, .noContent, .differences, .fires, .list, .batch, .bulk, .delivery, .deliveries: true
         default: false
         }
     }

@@ -16,6 +16,7 @@ enum Renderer {
         case .problem(let problem): fill(problem, ticket)
         case .timer(let status): fillTimer(status, ticket)
         case .noContent: ticket.exchange.response.status = 204
+        case .differences(let differences): fillJSON(ticket) { differences.write(&$0) }
         case .fires(let fires): fillFires(fires, ticket)
         case .list(let run): fillList(run, ticket)
         case .batch(let run): fillBatch(run, ticket)

@@ -51,16 +51,17 @@ enum MergePatch {
         return bytes
     }
 
-    /// The body that would create the timer, without defaults: a patch is applied to it. Secrets are masked.
-    static func base(_ view: TimerView) -> [UInt8] {
-        guard let layout = Definition.layout(view.definition.span) else {
-            preconditionFailure("a view holds a definition that decodes: it was checked on its way in")
+    /// The body that would create the timer of `definition`, without defaults: a patch is applied to it. Secrets are
+    /// masked.
+    static func base(_ definition: [UInt8]) -> [UInt8] {
+        guard let layout = Definition.layout(definition.span) else {
+            preconditionFailure("it decodes: it was checked on its way in")
         }
         let rules = layout.rules
         var json = JSONWriter()
         json.beginObject()
         json.key("id")
-        TimerJSON.writeID(view.definition.span, &json)
+        TimerJSON.writeID(definition.span, &json)
         TimerJSON.writeSchedule(rules, &json)
         json.member("start", rules.start.name)
         if let stop = rules.stop { json.member("stop", stop.name) }
@@ -77,14 +78,14 @@ enum MergePatch {
         json.member("restartable", rules.restartable)
         json.member("retain", duration: rules.retain)
         json.key("labels")
-        TimerJSON.writeLabels(view.definition.span, &json)
+        TimerJSON.writeLabels(definition.span, &json)
         if let payload = layout.payload {
             json.key("payload")
-            json.raw(view.definition.span, payload)
+            json.raw(definition.span, payload)
         }
         if layout.webhook != nil {
             json.key("webhook")
-            WebhookJSON.write(view.definition.span, layout, isStopped: false, &json)
+            WebhookJSON.write(definition.span, layout, isStopped: false, &json)
         }
         json.endObject()
         return json.bytes
@@ -133,7 +134,7 @@ enum MergePatch {
         var base = JSONDocument()
         var merged = JSONDocument()
         do {
-            try base.parse(Self.base(view))
+            try base.parse(Self.base(view.definition))
             try merged.parse(apply(patch, to: base))
         } catch {
             throw Problem(.invalidRequest, error.message, pointer: error.pointer)

@@ -34,7 +34,12 @@ struct QueryReader {
 
     /// `true` or `false`.
     mutating func flag(_ name: String, default fallback: Bool) throws(Problem) -> Bool {
-        guard let text = try one(name) else { return fallback }
+        try flag(name) ?? fallback
+    }
+
+    /// `true` or `false`; nil if it is absent.
+    mutating func flag(_ name: String) throws(Problem) -> Bool? {
+        guard let text = try one(name) else { return nil }
         if text.elementsEqual("true".utf8) { return true }
         if text.elementsEqual("false".utf8) { return false }
         throw Self.invalid(name, "`\(name)` is true or false")

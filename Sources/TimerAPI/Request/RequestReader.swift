@@ -175,13 +175,22 @@ struct RequestReader {
         }
         guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a timer needs a JSON body") }
         try parse(ticket)
-        try requireNoParameters(ticket)
+        var query = QueryReader(ticket.target)
+        let applies = try query.flag("apply", default: false)
+        let isDry = try query.flag("dryRun")
+        try query.finish()
+        if isDry != nil && !applies { throw QueryReader.invalid("dryRun", "`dryRun` goes with `apply=true`") }
         let body = try TimerBody(ticket.document, zones: zones)
         guard body.id == nil || body.id == ticket.parameter else {
             throw Problem(.invalidRequest, "the body's id is not the path's", pointer: "/id")
         }
         let unless = ticket.exchange.list("if-none-match").map { Conditions.ifNoneMatch($0) } ?? .none
         let key = key(ticket.parameter)
+        if applies {
+            let declaration = try Declaration(
+                body, id: ticket.parameter, key: key, if: condition(ticket), unless: unless)
+            return .declare(declaration, isDry: isDry ?? false)
+        }
         if body.keepsSecrets { return .readForPut(key, condition(ticket), unless: unless) }
         return .put(key, definition: try body.definition(id: ticket.parameter), condition(ticket), unless: unless)
     }

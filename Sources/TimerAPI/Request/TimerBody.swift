@@ -1,3 +1,4 @@
+import Primitives
 package import TimerCore
 import Webhooks
 package import WireJSON
@@ -142,5 +143,36 @@ package struct TimerBody {
         let webhook = try webhook?.configuration(keeping: stored).encode() ?? []
         return Definition.encode(
             id: id.span, labels: labels.span, rules: rules, webhook: webhook.span, payload: payload.span)
+    }
+
+    /// The definition of the timer named `id` where the body declares it: it is `present` itself, but for the instant of
+    /// its creation, unless something differs. Parts in another order are those of `present`, and so is an absent `from`.
+    ///
+    /// - Parameter present: the timer's definition, encoded; empty for a new timer.
+    package func definition(id: [UInt8], over present: [UInt8]) throws(Problem) -> [UInt8] {
+        guard let layout = Definition.layout(present.span) else { return try definition(id: id) }
+        var rules = rules
+        rules.schedule = rules.schedule.keepingFrom(of: layout.rules.schedule)
+        let stored = WebhookJSON.configuration(present.span, layout)
+        let webhook = try webhook?.configuration(keeping: stored)
+        let isSameWebhook = webhook.flatMap { own in stored.map { own.isSame(as: $0) } } ?? false
+        let encoded = isSameWebhook ? Array(present[layout.webhook ?? 0..<0]) : webhook?.encode() ?? []
+        let isSameLabels = Self.labelSet(labels.span) == Self.labelSet(present.span.extracting(layout.labels))
+        return Definition.encode(
+            id: id.span, labels: isSameLabels ? present.span.extracting(layout.labels) : labels.span, rules: rules,
+            webhook: encoded.span, payload: payload.span)
+    }
+
+    private static func labelSet(_ labels: Span<UInt8>) -> Set<[UInt8]> {
+        var set: Set<[UInt8]> = []
+        var offset = 0
+        var start = 0
+        while Definition.nextLabel(labels, &offset, end: labels.count) != nil {
+            var label: [UInt8] = []
+            label.append(copying: labels.extracting(start..<offset))
+            set.insert(label)
+            start = offset
+        }
+        return set
     }
 }

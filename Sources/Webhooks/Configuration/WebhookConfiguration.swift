@@ -50,6 +50,19 @@ public struct WebhookConfiguration: Sendable, Equatable {
         return own.sameOrigin(as: others)
     }
 
+    /// Whether deliveries are sent alike by `other`: the order of headers does not count, that of secrets does.
+    public func isSame(as other: WebhookConfiguration) -> Bool {
+        var (left, right) = (self, other)
+        left.sortHeaders()
+        right.sortHeaders()
+        return left == right
+    }
+
+    private mutating func sortHeaders() {
+        headers.sort { ($0.name, $0.value) < ($1.name, $1.value) }
+        secretHeaders.sort()
+    }
+
     /// Whether the value of the header `name` is secret: it is never shown, and is not kept when the URL's origin
     /// changes.
     public func isSecret(_ name: String) -> Bool {

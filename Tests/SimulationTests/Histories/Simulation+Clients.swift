@@ -7,7 +7,7 @@ import TimerLog
 /// Requests of clients.
 extension Simulation {
     private enum Request {
-        case create([UInt8]), put([UInt8], createOnly: Bool), patch([UInt8]), delete, read
+        case create([UInt8]), put([UInt8], createOnly: Bool), patch([UInt8]), declare([UInt8]), delete, read
         case command(TimerCommand, RescheduleTarget?)
     }
 
@@ -38,7 +38,8 @@ extension Simulation {
         switch Int.random(in: 0..<40, using: &random) {
         case 0..<8: return .create(definition(id, wall))
         case 8..<11: return .put(definition(id, wall), createOnly: random.chance(oneIn: 5))
-        case 11..<15: return .patch(amended(id, wall))
+        case 11..<14: return .patch(amended(id, wall))
+        case 14: return .declare(random.chance(oneIn: 3) ? definition(id, wall) : declared(id, wall))
         case 15: return .delete
         case 16..<20: return .read
         case 20..<28: return .command(.kick, nil)
@@ -80,6 +81,12 @@ extension Simulation {
         return RandomRules.definition(id, rules, extras)
     }
 
+    /// The timer's own definition, or with changes.
+    private func declared(_ id: String, _ wall: Int64) -> [UInt8] {
+        guard let timer = model.timers[id], random.chance(oneIn: 3) else { return amended(id, wall) }
+        return timer.definition
+    }
+
     /// Brings a request to the engine and to the model, and compares.
     private func carry(
         _ request: Request, _ id: String, _ condition: VersionCondition, _ turn: borrowing Turn
@@ -117,6 +124,7 @@ extension Simulation {
             let isTaken = createOnly && model.timers[id] != nil && answer.1 != .refused(.schedule)
             return isTaken ? (nil, .refused(.version)) : answer
         case .patch(let definition): return model.patch(id, definition, now, uptime: uptime, if: condition)
+        case .declare(let definition): return model.declare(id, definition, now, uptime: uptime, if: condition)
         case .delete: return model.delete(id, now, uptime: uptime, if: condition)
         case .command(let command, let target):
             return model.apply(command, id, target, now, uptime: uptime, if: condition)
@@ -142,6 +150,14 @@ extension Simulation {
                 let version = model.timers[id]?.progress.version ?? 0
                 let slot = try turn.amend(key, basis: version, definition: &definition, if: condition)
                 if slot == nil { return .refused(.version) }
+            case .declare(var definition):
+                let slot = turn.find(key)
+                try turn.checkConditions(slot, if: condition, unless: .none)
+                if let slot {
+                    try turn.declare(slot, definition: &definition)
+                } else {
+                    _ = try turn.create(key, definition: &definition)
+                }
             case .delete: try turn.delete(key, if: condition)
             case .command(let command, let target):
                 _ = try turn.apply(command, key, target: target, if: condition)

@@ -1,0 +1,75 @@
+import TimerCore
+import TimerService
+
+/// A timer as its client declares it: it is made where there is none, else what differs from it is changed.
+struct Declaration {
+    /// What a step did.
+    enum Verdict {
+        /// The timer is at this slot, made by the step or not.
+        case timer(SlotIndex, isNew: Bool)
+        /// The fields that would change.
+        case differences(Differences)
+        /// The webhook does not fit the present one.
+        case problem(Problem)
+    }
+
+    let key: TimerKey
+    /// The id, as the client writes it.
+    let id: [UInt8]
+    private let body: TimerBody
+    private let condition: VersionCondition
+    private let unless: VersionCondition
+    /// The definition, made outside of the lock; nil if it depends on the secrets of the present timer.
+    private let definition: [UInt8]?
+
+    /// - Parameters:
+    ///   - condition: the versions at which a timer may change; any but `none` asks for a timer.
+    ///   - unless: the versions at which it may not.
+    init(
+        _ body: TimerBody, id: [UInt8], key: TimerKey, if condition: VersionCondition, unless: VersionCondition = .none
+    ) throws(Problem) {
+        self.body = body
+        self.id = id
+        self.key = key
+        self.condition = condition
+        self.unless = unless
+        definition = body.keepsSecrets ? nil : try body.definition(id: id)
+    }
+
+    /// Makes the timer or changes what differs; under the lock, one step.
+    func apply(_ turn: borrowing Turn) throws(ServiceError) -> Verdict {
+        let slot = turn.find(key)
+        try turn.checkConditions(slot, if: condition, unless: unless)
+        try turn.checkAvailable()
+        if let slot, let definition, turn.holds(slot, definition) { return .timer(slot, isNew: false) }
+        switch declared(over: slot.map { turn.definition(of: $0) } ?? []) {
+        case .failure(let problem): return .problem(problem)
+        case .success(var definition):
+            guard let slot else { return .timer(try turn.create(key, definition: &definition), isNew: true) }
+            try turn.declare(slot, definition: &definition)
+            return .timer(slot, isNew: false)
+        }
+    }
+
+    /// Looks at what `apply` would change, and refuses what it would refuse.
+    func differences(_ turn: borrowing Turn) throws(ServiceError) -> Verdict {
+        let slot = turn.find(key)
+        try turn.checkConditions(slot, if: condition, unless: unless)
+        let present = slot.map { turn.definition(of: $0) } ?? []
+        switch declared(over: present) {
+        case .failure(let problem): return .problem(problem)
+        case .success(let definition):
+            try turn.checkDeclaration(slot, definition)
+            return .differences(Differences(present: present, declared: definition))
+        }
+    }
+
+    /// The definition in place of `present`, which is empty for a new timer.
+    private func declared(over present: [UInt8]) -> Result<[UInt8], Problem> {
+        do throws(Problem) {
+            return .success(try body.definition(id: id, over: present))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
