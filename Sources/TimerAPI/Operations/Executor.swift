@@ -70,8 +70,7 @@ struct Executor {
                 return try readForPut(key, ticket, turn)
             }
             show(slot, status: 200, ticket, turn)
-        case .declare(let declaration, let isDry):
-            try declare(declaration, isDry: isDry, ticket, turn)
+        case .declare(let declaration, let isDry): try declare(declaration, isDry: isDry, ticket, turn)
         case .readForPatch(let key, let condition):
             return try readForPatch(key, condition, ticket, turn)
         case .amend(let key, let basis, var definition, let condition):

@@ -51,6 +51,24 @@ import TimerLog
         }
     }
 
+    @Test func `a timer is applied whichever server is asked`() throws {
+        try serve { group in
+            let path = "/v1/timers/t?apply=true"
+            let made = try group.ask(1, "PUT", path, #"{"after":"1h"}"#)
+            #expect(made.status == 201 && made.header("location") == "/v1/timers/t", "\(made.text)")
+            for server in 0..<3 {
+                let again = try group.ask(server, "PUT", path, #"{"after":"60m"}"#)
+                #expect(again.status == 200 && again.header("etag") == made.header("etag"), "\(again.text)")
+                let dry = try group.ask(server, "PUT", path + "&dryRun=true", #"{"after":"2h"}"#)
+                #expect(dry.text == #"{"differs":["/after"]}"#)
+                let line = #"{"apply":{"id":"t","after":"1h"}}"#
+                let lines = try group.ask(
+                    server, "POST", "/v1/timers/batch?results=brief", line, key: "tea", type: Self.lines)
+                #expect(lines.text == #"{"status":200,"id":"t","version":1}"# + "\n")
+            }
+        }
+    }
+
     @Test func `a batch and a bulk command with a key are carried out once, whichever servers are asked`() throws {
         let body = Self.batch(30) + #"{"after":"5s"}"# + "\n" + #"{"after":"7s"}"# + "\n"
         func send(_ group: ServerGroup, _ server: Int, _ body: String) throws -> RawClient.Answer {

@@ -203,7 +203,7 @@ struct WebhookPatchTests {
     @Test func `a patch is applied to what is shown, without a secret`() throws {
         var view = TimerView()
         view.definition = try definition(hook)
-        let base = String(decoding: MergePatch.base(view), as: UTF8.self)
+        let base = String(decoding: MergePatch.base(view.definition), as: UTF8.self)
         #expect(base.contains(mask(secret(1, 1))))
         #expect(!base.contains(secret(1, 1)) && !base.contains(secret(2, 2)))
     }
