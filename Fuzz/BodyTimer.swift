@@ -17,7 +17,9 @@ func fuzzTimer(_ body: TimerBody, _ document: JSONDocument) {
     let views = [idleView(definition), scheduler?.view].compactMap(\.self)
     for view in views {
         require(put(shown(view), onto: view) == view.definition, "what GET gave makes another timer")
-        require(put(MergePatch.base(view), onto: view) == view.definition, "what a patch starts from is another timer")
+        require(
+            put(MergePatch.base(view.definition), onto: view) == view.definition,
+            "what a patch starts from is another timer")
         require(patch(Array("{}".utf8), view) == view.definition, "a patch of nothing changes something")
     }
     scheduler?.run()
@@ -27,7 +29,9 @@ func fuzzTimer(_ body: TimerBody, _ document: JSONDocument) {
 func fuzzPatch(_ patch: JSONDocument) {
     for view in stored {
         var base = JSONDocument()
-        guard (try? base.parse(MergePatch.base(view))) != nil else { fatalError("broken: a timer is no JSON") }
+        guard (try? base.parse(MergePatch.base(view.definition))) != nil else {
+            fatalError("broken: a timer is no JSON")
+        }
         let merged = MergePatch.apply(patch, to: base)
         guard (try? base.parse(merged)) != nil else { fatalError("broken: what was merged is no JSON") }
         require(MergePatch.apply(patch, to: base) == merged, "a second merge changes something")

@@ -186,6 +186,27 @@ def test_a_false_alarm_is_found(after, is_false):
         check(record)
 
 
+@pytest.mark.parametrize("alarms, sentence", [(True, None), (False, "without an alarm before it")])
+def test_a_stalled_watchdog_that_is_put_recovers_first(alarms, sentence):
+    hand = Handmade()
+    op = hand.ask("create", body={"id": "t", "watchdog": "100ms", "labels": {"n": "1"}})
+    hand.event("created", 1)
+    hand.event("activated", 1)
+    hand.tell(op, 201, {"id": "t", "version": 1})
+    hand.now = NOW + 150
+    if alarms:
+        hand.fired(2, 1, 150, reason="stalled")
+    op = hand.ask("put", body={"watchdog": "3600000ms", "labels": {"n": "2"}})
+    for type in ("recovered", "updated", "activated"):
+        hand.event(type, 3 if alarms else 2, n=2)
+    hand.tell(op, 200, {"id": "t", "version": 3 if alarms else 2})
+    record = hand.build()
+    if sentence:
+        assert sentence in verdict(record).sentence
+    else:
+        check(record)
+
+
 @pytest.mark.parametrize("done, is_prefix", [(("a", "b"), True), (("a",), True), ((), True), (("b",), False)])
 def test_of_a_batch_without_an_answer_a_prefix_stands(done, is_prefix):
     hand = Handmade()
