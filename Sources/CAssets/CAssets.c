@@ -36,6 +36,7 @@ static const unsigned char script[] = {
 #embed "dashboard/api.js" suffix(, )
 #embed "dashboard/store.js" suffix(, )
 #embed "dashboard/stream.js" suffix(, )
+#embed "dashboard/tabs.js" suffix(, )
 #embed "dashboard/commands.js" suffix(, )
 #embed "dashboard/reads.js" suffix(, )
 #embed "dashboard/list.js" suffix(, )

@@ -120,8 +120,34 @@ class Page:
         self.size(*DESKTOP)
         self.driver.get_log("browser")
 
+    def also(self, url, type="window"):
+        """Opens a page beside the others of the same context: in a window of its own, so that all are shown, or in a tab of
+        the current window, which hides the tab before it. It becomes the current one; returns its handle."""
+        tab = self.driver.browsing_context.create(type=type, user_context=self._context)
+        self.go_to(tab)
+        self.driver.get(url)
+        return tab
+
+    def go_to(self, tab):
+        """Makes a tab the current one, which shows it in its window."""
+        self.driver.switch_to.window(tab)
+
+    @property
+    def first(self):
+        """The handle of the first tab."""
+        return self._tab
+
+    def hide(self, is_hidden=True):
+        """Has the current page believe that it is hidden, or shown again."""
+        self.run("""
+            const [hidden] = arguments;
+            const visibilityState = hidden ? "hidden" : "visible";
+            for (const [name, value] of Object.entries({hidden, visibilityState}))
+                Object.defineProperty(document, name, {value, configurable: true});
+            document.dispatchEvent(new Event("visibilitychange", {bubbles: true}))""", is_hidden)
+
     def close(self):
-        """Closes the tab and everything that belongs to it."""
+        """Closes the tabs and everything that belongs to them."""
         self.driver.browser.remove_user_context(self._context)
         self.driver.switch_to.window(self._start)
 
@@ -157,6 +183,10 @@ class Page:
         self.driver.save_screenshot(str(SCREENSHOTS / f"{re.sub('[^a-zA-Z0-9_.-]+', '-', name)}.png"))
 
     # How the page is shown.
+
+    def before_scripts(self, script):
+        """Runs JavaScript in each page that the current tab opens from now on, before its own scripts."""
+        self._cdp("Page.addScriptToEvaluateOnNewDocument", source=script)
 
     def size(self, width, height, phone=False):
         self._cdp("Emulation.setDeviceMetricsOverride", width=width, height=height,

@@ -13,6 +13,7 @@ class Problem extends Error {
   }
 }
 
+// Paths are relative to the page's own, so that they lead to the server below any prefix that a proxy gives it.
 const api = {
   token: sessionStorage.getItem("timerd-token"),
 
@@ -35,6 +36,7 @@ const api = {
       if (response.ok) return response;
       if (response.status !== 401) throw new Problem(response.status, await response.json().catch(() => ({})));
       await askToken(token);
+      signal?.throwIfAborted();
     }
   },
 
@@ -43,15 +45,17 @@ const api = {
   },
 };
 
-const timerPath = id => `/v1/timers/${encodeURIComponent(id)}`;
+const timerPath = id => `v1/timers/${encodeURIComponent(id)}`;
 
 let tokenAsked = null;
 
 // Asks for another token than `refused`. All requests that lack one wait for the same answer.
 function askToken(refused) {
   if (api.token !== refused) return null;
+  // The tabs that share a stream are those of one token.
+  if (!tokenAsked) watch.visit.abort();
+  show("waiting", "Token needed");
   return tokenAsked ??= new Promise(resolve => {
-    show("waiting", "Token needed");
     $("token-error").textContent = refused ? "The server does not know this token." : "";
     $("token").showModal();
     $("token-form").onsubmit = event => {

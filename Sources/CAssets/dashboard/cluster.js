@@ -13,7 +13,7 @@ const cluster = {
 
   async read() {
     try {
-      const json = await api.json("/v1/cluster");
+      const json = await api.json("v1/cluster");
       this.json = json.session && json;
     } catch {
       // Whether the server can be reached is said elsewhere; what was known stays.

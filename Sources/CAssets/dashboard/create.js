@@ -43,7 +43,7 @@ async function preview() {
   try {
     if (form[kind].value) {
       const options = {method: "POST", body: createBody(), signal};
-      ({fires} = await api.json("/v1/schedules/preview?count=5", options));
+      ({fires} = await api.json("v1/schedules/preview?count=5", options));
       word = form.start.value ? "Next fires, were it activated now" : "Next fires";
       if (kind === "watchdog") word = "It fires when it is not kicked.";
     }
@@ -86,7 +86,7 @@ form.onsubmit = async event => {
   try {
     const body = createBody();
     const options = {method: "POST", body, headers: {"Idempotency-Key": idempotencyKey(body)}};
-    const timer = store.put(await api.json("/v1/timers", options));
+    const timer = store.put(await api.json("v1/timers", options));
     sent = {};
     $("create").close();
     toast(`${timer.id} is ${timer.state}.`);

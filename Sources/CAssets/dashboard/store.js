@@ -99,7 +99,7 @@ const store = {
     let from;
     let read = 0;
     do {
-      const response = await api.open(`/v1/timers?limit=1000${this.scope}${cursor && `&cursor=${cursor}`}`);
+      const response = await api.open(`v1/timers?limit=1000${this.scope}${cursor && `&cursor=${cursor}`}`);
       const page = await response.json();
       from ??= response.headers.get("Event-Id");
       for (const json of page.timers) this.put(json);

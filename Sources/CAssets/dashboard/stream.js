@@ -1,91 +1,116 @@
-// Lists the timers, then follows the events from the list's Event-Id, so that nothing falls in between.
+// What this tab knows of the timers: it lists them, then applies events from the list's Event-Id on, without a gap. The
+// events come from tabs.js; a tab that missed some reads them by a request of its own.
+
+// Events that are read again after a gap; beyond that, listing the timers costs less.
+const MOST_REPLAYED = 2000;
+// Messages that are kept while this tab lists or catches up. Those beyond are a gap, which is caught up with.
+const MOST_HELD = 256;
+// The media type in which events are asked for.
+const LINES = {Accept: "application/x-ndjson"};
 
 const watch = {
-  // The newest event that is known here; null: list first.
+  // The newest event that this tab has applied.
   since: null,
+  mustList: true,
   // Failures in a row.
   attempt: 0,
-  // A stream without a byte for so many milliseconds is given up.
-  silenceMs: 45000,
-  abort: null,
+  // Messages that wait until this tab has listed or caught up; null: it does neither.
+  held: null,
+  // The visit that lasts while the page is shown and nothing fails. Its end, an abort, ends the tab's stream.
+  visit: new AbortController(),
   wake: null,
-  relist: new Error("list anew"),
 
   async run() {
     for (;;) {
+      await untilShown();
+      const {signal} = this.visit = new AbortController();
       try {
         show("connecting", this.since === null ? "Loading" : "Connecting");
-        this.since ??= await store.load();
+        await this.catchUp();
         $("timers").setAttribute("aria-busy", false);
-        await this.follow();
-        await this.pause("the server ended the stream");
+        await tabs.attend(signal);
       } catch (error) {
-        if (error === this.relist) continue;
+        this.visit.abort();
+        // The page was hidden, or another tab took over.
+        if (error.name === "AbortError") continue;
         // What came after `since` is no longer kept.
-        if (error.status === 410) this.since = null;
+        if (error.status === 410) this.mustList = true;
         if (error.status !== 410 || this.attempt++ > 0) await this.pause(error.message);
       }
     }
   },
 
-  // Follows the events from `since` on until the stream ends; throws when it breaks, falls silent or has a gap.
-  async follow() {
-    this.abort = new AbortController();
-    const {signal} = this.abort;
-    const path = `/v1/events?since=${encodeURIComponent(this.since)}`;
-    const response = await api.open(path, {headers: {Accept: "application/x-ndjson"}, signal});
-    show("live", "Live");
-    this.attempt = 0;
+  // Brings this tab to the present.
+  async catchUp() {
+    this.held = [];
     try {
-      await this.read(response.body.getReader());
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      throw error instanceof Problem ? error : new Problem(0, {detail: "the connection was lost"});
-    } finally {
-      this.abort.abort();
-    }
-  },
-
-  // Reads lines until the stream ends.
-  async read(reader) {
-    const decoder = new TextDecoder();
-    let rest = "";
-    let beat = 0;
-    for (;;) {
-      const {done, value} = await this.inTime(reader.read());
-      if (done) return;
-      const lines = (rest + decoder.decode(value, {stream: true})).split("\n");
-      rest = lines.pop();
-      for (const line of lines) {
-        if (line) this.take(JSON.parse(line));
-        // Two empty lines in a row tell how often the server's heart beats.
-        const now = Date.now();
-        if (!line && beat) this.silenceMs = Math.max(3000, 3 * (now - beat));
-        beat = line ? 0 : now;
+      if (!this.mustList) this.mustList = !await this.replay();
+      while (this.mustList) {
+        this.mustList = false;
+        this.since = await store.load().catch(error => {
+          this.mustList = true;
+          throw error;
+        });
       }
-      // The next tick draws it: many chunks may come until then.
-      store.isStale = true;
-    }
-  },
-
-  // The value of `promise`; the stream is aborted where that takes too long.
-  async inTime(promise) {
-    const {abort} = this;
-    const alarm = setTimeout(() => abort.abort(new Problem(0, {detail: "the server fell silent"})), this.silenceMs);
-    try {
-      return await promise;
     } finally {
-      clearTimeout(alarm);
+      const {held} = this;
+      this.held = null;
+      for (const message of held) this.take(message);
     }
   },
 
-  take(event) {
-    if (event.type === "gap") throw new Problem(410, {detail: "this page fell behind"});
+  // Applies the events after `since`. False: they are too many, or no longer kept.
+  async replay() {
+    try {
+      const path = `v1/events?since=${encodeURIComponent(this.since)}&follow=false&limit=${MOST_REPLAYED}`;
+      const response = await api.open(path, {headers: {...LINES}});
+      let left = MOST_REPLAYED;
+      for await (const events of pieces(response)) {
+        left -= events.length;
+        for (const event of events) this.apply(event);
+      }
+      return left > 0;
+    } catch (error) {
+      if (error.status === 410) return false;
+      throw error;
+    }
+  },
+
+  // Takes the events after `from` up to `to`, which this tab or another one has read.
+  take({from, events}) {
+    if (this.held) {
+      if (this.held.length < MOST_HELD) this.held.push({from, events});
+    } else if (isLater(from, this.since)) {
+      this.catchUpSoon();
+    } else {
+      for (const event of events) {
+        if (isLater(event.id, this.since)) this.apply(event);
+      }
+    }
+  },
+
+  apply(event) {
     clock.learn(Date.parse(event.at), Infinity, 0, Date.now());
     store.apply(event);
     feed.take(event);
     charts.take(event);
     this.since = event.id;
+    // The next tick draws it: many events may come until then.
+    store.isStale = true;
+  },
+
+  // Catches up during a visit; a failure ends the visit.
+  catchUpSoon() {
+    const {visit} = this;
+    if (visit.signal.aborted || this.held) return;
+    show("connecting", "Catching up");
+    this.catchUp().catch(error => visit.abort(error));
+  },
+
+  // Lists anew, with what the server is to filter by.
+  restart() {
+    this.mustList = true;
+    this.catchUpSoon();
   },
 
   // Waits longer after each failure, up to 30 s, with jitter, so that clients do not come back in step.
@@ -107,11 +132,62 @@ const watch = {
     }
     $("retry").hidden = true;
   },
+};
 
-  // Lists anew, with what the server is to filter by.
-  restart() {
-    this.since = null;
-    this.abort?.abort(this.relist);
+// Whether one event's id is after another's: ids are decimal numbers of one width.
+function isLater(id, than) {
+  return id.length === than.length ? id > than : id.length > than.length;
+}
+
+async function untilShown() {
+  while (document.hidden) await new Promise(resolve => addEventListener("visibilitychange", resolve, {once: true}));
+}
+
+// The events of an answer, as they come: an array for each piece, empty for a heartbeat.
+async function* pieces(response) {
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  let beat = 0;
+  try {
+    for (;;) {
+      const {done, value} = await silence.limit(reader.read());
+      if (done) return;
+      const lines = (rest + decoder.decode(value, {stream: true})).split("\n");
+      rest = lines.pop();
+      for (const line of lines) {
+        // Two empty lines in a row tell how often the server's heart beats.
+        const now = Date.now();
+        if (!line && beat) silence.ms = Math.max(3000, 3 * (now - beat));
+        beat = line ? 0 : now;
+      }
+      const events = lines.filter(Boolean).map(line => JSON.parse(line));
+      if (events.at(-1)?.type === "gap") throw new Problem(410, {detail: "this page fell behind"});
+      yield events;
+    }
+  } catch (error) {
+    if (error instanceof Problem || error.name === "AbortError") throw error;
+    throw new Problem(0, {detail: "the connection was lost"});
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+const silence = {
+  // How long a stream may send nothing, in milliseconds.
+  ms: 45000,
+
+  // The value of `promise`; throws where that takes too long.
+  async limit(promise) {
+    let alarm;
+    const late = new Promise((_, reject) => {
+      alarm = setTimeout(() => reject(new Problem(0, {detail: "the server fell silent"})), this.ms);
+    });
+    try {
+      return await Promise.race([promise, late]);
+    } finally {
+      clearTimeout(alarm);
+    }
   },
 };
 
@@ -124,3 +200,8 @@ function show(state, word, more = "") {
 
 $("retry").onclick = () => watch.wake?.(true);
 addEventListener("online", () => watch.wake?.(true));
+addEventListener("visibilitychange", () => {
+  if (!document.hidden) return;
+  watch.visit.abort();
+  show("connecting", "Paused");
+});
