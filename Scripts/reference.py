@@ -306,10 +306,10 @@ TEMPLATE = """<!doctype html>
 <body>
 <a class="skip" href="#introduction">Skip to the text</a>
 <nav aria-label="Contents">
-<p><a href="/">{title}</a> <small>{version}</small></p>
+<p><a href="./">{title}</a> <small>{version}</small></p>
 <input id="search" type="search" placeholder="Search" aria-label="Search the reference" spellcheck="false" hidden>
 <p id="found" role="status" hidden></p>
-{menu}<p><a href="/openapi.yaml">openapi.yaml</a> · <a href="/openapi.json">openapi.json</a></p>
+{menu}<p><a href="openapi.yaml">openapi.yaml</a> · <a href="openapi.json">openapi.json</a></p>
 </nav>
 <main>
 <h1 id="introduction">{title}: the API</h1>

@@ -47,13 +47,13 @@ enum Pages {
             """.utf8)
     }
 
-    /// The page of a kind of problem.
+    /// The page of a kind of problem. Its link is relative, so that it also leads to the reference below a proxy's prefix.
     static func problem(_ kind: ProblemKind) -> [UInt8] {
         html(
             "\(kind.rawValue) · timerd",
             "<h1>\(kind.title)</h1><p><code>\(kind.rawValue)</code>, status \(kind.status)</p><p>"
                 + kind.advice.replacing("`", opening: "<code>", closing: "</code>")
-                + "</p><p><a href=\"/docs#problem-\(kind.rawValue)\">The API's reference</a></p>")
+                + "</p><p><a href=\"../docs#problem-\(kind.rawValue)\">The API's reference</a></p>")
     }
 }
 
