@@ -22,9 +22,10 @@ class Standby:
                 for name, value in (("Content-Type", "application/problem+json"), ("Content-Length", len(body)), ("Retry-After", 1)):
                     self.send_header(name, str(value))
                 self.end_headers()
-                self.wfile.write(body)
+                if self.command != "HEAD":
+                    self.wfile.write(body)
 
-            do_POST = do_GET
+            do_HEAD = do_POST = do_GET
 
             def log_message(self, *_):
                 pass

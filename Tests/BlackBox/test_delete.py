@@ -92,7 +92,10 @@ def test_a_deleted_timers_history_stays_while_it_is_kept(new_server, name):
             assert api.get(path).expect(200).lines == history
             assert api.get(f"{path}{and_}follow=false").expect(200).lines == history
             assert api.get(f"{path}{and_}since={history[1]['id']}").expect(200).lines == history[2:]
-            assert api.get(f"{path}{and_}since={history[-1]['id']}").expect(200).lines == []
+            for nothing in (f"since={history[-1]['id']}", "types=fired", f"since={history[1]['id']}&types=created"):
+                assert api.get(f"{path}{and_}{nothing}").expect(204).headers["Event-Id"] >= history[-1]["id"]
+                assert api.head(f"{path}{and_}{nothing}").expect(204).body == b""
+                assert api.get(f"{path}{and_}{nothing}&follow=false").expect(200).lines == []
             assert api.get(f"{path}{and_}types=deleted,created&limit=1").expect(200).lines == history[:1]
             assert api.head(path).expect(200).body == b""
         api.get(f"/v1/timers/{name}").problem(404)

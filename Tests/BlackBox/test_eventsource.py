@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway import Gateway
 from standby import Standby
 from timers import poll, types
 
@@ -92,7 +93,7 @@ def test_a_restart_of_the_server_is_survived(page, new_server, end):
 def test_the_documents_function_outlives_a_server_that_stands_by(page, new_server):
     """EventSource gives up at the first 503."""
     page.expect(LOST + "|status of 503")
-    function = re.search(r"```js\n(// follow in a page.*?)```", CLIENTS.read_text(), re.DOTALL)[1]
+    function = re.search(r"```js\n(// follow in a page:.*?)```", CLIENTS.read_text(), re.DOTALL)[1]
     server = new_server()
     api = server.client
     page.open(f"{server.url}/problems/not-found")
@@ -109,6 +110,44 @@ def test_the_documents_function_outlives_a_server_that_stands_by(page, new_serve
     first = page.run("return seen[0].id")
     page.until(lambda: page.run("return seen") == [event for event in expected if event["id"] >= first],
                told="the events are not each there once")
+
+
+FUNCTIONS = [("follow in a page:", "followFires(event => seen.push(event), () => lost++)", None),
+             ("follow in a page with a token:", "followWithToken('the-right-one-of-two', event => seen.push(event), () => lost++)",
+              "the-right-one-of-two")]
+
+
+@pytest.mark.parametrize("title, call, token", FUNCTIONS)
+def test_the_documents_functions_lose_no_fire(page, new_server, tmp_path, title, call, token):
+    """A proxy answers 502 before the first event; later the history is gone."""
+    page.expect(LOST + "|status of (502|410)")
+    function = re.search(rf"```js\n(// {title}.*?)```", CLIENTS.read_text(), re.DOTALL)[1]
+    (tmp_path / "tokens").write_text(f"{token}\n")
+    server = new_server(*(["--token-file", tmp_path / "tokens"] if token else []), token=token)
+    api = server.client
+    api.create(id="slow", every="1h")
+    with Gateway(server.port) as gateway:
+        gateway.refuse(502, below="/v1/events")
+        page.open(f"{gateway.url}/problems/not-found")
+        page.run(f"{function}; window.seen = []; window.lost = 0; window.follow = {call}; 0")
+        page.until(lambda: len(gateway.refused) >= 2, told="the page does not try again")
+        api.command("slow", "fire").expect(200)
+        gateway.refuse(None)
+        page.until(lambda: [event["fire"] for event in page.run("return seen")] == [1], told="the fire is lost")
+        api.command("slow", "fire").expect(200)
+        page.until(lambda: [event["fire"] for event in page.run("return seen")] == [1, 2])
+        gateway.refuse(410, below="/v1/events")
+        server.kill9()
+        page.until(lambda: page.run("return lost") > 0, timeout=40, told="the page does not notice a 410")
+
+
+def test_the_documents_function_says_that_its_token_is_refused(page, new_server, tmp_path):
+    page.expect(r"status of 401")
+    title, call, token = FUNCTIONS[1]
+    function = re.search(rf"```js\n(// {title}.*?)```", CLIENTS.read_text(), re.DOTALL)[1]
+    (tmp_path / "tokens").write_text("another-one-of-the-two\n")
+    page.open(f"{new_server('--token-file', tmp_path / 'tokens', token='another-one-of-the-two').url}/problems/not-found")
+    assert page.run(f"{function}; window.seen = []; window.lost = 0; return {call}") == 401
 
 
 def test_a_heartbeat_moves_the_browsers_cursor(page, new_server, new_relay):
@@ -136,6 +175,17 @@ def test_a_cursor_that_expired_ends_the_browsers_stream(page, server):
     page.expect(r"status of 410")
     listen(page, server.url, "/v1/events?since=9000000000000000000", until=CLOSED)
     assert page.run("return [seen, opened]") == [[], 0]
+
+
+def test_the_stream_of_a_deleted_timer_ends_for_good(page, server, new_relay, api, name):
+    """The browser comes back once after `deleted`, and no more."""
+    relay = new_relay(server.port)
+    api.create(id=name)
+    listen(page, relay.url, f"/v1/timers/{name}/events?types=cancelled,deleted")
+    api.delete(f"/v1/timers/{name}").expect(204)
+    assert [event["type"] for event in seen(page, 1)] == ["deleted"]
+    page.until(lambda: page.run("return source.readyState") == CLOSED, told="the browser asks for ever")
+    assert len(relay.streams) == 2 and len(page.run("return seen")) == 1
 
 
 def test_a_page_of_another_origin_gets_no_stream_and_changes_nothing(page, server, new_server, api, name):

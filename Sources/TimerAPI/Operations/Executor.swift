@@ -273,6 +273,7 @@ struct Executor {
         guard let last, plan.timeout == nil else { throw .refused(.notFound) }
         plan.isOfDeleted = true
         plan.newestOfTimer = last
+        plan.needsEvent = plan.follows
         plan.follows = false
         plan.isSubscription = false
         plan.since = plan.since ?? .beginning

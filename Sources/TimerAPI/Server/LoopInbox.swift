@@ -12,6 +12,8 @@ final class LoopInbox: Sendable {
         case history(ticket: UInt64, Result<Replayer.History, StoreError>)
         /// Whether the log holds the id that a request for events named.
         case idCheck(ticket: UInt64, Result<Bool, StoreError>)
+        /// Whether a stream that was asked for has an event to show.
+        case probe(ticket: UInt64, hasEvent: Bool)
         /// The parts of a stored answer; nil for a part that is gone.
         case storedAnswer(ticket: UInt64, Result<[StoredAnswer?], StoreError>)
         /// The events of deliveries; nil for one that is gone.

@@ -115,6 +115,26 @@ extension TimerHandler {
         takeAgain(ticket)
     }
 
+    /// Looks for an event that a stream of a deleted timer would show.
+    private func probe(_ plan: StreamPlan, _ ticket: Ticket) {
+        ticket.outcome = .stream(plan)
+        reading[ticket.serial] = ticket
+        streams.add(plan, .probe(ticket: ticket.serial))
+    }
+
+    /// Opens a stream that has an event to show, and answers the request for another one.
+    func receivedProbe(hasEvent: Bool, _ ticket: Ticket) {
+        guard case .stream(var plan) = ticket.outcome else { return }
+        plan.needsEvent = false
+        if hasEvent { return open(plan, ticket) }
+        ticket.exchange.response.reset()
+        ticket.exchange.response.status = 204
+        ticket.exchange.response.add("Request-Id", ticket.requestID)
+        ticket.exchange.response.add("Cache-Control", "no-store")
+        ticket.exchange.response.add("Event-Id", plan.head.text)
+        send(ticket)
+    }
+
     /// Takes the connection over.
     private func open(_ plan: StreamPlan, _ ticket: Ticket) {
         // The log may have gone while the store was read for the plan.
@@ -122,6 +142,7 @@ extension TimerHandler {
         var plan = plan
         if plan.mustSubscribe && !isDraining { return subscribe(plan, ticket) }
         if plan.history.isEmpty && plan.since == .beginning { plan.cursor.advance(to: context.service.horizon) }
+        if plan.needsEvent && !isDraining { return probe(plan, ticket) }
         guard let answer = ticket.answer.take() else { return }
         ticket.exchange.response.reset()
         ticket.exchange.response.add("Request-Id", ticket.requestID)

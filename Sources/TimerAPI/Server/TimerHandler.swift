@@ -277,6 +277,9 @@ final class TimerHandler: LoopHandler {
         case .idCheck(let serial, let result):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
             receivedIDCheck(result, ticket)
+        case .probe(let serial, let hasEvent):
+            guard let ticket = reading.removeValue(forKey: serial) else { return }
+            receivedProbe(hasEvent: hasEvent, ticket)
         case .deliveryEvents(let serial, let result):
             guard let ticket = reading.removeValue(forKey: serial) else { return }
             receivedEvents(result, ticket)

@@ -2,7 +2,8 @@ import HTTPServer
 import TimerCore
 import TimerLog
 
-/// One reader of events, with its place in the log: a stream, or a long poll that takes the first event only.
+/// One reader of events, with its place in the log: a stream, a long poll that takes the first event only, or a probe that
+/// looks for the first one.
 ///
 /// Confined to its loop. It is a cursor over the log and holds no events beside those that its client's connection
 /// buffers. While it reads from the store it holds about a mebibyte of rows.
@@ -11,6 +12,8 @@ final class EventStream {
     enum Sink {
         case stream(DetachedStream)
         case poll(ParkedAnswer)
+        /// To nobody: a request waits to know whether there is an event at all.
+        case probe(ticket: UInt64)
         case closed
     }
 

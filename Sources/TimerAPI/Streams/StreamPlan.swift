@@ -23,6 +23,9 @@ struct StreamPlan {
     var newestOfTimer: Int64 = 0
     /// Whether the timer is deleted: the stream shows its history, as far as that is kept, and ends.
     var isOfDeleted = false
+    /// Whether the stream is opened only if it has an event to show; otherwise its answer is 204, at which an `EventSource`
+    /// stops reconnecting.
+    var needsEvent = false
     /// The timer's own events, which the stream reads from the store first: positions of some of them, at most
     /// `Replayer.History.stride` events apart, the newest included.
     var history: ArraySlice<Int64> = []

@@ -163,9 +163,14 @@ extension StreamTable {
 
     /// Ends a stream whose next rows are no longer kept, after it has told its client of the gap.
     private func loseTrack(_ stream: EventStream) {
-        if case .stream(let detached) = stream.sink {
+        switch stream.sink {
+        case .stream(let detached):
             detached.send(EventJSON.gap(since: stream.cursor, as: stream.channel.key.format))
+            finish(stream)
+        case .probe:
+            cut(stream)
+        case .poll, .closed:
+            finish(stream)
         }
-        finish(stream)
     }
 }

@@ -16,7 +16,7 @@ extension StreamTable {
         parked.send()
     }
 
-    /// Ends a stream as complete; a poll without an event is answered 204.
+    /// Ends a stream as complete; a poll without an event is answered 204, as is the request of a probe.
     func finish(_ stream: EventStream) {
         switch stream.sink {
         case .stream(let detached):
@@ -24,16 +24,31 @@ extension StreamTable {
             detached.finish()
         case .poll(let parked):
             answerPoll(stream, parked, status: 204)
+        case .probe(let ticket):
+            answerProbe(stream, ticket, hasEvent: false)
         case .closed:
             break
         }
     }
 
+    /// Ends a probe: its request goes on.
+    func answerProbe(_ stream: EventStream, _ ticket: UInt64, hasEvent: Bool) {
+        remove(stream)
+        inbox.post(.probe(ticket: ticket, hasEvent: hasEvent))
+    }
+
     /// Ends a stream as incomplete, so that its client sees that events are missing.
     func cut(_ stream: EventStream) {
-        guard case .stream(let detached) = stream.sink else { return finish(stream) }
-        remove(stream)
-        detached.abort()
+        switch stream.sink {
+        case .stream(let detached):
+            remove(stream)
+            detached.abort()
+        case .probe(let ticket):
+            // The stream shows its client what is wrong.
+            answerProbe(stream, ticket, hasEvent: true)
+        case .poll, .closed:
+            finish(stream)
+        }
     }
 
     /// Ends every stream, since the server stops, but for two kinds: a stream with an end, whose answer would look complete

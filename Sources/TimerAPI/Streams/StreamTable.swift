@@ -81,6 +81,7 @@ final class StreamTable {
         switch sink {
         case .stream(let detached): detached.context = stream
         case .poll(let parked): parked.context = stream
+        case .probe: break
         case .closed: return
         }
         if let timer = stream.subscription { service.log.value?.engine.subscribe(timer) }
@@ -240,6 +241,9 @@ final class StreamTable {
                 // One event, without the newline.
                 parked.response.body = Array(chunk.bytes.dropLast())
                 answerPoll(stream, parked, status: 200)
+                return false
+            case .probe(let ticket):
+                answerProbe(stream, ticket, hasEvent: true)
                 return false
             case .closed:
                 return false

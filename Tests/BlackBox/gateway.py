@@ -1,0 +1,73 @@
+"""A proxy that answers for its server when a test says so, as one does whose server can't be reached."""
+
+import http.client
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PIECE = 65536
+# What belongs to one connection is not passed on.
+HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding"}
+
+
+class Gateway:
+    """Listens on a port of its own. A context manager."""
+
+    def __init__(self, port):
+        self.refused = []
+        self.refuse(None)
+        gateway = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                if gateway.status and self.path.startswith(gateway.below):
+                    return self.refuse()
+                server = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+                try:
+                    server.request(self.command, self.path, body or None, dict(self.headers))
+                    self.pass_on(server.getresponse())
+                except OSError:
+                    pass  # one of the two has gone
+                finally:
+                    server.close()
+
+            do_HEAD = do_POST = do_PUT = do_GET
+
+            def refuse(self):
+                gateway.refused.append(f"{self.command} {self.path}")
+                self.send_response(gateway.status)
+                for name, value in {"Content-Type": "text/html", "Content-Length": "4", **gateway.headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(b"<p>\n")
+
+            def pass_on(self, answer):
+                self.send_response(answer.status)
+                for name, value in answer.getheaders():
+                    if name.lower() not in HOP_BY_HOP:
+                        self.send_header(name, value)
+                self.end_headers()
+                while piece := answer.read1(PIECE):
+                    self.wfile.write(piece)
+
+            def log_message(self, *_):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+    def refuse(self, status, below="/", **headers):
+        """From now on requests for paths that begin so are answered with this status; None: all are passed on."""
+        self.status, self.below = status, below
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
