@@ -17,6 +17,7 @@ from contextlib import contextmanager
 import pytest
 
 from documents import free_port
+from gateway import Gateway
 from server import ROOT, environment
 from timers import poll
 
@@ -122,6 +123,39 @@ def test_a_follower_misses_and_repeats_nothing(name, new_server, tmp_path):
         assert words == ["listed", "0"]
         other.client.create(id="anew", after="0s")
         assert line().split()[2:] == ["anew", "1"]
+
+
+@pytest.mark.timeout(150)
+@pytest.mark.parametrize("name", ["follow.py", "follow.mjs", "follow.go", "follow.swift"])
+def test_a_follower_waits_for_a_server_that_its_proxy_does_not_reach(name, new_server, tmp_path):
+    """From its first request on, and between that and the first event."""
+    command, server = built(tmp_path, name), new_server()
+    with Gateway(server.port) as gateway:
+        gateway.refuse(503, Retry_After="2")
+        with running(command, tmp_path, TIMERD_SERVER=gateway.url) as line:
+            poll(lambda: len(gateway.refused) == 1, timeout=PATIENCE)
+            began = time.monotonic()
+            poll(lambda: len(gateway.refused) == 2, timeout=PATIENCE)
+            assert time.monotonic() - began > 1.5  # as `Retry-After` says
+            gateway.refuse(502, below="/v1/events")
+            assert line() == "created demo"
+            poll(lambda: len([asked for asked in gateway.refused if "/v1/events" in asked]) >= 2, timeout=PATIENCE)
+            poll(lambda: server.client.timer("demo")["fireCount"] >= 1)
+            gateway.refuse(None)
+            assert line().split()[2:] == ["demo", "1"]
+
+
+@pytest.mark.timeout(150)
+@pytest.mark.parametrize("name", ["follow.py", "follow.mjs", "follow.go", "follow.swift"])
+def test_a_follower_has_a_token_and_ends_where_it_is_refused(name, new_server, tmp_path):
+    command = built(tmp_path, name)
+    (tmp_path / "tokens").write_text("the-right-one-of-two\n")
+    server = new_server("--token-file", tmp_path / "tokens", token="the-right-one-of-two")
+    with running(command, tmp_path, TIMERD_SERVER=server.url, TIMERD_TOKEN="the-right-one-of-two") as line:
+        assert line() == "created demo" and line().split()[2:] == ["demo", "1"]
+    env = environment({"TIMERD_SERVER": server.url, "TIMERD_TOKEN": "the-wrong-one-of-two"})
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode != 0 and "401" in done.stderr and done.stdout == "", done
 
 
 def signature(key, id, timestamp, body):
