@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly SWIFT_MAJOR=6 SWIFT_MINOR=3
 readonly REQUIREMENTS=Tests/BlackBox/requirements.txt
 readonly STAMP=.venv/requirements.installed
-readonly PROMETHEUS=.build/prometheus
+readonly PROMETHEUS=.build/prometheus PROXIES=.build/proxies
 # Says whether an installation of PostgreSQL's server makes a database, and starts it.
 readonly CREATE_CLUSTER=/etc/postgresql-common/createcluster.conf
 # How long another apt may hold its locks.
@@ -129,22 +129,35 @@ make_venv() {
     cp "$REQUIREMENTS" "$STAMP"
 }
 
-# Prometheus and promtool. Debian's package is unpacked and not installed, as its installation starts a service.
+# Prometheus and promtool, for the tests of deploy/.
 get_prometheus() {
     [[ -x $PROMETHEUS/usr/bin/prometheus && -x $PROMETHEUS/usr/bin/promtool ]] && return
     command -v prometheus >/dev/null && command -v promtool >/dev/null && return
+    unpack "$PROMETHEUS" prometheus
+}
+
+# nginx and Caddy, for the tests of the recipes for proxies.
+get_proxies() {
+    [[ -x $PROXIES/usr/sbin/nginx && -x $PROXIES/usr/bin/caddy ]] && return
+    { command -v nginx >/dev/null || [[ -x /usr/sbin/nginx ]]; } && command -v caddy >/dev/null && return
+    unpack "$PROXIES" nginx caddy
+}
+
+# Unpacks Debian packages into a folder. They are not installed, as their installation starts services.
+unpack() {
+    local target=$1 folder package
+    shift
     command -v apt-get >/dev/null ||
-        fail "There is no prometheus or no promtool in PATH, and no apt here to get them." "Install Prometheus, then try again."
+        fail "These are missing and there is no apt here to get them: $*" "Install them, then try again."
     local as_root=()
     ((EUID == 0)) || as_root=(sudo)
-    ((EUID == 0)) || ask "The tests of deploy/ need Debian's package of Prometheus, unpacked into $PROMETHEUS. Apt takes sudo." ||
-        fail "Nothing was downloaded. Install Prometheus, then try again."
-    echo "timerd: unpacking Debian's prometheus into $PROMETHEUS" >&2
-    local folder
+    ((EUID == 0)) || ask "The tests need these Debian packages, unpacked into $target: $*. Apt takes sudo." ||
+        fail "Nothing was downloaded. Install $*, then try again."
+    echo "timerd: unpacking Debian's $* into $target" >&2
     folder=$(mktemp -d)
     apt_get update
-    (cd "$folder" && apt_get -o APT::Sandbox::User=root download prometheus)
-    dpkg-deb --extract "$folder"/prometheus_*.deb "$PROMETHEUS"
+    (cd "$folder" && apt_get -o APT::Sandbox::User=root download "$@")
+    for package in "$folder"/*.deb; do dpkg-deb --extract "$package" "$target"; done
     rm -rf "$folder"
 }
 
@@ -159,6 +172,7 @@ main() {
     mapfile -t missing < <(missing_packages "$purpose")
     ((${#missing[@]} == 0)) || install_packages "${missing[@]}"
     if [[ $purpose != build ]]; then make_venv; fi
+    if [[ ${1-} == --tests ]]; then get_proxies; fi
     if [[ ${1-} == --deploy ]]; then get_prometheus; fi
 }
 

@@ -5,7 +5,7 @@ import pytest
 from dashboard import LOST, Dashboard
 from timers import poll
 
-TABS = 10
+MANY, SOME = 10, 3
 NO_LOCKS = "delete Navigator.prototype.locks"
 # In one tab alone: nothing comes from the others, as from a tab whose scripts stand still.
 DEAF = "tabs.channel.onmessage = null"
@@ -16,9 +16,9 @@ pytestmark = pytest.mark.timeout(150)
 
 @pytest.fixture(params=["locks", "no locks"])
 def boards(page, new_server, request):
-    """Ten windows that show the dashboard of one server, with the locks of a secure context and without."""
+    """Windows that show the dashboard of one server, with the locks of a secure context and without."""
     page.expect(LOST)
-    return Boards(page, new_server("--heartbeat", "1s"), NO_LOCKS if request.param == "no locks" else "")
+    return Boards(page, new_server("--heartbeat", "1s"), NO_LOCKS if request.param == "no locks" else "").open(SOME)
 
 
 class Boards:
@@ -28,13 +28,14 @@ class Boards:
         self.page, self.server, self.script, self.type, self.tabs = page, server, script, type, [page.first]
         page.before_scripts(script)
         self.board = Dashboard(page, server.url).until_live()
-        for _ in range(TABS - 1):
-            self.open()
 
-    def open(self):
-        self.tabs.append(self.page.also("about:blank", self.type))
-        self.page.before_scripts(self.script)
-        Dashboard(self.page, self.server.url).until_live()
+    def open(self, count):
+        """Opens more of them until there are so many."""
+        while len(self.tabs) < count:
+            self.tabs.append(self.page.also("about:blank", self.type))
+            self.page.before_scripts(self.script)
+            Dashboard(self.page, self.server.url).until_live()
+        return self
 
     def each(self):
         """The tabs in turn, each the current one."""
@@ -61,6 +62,7 @@ class Boards:
 
 def test_ten_tabs_share_one_stream(boards):
     page, api = boards.page, boards.server.client
+    boards.open(MANY)
     assert boards.streams() == 1
     api.create(id="seen", every="1h")
     for board in boards.each():
@@ -77,7 +79,7 @@ def test_ten_tabs_share_one_stream(boards):
 def test_of_ten_tabs_of_one_window_the_shown_one_alone_has_a_stream(page, new_server):
     page.expect(LOST)
     server = new_server()
-    boards = Boards(page, server, type="tab")
+    boards = Boards(page, server, type="tab").open(MANY)
     for number, board in enumerate(boards.each()):
         server.client.create(id=f"timer-{number}")
         board.until_live()
