@@ -157,6 +157,7 @@ unpack() {
     folder=$(mktemp -d)
     apt_get update
     (cd "$folder" && apt_get -o APT::Sandbox::User=root download "$@")
+    mkdir -p "$target"
     for package in "$folder"/*.deb; do dpkg-deb --extract "$package" "$target"; done
     rm -rf "$folder"
 }

@@ -14,7 +14,8 @@ const watch = {
   mustList: true,
   // Failures in a row.
   attempt: 0,
-  // Messages that wait until this tab has listed or caught up; null: it does neither.
+  // The promise of catching up, and the messages that wait for it; null: this tab does not catch up.
+  catching: null,
   held: null,
   // The visit that lasts while the page is shown and nothing fails. Its end, an abort, ends the tab's stream.
   visit: new AbortController(),
@@ -40,8 +41,14 @@ const watch = {
     }
   },
 
-  // Brings this tab to the present.
-  async catchUp() {
+  // Brings this tab to the present. Who asks meanwhile waits for the same.
+  catchUp() {
+    return this.catching ??= this.reachPresent().finally(() => {
+      this.catching = null;
+    });
+  },
+
+  async reachPresent() {
     this.held = [];
     try {
       if (!this.mustList) this.mustList = !await this.replay();

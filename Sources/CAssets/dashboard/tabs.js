@@ -1,5 +1,5 @@
-// One stream for all tabs of a browser, which has six connections to a host over HTTP/1.1: one of the tabs that are shown
-// leads. It holds the stream and passes the events on to the others; while no tab is shown there is none.
+// One stream for all tabs of a browser, which has six connections to a host over HTTP/1.1. One of the tabs that are
+// shown leads: it holds the stream and passes the events on to the others. While no tab is shown there is none.
 
 const BEAT_MS = 1000;
 // Without a message for so many milliseconds, a tab no longer says that it is live, and takes the lead itself.
@@ -58,7 +58,8 @@ const tabs = {
     const beat = setInterval(() => this.pass([]), BEAT_MS);
     try {
       const path = `v1/events?since=${encodeURIComponent(this.at)}`;
-      const response = await silence.limit(api.open(path, {headers: {...LINES}, signal}));
+      const opened = silence.limit(api.open(path, {headers: {...LINES}, signal}));
+      const response = await Promise.race([end(signal), opened]);
       watch.attempt = 0;
       this.isLive = true;
       this.pass([]);
@@ -175,8 +176,8 @@ function end(signal) {
   });
 }
 
-// The tabs of this server, wherever a proxy has it, and of this token: others may not see the same events. The token does
-// not stand in the name, which every page of this origin can list.
+// The tabs of this server, wherever a proxy has it, and of this token: others may not see the same events. The token
+// does not stand in the name, which every page of this origin can list.
 function tabsName() {
   let hash = 0;
   for (const letter of api.token ?? "") hash = (hash * 31 + letter.charCodeAt(0)) % 4398042316799;
