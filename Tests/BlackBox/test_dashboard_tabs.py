@@ -57,7 +57,7 @@ class Boards:
         return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("timerd_streams "))
 
     def until_streams(self, count):
-        poll(lambda: self.streams() == count)
+        poll(lambda: self.streams() == count, timeout=40)
 
 
 def test_ten_tabs_share_one_stream(boards):

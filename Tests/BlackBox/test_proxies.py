@@ -69,7 +69,7 @@ def test_an_event_comes_at_once(proxy, media):
                 assert (event["type"], event["timer"]) == (type, f"timer-{number}")
     # The proxy leaves as well: at the latest when the next event can't be passed on.
     number = iter(range(1000))
-    poll(lambda: api.create(id=f"after-{next(number)}") and "timerd_streams 0" in api.get("/metrics").body.decode())
+    poll(lambda: api.create(id=f"after-{next(number)}") and "timerd_streams 0" in api.get("/metrics").body.decode(), timeout=TIMEOUT)
 
 
 def test_a_new_timer_is_where_the_answer_says(proxy):
