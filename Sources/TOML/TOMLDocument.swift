@@ -6,7 +6,7 @@ public enum TOMLDocument {
     /// apart by recursion, and a key is on one line.
     static let longestLine = 4 << 10
 
-    /// The entries of the document's own table, by line.
+    /// The entries of the document's own table, by line. What lies over `CTOML_DEEPEST` deep is left out.
     public static func parse(_ text: [UInt8]) throws(TOMLError) -> [TOMLEntry] {
         var line = 1
         for piece in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -21,31 +21,60 @@ public enum TOMLDocument {
         if let message = unsafe ctoml_error(document) {
             throw unsafe TOMLError(line: Int(ctoml_error_line(document)), message: String(cString: message))
         }
-        var entries: [TOMLEntry] = []
-        let count = unsafe ctoml_count(document)
-        for place in 0..<count {
-            let item = unsafe ctoml_item_at(document, place)
-            let value = unsafe value(of: item)
-            if unsafe item.key != nil {
-                let key = unsafe string(item.key, item.key_length)
-                entries.append(TOMLEntry(key: key, line: unsafe Int(item.line), value: value))
-            } else if case .array(var elements) = entries.last?.value {
-                elements.append(TOMLValue.Element(value: value, line: unsafe Int(item.line)))
-                entries[entries.count - 1].value = .array(elements)
-            }
-        }
-        return entries.sorted { $0.line < $1.line }
+        var reader = unsafe ItemReader(document)
+        return reader.entries(depth: 0)
+    }
+}
+
+/// Puts the flat items of a document together again: each array and table with what it holds.
+@safe private struct ItemReader {
+    private let document: OpaquePointer
+    private let count: Int
+    private var place = 0
+
+    init(_ document: OpaquePointer) {
+        unsafe self.document = document
+        count = unsafe ctoml_count(document)
     }
 
-    private static func value(of item: ctoml_item) -> TOMLValue {
+    /// The next item, where it lies at `depth`.
+    private mutating func next(_ depth: Int) -> ctoml_item? {
+        guard place < count else { return nil }
+        let item = unsafe ctoml_item_at(document, place)
+        guard unsafe Int(item.depth) == depth else { return nil }
+        place += 1
+        return unsafe item
+    }
+
+    /// The entries of a table, in the order of the text, which the library does not keep.
+    mutating func entries(depth: Int) -> [TOMLEntry] {
+        var entries: [(entry: TOMLEntry, column: Int)] = []
+        while let item = unsafe next(depth) {
+            let key = unsafe Self.string(item.key, item.key_length)
+            let value = unsafe value(of: item, depth: depth)
+            entries.append((TOMLEntry(key: key, line: unsafe Int(item.line), value: value), unsafe Int(item.column)))
+        }
+        return entries.sorted { ($0.entry.line, $0.column) < ($1.entry.line, $1.column) }.map(\.entry)
+    }
+
+    private mutating func elements(depth: Int) -> [TOMLValue.Element] {
+        var elements: [TOMLValue.Element] = []
+        while let item = unsafe next(depth) {
+            let value = unsafe value(of: item, depth: depth)
+            elements.append(TOMLValue.Element(value: value, line: unsafe Int(item.line)))
+        }
+        return elements
+    }
+
+    private mutating func value(of item: ctoml_item, depth: Int) -> TOMLValue {
         switch unsafe item.kind {
-        case CTOML_STRING: .string(unsafe string(item.text, item.text_length))
+        case CTOML_STRING: .string(unsafe Self.string(item.text, item.text_length))
         case CTOML_INTEGER: .integer(unsafe item.integer)
-        case CTOML_FLOAT: .float
+        case CTOML_FLOAT: .float(unsafe item.number)
         case CTOML_BOOLEAN: .boolean(unsafe item.integer != 0)
-        case CTOML_ARRAY: .array([])
-        case CTOML_TABLE: .table
-        default: .time
+        case CTOML_ARRAY: .array(elements(depth: depth + 1))
+        case CTOML_TABLE: .table(entries(depth: depth + 1))
+        default: .time(unsafe Self.string(item.text, item.text_length))
         }
     }
 

@@ -1,4 +1,4 @@
-/// An entry of a document's own table.
+/// An entry of a table.
 public struct TOMLEntry: Sendable, Equatable {
     /// The key.
     public var key: String

@@ -31,10 +31,17 @@ struct TOMLDocumentTests {
     }
 
     @Test(arguments: [
-        ("1.5", TOMLValue.float), ("true", .boolean(true)), ("false", .boolean(false)), ("2026-01-01", .time),
-        ("12:00:00", .time), ("{ a = 1 }", .table),
-        ("[]", .array([])), ("[[1]]", .array([.init(value: .array([]), line: 1)])), ("-7", .integer(-7)),
-        ("\"\"", .string("")), ("0x10", .integer(16)),
+        ("1.5", TOMLValue.float(1.5)), ("true", .boolean(true)), ("false", .boolean(false)), ("-7", .integer(-7)),
+        ("2026-01-01", .time("2026-01-01")), ("12:00:00.250", .time("12:00:00.25")),
+        ("2030-01-02 03:04:05Z", .time("2030-01-02T03:04:05Z")),
+        ("2030-01-02T03:04:05.5+01:30", .time("2030-01-02T03:04:05.5+01:30")),
+        ("2030-01-02T03:04:05-00:45", .time("2030-01-02T03:04:05-00:45")),
+        ("2030-01-02T03:04:05", .time("2030-01-02T03:04:05")),
+        ("{ b = 1, a = 2 }", .table([.init(key: "b", line: 1, value: .integer(1)), .init(key: "a", line: 1, value: .integer(2))])),
+        ("[]", .array([])), ("{}", .table([])), ("\"\"", .string("")), ("0x10", .integer(16)),
+        ("[[1], 2]", .array([
+            .init(value: .array([.init(value: .integer(1), line: 1)]), line: 1), .init(value: .integer(2), line: 1),
+        ])),
     ])
     func `each kind of value is told`(text: String, value: TOMLValue) throws {
         #expect(try parse("key = \(text)") == [TOMLEntry(key: "key", line: 1, value: value)])
@@ -42,7 +49,23 @@ struct TOMLDocumentTests {
 
     @Test func `tables are entries, however they are written`() throws {
         #expect(try parse("a.b = 1\n[c]\nd = 2\n").map(\.key) == ["a", "c"])
-        #expect(try parse("\n[c]\nd = 2\n") == [TOMLEntry(key: "c", line: 2, value: .table)])
+        let inner = TOMLEntry(key: "d", line: 3, value: .integer(2))
+        #expect(try parse("\n[c]\nd = 2\n") == [TOMLEntry(key: "c", line: 2, value: .table([inner]))])
+    }
+
+    @Test func `what a table holds comes by line, a table in it included`() throws {
+        let entries = try parse("[b]\nz = 1\na = 2\n[b.labels]\nteam = 'blue'\n[a]\n")
+        let labels = TOMLEntry(key: "team", line: 5, value: .string("blue"))
+        #expect(
+            entries == [
+                TOMLEntry(
+                    key: "b", line: 1,
+                    value: .table([
+                        .init(key: "z", line: 2, value: .integer(1)), .init(key: "a", line: 3, value: .integer(2)),
+                        .init(key: "labels", line: 4, value: .table([labels])),
+                    ])),
+                TOMLEntry(key: "a", line: 6, value: .table([])),
+            ])
     }
 
     @Test(arguments: [

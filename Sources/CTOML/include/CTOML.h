@@ -1,5 +1,5 @@
-// TOML read by toml++, flattened for Swift: the entries of the document's own table, in no particular order, each
-// followed by its elements where it is an array.
+// TOML read by toml++, flattened for Swift: the entries of the document's own table, in no particular order. An array or a
+// table is followed by what it holds, one level deeper.
 #ifndef CTOML_H
 #define CTOML_H
 
@@ -21,19 +21,27 @@ enum ctoml_kind {
     CTOML_TABLE,
 };
 
-/// An entry, or an element of the array before it.
+/// An array or a table at this depth comes without what it holds, so that recursion is bounded.
+#define CTOML_DEEPEST 64
+
+/// An entry of a table, or an element of an array.
 struct ctoml_item {
     enum ctoml_kind kind;
-    /// Line of the key, or of the element, from 1.
+    /// How many arrays and tables it is in, the document's own table aside.
+    uint32_t depth;
+    /// Line and column of the key, or of the element, from 1.
     uint32_t line;
+    uint32_t column;
     /// The key; null for an element.
     const char *key;
     size_t key_length;
-    /// What a string says.
+    /// What a string says; a date, a time or both as RFC 3339 spells them.
     const char *text;
     size_t text_length;
     /// What an integer is; of a boolean 1 or 0.
     int64_t integer;
+    /// What a float is.
+    double number;
 };
 
 struct ctoml_document;
