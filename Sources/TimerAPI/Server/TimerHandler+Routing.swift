@@ -57,10 +57,7 @@ extension TimerHandler {
         let name = String(decoding: word, as: UTF8.self)
         var problem = Problem(.notFound, "there is no command `\(name)`")
         problem.commands = TimerCommand.allCases
-        let meant: [String: String] = [
-            "pause": "suspend", "start": "activate", "stop": "cancel", "unpause": "resume", "reset": "reschedule",
-        ]
-        problem.didYouMean = meant[name]
+        problem.didYouMean = MistakenWord.command(meantBy: name).map { "\($0.name)" }
         return problem
     }
 }

@@ -1,17 +1,21 @@
+import TimerCore
+
 /// What a misspelt word was probably meant to be.
 enum Suggestion {
-    /// Words that other programs use for what is called otherwise here.
+    /// Words that other programs use for what is called otherwise here, those aside that `MistakenWord` knows.
     private static let others = [
         "add": "create", "new": "create", "ls": "list", "show": "get", "describe": "get", "rm": "delete",
-        "remove": "delete", "pause": "suspend", "unpause": "resume", "continue": "resume", "start": "activate",
-        "stop": "suspend", "end": "cancel", "trigger": "fire", "ping": "kick", "move": "reschedule", "update": "patch",
-        "follow": "watch", "tail": "watch", "status": "stats", "completions": "completion", "run": "serve",
-        "drop": "delete", "import": "batch",
+        "remove": "delete", "update": "patch", "follow": "watch", "tail": "watch", "status": "stats",
+        "completions": "completion", "run": "serve", "drop": "delete", "import": "batch", "declare": "apply",
+        "sync": "apply",
     ]
 
     /// The word of `words` that is nearest to `word`; nil where none is near.
     static func nearest(to word: String, among words: [String]) -> String? {
-        if let other = others[word.lowercased()], words.contains(other) { return other }
+        let command = MistakenWord.command(meantBy: word).map { "\($0.name)" }
+        for other in [others[word.lowercased()], command] {
+            if let other, words.contains(other) { return other }
+        }
         let near = words.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .filter { $0.distance <= 1 || $0.distance == 2 && word.count > 3 }
         return near.min { $0.distance < $1.distance }?.word
