@@ -11,7 +11,7 @@ public enum ListenAddress: Sendable, Equatable {
 
     /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:80` or `unix:/path`.
     ///
-    /// Throws: `ListenError` naming what is wrong with `text`. Binding shows whether the host is an address.
+    /// Throws: `ListenError` naming what is wrong with `text`. `check` shows whether the host is an address.
     public init(parsing text: String) throws(ListenError) {
         let unixPrefix = "unix:"
         if text.hasPrefix(unixPrefix) {
@@ -19,6 +19,9 @@ public enum ListenAddress: Sendable, Equatable {
             guard !path.isEmpty else { throw ListenError("\(text): the path after unix: is missing") }
             self = .unix(path: path)
             return
+        }
+        guard !text.contains(where: { $0 == "," || $0.isWhitespace }) else {
+            throw ListenError("\(text): one address has neither blanks nor commas; several are given one by one")
         }
         guard let colon = text.lastIndex(of: ":") else {
             throw ListenError("\(text): expected host:port, [host]:port or unix:/path")
@@ -35,6 +38,24 @@ public enum ListenAddress: Sendable, Equatable {
         }
         guard !host.isEmpty else { throw ListenError("\(text): the host is missing; 0.0.0.0 means every address") }
         self = .tcp(host: String(host), port: port)
+    }
+
+    /// Checks that a socket can be bound here, as far as that shows without one.
+    ///
+    /// Throws: `ListenError` that names the address: the host is neither an IP address nor `localhost`, or a path can't be that
+    /// of a socket.
+    public func check() throws(ListenError) {
+        switch self {
+        case .tcp(let host, let port):
+            guard SocketAddress(host: host, port: port) == nil else { return }
+            let every = host == "*" ? "; every address is 0.0.0.0, or [::] for IPv6" : ""
+            throw ListenError("\(url): \(host) is neither an IP address nor localhost\(every)")
+        case .unix(let path):
+            guard !path.isEmpty, path.utf8.count <= Self.longestPath else {
+                throw ListenError("\(url): a socket's path has 1 to \(Self.longestPath) bytes")
+            }
+            guard !path.utf8.contains(0) else { throw ListenError("\(url): the path has a zero byte") }
+        }
     }
 
     /// As a client writes it: `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.

@@ -22,6 +22,7 @@ struct ListeningSocket {
     ///
     /// Throws: the reason with the address; then nothing stays open.
     static func open(_ address: ListenAddress, index: Int, loops: Int) throws(ListenError) -> [ListeningSocket] {
+        try address.check()
         switch address {
         case .unix(let path): return [try openUnix(path, index: index)]
         case .tcp(let host, var port):
@@ -70,10 +71,6 @@ struct ListeningSocket {
 
     private static func openUnix(_ path: String, index: Int) throws(ListenError) -> ListeningSocket {
         let name = "unix:\(path)"
-        guard !path.isEmpty, path.utf8.count <= ListenAddress.longestPath else {
-            throw ListenError("\(name): a socket's path has 1 to \(ListenAddress.longestPath) bytes")
-        }
-        guard !path.utf8.contains(0) else { throw ListenError("\(name): the path has a zero byte") }
         try removeStale(path, name)
         let descriptor = try make(AF_UNIX, name)
         // No client can connect before it listens, and then only its owner may.

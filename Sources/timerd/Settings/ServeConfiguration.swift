@@ -117,10 +117,7 @@ struct ServeConfiguration: Sendable {
             }
             return (nil, [])
         }
-        let address: ListenAddress
-        do throws(ListenError) { address = try ListenAddress(parsing: listen.text) } catch {
-            throw listen.hiddenRefusal("\(error)")
-        }
+        let address = try Self.address(listen)
         guard case .tcp = address else { throw listen.refusal("expected an address with a port") }
         return (address, try TokenFile.read(file.nonEmpty()))
     }
@@ -137,17 +134,24 @@ struct ServeConfiguration: Sendable {
     static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {
         var listeners: [ListenAddress] = []
         for value in values {
-            do throws(ListenError) {
-                listeners.append(try ListenAddress(parsing: value.text))
-            } catch {
-                throw value.hiddenRefusal("\(error)")
-            }
+            listeners.append(try address(value))
             guard listeners.count <= maximumListeners else {
                 throw value.refusal("more than \(maximumListeners) listeners")
             }
         }
         guard !listeners.isEmpty else { throw Failure(.unusable, "there is no address to listen at") }
         return listeners
+    }
+
+    /// An address that a socket can be bound to.
+    private static func address(_ value: SettingValue) throws(Failure) -> ListenAddress {
+        do throws(ListenError) {
+            let address = try ListenAddress(parsing: value.text)
+            try address.check()
+            return address
+        } catch {
+            throw value.hiddenRefusal("\(error)")
+        }
     }
 
     private static func durability(_ value: SettingValue) throws(Failure) -> Durability {

@@ -17,9 +17,31 @@ struct ListenTests {
 
     @Test(arguments: [
         "", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "a:-1", ":80", "::1:80", "unix:", "a:+1",
+        " 127.0.0.1:80", "127.0.0.1:80 ", "127.0.0.1 :80", "127.0.0.1:80,127.0.0.1:81", "127.0.0.1:80\n",
     ])
     func `what is no address is refused`(text: String) {
         #expect(throws: ListenError.self) { try ListenAddress(parsing: text) }
+    }
+
+    @Test func `several addresses in one text are told from an IPv6 address without brackets`() {
+        let error = #expect(throws: ListenError.self) { try ListenAddress(parsing: "127.0.0.1:80, [::1]:8080") }
+        #expect(error?.description.contains("neither blanks nor commas") == true)
+    }
+
+    @Test(arguments: ["127.0.0.1:0", "[::1]:80", "0.0.0.0:80", "[::]:80", "localhost:80", "unix:/run/a.sock"])
+    func `an address that can be bound passes the check`(text: String) throws {
+        try ListenAddress(parsing: text).check()
+    }
+
+    @Test(arguments: [
+        ("*:80", "0.0.0.0"), ("example.com:80", "example.com is neither"), ("127.1:80", "neither an IP address"),
+        ("[127.0.0.1:80", "neither an IP address"), ("unix:/" + String(repeating: "a", count: 107), "1 to 107 bytes"),
+        ("unix:/a\u{0}b", "zero byte"),
+    ])
+    func `an address that can't be bound is refused without a socket`(text: String, reason: String) throws {
+        let address = try ListenAddress(parsing: text)
+        let error = #expect(throws: ListenError.self) { try address.check() }
+        #expect(error?.description.contains(reason) == true)
     }
 
     @Test func `the bound address has the port`() throws {
