@@ -12,7 +12,7 @@ let package = Package(
             name: "timerd",
             dependencies: [
                 "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks", "HTTPServer",
-                "HTTPClient", "WireJSON", "TimerCore", "Platform", "TOML",
+                "HTTPClient", "WireJSON", "TimerCore", "Platform", "Primitives", "TOML",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -28,7 +28,7 @@ enum ImportRules {
         "timerd": [
             "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks", "HTTPServer",
             "HTTPClient",
-            "WireJSON", "TimerCore", "Platform", "TOML", "ArgumentParser", "Logging", "Foundation",
+            "WireJSON", "TimerCore", "Platform", "Primitives", "TOML", "ArgumentParser", "Logging", "Foundation",
             "FoundationEssentials", "Glibc", "Dispatch",
             "Synchronization",
         ],

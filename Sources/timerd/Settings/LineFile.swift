@@ -1,4 +1,5 @@
 import Platform
+import Primitives
 
 /// A short file of which each line says one thing.
 enum LineFile {
@@ -23,12 +24,10 @@ enum LineFile {
         guard bytes.count <= limit else { throw Failure(.unusable, "the \(name) \(path) is over 1 MiB") }
         var lines: [Line] = []
         for (index, line) in bytes.split(separator: 0x0a, omittingEmptySubsequences: false).enumerated() {
-            let text = line.drop(while: isBlank)
-            guard let last = text.lastIndex(where: { !isBlank($0) }), text.first != UInt8(ascii: "#") else { continue }
-            lines.append(Line(number: index + 1, text: Array(text[...last])))
+            let text = VisibleText.trimmed(line)
+            guard let first = text.first, first != UInt8(ascii: "#") else { continue }
+            lines.append(Line(number: index + 1, text: text))
         }
         return lines
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
 }

@@ -1,11 +1,12 @@
 import Platform
+import Primitives
 
 /// The file of PostgreSQL's password.
 enum PasswordFile {
     /// Most bytes of it.
     private static let limit = 4096
 
-    /// Reads the first line, white space included.
+    /// Reads the first line, without the white space around it.
     ///
     /// No error shows the file's content.
     static func read(_ path: String) throws(Failure) -> String {
@@ -13,10 +14,12 @@ enum PasswordFile {
             throw Failure(.unusable, "the password file \(path) can't be read or is no regular file")
         }
         guard bytes.count <= limit else { throw Failure(.unusable, "the password file \(path) is over 4 KiB") }
-        var line = bytes.prefix { $0 != 0x0a }
-        if line.last == 0x0d { line.removeLast() }
-        guard !line.isEmpty, !line.contains(0), let text = String(validating: line, as: UTF8.self) else {
+        let line = VisibleText.trimmed(bytes.prefix { $0 != 0x0a })
+        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
             throw Failure(.unusable, "the first line of the password file \(path) is no password")
+        }
+        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw Failure(.unusable, "the password in the file \(path) has a control character in it")
         }
         return text
     }

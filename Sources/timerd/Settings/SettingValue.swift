@@ -1,3 +1,4 @@
+import Primitives
 import WireJSON
 
 /// What a setting was set to, and by what, so that a refusal can name it.
@@ -9,14 +10,27 @@ struct SettingValue {
 
     /// The values of `setting`: of its flag, else of its variable, else of the file, else its default.
     ///
-    /// - Throws: `usage` where the variable is set and empty, which is a mistake.
+    /// White space around what a variable says is no part of it: a secret that an orchestrator passes on often ends in a
+    /// newline.
+    ///
+    /// - Throws: where the variable is set and empty, which is a mistake, or a value has a control character in it.
     static func all(
         _ setting: Setting, flags: [String], _ environment: Environment, _ file: ConfigFile? = nil
     ) throws(Failure) -> [SettingValue] {
+        let values = try given(setting, flags: flags, environment, file)
+        for value in values where value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            throw value.hiddenRefusal("the value has a control character in it, such as a newline")
+        }
+        return values
+    }
+
+    private static func given(
+        _ setting: Setting, flags: [String], _ environment: Environment, _ file: ConfigFile?
+    ) throws(Failure) -> [SettingValue] {
         if !flags.isEmpty { return flags.map { SettingValue(origin: .flag(setting), text: $0) } }
-        if let text = environment[setting.variable] {
+        if let text = environment[setting.variable].map({ VisibleText.trimmed($0) }) {
             guard !text.isEmpty else { throw Failure(.usage, "\(setting.variable) is set and empty") }
-            let parts = setting.repeats ? text.split(separator: ",").map(String.init) : [text]
+            let parts = setting.repeats ? text.split(separator: ",").map { VisibleText.trimmed(String($0)) } : [text]
             // Commas alone are no value; the text itself is refused then.
             return (parts.isEmpty ? [text] : parts).map { SettingValue(origin: .variable(setting), text: $0) }
         }
