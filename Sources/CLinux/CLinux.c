@@ -5,9 +5,11 @@
 #include <string.h>
 #include <errno.h>
 #include <malloc.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 int clinux_accept(int listener, void *peer, unsigned int room) {
   return accept4(listener, peer, &room, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -86,5 +88,36 @@ static uint32_t software(uint32_t crc, const uint8_t *bytes, size_t count) {
 uint32_t clinux_crc32c(uint32_t crc, const void *bytes, size_t count) {
   return ~(has_hardware() ? hardware(~crc, bytes, count) : software(~crc, bytes, count));
 }
+
+// Threads write at the same time, so the writes under way are counted. Atomics of this size need no lock, as a handler must
+// have it.
+static _Atomic int outputs;
+static _Atomic int ending;
+
+static void end_process(int number) {
+  if (outputs == 0 || ending != 0) _exit(128 + number);
+  ending = number;
+}
+
+void clinux_take_end_signals(void) {
+  static const int numbers[] = {SIGINT, SIGTERM};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    struct sigaction action;
+    if (sigaction(numbers[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = end_process;
+    sigaction(numbers[i], &action, NULL);
+  }
+}
+
+void clinux_begin_output(void) { outputs++; }
+
+void clinux_end_output(void) {
+  outputs--;
+  if (ending != 0) _exit(128 + ending);
+}
+
+int clinux_is_ending(void) { return ending != 0; }
 
 void clinux_trim_memory(void) { malloc_trim(0); }

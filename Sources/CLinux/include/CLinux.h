@@ -32,6 +32,17 @@ void clinux_name_thread(const char *name);
 /// Tells the kernel how late it may wake the calling thread, in nanoseconds.
 void clinux_timer_slack(unsigned long ns);
 
+/// Has SIGINT and SIGTERM end the process with 128 and their number. By default they do nothing to the first process of a
+/// container. One that is ignored stays so.
+void clinux_take_end_signals(void);
+/// From here on, and until `clinux_end_output`, the first such signal only makes a note of itself, so that a write under way is
+/// completed; the second one ends the process.
+void clinux_begin_output(void);
+/// Ends the process where a signal has made a note of itself.
+void clinux_end_output(void);
+/// Whether a signal has made a note of itself.
+int clinux_is_ending(void);
+
 /// Gives free memory that the allocator keeps back to the system.
 void clinux_trim_memory(void);
 

@@ -34,18 +34,33 @@ enum Console {
         throw Failure(.other, "can't write to standard output: \(unsafe String(cString: strerror(code)))")
     }
 
-    /// One call a line where the kernel lets it, so that lines of several threads do not mix.
+    /// Milliseconds that a write may take to complete a line once a signal has asked the process to end.
+    private static let lastWriteMs: Int32 = 1000
+
+    /// One call a line where the kernel lets it, so that lines of several threads do not mix. A signal that ends the program waits
+    /// for it, so that the last line is complete.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        EndSignals.completing { writeAll(bytes, to: descriptor) }
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
                 guard errno == EINTR else { return false }
-                continue
+            } else {
+                rest = rest.dropFirst(count)
             }
-            rest = rest.dropFirst(count)
+            // A reader that takes nothing must not keep the program from ending.
+            if EndSignals.areTaken, !rest.isEmpty, rest.count == bytes.count || !isWritable(descriptor) { return false }
         }
         return true
+    }
+
+    private static func isWritable(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&entry, 1, lastWriteMs) > 0
     }
 }
