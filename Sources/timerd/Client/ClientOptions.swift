@@ -18,8 +18,11 @@ struct ClientOptions: ParsableArguments {
 
     /// The server to talk to.
     func client() throws(Failure) -> ServiceClient {
-        try ClientFlags(server: server, token: token, tokenFile: tokenFile).client(timeoutMs: Self.timeoutMs)
+        try flags.client(timeoutMs: Self.timeoutMs)
     }
+
+    /// Which server to ask and how, for a further connection.
+    var flags: ClientFlags { ClientFlags(server: server, token: token, tokenFile: tokenFile) }
 
     /// Sends a request that is answered with a timer, and prints it.
     func printTimer(_ request: HTTPRequest, by service: ServiceClient) throws(Failure) {

@@ -55,6 +55,27 @@ struct JSONObject {
         }
     }
 
+    /// The names of all members, in their order.
+    var names: [String] { children(node).map { String(decoding: document.keyBytes($0), as: UTF8.self) } }
+
+    /// The JSON of the member `name` as it is written, without white space between its tokens; nil for null and a missing one.
+    func json(_ name: String) -> [UInt8]? {
+        guard let child = child(name), document.kind(child) != .null else { return nil }
+        var bytes: [UInt8] = []
+        document.appendCompact(child, to: &bytes)
+        return bytes
+    }
+
+    /// The object that is the member `name`; nil for anything else.
+    func object(named name: String) -> JSONObject? {
+        child(name).flatMap { document.kind($0) == .object ? JSONObject(document, $0) : nil }
+    }
+
+    private func child(_ name: String) -> JSONNode? {
+        let key = Array(name.utf8)
+        return children(node).first { document.keyBytes($0) == key }
+    }
+
     private func children(_ parent: JSONNode) -> [JSONNode] {
         var children: [JSONNode] = []
         var child = document.firstChild(parent)

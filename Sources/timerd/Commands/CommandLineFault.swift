@@ -7,6 +7,14 @@ struct CommandLineFault {
     /// What to say of a word that names no subcommand; nil where each one does.
     private(set) var unknown: String?
 
+    /// Refuses a word that names no command also where the parser would show help instead: `timerd help WORD`,
+    /// `timerd WORD --help`.
+    static func check(_ arguments: some Sequence<String>, root: any ParsableCommand.Type) throws(Failure) {
+        let words = Array(arguments)
+        let fault = CommandLineFault(words.first == "help" ? words.dropFirst() : words[...], root: root)
+        if let unknown = fault.unknown { throw Failure(.usage, unknown) }
+    }
+
     /// Reads `arguments`, the words behind the program's name.
     init(_ arguments: some Sequence<String>, root: any ParsableCommand.Type) {
         var command = root

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Platform
 
 /// The program: finds the subcommand and says in one line what went wrong.
 @main
@@ -30,7 +31,7 @@ struct Timerd: ParsableCommand {
                     VerbCommand<Suspend>.self, VerbCommand<Resume>.self, VerbCommand<Cancel>.self,
                     VerbCommand<Kick>.self, VerbCommand<Fire>.self, Reschedule.self, Delete.self,
                 ]),
-            CommandGroup(name: "Many timers", subcommands: [Bulk.self, Batch.self]),
+            CommandGroup(name: "Many timers", subcommands: [Apply.self, Bulk.self, Batch.self]),
             CommandGroup(name: "Event", subcommands: [Watch.self, Events.self]),
             CommandGroup(name: "Webhook", subcommands: [Deliveries.self, Redrive.self, Listen.self]),
             CommandGroup(name: "Schedule", subcommands: [Preview.self]),
@@ -40,11 +41,15 @@ struct Timerd: ParsableCommand {
         ])
 
     static func main() {
+        EndSignals.take()
         do {
+            try CommandLineFault.check(CommandLine.arguments.dropFirst(), root: Timerd.self)
             var command = try parseAsRoot()
-            try command.run()
+            var exitCode = ExitCode.success
+            do { try command.run() } catch let code as ExitCode { exitCode = code }
             // What a server says about itself is not what it is for.
             if (command as? Serve)?.check ?? true { try Console.checkOutput() }
+            Glibc.exit(exitCode.rawValue)
         } catch let failure as Failure {
             end(failure)
         } catch {

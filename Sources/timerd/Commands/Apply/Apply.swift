@@ -1,0 +1,128 @@
+import ArgumentParser
+import WireJSON
+
+/// `timerd apply`.
+struct Apply: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make timers as a file declares them, and change only what differs.",
+        discussion: """
+            The file has a line of JSON for each timer, a JSON array of them, or TOML with a table for each, whose name is the \
+            id unless an id is in it ([tea], ["shop.nightly"]); at most 64 MiB and 100,000 timers. What a timer leaves out has \
+            its default. What differs is shown with its old and new values; a timer that is as declared is left alone, and what \
+            is not in the file too. Each timer is applied by itself: one that is refused is named on stderr, and the others \
+            stand. Exits 1 where any was refused.
+
+            --prune deletes the timers that have a label and are not in the file, once all others were applied. It is refused \
+            where the file is empty or a timer in it lacks the label.
+
+            With --dry-run nothing changes, and it exits 2 where something differs. With --json each difference is a line, and \
+            the last line has the counts.
+
+              timerd apply timers.toml --dry-run
+              timerd apply timers.toml --prune app=shop
+              timerd list --all --json | jq -c '.timers[]' | timerd apply --server http://other:8080 -
+            """)
+
+    @OptionGroup var client: ClientOptions
+    @Argument(help: ArgumentHelp("The file; - for standard input", valueName: "file"), completion: .file())
+    var file: String
+    @Option(help: ArgumentHelp("Delete timers that have this label and are not in the file", valueName: "key=value"))
+    var prune: String?
+    @Flag(help: "Only show what differs.") var dryRun = false
+
+    func run() throws {
+        let declared = try DeclarationFile(reading: file)
+        let prune = try prune.map { label throws(Failure) in try Prune(label, of: declared) }
+        let service = try client.client()
+        var counts = Counts()
+        try show(declared, &counts)
+        if !dryRun { try send(declared, service, &counts) }
+        guard counts.refused == 0 else {
+            let pruned = prune == nil ? "" : "; nothing is pruned"
+            throw Failure(.other, "\(counts.refused) of \(declared.timers.count) timers refused\(pruned)")
+        }
+        if let prune {
+            let ids = try prune.superfluous(service, declared)
+            for id in ids { show(TimerDifference(deleting: id)) }
+            if !dryRun { try prune.delete(ids, service) }
+            counts.deleted = ids.count
+        }
+        if client.json { Console.out(bytes: counts.json) } else { Console.out(counts.text(isDryRun: dryRun)) }
+        if dryRun, counts.differing > 0 { throw ExitCodes.differs }
+    }
+
+    /// Shows what differs, and counts it where nothing is applied after.
+    private func show(_ declared: DeclarationFile, _ counts: inout Counts) throws(Failure) {
+        var planned = Counts()
+        try ApplyPlan(declared.timers, client.flags).run { timer, finding in
+            switch finding {
+            case .same: planned.unchanged += 1
+            case .absent:
+                planned.created += 1
+                show(TimerDifference(creating: timer))
+            case .other(let stored, let pointers):
+                planned.changed += 1
+                guard let stored = JSONObject(stored) else { return }
+                show(TimerDifference(changing: timer, from: stored, pointers))
+            case .refused(let reason):
+                planned.refused += 1
+                // What is applied is refused once more, and named then.
+                if dryRun { Console.error("timerd: line \(timer.line): \(reason)") }
+            }
+        }
+        counts = planned
+    }
+
+    private func show(_ difference: TimerDifference) {
+        if client.json { Console.out(bytes: difference.json) } else { Console.out(difference.text) }
+    }
+
+    /// Applies every timer, those that were as declared too: they may have changed since.
+    private func send(_ declared: DeclarationFile, _ service: ServiceClient, _ counts: inout Counts) throws(Failure) {
+        var sender = BatchSender(service, key: nil, json: false)
+        var part = BatchLines.Part()
+        for timer in declared.timers {
+            let line = Array("{\"apply\":".utf8) + timer.body + Array("}\n".utf8)
+            if part.numbers.count == BatchLines.mostLines || part.bytes.count + line.count > BatchLines.mostBytes {
+                try sender.send(part)
+                part = BatchLines.Part()
+            }
+            part.bytes += line
+            part.numbers.append(timer.line)
+        }
+        if !part.numbers.isEmpty { try sender.send(part) }
+        sender.end()
+        counts.refused = sender.refused
+    }
+
+    /// How many timers became what.
+    struct Counts {
+        var created = 0
+        var changed = 0
+        var unchanged = 0
+        var deleted = 0
+        var refused = 0
+
+        var differing: Int { created + changed + deleted }
+
+        /// For a person.
+        func text(isDryRun: Bool) -> String {
+            let words =
+                isDryRun ? ("to create", "to change", "to delete") : ("created", "changed", "deleted")
+            let deletions = deleted == 0 ? "" : ", \(deleted) \(words.2)"
+            return "\(created) \(words.0), \(changed) \(words.1)\(deletions), \(unchanged) unchanged"
+        }
+
+        /// As a line of JSON.
+        var json: [UInt8] {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.member("created", Int64(created))
+            writer.member("changed", Int64(changed))
+            writer.member("deleted", Int64(deleted))
+            writer.member("unchanged", Int64(unchanged))
+            writer.endObject()
+            return writer.bytes + [0x0a]
+        }
+    }
+}

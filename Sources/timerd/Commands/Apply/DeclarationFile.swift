@@ -1,0 +1,108 @@
+import TOML
+import WireJSON
+
+/// A file of timers: lines of JSON, a JSON array, or TOML with a table for each.
+struct DeclarationFile {
+    /// Most bytes of it: all of it is read before anything is sent.
+    static let mostBytes = 64 << 20
+    /// Most timers in it.
+    static let mostTimers = 100_000
+
+    /// What an error calls the file.
+    let name: String
+    /// Its timers in their order, no id twice.
+    private(set) var timers: [DeclaredTimer] = []
+    private var lines: [String: Int] = [:]
+    private var document = JSONDocument()
+
+    /// Reads the file at `path`; `-` is standard input.
+    ///
+    /// - Throws: `usage` where it can't be read, is none of the three, or names an id twice.
+    init(reading path: String) throws(Failure) {
+        let file = try InputFile(path)
+        name = file.name
+        let text = try file.readAll(limit: Self.mostBytes)
+        switch Self.format(of: text, path) {
+        case .lines: try readLines(text)
+        case .array: try readArray(text)
+        case .toml: try readTOML(text)
+        }
+        document.reset()
+    }
+
+    private enum Format {
+        case lines, array, toml
+    }
+
+    /// How the file is written. A name that ends in `.toml` says it; else its first bytes do: `[{` begins an array of timers,
+    /// `[tea]` a table.
+    private static func format(of text: [UInt8], _ path: String) -> Format {
+        let first = Array(text.lazy.filter { $0 > 0x20 }.prefix(2))
+        if path.hasSuffix(".toml") { return .toml }
+        switch first.first {
+        case UInt8(ascii: "{"), nil: return .lines
+        case UInt8(ascii: "["):
+            return first.count > 1 && (first[1] == UInt8(ascii: "{") || first[1] == UInt8(ascii: "]")) ? .array : .toml
+        default: return .toml
+        }
+    }
+
+    private mutating func readLines(_ text: [UInt8]) throws(Failure) {
+        var start = 0
+        var line = 0
+        while start < text.count {
+            let end = text[start...].firstIndex(of: 0x0a) ?? text.count
+            line += 1
+            if text[start..<end].contains(where: { $0 > 0x20 }) { try addJSON(text, start..<end, line) }
+            start = end + 1
+        }
+    }
+
+    private mutating func readArray(_ text: [UInt8]) throws(Failure) {
+        guard var items = JSONItems(text) else { return }
+        var line = 1
+        var counted = 0
+        while let range = try next(&items) {
+            line += text[counted..<range.lowerBound].count { $0 == 0x0a }
+            counted = range.lowerBound
+            try addJSON(text, range, line)
+        }
+    }
+
+    private func next(_ items: inout JSONItems) throws(Failure) -> Range<Int>? {
+        do throws(JSONError) {
+            return try items.next()
+        } catch {
+            throw Failure(.usage, "\(name) is not JSON: \(error.message) at byte \(error.offset)")
+        }
+    }
+
+    private mutating func readTOML(_ text: [UInt8]) throws(Failure) {
+        let entries: [TOMLEntry]
+        do throws(TOMLError) {
+            entries = try TOMLDocument.parse(text)
+        } catch {
+            throw Failure(.usage, "\(name), line \(error.line): \(error.message)")
+        }
+        for entry in entries {
+            try add(DeclaredTimer(toml: entry, &document, place: "\(name), line \(entry.line)"))
+        }
+    }
+
+    private mutating func addJSON(_ text: [UInt8], _ range: Range<Int>, _ line: Int) throws(Failure) {
+        try add(DeclaredTimer(json: text, range, &document, line: line, place: "\(name), line \(line)"))
+    }
+
+    private mutating func add(_ timer: DeclaredTimer) throws(Failure) {
+        if let first = lines.updateValue(timer.line, forKey: timer.id) {
+            throw Failure(.usage, "\(name): \(timer.id) stands twice, on lines \(first) and \(timer.line)")
+        }
+        guard timers.count < Self.mostTimers else {
+            throw Failure(.usage, "\(name), line \(timer.line): more than \(Self.mostTimers) timers")
+        }
+        timers.append(timer)
+    }
+
+    /// Whether the file declares a timer `id`.
+    func declares(_ id: String) -> Bool { lines[id] != nil }
+}
