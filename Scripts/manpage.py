@@ -17,8 +17,10 @@ FILES = [
 EXIT = [
     ("0", "It is done; of serve: a clean stop."),
     ("1", "It did not work out; trying again may help."),
+    ("2", "Of apply --dry-run: something differs."),
     ("64", "The command line or a variable makes no sense."),
     ("78", "Configuration or data that can't be used; trying again does not help."),
+    ("130, 143", "SIGINT or SIGTERM ended a command other than serve and listen."),
 ]
 MANAGER = [
     ("NOTIFY_SOCKET", "Where serve tells the service manager that it starts, is ready, reloads and stops."),

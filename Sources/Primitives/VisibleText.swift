@@ -1,5 +1,10 @@
 /// Text that a person reads on one line of a terminal.
 public enum VisibleText {
+    /// Whether a control character (C0, DEL, C1) is in `text`, such as a newline.
+    public static func hasControls(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
     /// Whether `scalar` steers a terminal instead of being shown: a control character (C0, DEL, C1), or one that turns the
     /// direction of what follows (Unicode's Bidi_Control), by which a name could be made to look like another.
     public static func isControl(_ scalar: Unicode.Scalar) -> Bool {

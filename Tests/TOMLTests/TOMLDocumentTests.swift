@@ -3,6 +3,12 @@ import Testing
 @testable import TOML
 
 struct TOMLDocumentTests {
+    private static func entry(_ key: String, _ value: TOMLValue) -> TOMLEntry {
+        TOMLEntry(key: key, line: 1, value: value)
+    }
+
+    private static func element(_ value: TOMLValue) -> TOMLValue.Element { .init(value: value, line: 1) }
+
     private func parse(_ text: String) throws -> [TOMLEntry] { try TOMLDocument.parse(Array(text.utf8)) }
 
     @Test func `entries come by line, with the lines of their elements`() throws {
@@ -37,11 +43,9 @@ struct TOMLDocumentTests {
         ("2030-01-02T03:04:05.5+01:30", .time("2030-01-02T03:04:05.5+01:30")),
         ("2030-01-02T03:04:05-00:45", .time("2030-01-02T03:04:05-00:45")),
         ("2030-01-02T03:04:05", .time("2030-01-02T03:04:05")),
-        ("{ b = 1, a = 2 }", .table([.init(key: "b", line: 1, value: .integer(1)), .init(key: "a", line: 1, value: .integer(2))])),
+        ("{ b = 1, a = 2 }", .table([entry("b", .integer(1)), entry("a", .integer(2))])),
         ("[]", .array([])), ("{}", .table([])), ("\"\"", .string("")), ("0x10", .integer(16)),
-        ("[[1], 2]", .array([
-            .init(value: .array([.init(value: .integer(1), line: 1)]), line: 1), .init(value: .integer(2), line: 1),
-        ])),
+        ("[[1], 2]", .array([element(.array([element(.integer(1))])), element(.integer(2))])),
     ])
     func `each kind of value is told`(text: String, value: TOMLValue) throws {
         #expect(try parse("key = \(text)") == [TOMLEntry(key: "key", line: 1, value: value)])

@@ -18,7 +18,7 @@ enum PasswordFile {
         guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
             throw Failure(.unusable, "the first line of the password file \(path) is no password")
         }
-        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        guard !VisibleText.hasControls(text) else {
             throw Failure(.unusable, "the password in the file \(path) has a control character in it")
         }
         return text

@@ -18,7 +18,7 @@ struct SettingValue {
         _ setting: Setting, flags: [String], _ environment: Environment, _ file: ConfigFile? = nil
     ) throws(Failure) -> [SettingValue] {
         let values = try given(setting, flags: flags, environment, file)
-        for value in values where value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+        for value in values where VisibleText.hasControls(value.text) {
             throw value.hiddenRefusal("the value has a control character in it, such as a newline")
         }
         return values

@@ -3,7 +3,8 @@ import TimerCore
 
 struct MistakenWordTests {
     @Test(arguments: [
-        ("pause", TimerCommand.suspend), ("Pause", .suspend), ("unpause", .resume), ("continue", .resume), ("start", .activate),
+        ("pause", TimerCommand.suspend), ("Pause", .suspend), ("unpause", .resume), ("continue", .resume),
+        ("start", .activate),
         ("stop", .cancel), ("reset", .reschedule), ("trigger", .fire), ("ping", .kick),
     ])
     func `a usual mistake is known`(word: String, command: TimerCommand) {

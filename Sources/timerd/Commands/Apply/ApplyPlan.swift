@@ -108,6 +108,8 @@ final class ApplyPlan: Sendable {
         }
         let pointers = try JSONObject(response).strings("differs")
         if pointers.isEmpty { return .same }
+        // The whole document differs from no timer.
+        if pointers == [""] { return .absent }
         let shown = try service.exchange(HTTPRequest(.get, stored))
         switch shown.status {
         case 200: return .other(stored: shown.body, pointers: pointers)

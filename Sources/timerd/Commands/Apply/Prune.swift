@@ -22,8 +22,8 @@ struct Prune {
             throw Failure(.usage, "\(file.name) has no timer: --prune would delete every timer with \(label)")
         }
         for timer in file.timers where !isOn(timer) {
-            throw Failure(
-                .usage, "\(file.name), line \(timer.line): \(timer.id) lacks the label \(label), so --prune does nothing")
+            let place = "\(file.name), line \(timer.line)"
+            throw Failure(.usage, "\(place): \(timer.id) lacks the label \(label), so --prune does nothing")
         }
     }
 

@@ -85,7 +85,7 @@ struct TimerDifference {
     var json: [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("change")
+        writer.key("action")
         writer.string(change.rawValue)
         writer.key("id")
         writer.string(id)
@@ -106,10 +106,9 @@ struct TimerDifference {
         return writer.bytes + [0x0a]
     }
 
-    /// The create field that a pointer leads into.
+    /// The create field that a pointer leads into; none of their names has a character that a pointer escapes.
     private static func field(of pointer: String) -> String {
-        let first = pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().first ?? ""
-        return first.replacing("~1", with: "/").replacing("~0", with: "~")
+        pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().first.map(String.init) ?? ""
     }
 
     /// The field `name`, or the members of it that differ where it is an object whose members stand for themselves.
