@@ -87,6 +87,15 @@ def test_a_conflict_is_told_on_stderr(server, name):
     assert "idle" in done.stderr and "activate" in done.stderr
 
 
+@pytest.mark.parametrize("control", ["\u202e", "\u2066", "\u200f", "\u061c", "\u009b", "\u007f"])
+def test_what_could_steer_the_terminal_is_shown_as_a_space(server, name, control):
+    server.client.create(id=name, after="1h", labels={"team": f"a{control}b"}, payload=f"a{control}b")
+    for words in (["get", name], ["list", "--id-prefix", name], ["events", "--timer", name]):
+        out = run(*words, "--server", server.url).stdout
+        assert "a b" in out and control not in out, (words, out)
+    assert control in run("get", name, "--json", "--server", server.url).stdout
+
+
 def test_a_server_that_is_not_there_is_told_in_one_line():
     done = run("list", "--server", "http://127.0.0.1:1")
     assert done.returncode not in (0, 64) and "127.0.0.1:1" in done.stderr

@@ -28,6 +28,8 @@ def told(done, code=1):
 @pytest.mark.parametrize("words, meant", [
     ("creat", "create"), ("lsit", "list"), ("canel tea", "cancel"), ("pause tea", "suspend"), ("rm tea", "delete"), ("log verfy", "verify"),
     ("bulk suspnd --label a=b", "suspend"), ("deliverys", "deliveries"), ("list --stat running", "--state"),
+    ("stop tea", "cancel"), ("reset tea", "reschedule"), ("bulk stop --label a=b", "cancel"), ("help creat", "create"), ("help log verfy", "verify"),
+    ("creat --help", "create"),
 ])
 def test_a_misspelt_word_is_told_with_the_one_meant(words, meant):
     assert re.search(rf"[Dd]id you mean '?{meant}'?\?", told(run(*words.split()), 64))
@@ -36,6 +38,12 @@ def test_a_misspelt_word_is_told_with_the_one_meant(words, meant):
 def test_a_word_that_is_near_no_other_gets_no_guess():
     line = told(run("xyzzy"), 64)
     assert "xyzzy" in line and "mean" not in line and "timerd --help" in line
+
+
+def test_help_for_a_word_that_is_no_command_is_refused():
+    assert "`timerd xyzzy`; `timerd --help` lists them" in told(run("help", "xyzzy"), 64)
+    for words in ("help", "help log", "help log verify", "log verify --help", "help deliveries"):
+        assert run(*words.split()).returncode == 0, words
 
 
 def test_a_mistake_names_the_help_of_its_command():
@@ -91,6 +99,23 @@ def test_a_token_from_everywhere_it_may_come_from(guarded, tmp_path):
     assert client(guarded, "watch", "--since", "0", "--limit", "1", "--token", "x" * 16).returncode == 1
 
 
+def test_white_space_around_a_variable_is_no_part_of_it(guarded):
+    """Kubernetes passes a secret on with the newline that ends its file."""
+    for env in ({"TIMERD_TOKEN": TOKEN + "\n"}, {"TIMERD_TOKEN": f" \t{TOKEN}\r\n"}, {"TIMERD_TOKEN_FILE": f"{guarded.tokens}\n"}):
+        assert client(guarded, "stats", env=env).returncode == 0, env
+    assert run("stats", env={"TIMERD_SERVER": f"{guarded.url}\n", "TIMERD_TOKEN": TOKEN}).returncode == 0
+    assert "TIMERD_TOKEN is set and empty" in told(client(guarded, "stats", env={"TIMERD_TOKEN": "\n"}), 64)
+
+
+@pytest.mark.parametrize("name, flags, env", [
+    ("TIMERD_TOKEN", [], {"TIMERD_TOKEN": "secret-part\nanother-part"}), ("--token", ["--token", "secret-part\n"], {}),
+    ("TIMERD_TOKEN", [], {"TIMERD_TOKEN": "secret-part\x1banother"}), ("TIMERD_SERVER", [], {"TIMERD_SERVER": "http://secret-part\n:80"}),
+])
+def test_a_control_character_in_a_value_is_told_by_the_name_of_its_setting(name, flags, env):
+    line = told(run("stats", *flags, env=env), 64)
+    assert line.startswith(f"timerd: {name}: ") and "control character" in line and "secret-part" not in line
+
+
 def test_a_token_file_that_can_not_be_used(server, tmp_path):
     line = told(client(server, "list", "--token-file", tmp_path / "none"), 78)
     assert str(tmp_path / "none") in line
@@ -136,7 +161,7 @@ def printing(tmp_path_factory):
 # Every command that prints; `DATA` is the server's data directory, `NEW` one that does not exist.
 PRINTING = ["--help", "help list", "list --help", "--version", "version", "health", "stats", "list", "list --json", "list --sort nextFireAt", "list --all", "get tea",
             "get tea --json", "next tea", "next tea --json", "suspend calm", "resume held --json", "kick --help", "fire tea", "reschedule tea --after 2h",
-            "patch tea --body {}", "create --after 1h", "create --after 1h --json", "bulk suspend --label a=b --dry-run", "batch EMPTY",
+            "patch tea --body {}", "create --after 1h", "create --after 1h --json", "bulk suspend --label a=b --dry-run", "batch EMPTY", "apply EMPTY",
             "events", "events --json", "watch --since 0 --limit 1", "watch --since 0 --limit 1 --json", "deliveries", "deliveries list --json",
             "redrive --timer tea", "preview @daily", "preview @daily --json", "log verify --data DATA", "log dump --data DATA", "log repair --data DATA",
             "backup --data DATA --to NEW", "serve --check", "completion bash", "completion zsh", "completion fish"]

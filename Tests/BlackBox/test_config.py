@@ -132,6 +132,29 @@ def test_a_password_in_a_bad_line_is_not_shown(config):
     assert "topsecret" not in told and "webhook-proxy" in told
 
 
+@pytest.mark.parametrize("address, word", [
+    ("*:8080", "0.0.0.0"), ("example.com:80", "example.com is neither"), (" 127.0.0.1:8080", "blanks"), ("127.0.0.1:1, [::1]:8080", "blanks nor commas"),
+    ("unix:/" + "a" * 120, "107"), ("127.1:80", "neither an IP address"),
+])
+def test_an_address_that_no_server_could_have_is_refused_by_both(address, word, tmp_path):
+    said = refusal("--listen", address, code=64)
+    assert said.startswith("timerd: --listen: ") and word in said
+    assert run("serve", "--listen", address, "--data", tmp_path / "data").stderr == said
+
+
+def test_the_values_of_a_variable_may_have_white_space_around_them(config):
+    path = config({"drain": "1s"})
+    values, _ = checked(env={"TIMERD_LISTEN": " 127.0.0.1:0, [::1]:0\n", "TIMERD_MAX_TIMERS": "5\n", "TIMERD_CONFIG": f"{path}\n"})
+    assert (values["listen"], values["max-timers"], values["drain"]) == (["127.0.0.1:0", "[::1]:0"], 5, "1s")
+    assert "TIMERD_HEARTBEAT is set and empty" in refusal(env={"TIMERD_HEARTBEAT": " \n"}, code=64)
+
+
+def test_a_control_character_in_a_value_is_refused(config):
+    assert "TIMERD_DATA: the value has a control character" in refusal(env={"TIMERD_DATA": "/a\n/b"}, code=64)
+    path = config('store = "memory"\ndata = "/a\\n/b"\n')
+    assert f"{path}:2: data: the value has a control character" in refusal("--config", path)
+
+
 def test_no_listener_at_all_is_refused(config):
     assert "listen" in refusal("--config", config("listen = []\n"))
 

@@ -36,7 +36,7 @@ def test_a_password_in_the_variable_or_a_file_is_taken_and_not_shown(tmp_path):
     assert done.returncode == 0 and SECRET not in done.stdout, done
 
 
-@pytest.mark.parametrize("content", [None, "", "\nsecond\n", "x" * 5000])
+@pytest.mark.parametrize("content", [None, "", "\nsecond\n", " \t\nsecond\n", "pass\x07word\n", "x" * 5000])
 def test_a_password_file_without_a_password_is_refused(tmp_path, content):
     path = tmp_path / "password"
     if content is not None:
