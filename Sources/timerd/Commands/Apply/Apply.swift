@@ -34,9 +34,8 @@ struct Apply: ParsableCommand {
         let declared = try DeclarationFile(reading: file)
         let prune = try prune.map { label throws(Failure) in try Prune(label, of: declared) }
         let service = try client.client()
-        var counts = Counts()
-        try show(declared, &counts)
-        if !dryRun { try send(declared, service, &counts) }
+        var counts = try show(declared)
+        if !dryRun { counts.refused = try send(declared, service) }
         guard counts.refused == 0 else {
             let pruned = prune == nil ? "" : "; nothing is pruned"
             throw Failure(.other, "\(counts.refused) of \(declared.timers.count) timers refused\(pruned)")
@@ -51,26 +50,35 @@ struct Apply: ParsableCommand {
         if dryRun, counts.differing > 0 { throw ExitCodes.differs }
     }
 
-    /// Shows what differs, and counts it where nothing is applied after.
-    private func show(_ declared: DeclarationFile, _ counts: inout Counts) throws(Failure) {
-        var planned = Counts()
+    /// Shows what differs.
+    private func show(_ declared: DeclarationFile) throws(Failure) -> Counts {
+        var counts = Counts()
+        var progress = Progress()
+        defer { progress.end() }
+        var compared = 0
         try ApplyPlan(declared.timers, client.flags).run { timer, finding in
+            compared += 1
+            if case .same = finding {
+                counts.unchanged += 1
+                return progress.show("\(compared) of \(declared.timers.count) timers compared")
+            }
+            progress.end()
             switch finding {
-            case .same: planned.unchanged += 1
+            case .same: break
             case .absent:
-                planned.created += 1
+                counts.created += 1
                 show(TimerDifference(creating: timer))
             case .other(let stored, let pointers):
-                planned.changed += 1
+                counts.changed += 1
                 guard let stored = JSONObject(stored) else { return }
                 show(TimerDifference(changing: timer, from: stored, pointers))
             case .refused(let reason):
-                planned.refused += 1
+                counts.refused += 1
                 // What is applied is refused once more, and named then.
                 if dryRun { Console.error("timerd: line \(timer.line): \(reason)") }
             }
         }
-        counts = planned
+        return counts
     }
 
     private func show(_ difference: TimerDifference) {
@@ -78,7 +86,9 @@ struct Apply: ParsableCommand {
     }
 
     /// Applies every timer, those that were as declared too: they may have changed since.
-    private func send(_ declared: DeclarationFile, _ service: ServiceClient, _ counts: inout Counts) throws(Failure) {
+    ///
+    /// - Returns: how many were refused.
+    private func send(_ declared: DeclarationFile, _ service: ServiceClient) throws(Failure) -> Int {
         var sender = BatchSender(service, key: nil, json: false)
         var part = BatchLines.Part()
         for timer in declared.timers {
@@ -92,7 +102,7 @@ struct Apply: ParsableCommand {
         }
         if !part.numbers.isEmpty { try sender.send(part) }
         sender.end()
-        counts.refused = sender.refused
+        return sender.refused
     }
 
     /// How many timers became what.
