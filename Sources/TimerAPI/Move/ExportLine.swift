@@ -102,6 +102,8 @@ enum ExportLine {
         if let kicks = arrival.kicks {
             json.member("kickCount", kicks.kickCount)
             if kicks.lastKickedAt != 0 { json.member("lastKickedAt", instant: kicks.lastKickedAt) }
+            if kicks.graceFrom != 0 { json.member("graceFrom", instant: kicks.graceFrom) }
+            if kicks.sharedGrace != 0 { json.member("sharedGrace", kicks.sharedGrace) }
             switch arrival.stalledSince {
             case .at(let instant): json.member("stalledSince", instant: instant)
             case .ahead(let milliseconds): json.member("stalledForMs", -milliseconds)

@@ -14,7 +14,7 @@ enum ImportLine {
     /// What is true of a timer beside its state, by the names that lines have for it.
     static let flags: [(name: StaticString, flag: TimerProgress.Flags)] = [
         ("stalled", .stalled), ("unplanned", .unplanned), ("moved", .moved), ("webhookStopped", .webhookStopped),
-        ("unsubscribed", .unsubscribed),
+        ("unsubscribed", .unsubscribed), ("awaiting", .awaiting), ("ownGrid", .ownGrid), ("readInGap", .readInGap),
     ]
 
     /// Reads the line at the root of `document`.

@@ -31,6 +31,8 @@ struct ImportedTimer {
             arrival.progress.flags.formIntersection(.webhookStopped)
             arrival.due = .none
             arrival.stalledSince = .none
+            arrival.kicks?.graceFrom = 0
+            arrival.kicks?.sharedGrace = 0
             // The line that follows has the version that the timer is to have.
             arrival.progress.version = max(1, arrival.progress.version - 1)
         }
@@ -65,6 +67,7 @@ struct ImportedTimer {
             "state", "version", "createdAt", "updatedAt", "dueAt", "dueInMs", "leftUs", "lastFiredAt", "fireCount",
             "missedCount", "firesSinceActivation", "stalled", "unplanned", "moved", "webhookStopped", "unsubscribed",
             "kickCount", "lastKickedAt", "stalledSince", "stalledForMs",
+            "awaiting", "graceFrom", "sharedGrace", "ownGrid", "readInGap",
         ])
         var progress = TimerProgress()
         guard let name = try state.choice("state", TimerState.allCases.map { ($0.name, $0) }) else {
@@ -85,6 +88,8 @@ struct ImportedTimer {
                 case .stalled: isWatchdog
                 case .unplanned: isWatchdog && progress.state == .running
                 case .unsubscribed: progress.state == .suspended
+                case .awaiting: rules.grace != nil && progress.isPlanned
+                case .ownGrid, .readInGap: rules.schedule.keepsLocalTime
                 default: true
                 }
             guard isLegal else { throw state.invalid(name, "a timer like this can't be `\(name)`") }
@@ -93,11 +98,15 @@ struct ImportedTimer {
         let createdAt = try state.requiredInstant("createdAt")
         guard (0..<(1 << 48)).contains(createdAt) else { throw state.invalid("createdAt", "no timer was made then") }
         var arrival = TimerArrival(
-            progress, due: try due(state, TimerArrival.form(progress.state, rules)), kicks: nil, createdAt: createdAt)
+            progress, due: try due(state, TimerArrival.form(progress, rules)), kicks: nil, createdAt: createdAt)
         guard isWatchdog else { return arrival }
         var kicks = KickProgress()
         kicks.kickCount = try state.integer("kickCount", in: 0...mostVersions) ?? 0
         kicks.lastKickedAt = try state.instant("lastKickedAt") ?? 0
+        if rules.grace != nil, progress.state == .running, !progress.flags.contains(.awaiting) {
+            kicks.graceFrom = try state.instant("graceFrom") ?? 0
+            kicks.sharedGrace = try state.integer("sharedGrace", in: 0...mostVersions) ?? 0
+        }
         arrival.kicks = kicks
         if rules.clock == .suspending {
             let stalledFor = try state.integer("stalledForMs", in: -farthest...farthest)

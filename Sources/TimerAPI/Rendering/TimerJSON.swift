@@ -50,7 +50,11 @@ public enum TimerJSON {
     }
 
     static func writeSchedule(_ rules: TimerRules, _ json: inout JSONWriter) {
-        switch rules.schedule {
+        write(rules.schedule, &json)
+    }
+
+    private static func write(_ schedule: Schedule, _ json: inout JSONWriter) {
+        switch schedule {
         case .after(let delay):
             json.member("after", duration: delay)
         case .at(let instant):
@@ -59,6 +63,11 @@ public enum TimerJSON {
             json.member("every", duration: period)
             if case .after(let delay) = first { json.member("after", duration: delay) }
             if case .at(let instant) = first { json.member("at", instant: instant) }
+            if case .local(let instant, let zone) = first {
+                json.member("at", instant: instant)
+                json.key("timeZone")
+                json.string(zone)
+            }
         case .cron(let cron):
             json.key("cron")
             json.string(cron.text)
@@ -67,6 +76,9 @@ public enum TimerJSON {
             json.member("from", instant: cron.from)
         case .watchdog(let period):
             json.member("watchdog", duration: period)
+        case .expecting(let schedule, let grace):
+            json.member("watchdog", duration: grace)
+            write(schedule, &json)
         }
     }
 
@@ -129,7 +141,7 @@ public enum TimerJSON {
         switch view.progress.state {
         case .running where view.progress.nextFireAt(rules, view.now) != nil:
             // Due instants are rounded up, so now is as well: otherwise a full period would show a millisecond more.
-            return max(0, view.progress.due - view.now.ceiling(on: rules.clock))
+            return max(0, view.progress.fireDue(rules, view.now) - view.now.ceiling(on: rules.clock))
         case .suspended where rules.effectiveResume == .remaining && rules.schedule.kind != .watchdog:
             return view.progress.due / 1000
         default:

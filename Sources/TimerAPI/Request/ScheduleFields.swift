@@ -42,19 +42,21 @@ struct ScheduleFields {
         }
         if let clock,
             try counts(
-                "clock", clock != schedule.defaultClock, usedBy: !schedule.isCalendar,
-                "a schedule with `at` or `cron` runs on the wall clock")
+                "clock", clock != schedule.defaultClock, usedBy: !schedule.isCalendar && rules.grace == nil,
+                rules.grace == nil
+                    ? "a schedule with `at` or `cron` runs on the wall clock"
+                    : "the grace of a `watchdog` with `cron` counts on the suspending clock")
         {
             rules.clock = clock
         }
         if let mode, try counts("mode", mode != .fixedRate, usedBy: kind == .repeating, "`mode` is for `every`") {
             rules.mode = mode
         }
-        // A cron schedule has taken these two already.
+        // The schedule has taken these two already.
         _ = try counts(
-            "timeZone", timeZone.map { $0 != Self.defaultZone } ?? false, usedBy: kind == .cron,
-            "`timeZone` is for `cron`")
-        _ = try counts("from", from != nil, usedBy: kind == .cron, "`from` is for `cron`")
+            "timeZone", timeZone.map { $0 != Self.defaultZone } ?? false, usedBy: cron != nil || every != nil && at != nil,
+            "`timeZone` is for `cron`, and for `every` with `at`")
+        _ = try counts("from", from != nil, usedBy: cron != nil, "`from` is for `cron`")
         let isWatchdog = kind == .watchdog
         if let misses, try counts("misses", misses != 1, usedBy: isWatchdog, "`misses` is for `watchdog`") {
             rules.misses = misses
@@ -84,14 +86,15 @@ struct ScheduleFields {
 
     /// Checks that all periods that a watchdog may miss are together no longer than the longest duration.
     private func checkMissedPeriods(_ rules: TimerRules) throws(Problem) {
-        guard let watchdog, rules.misses > TimerRules.longestDuration / watchdog else { return }
+        guard let watchdog, rules.grace == nil, rules.misses > TimerRules.longestDuration / watchdog else { return }
         throw Problem(.invalidSchedule, "`misses` periods are together at most 36525d", pointer: "/misses")
     }
 
     private func schedule(_ zones: any ZoneSource) throws(Problem) -> Schedule {
         if let cron {
-            try requireAlone("cron", beside: [("after", after), ("at", at), ("every", every), ("watchdog", watchdog)])
-            return .cron(try cronSchedule(cron, zones))
+            try requireAlone("cron", beside: [("after", after), ("at", at), ("every", every)])
+            let schedule = Schedule.cron(try cronSchedule(cron, zones))
+            return watchdog.map { .expecting(schedule, grace: $0) } ?? schedule
         }
         if let watchdog {
             try requireAlone("watchdog", beside: [("after", after), ("at", at), ("every", every)])
@@ -105,7 +108,7 @@ struct ScheduleFields {
         case (nil, let instant?, nil): return .at(instant)
         case (nil, nil, let period?): return .every(period, first: .period)
         case (let delay?, nil, let period?): return .every(period, first: .after(delay))
-        case (nil, let instant?, let period?): return .every(period, first: .at(instant))
+        case (nil, let instant?, let period?): return .every(period, first: try gridStart(instant, period, zones))
         default:
             throw Problem(.invalidSchedule, "`after` and `at` exclude each other", pointer: "/at")
         }
@@ -120,13 +123,29 @@ struct ScheduleFields {
         }
     }
 
+    /// Where a grid begins: with a time zone other than UTC it keeps its local time.
+    private func gridStart(
+        _ instant: Int64, _ period: Int64, _ zones: any ZoneSource
+    ) throws(Problem) -> Schedule.First {
+        guard let zone = timeZone, zone != Self.defaultZone else { return .at(instant) }
+        try requireZone(zone, zones)
+        guard period % Schedule.day == 0 else {
+            throw Problem(
+                .invalidSchedule, "with a `timeZone`, `every` must be whole days: its grid keeps the local time of `at`",
+                pointer: "/every")
+        }
+        return .local(instant, zone: zone)
+    }
+
+    private func requireZone(_ zone: [UInt8], _ zones: any ZoneSource) throws(Problem) {
+        guard zones.zone(named: zone) == nil else { return }
+        throw Problem(
+            .invalidSchedule, "there is no time zone `\(String(decoding: zone, as: UTF8.self))`", pointer: "/timeZone")
+    }
+
     private func cronSchedule(_ text: [UInt8], _ zones: any ZoneSource) throws(Problem) -> CronSchedule {
         let zone = timeZone ?? Self.defaultZone
-        guard zones.zone(named: zone) != nil else {
-            throw Problem(
-                .invalidSchedule, "there is no time zone `\(String(decoding: zone, as: UTF8.self))`",
-                pointer: "/timeZone")
-        }
+        try requireZone(zone, zones)
         do throws(CronError) {
             return try CronSchedule(text, zone: zone, from: from)
         } catch {

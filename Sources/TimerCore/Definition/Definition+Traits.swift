@@ -3,8 +3,8 @@ extension Definition {
     /// lies elsewhere in memory.
     struct Traits: OptionSet, BitwiseCopyable {
         let rawValue: UInt8
-        /// It has a cron schedule.
-        static let cron = Traits(rawValue: 1)
+        /// Its schedule speaks of a time zone.
+        static let zoned = Traits(rawValue: 1)
         /// It is planned at its due instant, and a late fire needs no look at its rules: it is no watchdog, and has no
         /// leeway, no jitter and no `misfire: all`.
         static let punctual = Traits(rawValue: 2)

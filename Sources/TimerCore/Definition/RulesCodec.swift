@@ -1,9 +1,12 @@
+import Primitives
+
 /// The bytes of a timer's rules within its definition.
 ///
 /// ```
 /// plan       a byte: shape of the schedule (3 bits), clock (2), mode (1), onResume (2)
 /// flags      a varint
-/// schedule   varints; cron: length and bytes of the expression, then of the zone
+/// schedule   varints; cron: length and bytes of the expression, then of the zone; where the flag `zoned` says so, there
+///            follows the zone of a grid, or the cron schedule of a watchdog
 /// the rest   varints, each where its flag is set: from, maxFires, until, retain, leeway, jitter, misfireGrace, misses,
 ///            deliveries
 /// ```
@@ -28,9 +31,11 @@ enum RulesCodec {
         static let misfireShift: UInt64 = 14
         static let misfireMask: UInt64 = 3
         static let stopsUnsubscribed = Flags(rawValue: 1 << 16)
-        static let all = Flags(rawValue: 1 << 17 - 1)
+        static let zoned = Flags(rawValue: 1 << 17)
+        static let all = Flags(rawValue: 1 << 18 - 1)
     }
 
+    private static let gridShape: UInt8 = 4
     private static let cronShape: UInt8 = 5
     private static let watchdogShape: UInt8 = 6
     private static let shapeMask: UInt8 = 7
@@ -62,7 +67,14 @@ enum RulesCodec {
         if rules.maxFires != nil { flags.insert(.maxFires) }
         if rules.until != nil { flags.insert(.until) }
         if rules.retain != TimerRules.defaultRetain { flags.insert(.retain) }
-        if case .cron(let cron) = rules.schedule, cron.from != nil { flags.insert(.from) }
+        switch rules.schedule {
+        case .cron(let cron): if cron.from != nil { flags.insert(.from) }
+        case .every(_, first: .local): flags.insert(.zoned)
+        case .expecting(let schedule, _):
+            flags.insert(.zoned)
+            if case .cron(let cron) = schedule, cron.from != nil { flags.insert(.from) }
+        case .after, .at, .every, .watchdog: break
+        }
         if rules.leeway != 0 { flags.insert(.leeway) }
         if rules.jitter != 0 { flags.insert(.jitter) }
         if rules.misfireGrace != nil { flags.insert(.misfireGrace) }
@@ -77,9 +89,9 @@ enum RulesCodec {
         case .at: 1
         case .every(_, first: .period): 2
         case .every(_, first: .after): 3
-        case .every(_, first: .at): 4
+        case .every(_, first: .at), .every(_, first: .local): gridShape
         case .cron: cronShape
-        case .watchdog: watchdogShape
+        case .watchdog, .expecting: watchdogShape
         }
     }
 
@@ -90,13 +102,23 @@ enum RulesCodec {
         case .every(let period, first: .after(let first)), .every(let period, first: .at(let first)):
             ByteCoding.append(signed: period, to: &bytes)
             ByteCoding.append(signed: first, to: &bytes)
+        case .every(let period, first: .local(let start, let zone)):
+            ByteCoding.append(signed: period, to: &bytes)
+            ByteCoding.append(signed: start, to: &bytes)
+            append(run: zone, to: &bytes)
         case .cron(let cron):
-            for text in [cron.text, cron.zone] {
-                ByteCoding.append(UInt64(text.count), to: &bytes)
-                bytes.append(contentsOf: text)
-            }
+            append(run: cron.text, to: &bytes)
+            append(run: cron.zone, to: &bytes)
             if let from = cron.from { ByteCoding.append(signed: from, to: &bytes) }
+        case .expecting(let schedule, let grace):
+            ByteCoding.append(signed: grace, to: &bytes)
+            append(schedule, to: &bytes)
         }
+    }
+
+    private static func append(run: [UInt8], to bytes: inout [UInt8]) {
+        ByteCoding.append(UInt64(run.count), to: &bytes)
+        bytes.append(contentsOf: run)
     }
 
     /// The traits of the rules that begin at `place`; nil when there are none.
@@ -106,7 +128,7 @@ enum RulesCodec {
             let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) })
         else { return nil }
         var traits = Definition.Traits(clock)
-        if plan & shapeMask == cronShape { traits.insert(.cron) }
+        if plan & shapeMask == cronShape || flags.contains(.zoned) { traits.insert(.zoned) }
         if flags.contains(.stopsUnsubscribed) { traits.insert(.stopsUnsubscribed) }
         let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask))
         if plan & shapeMask != watchdogShape, flags.isDisjoint(with: [.leeway, .jitter]), misfire != .all {
@@ -129,7 +151,7 @@ enum RulesCodec {
             let flags = ByteCoding.read(bytes, &offset).map({ Flags(rawValue: $0) }), Flags.all.isSuperset(of: flags),
             let misfire = MisfirePolicy(rawValue: UInt8(flags.rawValue >> Flags.misfireShift & Flags.misfireMask)),
             let schedule = schedule(
-                bytes, &offset, shape: plan & shapeMask, hasFrom: flags.contains(.from), crons)
+                bytes, &offset, shape: plan & shapeMask, flags, crons)
         else { return nil }
         var rules = TimerRules(schedule)
         rules.clock = clock
@@ -187,8 +209,10 @@ enum RulesCodec {
     }
 
     private static func schedule(
-        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, hasFrom: Bool, _ crons: CronCache?
+        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, _ flags: Flags, _ crons: CronCache?
     ) -> Schedule? {
+        let hasFrom = flags.contains(.from)
+        if flags.contains(.zoned) { return zoned(bytes, &offset, shape: shape, hasFrom: hasFrom, crons) }
         if shape == cronShape { return cron(bytes, &offset, hasFrom: hasFrom, crons) }
         guard !hasFrom, let first = ByteCoding.readSigned(bytes, &offset) else { return nil }
         switch shape {
@@ -196,8 +220,26 @@ enum RulesCodec {
         case 1: return .at(first)
         case 2 where first > 0: return .every(first, first: .period)
         case 3 where first > 0: return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .after($0)) }
-        case 4 where first > 0: return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .at($0)) }
+        case gridShape where first > 0: return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .at($0)) }
         case watchdogShape where first > 0: return .watchdog(first)
+        default: return nil
+        }
+    }
+
+    private static func zoned(
+        _ bytes: Span<UInt8>, _ offset: inout Int, shape: UInt8, hasFrom: Bool, _ crons: CronCache?
+    ) -> Schedule? {
+        guard let period = ByteCoding.readSigned(bytes, &offset), period > 0 else { return nil }
+        switch shape {
+        case watchdogShape:
+            return cron(bytes, &offset, hasFrom: hasFrom, crons).map { .expecting($0, grace: period) }
+        case gridShape where !hasFrom && period % Schedule.day == 0 && period <= TimerRules.longestDuration:
+            guard let start = ByteCoding.readSigned(bytes, &offset), (-lastInstant...lastInstant).contains(start),
+                let zone = run(bytes, &offset)
+            else { return nil }
+            var name: [UInt8] = []
+            name.append(copying: bytes.extracting(zone))
+            return .every(period, first: .local(start, zone: name))
         default: return nil
         }
     }

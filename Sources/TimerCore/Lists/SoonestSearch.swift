@@ -265,7 +265,9 @@ extension Scheduler {
     /// When the timer at `slot` is due, in wall milliseconds; nil unless a fire is planned.
     fileprivate func plannedWall(_ slot: SlotIndex, _ now: Now) -> Int64? {
         guard table[slot].inUse, table[slot].isPlanned else { return nil }
-        return now.wall(of: table[slot].due, on: table[slot].traits.clock)
+        let clock = table[slot].traits.clock
+        guard table[slot].flags.contains(.awaiting) else { return now.wall(of: table[slot].due, on: clock) }
+        return now.wall(of: table.progress(slot).fireDue(rules(slot), now), on: clock)
     }
 }
 

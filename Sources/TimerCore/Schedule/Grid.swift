@@ -3,13 +3,27 @@
 /// Fires, skips and previews all take their instants from here.
 struct Grid {
     let rules: TimerRules
-    /// Of a cron schedule.
+    /// The zone that the schedule speaks of.
     let zone: TimeZoneTable?
+    /// The instants of a grid that keeps a local time.
+    private(set) var local: LocalGrid?
 
     init(_ rules: TimerRules, zones: any ZoneSource) {
         self.rules = rules
-        if case .cron(let cron) = rules.schedule { zone = zones.zone(named: cron.zone) } else { zone = nil }
+        zone = rules.schedule.zone.flatMap { zones.zone(named: $0) }
+        guard case .every(let period, first: .local(let start, _)) = rules.schedule, let zone else { return }
+        local = LocalGrid(through: start, period: period, in: zone)
     }
+
+    /// The due instants of a timer with that progress: a client may have moved its grid.
+    init(_ rules: TimerRules, zones: any ZoneSource, _ progress: borrowing TimerProgress) {
+        self.init(rules, zones: zones)
+        guard progress.flags.contains(.ownGrid) else { return }
+        local = local?.through(progress.due, isReadInGap: progress.flags.contains(.readInGap))
+    }
+
+    /// Has a grid that keeps a local time go on from `due`.
+    mutating func goOn(from due: Int64) { local = local?.through(due) }
 
     /// Whether a cron expression names its instants.
     var isCron: Bool { rules.schedule.kind == .cron }
@@ -19,7 +33,7 @@ struct Grid {
         switch rules.schedule {
         case .every(let period, _): period
         case .watchdog(let period) where rules.repeatAlarm: period
-        case .after, .at, .cron, .watchdog: 0
+        case .after, .at, .cron, .watchdog, .expecting: 0
         }
     }
 
@@ -34,10 +48,15 @@ struct Grid {
         case .every(let period, first: .at(let start)):
             let earliest = now.ceiling(on: clock)
             return start >= earliest ? start : start - floorDivide(start - earliest, period) * period
+        case .every(_, first: .local(let start, _)):
+            let earliest = now.ceiling(on: clock)
+            return start >= earliest ? start : local?.next(after: earliest - 1)
         case .cron(let cron):
             return zone.flatMap { cron.next(after: now.wall, in: $0) }
         case .watchdog:
             return now.ceiling(on: clock) + rules.silence
+        case .expecting:
+            return awaited(after: now.wall)
         }
     }
 
@@ -46,10 +65,14 @@ struct Grid {
         afterwards(rules.mode == .fixedRate ? due : now.ceiling(on: rules.clock))
     }
 
-    /// The nominal instant after `due`, were each fire on time.
+    /// The nominal instant after `due`, were each fire on time. Of a watchdog that has a schedule, the expected instant
+    /// after one.
     func afterwards(_ due: Int64) -> Int64? {
-        if case .cron(let cron) = rules.schedule { return zone.flatMap { cron.next(after: due, in: $0) } }
-        return period > 0 ? due + period : nil
+        if let local { return (rules.mode == .fixedRate ? local : local.through(due)).next(after: due) }
+        switch rules.schedule {
+        case .cron, .expecting: return expected(after: due)
+        case .after, .at, .every, .watchdog: return period > 0 ? due + period : nil
+        }
     }
 
     /// The latest due instant from `due` through `end`, itself one, and how many lie before it. A fixed-delay schedule
@@ -61,6 +84,10 @@ struct Grid {
             return found.map { ($0.instant, $0.count) } ?? (due, 0)
         }
         guard period > 0 else { return (due, 0) }
+        if let local {
+            let last = local.point(through: end)
+            return (local.instant(of: last), last - local.point(through: due))
+        }
         let before = (end - due) / period
         return (due + before * period, before)
     }
@@ -75,6 +102,12 @@ struct Grid {
         from due: Int64, last: Int64, before: Int64, notBefore oldest: Int64, most: Int64
     ) -> (due: Int64, dropped: Int64) {
         guard before > 0 else { return (due, 0) }
+        if let local {
+            let first = local.point(through: due)
+            let old = oldest > due ? local.point(through: oldest - 1) + 1 - first : 0
+            let dropped = min(before, max(old, before + 1 - most, 0))
+            return (local.instant(of: first + dropped), dropped)
+        }
         if period > 0 {
             let old = oldest > due ? -floorDivide(due - oldest, period) : 0
             let dropped = min(before, max(old, before + 1 - most, 0))

@@ -10,6 +10,8 @@ public enum Schedule: Sendable, Equatable {
     indirect case cron(CronSchedule)
     /// When it is not kicked for that long.
     case watchdog(Int64)
+    /// When it is not kicked until `grace` after an instant of another schedule, a cron one. Boxed.
+    indirect case expecting(Schedule, grace: Int64)
 
     /// Where a repeating schedule begins.
     public enum First: Sendable, Equatable {
@@ -19,7 +21,12 @@ public enum Schedule: Sendable, Equatable {
         case after(Int64)
         /// On the wall-clock grid through this instant: the first point of it not before activation.
         case at(Int64)
+        /// As `at`, but with the local time that the instant has in a zone, by its IANA name. The period is whole days.
+        indirect case local(Int64, zone: [UInt8])
     }
+
+    /// Milliseconds in a day; the period of a grid that keeps a local time is so many of them.
+    public static let day: Int64 = 86_400_000
 
     /// What kind of timer this makes.
     public var kind: TimerKind {
@@ -27,14 +34,14 @@ public enum Schedule: Sendable, Equatable {
         case .after, .at: .oneShot
         case .every: .repeating
         case .cron: .cron
-        case .watchdog: .watchdog
+        case .watchdog, .expecting: .watchdog
         }
     }
 
     /// The clock it counts by when none is asked for; calendar schedules allow no other.
     public var defaultClock: TimerClock {
         switch self {
-        case .watchdog: .suspending
+        case .watchdog, .expecting: .suspending
         default: isCalendar ? .wall : .continuous
         }
     }
@@ -42,8 +49,23 @@ public enum Schedule: Sendable, Equatable {
     /// Whether it is tied to calendar instants, so that its clock is always the wall clock.
     public var isCalendar: Bool {
         switch self {
-        case .at, .every(_, first: .at), .cron: true
-        case .after, .every, .watchdog: false
+        case .at, .every(_, first: .at), .every(_, first: .local), .cron: true
+        case .after, .every, .watchdog, .expecting: false
+        }
+    }
+
+    /// Whether it is a grid that keeps the local time of a zone.
+    public var keepsLocalTime: Bool {
+        if case .every(_, first: .local) = self { true } else { false }
+    }
+
+    /// The IANA name of the time zone it speaks of; nil for none.
+    var zone: [UInt8]? {
+        switch self {
+        case .cron(let cron): cron.zone
+        case .every(_, first: .local(_, let zone)): zone
+        case .expecting(let schedule, _): schedule.zone
+        case .after, .at, .every, .watchdog: nil
         }
     }
 }

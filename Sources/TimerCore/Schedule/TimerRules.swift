@@ -59,8 +59,15 @@ public struct TimerRules: Sendable, Equatable {
 }
 
 extension TimerRules {
-    /// Milliseconds of silence after which a watchdog fires.
+    /// Milliseconds after an expected instant at which a watchdog that has a schedule fires; nil for others.
+    public var grace: Int64? {
+        guard case .expecting(_, let grace) = schedule else { return nil }
+        return grace
+    }
+
+    /// Milliseconds of silence after which a watchdog fires; of one that has a schedule, its grace.
     public var silence: Int64 {
+        if let grace { return grace }
         guard case .watchdog(let period) = schedule else { return 0 }
         let (product, overflow) = period.multipliedReportingOverflow(by: misses)
         return overflow ? Self.longestDuration : min(product, Self.longestDuration)

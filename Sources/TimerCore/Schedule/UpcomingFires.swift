@@ -1,4 +1,4 @@
-/// The next fires of a timer, as many as are asked for, found a bounded number at a time: with a rare cron expression
+/// The next fires of a timer, or the instants at which it expects a kick: as many as are asked for, found a bounded number at a time: with a rare cron expression
 /// each may lie decades after the one before. It needs no lock.
 public struct UpcomingFires: Sendable {
     /// Fires that a step looks for.
@@ -18,8 +18,8 @@ public struct UpcomingFires: Sendable {
         self.grid = grid
         self.now = now
         self.count = count
-        // When a watchdog fires depends on its kicks, not on a schedule.
-        next = grid.rules.schedule.kind == .watchdog ? nil : due
+        // When a watchdog fires depends on its kicks. Where it has a schedule, `due` is an instant of that.
+        next = grid.rules.schedule.kind == .watchdog && grid.rules.grace == nil ? nil : due
     }
 
     /// Whether all are found.
@@ -29,8 +29,8 @@ public struct UpcomingFires: Sendable {
     public mutating func step(limit: Int = Self.stepLimit) {
         for _ in 0..<limit {
             guard let due = next else { return }
-            let wall = now.wall(of: due, on: grid.rules.clock)
-            guard Int64(instants.count) < count, due <= grid.rules.lastDue(now), wall <= lastInstant else {
+            let wall = grid.rules.grace == nil ? now.wall(of: due, on: grid.rules.clock) : due
+            guard Int64(instants.count) < count, wall <= grid.rules.until ?? .max, wall <= lastInstant else {
                 next = nil
                 return
             }

@@ -42,9 +42,11 @@ extension Scheduler {
     /// Whether any timer may be a watchdog.
     public var mayHoldWatchdogs: Bool { table.mayHoldWatchdogs }
 
-    /// When the timer at `slot` fires, in milliseconds on its clock: its due instant, with jitter and leeway.
+    /// When the timer at `slot` fires, in milliseconds on its clock: its due instant, with jitter and leeway. A watchdog that
+    /// awaits an instant of its schedule neither fires nor is delayed then.
     func planned(_ slot: SlotIndex, _ grid: Grid) -> Int64 {
         let due = table[slot].due
+        if table[slot].flags.contains(.awaiting) { return due }
         if grid.rules.jitter == 0 && grid.rules.leeway == 0 { return due }
         return withDefinition(slot) { grid.planned(due, $0) }
     }
@@ -61,6 +63,7 @@ extension Scheduler {
             return wallWheel.insert(table.arm(slot, .wall, due: until, build: wallBuild))
         }
         guard progress.isPlanned else { return }
+        if progress.flags.contains(.awaiting) { return arm(slot, on: .wall, at: progress.due, now) }
         if !late.isEmpty, let end = late[slot], progress.due > end { late[slot] = nil }
         if rules.misfire == .all, progress.due <= misfires(slot, on: rules.clock), !table[slot].plannedPast {
             let entry = table.arm(slot, .catchUp, due: progress.due)
@@ -84,7 +87,7 @@ extension Scheduler {
     /// The wall instant at which a watchdog completes because no alarm comes before; nil for others.
     private func endsUnfired(_ progress: TimerProgress, _ rules: TimerRules, _ now: Now) -> Int64? {
         guard rules.schedule.kind == .watchdog, let until = rules.until else { return nil }
-        return !progress.isPlanned || progress.due > rules.lastDue(now) ? until : nil
+        return !progress.isPlanned || progress.fireDue(rules, now) > rules.lastDue(now) ? until : nil
     }
 
     mutating func disarm(_ slot: SlotIndex) {

@@ -34,14 +34,15 @@ extension Scheduler {
         _ slot: SlotIndex, _ arrival: TimerArrival, above version: Int64, _ type: EventType, _ now: Now,
         _ effects: inout [Effect]
     ) {
-        let grid = Grid(rules(slot), zones: zones)
-        var (progress, kicks) = arrival.arrived(grid.rules, at: now)
+        var (progress, kicks) = arrival.arrived(rules(slot), at: now)
+        let grid = Grid(rules(slot), zones: zones, progress)
+        let clock = progress.dueClock(grid.rules.clock)
         progress.version = max(progress.version, max(version, lostVersions) + 1)
         table.setProgress(slot, progress)
         table.setKicks(slot, kicks)
-        table.setPlannedPast(slot, progress.isPlanned && wasPlannedPast(slot, grid.rules.clock, now))
-        if progress.isPlanned, now.milliseconds(on: grid.rules.clock) - progress.due > Self.stallThreshold {
-            late[slot] = now.milliseconds(on: grid.rules.clock)
+        table.setPlannedPast(slot, progress.isPlanned && wasPlannedPast(slot, clock, now))
+        if progress.isPlanned, now.milliseconds(on: clock) - progress.due > Self.stallThreshold {
+            late[slot] = now.milliseconds(on: clock)
         } else if !late.isEmpty {
             late[slot] = nil
         }

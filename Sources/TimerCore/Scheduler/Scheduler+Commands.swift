@@ -4,7 +4,7 @@ extension Scheduler {
         var progress = table.progress(slot)
         progress.version = max(progress.version, lostVersions) + 1
         progress.updatedAt = now.wall
-        let grid = Grid(rules(slot), zones: zones)
+        let grid = Grid(rules(slot), zones: zones, progress)
         let kicks = grid.rules.schedule.kind == .watchdog ? table.kicks(slot) : nil
         return Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
     }
@@ -22,7 +22,7 @@ extension Scheduler {
         if old.state != .running && !held.isEmpty { held[step.slot] = nil }
         let due = step.progress.due
         if isFire || old.state != .running || old.due != due {
-            let isPast = due < step.now.ceiling(on: step.rules.clock)
+            let isPast = due < step.now.ceiling(on: step.progress.dueClock(step.rules.clock))
             table.setPlannedPast(step.slot, !isFire && isPast)
         }
         table.setProgress(step.slot, step.progress)
@@ -182,9 +182,11 @@ extension Scheduler {
         }
     }
 
-    /// A due instant in the form in which a suspended timer of these rules keeps it.
+    /// A due instant in the form in which a suspended timer of these rules keeps it. A watchdog with a schedule keeps its
+    /// grace: resumed, it begins with the next instant.
     private static func suspendedDue(_ due: Int64, _ rules: TimerRules, _ now: Now) -> Int64 {
-        rules.effectiveResume == .remaining ? now.remaining(until: due, on: rules.clock) : due
+        if rules.grace != nil { return rules.silence * 1000 }
+        return rules.effectiveResume == .remaining ? now.remaining(until: due, on: rules.clock) : due
     }
 
     /// A suspended timer's `due` in the form its new resume policy keeps it in.
@@ -209,7 +211,7 @@ extension Scheduler {
     }
 
     mutating func forget(_ slot: SlotIndex, _ now: Now, reason: EventReason, _ effects: inout [Effect]) {
-        let step = begin(slot, now)
+        var step = begin(slot, now)
         step.emit(.deleted, reason: reason, &effects)
         dropDeliveries(slot)
         versionFloor = max(versionFloor, step.progress.version)
@@ -241,7 +243,7 @@ extension Scheduler {
         case .reschedule:
             step.progress.due = planned
             step.progress.flags.remove(.unplanned)
-            step.progress.flags.insert(.moved)
+            step.noteMoved()
             step.emit(.rescheduled, &effects)
         case .kick:
             if state == .suspended { return }
@@ -298,8 +300,9 @@ extension Scheduler {
         let before = table.progress(step.slot)
         step.kick(&effects)
         let isArmed = before.isPlanned && !isHeld(step.slot)
-        let isArmedEarly = isArmed && before.due <= step.progress.due && step.rules.jitter == 0
-        guard isArmedEarly, step.progress.due <= step.rules.lastDue(step.now) else { return commit(step, &effects) }
+        let isSameClock = before.flags.contains(.awaiting) == step.progress.flags.contains(.awaiting)
+        let isArmedEarly = isArmed && isSameClock && before.due <= step.progress.due && step.rules.jitter == 0
+        guard isArmedEarly, step.progress.isPlanned, !step.isPast(step.fireDue) else { return commit(step, &effects) }
         table.setPlannedPast(step.slot, false)
         table.setProgress(step.slot, step.progress)
         table.setKicks(step.slot, step.kicks)
@@ -324,8 +327,10 @@ extension Scheduler {
             throw .invalidSchedule(pointer: pointer, reason: "the timer's `until` lies before that")
         }
         // The instants of a cron expression do not move along.
-        if case .cron = rules.schedule { return due }
+        if step.grid.isCron || rules.grace != nil { return due }
         let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
-        return step.grid.latest(from: due, through: reached).due
+        var grid = step.grid
+        grid.goOn(from: due)
+        return grid.latest(from: due, through: reached).due
     }
 }

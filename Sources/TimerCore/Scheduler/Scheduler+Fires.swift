@@ -37,11 +37,17 @@ extension Scheduler {
     /// Handles a running timer whose entry came up in a wheel: its instant has come, or was moved to a later one since.
     private mutating func handleEntry(_ slot: SlotIndex, _ now: Now, _ effects: inout [Effect]) {
         var step = begin(slot, now)
-        if step.isWatchdog, step.isOver, !step.progress.isPlanned || step.isPast(step.progress.due) {
+        if step.isWatchdog, step.isOver, !step.progress.isPlanned || step.isPast(step.fireDue) {
             step.complete(&effects)
             return commit(step, &effects, isFire: true)
         }
-        let reached = now.milliseconds(on: step.rules.clock)
+        if step.progress.isPlanned, step.progress.flags.contains(.awaiting), step.progress.due <= now.wall {
+            step.beginGrace(isLate: step.progress.due <= misfires(slot, on: .wall), &effects)
+            // On the wall clock, as the instant was.
+            if !late.isEmpty { late[slot] = nil }
+            return commit(step, &effects, isFire: true)
+        }
+        let reached = now.milliseconds(on: step.progress.dueClock(step.rules.clock))
         guard step.progress.isPlanned, planned(slot, step.grid) <= reached else { return arm(slot, step.grid, now) }
         fireDue(&step, &effects)
         commit(step, &effects, isFire: true)
@@ -56,6 +62,8 @@ extension Scheduler {
         let misfires = misfires(step.slot, on: step.rules.clock)
         if due <= misfires && planned(step.slot, step.grid) <= misfires && !table[step.slot].plannedPast {
             step.misfire(through: misfires, &effects)
+        } else if step.rules.grace != nil {
+            step.alarmForExpected(through: due, &effects)
         } else if step.isWatchdog {
             step.alarm(due, missed: 0, &effects)
         } else {
@@ -88,16 +96,32 @@ extension Scheduler {
     /// The next fires of a timer: none unless it runs.
     public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> UpcomingFires {
         let progress = table.progress(slot)
-        let grid = Grid(rules(slot), zones: zones)
+        let grid = Grid(rules(slot), zones: zones, progress)
+        guard progress.state == .running else { return UpcomingFires(grid, from: nil, now, count: 0) }
+        if grid.rules.grace != nil {
+            return UpcomingFires(grid, from: expected(slot, grid, progress, now), now, count: Int64(count))
+        }
         let left = grid.rules.maxFires.map { $0 - progress.firesSinceActivation } ?? .max
-        return UpcomingFires(
-            grid, from: progress.state == .running ? progress.due : nil, now, count: min(Int64(count), left))
+        return UpcomingFires(grid, from: progress.due, now, count: min(Int64(count), left))
+    }
+
+    /// The next instant at which a watchdog that has a schedule expects a kick.
+    private func expected(_ slot: SlotIndex, _ grid: Grid, _ progress: TimerProgress, _ now: Now) -> Int64? {
+        if progress.isPlanned, progress.flags.contains(.awaiting), grid.rules.misses == 1, progress.due > now.wall {
+            return progress.due
+        }
+        // The last kick may have counted for an instant that is still to come.
+        let counted = grid.counted(forKickAt: table.kicks(slot).lastKickedAt)
+        return grid.expected(after: max(now.wall, counted))
     }
 
     /// The fires that a timer of these rules would have, activated at `now`.
     public func preview(_ rules: TimerRules, _ now: Now, count: Int) throws(TimerRefusal) -> UpcomingFires {
         let grid = Grid(rules, zones: zones)
         let due = try Self.firstDue(grid, now)
+        if rules.grace != nil {
+            return UpcomingFires(grid, from: grid.expected(after: now.wall), now, count: Int64(count))
+        }
         return UpcomingFires(grid, from: due, now, count: min(Int64(count), rules.maxFires ?? .max))
     }
 
@@ -108,14 +132,15 @@ extension Scheduler {
 
     /// The first due instant of a timer activated at `now`; refused when there is none, or none within `until`.
     static func firstDue(_ grid: Grid, _ now: Now) throws(TimerRefusal) -> Int64 {
-        if case .cron(let cron) = grid.rules.schedule, grid.zone == nil {
-            let name = String(decoding: cron.zone, as: UTF8.self)
+        if let zone = grid.rules.schedule.zone, grid.zone == nil {
+            let name = String(decoding: zone, as: UTF8.self)
             throw .invalidSchedule(pointer: "/timeZone", reason: "there is no time zone `\(name)`")
         }
         guard let due = grid.first(activatedAt: now) else {
             throw .invalidSchedule(pointer: "/cron", reason: "no fire is due up to the year 9999")
         }
-        guard due <= grid.rules.lastDue(now) else {
+        let fireDue = grid.rules.grace.map { now.due(ofWall: due, on: grid.rules.clock) + $0 } ?? due
+        guard fireDue <= grid.rules.lastDue(now) else {
             throw .invalidSchedule(pointer: "/until", reason: "no fire is due at or before `until`")
         }
         return due

@@ -112,7 +112,7 @@ extension Scheduler {
         var start = (elapsed: now.milliseconds(on: .continuous), wall: now.milliseconds(on: .wall))
         for slot in slots where waits(slot) {
             let due = table[slot].due
-            let clock = table[slot].state == .running ? table[slot].traits.clock : .continuous
+            let clock = table[slot].state == .running ? table[slot].dueClock : .continuous
             if clock == .wall { start.wall = min(start.wall, due) }
             if clock != .wall { start.elapsed = min(start.elapsed, due - now.offset(of: clock)) }
         }
@@ -122,7 +122,7 @@ extension Scheduler {
         for slot in slots {
             if slot & 0xFFFF == 0 { moved() }
             guard waits(slot) else { continue }
-            let clock = table[slot].traits.clock
+            let clock = table[slot].dueClock
             table.setPlannedPast(slot, wasPlannedPast(slot, clock, now))
             if table[slot].state == .running, table[slot].traits.contains(.stopsUnsubscribed) {
                 stoppable.append(slot)

@@ -54,7 +54,7 @@ extension Scheduler {
     /// held timers don't wake the fire loop, which finds a stall by waking late.
     public mutating func noteHeldStall(longerThan threshold: Int64, _ now: Now) {
         let isOverdue = held.contains { slot, due in
-            let late = now.milliseconds(on: table[slot].traits.clock) - due
+            let late = now.milliseconds(on: table[slot].dueClock) - due
             return late > threshold / nanosecondsPerMillisecond
         }
         if isOverdue { noteStall(until: now) }

@@ -42,7 +42,7 @@ public struct Scheduler: ~Copyable {
     public internal(set) var lostVersions: Int64 = 0
     /// Most timers there may be.
     public let maximumTimers: Int
-    /// The time zones of cron schedules.
+    /// The time zones that schedules speak of.
     public let zones: any ZoneSource
 
     /// Makes an empty scheduler.
@@ -50,7 +50,7 @@ public struct Scheduler: ~Copyable {
     /// - Parameters:
     ///   - secret: 16 bytes that key the order of lists.
     ///   - maximumTimers: further creates are refused.
-    ///   - zones: the time zones of cron schedules.
+    ///   - zones: the time zones that schedules speak of.
     public init(secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()) {
         table = TimerTable(secret: secret)
         self.maximumTimers = maximumTimers

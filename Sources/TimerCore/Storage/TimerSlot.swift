@@ -40,6 +40,9 @@ struct TimerSlot: BitwiseCopyable {
         flags = progress.flags
     }
 
+    /// The clock that the due instant of a running timer is on.
+    var dueClock: TimerClock { flags.contains(.awaiting) ? .wall : traits.clock }
+
     /// Whether a fire is planned, at `due`.
     var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
 

@@ -362,7 +362,7 @@ extension TimerTable: ArmedTimers {
     /// What firing the timer costs, in small timers that fire: its definition is copied into the event.
     func weight(_ slot: SlotIndex) -> Int {
         let slot = slots[Int(slot)]
-        return 1 + slot.definition.count / Self.weightBytes + (slot.traits.contains(.cron) ? 1 : 0)
+        return 1 + slot.definition.count / Self.weightBytes + (slot.traits.contains(.zoned) ? 1 : 0)
     }
 
     /// Bytes of a definition that cost as much to copy as a small timer costs to fire.

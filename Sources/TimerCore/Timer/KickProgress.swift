@@ -6,6 +6,10 @@ public struct KickProgress: Sendable, Equatable, BitwiseCopyable {
     public var kickCount: Int64 = 0
     /// Since when it is stalled, in milliseconds on its clock: its first alarm since the last kick.
     public var stalledSince: Int64 = 0
+    /// Of one that has a schedule: the wall instant, in milliseconds, since which the grace counts; 0 while it does not.
+    public var graceFrom: Int64 = 0
+    /// How many further instants of its schedule passed before the grace began, as the fire loop stood still: they share it.
+    public var sharedGrace: Int64 = 0
 
     /// A watchdog that was just made.
     public init() {}

@@ -11,9 +11,12 @@ extension Step {
     ///   - instant: the time left is that at this instant; nil for now.
     mutating func suspend(because reason: EventReason = .none, asOf instant: Now? = nil, _ effects: inout [Effect]) {
         progress.state = .suspended
-        progress.flags.remove(.unplanned)
+        progress.flags.subtract([.unplanned, .awaiting])
         if reason == .unsubscribed { progress.flags.insert(.unsubscribed) }
         if isWatchdog {
+            // Resumed it begins with the next instant of its schedule, unless a client says otherwise meanwhile.
+            if rules.grace != nil { progress.flags.remove(.moved) }
+            endGrace()
             progress.due = rules.silence * 1000
         } else if rules.effectiveResume == .remaining {
             progress.due = (instant ?? now).remaining(until: progress.due, on: rules.clock)
@@ -25,9 +28,11 @@ extension Step {
         progress.state = .running
         progress.flags.remove(.unsubscribed)
         if rules.effectiveResume == .remaining {
-            let due = Scheduler.due(after: progress.due, rules, now)
+            let isExpecting = rules.grace != nil && !progress.flags.contains(.moved)
+            let due = isExpecting ? grid.awaited(after: now.wall) : Scheduler.due(after: progress.due, rules, now)
             let stall = stall
-            if isWatchdog { planAnew(due) } else { progress.due = due }
+            if isWatchdog { planAnew(due ?? 0) } else if let due { progress.due = due }
+            if rules.grace != nil, !isExpecting { noteMoved() }
             emit(recoveryFrom: stall, &effects)
             emit(.resumed, &effects)
             return plan(due, &effects)
@@ -61,7 +66,13 @@ extension Step {
     /// Gives a watchdog its full period anew; one that was stalled recovers.
     mutating func kick(_ effects: inout [Effect]) {
         let stall = stall
-        planAnew(now.ceiling(on: rules.clock) + rules.silence)
+        if rules.grace == nil {
+            planAnew(now.ceiling(on: rules.clock) + rules.silence)
+        } else {
+            let awaited = grid.awaited(afterKickAt: now.wall)
+            planAnew(awaited ?? 0)
+            if awaited == nil { progress.flags.insert(.unplanned) }
+        }
         kicks?.lastKickedAt = now.wall
         kicks?.kickCount += 1
         if stall == nil { emit(nil, &effects) } else { emit(recoveryFrom: stall, &effects) }
@@ -74,8 +85,10 @@ extension Step {
         }
         guard rules.repeatAlarm else {
             progress.flags.insert(.unplanned)
+            progress.flags.remove(.awaiting)
             return
         }
+        guard rules.grace == nil else { return planFurtherGrace() }
         let passed = grid.latest(from: since, through: now.milliseconds(on: rules.clock)).due
         progress.flags.remove(.unplanned)
         progress.due = grid.afterwards(passed) ?? passed

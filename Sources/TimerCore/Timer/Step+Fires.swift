@@ -7,16 +7,22 @@ extension Step {
 
     /// Fires a watchdog that was not kicked in time, as of `due`.
     mutating func alarm(_ due: Int64, missed: Int64, _ effects: inout [Effect]) {
+        noteStalled()
+        fire(.stalled, due: due, missed: missed, next: next(after: due), &effects)
+    }
+
+    /// Notes that the alarm is due at which a watchdog stalls, unless it is stalled already.
+    mutating func noteStalled() {
         if !progress.flags.contains(.stalled) {
             progress.flags.insert(.stalled)
             kicks?.stalledSince = progress.due
         }
-        fire(.stalled, due: due, missed: missed, next: next(after: due), &effects)
     }
 
     /// Applies the misfire policy to the due instants from the planned one through `end`, which passed while the fire
     /// loop stood still.
     mutating func misfire(through end: Int64, _ effects: inout [Effect]) {
+        if rules.grace != nil { return alarmForExpected(through: min(end, rules.lastDue(now)), &effects) }
         let due = progress.due
         let last = grid.latest(from: due, through: min(end, rules.lastDue(now)))
         let next = next(after: last.due)

@@ -2,7 +2,7 @@
 struct Step {
     let slot: SlotIndex
     let now: Now
-    let grid: Grid
+    var grid: Grid
     var progress: TimerProgress
     /// Of a watchdog; nil for other kinds.
     var kicks: KickProgress?
@@ -12,11 +12,15 @@ struct Step {
     var isWatchdog: Bool { kicks != nil }
 
     /// Appends an event with the progress as it now is; without a type, a change that no stream shows.
-    func emit(
+    mutating func emit(
         _ type: EventType?, reason: EventReason = .none, fire: FireDetail? = nil, stalledFor: Int64? = nil,
         silentFor: Int64? = nil,
         _ effects: inout [Effect]
     ) {
+        if progress.flags.contains(.ownGrid), let local = grid.local {
+            let isReadInGap = local.isReadInGap(progress.due)
+            if isReadInGap { progress.flags.insert(.readInGap) } else { progress.flags.remove(.readInGap) }
+        }
         let owesDelivery = type.map { rules.deliveries.contains($0) } ?? false
         effects.append(
             Effect(
@@ -58,6 +62,9 @@ struct Step {
         floorDivide(now.nanoseconds(on: rules.clock), 1000) - due * 1000
     }
 
+    /// When the planned fire is due, in milliseconds on the timer's clock.
+    var fireDue: Int64 { progress.fireDue(rules, now) }
+
     /// Whether `due` lies after `until`, so that no fire may be due then.
     func isPast(_ due: Int64) -> Bool { due > rules.lastDue(now) }
 
@@ -70,6 +77,7 @@ struct Step {
         // An ended timer still shows whether it was stalled.
         progress.flags.formIntersection([.stalled, .webhookStopped])
         progress.due = now.ceiling(on: .continuous) + rules.retain
+        endGrace()
     }
 
     /// Ends the timer because no fire is left.
@@ -87,16 +95,28 @@ struct Step {
         progress.firesSinceActivation = 0
         let stall = stall
         planAnew(due)
-        if isMoved { progress.flags.insert(.moved) }
+        if isMoved { noteMoved() }
         emit(recoveryFrom: stall, &effects)
         emit(.activated, &effects)
+    }
+
+    /// Notes that a client chose the planned instant, on the timer's clock.
+    mutating func noteMoved() {
+        progress.flags.remove(.awaiting)
+        progress.flags.insert(.moved)
+        endGrace()
+        guard grid.local != nil else { return }
+        progress.flags.insert(.ownGrid)
+        grid.goOn(from: progress.due)
     }
 
     /// Plans as after an activation: a watchdog's health is ok again.
     mutating func planAnew(_ due: Int64) {
         progress.due = due
         progress.flags.formIntersection([.webhookStopped, .unsubscribed])
+        if rules.grace != nil && progress.state == .running { progress.flags.insert(.awaiting) }
         kicks?.stalledSince = 0
+        endGrace()
     }
 
     /// Counts a fire, plans the one after at `next` (nil: none) and emits both events: the fire, and the completion
@@ -125,8 +145,9 @@ struct Step {
     /// Plans the next fire at `due`, or completes the timer when nothing may follow.
     mutating func plan(_ due: Int64?, _ effects: inout [Effect]) {
         // A watchdog is watched up to `until` itself.
-        guard let due, !isSpent, !isPast(due) || (isWatchdog && !isOver) else { return complete(&effects) }
+        guard let due, !isSpent else { return complete(&effects) }
         progress.due = due
+        guard !isPast(fireDue) || (isWatchdog && !isOver) else { return complete(&effects) }
     }
 
     /// Whether `until` has come.

@@ -36,11 +36,11 @@ public struct TimerArrival: Sendable, Equatable {
         _ progress: TimerProgress, _ kicks: KickProgress?, _ rules: borrowing TimerRules, createdAt: Int64, at now: Now
     ) {
         self.init(progress, due: .none, kicks: kicks, createdAt: createdAt)
-        switch Self.form(progress.state, rules) {
+        switch Self.form(progress, rules) {
         case .none: due = .none
         case .left: due = .left(progress.due)
         case .at where progress.state.hasEnded: due = Self.due(progress.due, on: .continuous, now)
-        case .at, .ahead: due = Self.due(progress.due, on: rules.clock, now)
+        case .at, .ahead: due = Self.due(progress.due, on: progress.dueClock(rules.clock), now)
         }
         if let kicks, kicks.stalledSince != 0 { stalledSince = Self.due(kicks.stalledSince, on: rules.clock, now) }
     }
@@ -48,12 +48,12 @@ public struct TimerArrival: Sendable, Equatable {
     /// The forms that `due` has, without the values.
     public enum Form: Sendable { case at, ahead, left, none }
 
-    /// The form of the due instant of a timer of these rules in `state`.
-    public static func form(_ state: TimerState, _ rules: borrowing TimerRules) -> Form {
-        switch state {
+    /// The form of the due instant of a timer of these rules, in the state and with the flags of `progress`.
+    public static func form(_ progress: TimerProgress, _ rules: borrowing TimerRules) -> Form {
+        switch progress.state {
         case .idle: .none
         case .suspended where rules.schedule.kind == .watchdog || rules.effectiveResume == .remaining: .left
-        case .running, .suspended: rules.clock == .suspending ? .ahead : .at
+        case .running, .suspended: progress.dueClock(rules.clock) == .suspending ? .ahead : .at
         case .cancelled, .completed: .at
         }
     }
@@ -75,7 +75,7 @@ public struct TimerArrival: Sendable, Equatable {
     /// The progress of the timer where it arrives at `now`, by the clocks there.
     func arrived(_ rules: borrowing TimerRules, at now: Now) -> (TimerProgress, KickProgress?) {
         var progress = progress
-        progress.due = Self.instant(due, on: progress.state.hasEnded ? .continuous : rules.clock, now)
+        progress.due = Self.instant(due, on: progress.state.hasEnded ? .continuous : progress.dueClock(rules.clock), now)
         var kicks = kicks
         kicks?.stalledSince = Self.instant(stalledSince, on: rules.clock, now)
         return (progress, kicks)

@@ -42,6 +42,12 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
         public static let webhookStopped = Flags(rawValue: 8)
         /// It is suspended because its last subscriber left: the next one resumes it.
         public static let unsubscribed = Flags(rawValue: 16)
+        /// A watchdog that waits for an instant of its schedule, before the grace: `due` is that instant, wall milliseconds.
+        public static let awaiting = Flags(rawValue: 32)
+        /// Its grid keeps the local time of `due`, as a client moved it, and not that of the schedule.
+        public static let ownGrid = Flags(rawValue: 64)
+        /// With `ownGrid`: `due` stands for a local time that the clocks leave out.
+        public static let readInGap = Flags(rawValue: 128)
     }
 
     /// Whether a fire is planned, at `due`.
@@ -50,11 +56,21 @@ public struct TimerProgress: Sendable, Equatable, BitwiseCopyable {
     /// Whether it is a watchdog that alarms now.
     public var isAlarming: Bool { state == .running && flags.contains(.stalled) }
 
+    /// The clock that `due` is an instant of; `clock` is the timer's.
+    public func dueClock(_ clock: TimerClock) -> TimerClock { flags.contains(.awaiting) ? .wall : clock }
+
+    /// When the planned fire is due, in milliseconds on the timer's clock. Before the grace of a watchdog begins that is an
+    /// estimate, for a server that stays up.
+    public func fireDue(_ rules: borrowing TimerRules, _ now: Now) -> Int64 {
+        guard flags.contains(.awaiting) else { return due }
+        return now.due(ofWall: max(due, now.wall), on: rules.clock) + rules.silence
+    }
+
     /// The wall instant, in milliseconds, at which the next fire is planned; nil for none. A watchdog whose period
     /// would end after `until` completes there without one.
     public func nextFireAt(_ rules: borrowing TimerRules, _ now: Now) -> Int64? {
         guard isPlanned else { return nil }
-        let wall = now.wall(of: due, on: rules.clock)
+        let wall = now.wall(of: fireDue(rules, now), on: rules.clock)
         if let until = rules.until, wall > until, rules.schedule.kind == .watchdog { return nil }
         return wall
     }

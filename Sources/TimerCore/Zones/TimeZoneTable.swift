@@ -55,6 +55,25 @@ public struct TimeZoneTable: Sendable, Equatable {
     /// The offset from UTC in seconds at an instant in seconds.
     public func offset(at instant: Int64) -> Int64 { segment(at: instant).offset }
 
+    /// The offset in seconds before the last change of it at or before an instant.
+    func offset(beforeChangeAt instant: Int64) -> Int64 {
+        let segment = segment(at: instant)
+        return segment.start > .min ? offset(at: segment.start - 1) : segment.offset
+    }
+
+    /// The instant, in seconds, of a local time: of one that comes twice the first; one that a change of offset leaves out
+    /// is read with the offset before.
+    func instant(ofLocal local: Int64) -> Int64 {
+        // No offset is above the greatest, so an earlier instant has an earlier local time.
+        var segment = segment(at: local - Self.offsets.upperBound - 1)
+        while local - segment.offset >= segment.end {
+            let next = self.segment(at: segment.end)
+            guard local - next.offset >= next.start else { break }
+            segment = next
+        }
+        return local - segment.offset
+    }
+
     /// The time between two transitions that holds an instant.
     func segment(at instant: Int64) -> ZoneSegment {
         guard let cycleStart, instant >= cycleStart else { return listed(instant) }

@@ -3,14 +3,21 @@ import TimerCore
 /// The bytes of a timer's progress.
 ///
 /// ```
-/// state, flags  a byte: state (3 bits; 5 is suspended for want of a subscriber), flags (4 bits), whether a watchdog's part follows (the highest bit)
+/// state, flags  a byte: state (3 bits; 5 is suspended for want of a subscriber, 6 running by a watchdog's schedule), flags
+///               (4 bits), whether a watchdog's part follows (the highest bit)
 /// version, due, last fire, fireCount, missedCount, fires since activation    varints
 /// last kick, kickCount, stalled since                                        varints, of a watchdog
+/// start of the grace, further instants                                       varints, in state 6
 /// ```
+///
+/// The flags of a timer that is no watchdog have other meanings: a grid of its own stands in the place of `stalled`, and
+/// with that one `unplanned` is `readInGap`.
 extension RecordCodec {
     private static let stateMask: UInt8 = 7
     /// The state of a timer that is suspended because no stream followed its events. The other states are below five.
     private static let unsubscribedState: UInt8 = 5
+    /// The state of a running watchdog that has a schedule: it awaits an instant of that, or the grace counts.
+    private static let scheduledState: UInt8 = 6
     private static let flagsShift: UInt8 = 3
     private static let flagsMask: UInt8 = 15
     private static let kicksFlag: UInt8 = 0x80
@@ -18,8 +25,12 @@ extension RecordCodec {
     static func append(
         _ progress: TimerProgress, _ kicks: KickProgress?, at: Int64, to bytes: inout OutputSpan<UInt8>
     ) {
-        let state = progress.flags.contains(.unsubscribed) ? unsubscribedState : progress.state.rawValue
-        let head = state | (progress.flags.rawValue & flagsMask) << flagsShift
+        let isScheduled = isScheduled(progress, kicks)
+        let state =
+            progress.flags.contains(.unsubscribed)
+            ? unsubscribedState : isScheduled ? scheduledState : progress.state.rawValue
+        let flags = kicks == nil ? written(progress.flags) : progress.flags
+        let head = state | (flags.rawValue & flagsMask) << flagsShift
         bytes.append(head | (kicks == nil ? 0 : kicksFlag))
         ByteCoding.append(signed: progress.version, to: &bytes)
         ByteCoding.append(signed: progress.due &- at, to: &bytes)
@@ -31,6 +42,29 @@ extension RecordCodec {
         ByteCoding.append(signed: age(of: kicks.lastKickedAt, at: at), to: &bytes)
         ByteCoding.append(signed: kicks.kickCount, to: &bytes)
         ByteCoding.append(signed: age(of: kicks.stalledSince, at: at), to: &bytes)
+        guard isScheduled else { return }
+        let graceFrom = progress.flags.contains(.awaiting) ? 0 : kicks.graceFrom
+        ByteCoding.append(signed: age(of: graceFrom, at: at), to: &bytes)
+        ByteCoding.append(signed: kicks.sharedGrace, to: &bytes)
+    }
+
+    private static func isScheduled(_ progress: TimerProgress, _ kicks: KickProgress?) -> Bool {
+        guard let kicks, progress.state == .running else { return false }
+        return progress.flags.contains(.awaiting) || kicks.graceFrom != 0
+    }
+
+    /// The flags of a timer that is no watchdog as they are written.
+    private static func written(_ flags: TimerProgress.Flags) -> TimerProgress.Flags {
+        guard flags.contains(.ownGrid) else { return flags }
+        let isReadInGap = flags.contains(.readInGap)
+        return flags.union(isReadInGap ? [.stalled, .unplanned] : .stalled)
+    }
+
+    /// Undoes `written`.
+    private static func read(_ flags: TimerProgress.Flags) -> TimerProgress.Flags {
+        guard flags.contains(.stalled) else { return flags }
+        let grid: TimerProgress.Flags = flags.contains(.unplanned) ? [.ownGrid, .readInGap] : .ownGrid
+        return flags.subtracting([.stalled, .unplanned]).union(grid)
     }
 
     /// Appends the wall instant at which the next fire is planned: how far it is from `due`, which is on the timer's clock, or
@@ -64,7 +98,11 @@ extension RecordCodec {
     }
 
     private static func state(_ number: UInt8) -> TimerState? {
-        number == unsubscribedState ? .suspended : TimerState(rawValue: number)
+        switch number {
+        case unsubscribedState: .suspended
+        case scheduledState: .running
+        default: TimerState(rawValue: number)
+        }
     }
 
     /// Reads what `append` wrote into `record`, whose instant is known, and moves `offset` behind it. Returns false when
@@ -88,7 +126,11 @@ extension RecordCodec {
         record.progress.fireCount = fires
         record.progress.missedCount = missed
         record.progress.firesSinceActivation = recentFires
-        guard head & kicksFlag != 0 else { return true }
+        let isScheduled = head & stateMask == scheduledState
+        guard head & kicksFlag != 0 else {
+            record.progress.flags = read(record.progress.flags)
+            return !isScheduled
+        }
         guard let sinceKick = ByteCoding.readSigned(bytes, &offset),
             let count = ByteCoding.readSigned(bytes, &offset), let sinceStall = ByteCoding.readSigned(bytes, &offset)
         else { return false }
@@ -96,6 +138,14 @@ extension RecordCodec {
         kicks.lastKickedAt = instant(age: sinceKick, at: at)
         kicks.kickCount = count
         kicks.stalledSince = instant(age: sinceStall, at: at)
+        if isScheduled {
+            guard let sinceGrace = ByteCoding.readSigned(bytes, &offset),
+                let shared = ByteCoding.readSigned(bytes, &offset)
+            else { return false }
+            kicks.graceFrom = instant(age: sinceGrace, at: at)
+            kicks.sharedGrace = shared
+            if sinceGrace == 0 { record.progress.flags.insert(.awaiting) }
+        }
         record.kicks = kicks
         return true
     }

@@ -66,7 +66,7 @@ extension Engine {
 
     /// Plans cron timers anew whose zones' data have changed since the log was written, by bounded steps. While storage
     /// fails none is: the fire loop goes on with them once the log was folded anew. Returns how many were planned anew.
-    func replanCron() -> Int {
+    func replanZoned() -> Int {
         var replanned = 0
         var isDone = false
         while !isDone {
@@ -85,13 +85,13 @@ extension Engine {
         return replanned
     }
 
-    /// One bounded step of `replanCron`: how many were planned anew, and whether every plan has been checked.
+    /// One bounded step of `replanZoned`: how many were planned anew, and whether every plan has been checked.
     func replanStep(_ now: Now) -> (replanned: Int, isDone: Bool) {
         if unchecked.isEmpty { return (0, true) }
         let step = unchecked.prefix(EngineConfiguration.stepLimit)
         unchecked = unchecked.dropFirst(step.count)
         if unchecked.isEmpty { unchecked = [] }
-        let replanned = scheduler.replanCron(step, now, &effects)
+        let replanned = scheduler.replanZoned(step, now, &effects)
         record()
         return (replanned, unchecked.isEmpty)
     }

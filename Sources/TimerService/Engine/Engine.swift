@@ -165,7 +165,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         if now.wallOffset < state.armedAt.wallOffset { scheduler.rebuildWallWheel(now) }
         expectSubscribers(of: state.stoppable, now, isStart: restarts == 0)
         for id in attempted { scheduler.rejoinDelivery(id) }
-        unchecked = state.cronTimers[...]
+        unchecked = state.zonedTimers[...]
         let (head, mark) = (state.head, state.mark)
         // Two above the mark, so that no row begins right behind lost positions.
         batch.resume(

@@ -7,7 +7,7 @@ struct FoldedState: ~Copyable {
     var scheduler: Scheduler
     var idempotency: IdempotencyTable
     /// Cron timers whose plans are still to be checked against the data of their zones.
-    let cronTimers: [SlotIndex]
+    let zonedTimers: [SlotIndex]
     /// Running timers with `stop: subscriber`.
     let stoppable: [SlotIndex]
     /// The newest position in the log.
@@ -43,7 +43,7 @@ struct FoldedState: ~Copyable {
         stoppable = scheduler.armAll(now, holding: holdsUnsubscribed, moved: moved)
         scheduler.boundDeliveries(
             backlog: configuration.deliveries.backlog, deadLetters: configuration.deliveries.deadLetters)
-        cronTimers = scheduler.cronTimers()
+        zonedTimers = scheduler.zonedTimers()
         self.scheduler = scheduler
     }
 }

@@ -27,7 +27,7 @@ final class FireLoop: Worker {
 
     /// Plans cron timers again whose zones' data have changed since the log was written: nothing fires before.
     func prepare() {
-        let replanned = log.value?.engine.replanCron() ?? 0
+        let replanned = log.value?.engine.replanZoned() ?? 0
         if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
     }
 

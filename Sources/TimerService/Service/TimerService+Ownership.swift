@@ -25,7 +25,7 @@ extension TimerService {
         }
         // What was recorded before the committer knew of it.
         active.callCommitter()
-        let replanned = active.engine.replanCron()
+        let replanned = active.engine.replanZoned()
         if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
         active.engine.callFireLoop()
         feed.notify()

@@ -142,7 +142,7 @@ final class ClusterProcess {
         feed.follow(log)
         active.publish(log)
         log.callCommitter()
-        _ = log.engine.replanCron()
+        _ = log.engine.replanZoned()
         log.engine.callFireLoop()
         return log
     }

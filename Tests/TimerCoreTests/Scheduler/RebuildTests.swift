@@ -60,7 +60,7 @@ struct RebuildTests {
             _ = scheduler.fold(
                 definition: definition.span, isWhole: true, progress: TimerProgress(), kicks: nil,
                 position: Int64(index + 1), lastEvent: Int64(index + 1))
-            #expect(scheduler.cronTimers().count == (index == 1 ? 1 : 0))
+            #expect(scheduler.zonedTimers().count == (index == 1 ? 1 : 0))
         }
     }
 

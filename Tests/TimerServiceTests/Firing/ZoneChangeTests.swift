@@ -29,7 +29,7 @@ struct ZoneChangeTests {
     }
 
     private func replan(_ rig: Rig) throws -> Int {
-        let replanned = rig.engine.replanCron()
+        let replanned = rig.engine.replanZoned()
         try rig.settle()
         return replanned
     }
@@ -121,7 +121,7 @@ struct ZoneChangeTests {
         store.plan(.absent, .absent, .absent, .absent)
         try rig.create("other")
         try eventually("storage fails") { rig.locked { $0.storageFails } }
-        #expect(rig.engine.replanCron() == 0)
+        #expect(rig.engine.replanZoned() == 0)
         try eventually("storage works again") { rig.locked { !$0.storageFails } }
         rig.fire()
         try rig.settle()

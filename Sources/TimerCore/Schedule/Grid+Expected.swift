@@ -1,0 +1,70 @@
+/// The instants at which a watchdog that has a schedule expects a kick, in wall milliseconds.
+extension Grid {
+    /// A kick that is early by more, in milliseconds, counts for the instant before.
+    private static let mostEarly: Int64 = 60_000
+    /// Instants that `awaited` counts one by one; further ones it finds by their number.
+    private static let mostCounted: Int64 = 32
+
+    /// The cron schedule of a timer, or of the instants that a watchdog expects.
+    private var cron: CronSchedule? {
+        switch rules.schedule {
+        case .cron(let cron), .expecting(.cron(let cron), _): cron
+        default: nil
+        }
+    }
+
+    /// The first instant of the schedule after one; nil when none follows.
+    func expected(after instant: Int64) -> Int64? {
+        guard let cron, let zone else { return nil }
+        return cron.next(after: instant, in: zone)
+    }
+
+    /// The last instant of the schedule at or before `end` of those after `start`, and how many there are.
+    func expected(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
+        guard let cron, let zone, end > start else { return nil }
+        return cron.latest(after: start, through: end, in: zone)
+    }
+
+    /// The instant that the watchdog waits for: the last of as many as may be missed of those after `instant`.
+    func awaited(after instant: Int64) -> Int64? {
+        guard let first = expected(after: instant) else { return nil }
+        var last = first
+        for _ in 1..<max(1, min(rules.misses, Self.mostCounted)) {
+            guard let next = expected(after: last) else { return nil }
+            last = next
+        }
+        guard rules.misses > Self.mostCounted else { return last }
+        return awaited(rules.misses, after: instant, span: last - instant)
+    }
+
+    /// The instant of the schedule that is the `count`th after `instant`; nil when it lies further ahead than the longest
+    /// duration. A binary search by how many lie before an end.
+    ///
+    /// - Parameter span: milliseconds in which there are fewer, or as many.
+    private func awaited(_ count: Int64, after instant: Int64, span: Int64) -> Int64? {
+        var low = instant
+        var high = instant + span
+        let end = min(lastInstant, instant + TimerRules.longestDuration)
+        while (expected(after: instant, through: high)?.count ?? 0) < count {
+            guard high < end else { return nil }
+            low = high
+            high = min(end, instant + (high - instant) * 2)
+        }
+        while low + 1 < high {
+            let middle = low + (high - low) / 2
+            if (expected(after: instant, through: middle)?.count ?? 0) < count { low = middle } else { high = middle }
+        }
+        return high
+    }
+
+    /// The instant that the watchdog waits for after a kick at `instant`: the instant that an early kick counts for is not
+    /// one of those that follow.
+    func awaited(afterKickAt instant: Int64) -> Int64? { awaited(after: counted(forKickAt: instant)) }
+
+    /// The latest instant that a kick at `instant` counts for, or `instant` itself.
+    func counted(forKickAt instant: Int64) -> Int64 {
+        guard let next = expected(after: instant), next - instant <= Self.mostEarly else { return instant }
+        // The instant before must lie at least twice as far back as the kick.
+        return expected(after: next - 2 * (next - instant), through: next - 1).map { _ in instant } ?? next
+    }
+}
