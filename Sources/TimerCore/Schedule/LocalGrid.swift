@@ -54,7 +54,7 @@ struct LocalGrid {
 
     /// Whether an instant of the grid stands for a local time that the clocks leave out.
     func isReadInGap(_ instant: Int64) -> Bool {
-        let point = point(through: instant)
-        return point != 0 && instant + zone.offset(at: floorDivide(instant, 1000)) * 1000 != localStart + point * period
+        let local = localStart + point(through: instant) * period
+        return instant + zone.offset(at: floorDivide(instant, 1000)) * 1000 != local
     }
 }

@@ -73,7 +73,11 @@ public enum Schedule: Sendable, Equatable {
 extension Schedule {
     /// This schedule; where it has no earliest instant of its own, with that of `other`, if both have room for one.
     public func keepingFrom(of other: Schedule) -> Schedule {
-        guard case .cron(let cron) = self, cron.from == nil, case .cron(let old) = other else { return self }
-        return .cron(cron.starting(from: old.from))
+        switch (self, other) {
+        case (.cron(let cron), .cron(let old)): cron.from == nil ? .cron(cron.starting(from: old.from)) : self
+        case (.expecting(let schedule, let grace), .expecting(let old, _)):
+            .expecting(schedule.keepingFrom(of: old), grace: grace)
+        default: self
+        }
     }
 }

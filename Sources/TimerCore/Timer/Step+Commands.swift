@@ -86,6 +86,7 @@ extension Step {
         guard rules.repeatAlarm else {
             progress.flags.insert(.unplanned)
             progress.flags.remove(.awaiting)
+            endGrace()
             return
         }
         guard rules.grace == nil else { return planFurtherGrace() }

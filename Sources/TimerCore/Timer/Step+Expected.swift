@@ -35,8 +35,7 @@ extension Step {
             due += last.instant - from
             from = last.instant
         }
-        kicks?.sharedGrace = 0
-        kicks?.graceFrom = from
+        endGrace()
         let next = rules.repeatAlarm ? furtherGrace(after: due, from: from) : nil
         fire(.stalled, due: due, missed: missed, next: next, &effects)
     }
@@ -49,20 +48,18 @@ extension Step {
         guard let instant = grid.expected(after: from == 0 ? now.wall : from) else { return nil }
         guard instant <= now.wall else {
             progress.flags.insert(.awaiting)
-            endGrace()
             return instant
         }
         kicks?.graceFrom = instant
         return min(due + (instant - from), now.ceiling(on: rules.clock) + rules.silence)
     }
 
-    /// Plans the next alarm of a stalled watchdog that is to alarm again from now on.
+    /// Plans the next alarm of a stalled watchdog that is to alarm again from now on: for the first instant of which the
+    /// grace is not over.
     mutating func planFurtherGrace() {
-        let passed = max(now.wall - rules.silence, kicks?.graceFrom ?? 0)
-        guard let instant = grid.expected(after: passed) else { return }
+        guard let instant = grid.expected(after: now.wall - rules.silence) else { return }
         progress.flags.remove(.unplanned)
         progress.due = instant
-        endGrace()
         if instant > now.wall {
             progress.flags.insert(.awaiting)
         } else {

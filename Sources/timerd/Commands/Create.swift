@@ -17,6 +17,7 @@ struct Create: ParsableCommand {
               timerd create --every 1h --webhook https://hooks.example/timers
               timerd create --cron '0 9 * * MON-FRI' --time-zone Europe/Berlin
               timerd create worker-7 --watchdog 30s --misses 2 && timerd kick worker-7
+              timerd create backup --watchdog 1h --cron '0 3 * * *' --time-zone Europe/Berlin
               timerd create later --after 1h --manual && timerd activate later
               timerd create --body '{"every": "1m", "after": "0s", "mode": "fixedDelay"}'
               timerd create --body @timer.json

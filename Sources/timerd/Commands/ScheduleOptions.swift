@@ -6,10 +6,17 @@ struct ScheduleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Once, at this RFC 3339 instant", valueName: "instant")) var at: String?
     @Option(help: ArgumentHelp("Again and again, that far apart", valueName: "duration")) var every: String?
     @Option(help: ArgumentHelp("When a cron expression says so", valueName: "cron")) var cron: String?
-    @Option(help: ArgumentHelp("For --cron: an IANA name such as Europe/Berlin; UTC without it", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "For --cron, and for --every with --at: an IANA name such as Europe/Berlin; UTC without it",
+            valueName: "name"))
     var timeZone: String?
     @Option(help: ArgumentHelp("For --cron: not before this instant", valueName: "instant")) var from: String?
-    @Option(help: ArgumentHelp("When it is not kicked for that long", valueName: "duration")) var watchdog: String?
+    @Option(
+        help: ArgumentHelp(
+            "When it is not kicked for that long; with --cron, for that long after an instant of it",
+            valueName: "duration"))
+    var watchdog: String?
     @Option(help: ArgumentHelp("For --watchdog: after so many silent periods", valueName: "n")) var misses: Int64?
     @Flag(help: "For --watchdog: again after each further silent period.") var repeatAlarm = false
     @Option(

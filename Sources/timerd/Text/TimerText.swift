@@ -50,10 +50,15 @@ enum TimerText {
     /// The field that says when it fires: `every 10s`, `cron 0 9 * * MON-FRI`.
     private static func schedule(_ timer: JSONObject) -> String? {
         let fields: [(String, String?)] = [
-            ("every", timer["every"]), ("cron", timer["cron"]), ("watchdog", timer["watchdog"]),
+            ("every", timer["every"]), ("watchdog", watchdog(timer)), ("cron", timer["cron"]),
             ("after", timer["after"]), ("at", timer["at"].map(ShortTime.second)),
         ]
         return fields.lazy.compactMap { name, value in value.map { "\(name) \($0)" } }.first
+    }
+
+    /// The period of a watchdog, or its grace with the schedule: `1h, cron 0 3 * * *`.
+    private static func watchdog(_ timer: JSONObject) -> String? {
+        timer["watchdog"].map { period in timer["cron"].map { "\(period), cron \($0)" } ?? period }
     }
 
     private static func labels(_ labels: JSONObject) -> String? {

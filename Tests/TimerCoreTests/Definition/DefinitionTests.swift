@@ -44,7 +44,7 @@ struct DefinitionTests {
                 return Definition.traits(Bench.definition("t", rules).span)
             }
             #expect(traits(.after(1)).clock == clock)
-            #expect(traits(.after(1)).isDisjoint(with: .cron))
+            #expect(traits(.after(1)).isDisjoint(with: .zoned))
             for schedule in [.after(1), .at(1), .every(1, first: .period)] as [Schedule] {
                 #expect(traits(schedule).contains(.punctual))
                 for edit in late { #expect(!traits(schedule, edit).contains(.punctual)) }

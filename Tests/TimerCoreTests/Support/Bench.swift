@@ -12,9 +12,12 @@ final class Bench {
     /// The effects of the last call.
     private(set) var effects: [Effect] = []
 
-    init(maximumTimers: Int = .max) {
-        scheduler = Scheduler(secret: [UInt8](0..<16), maximumTimers: maximumTimers)
+    init(maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly()) {
+        scheduler = Scheduler(secret: [UInt8](0..<16), maximumTimers: maximumTimers, zones: zones)
     }
+
+    /// Has the calendar begin at another instant, wall milliseconds. Before there are timers.
+    func begin(at wall: Int64) { now.wallOffset = wall - Self.elapsedStart }
 
     /// The wall instant that many milliseconds after the start.
     static func wall(_ milliseconds: Int64) -> Int64 { wallStart + milliseconds }
@@ -193,7 +196,8 @@ extension Bench {
 
     /// The service stops and starts again: a new scheduler from what the old one held.
     func restart(_ ids: [String] = ["t"]) {
-        var fresh = Scheduler(secret: [UInt8](0..<16), maximumTimers: scheduler.maximumTimers)
+        var fresh = Scheduler(
+            secret: [UInt8](0..<16), maximumTimers: scheduler.maximumTimers, zones: scheduler.zones)
         fresh.foldVersionFloor(scheduler.versionFloor)
         for id in ids {
             guard let slot = scheduler.find(key(id)) else { continue }

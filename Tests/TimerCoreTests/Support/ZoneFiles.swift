@@ -52,6 +52,13 @@ enum ZoneFiles {
     }
 }
 
+/// The time zones of this machine.
+struct FileZones: ZoneSource {
+    func zone(named name: [UInt8]) -> TimeZoneTable? {
+        try? ZoneFiles.zone(String(decoding: name, as: UTF8.self))
+    }
+}
+
 extension CronSchedule {
     init(_ text: String, from: Int64? = nil) throws {
         try self.init(Array(text.utf8), zone: Array("UTC".utf8), from: from)

@@ -62,6 +62,21 @@ struct SampleRecord: Sendable {
             content: .snapshot(lastEvent: Int64.random(in: 0...Int64.max, using: &generator)), at: progress.updatedAt,
             progress: progress, kicks: generator.chance(oneIn: 2) ? .random(&generator) : nil,
             definition: TestSupport.definition(id, rules, labels: labels, payload: payload))
+        if sample.kicks == nil {
+            // A timer that is no watchdog never stalls; its grid may be its own.
+            sample.progress.flags.subtract([.stalled, .unplanned])
+            if generator.chance(oneIn: 3) { sample.progress.flags.insert(.ownGrid) }
+            if sample.progress.flags.contains(.ownGrid), generator.chance(oneIn: 2) {
+                sample.progress.flags.insert(.readInGap)
+            }
+        } else if sample.progress.state == .running {
+            if generator.chance(oneIn: 2) {
+                sample.progress.flags.insert(.awaiting)
+            } else {
+                sample.kicks?.graceFrom = generator.number(1...4_000_000_000_000)
+                sample.kicks?.sharedGrace = generator.number()
+            }
+        }
         guard let type = EventType(rawValue: kind) else { return sample }
         let fire = FireDetail(
             scheduledAt: generator.number(), latenessUs: generator.number(), missed: generator.number())
