@@ -7,6 +7,7 @@ from timers import STATES, poll, timer_in
 
 KINDS = [{"after": "1h"}, {"at": "2040-01-01T00:00:00Z"}, {"every": "1h"}, {"every": "1h", "at": "2040-01-01T00:00:00Z", "mode": "fixedDelay"},
          {"cron": "0 9 * * MON", "timeZone": "Europe/Berlin", "until": "2040-01-01T00:00:00Z"}, {"watchdog": "1h", "misses": 2},
+         {"watchdog": "1h", "cron": "0 3 * * *", "timeZone": "Europe/Berlin"}, {"every": "7d", "at": "2040-01-01T00:00:00Z", "timeZone": "Europe/Berlin"},
          {"after": "1h", "start": "subscriber", "stop": "subscriber"},
          {"after": "1h", "webhook": "http://127.0.0.1:1/"},
          {"after": "1h", "webhook": {"url": "http://127.0.0.1:1/", "secret": ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_AfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSA"]}}]

@@ -17,7 +17,7 @@ def refused(api, name, fields, status=400):
 
 @pytest.mark.parametrize("schedule", [
     {}, {"after": "1h", "at": T}, {"after": "1h", "at": T, "every": "1h"}, {"after": None}, {"maxFires": 1},
-    {"cron": "@daily", "watchdog": "1h"}, {"cron": None, "watchdog": None}, {"watchdog": "1h", "every": "1h"},
+    {"cron": "@daily", "watchdog": "1h", "after": "1h"}, {"cron": None, "watchdog": None}, {"watchdog": "1h", "every": "1h"},
 ])
 def test_exactly_one_schedule_is_needed(api, name, schedule):
     assert refused(api, name, schedule)["type"] == "/problems/invalid-schedule"
@@ -58,6 +58,8 @@ def test_wrong_types_and_values(api, name, field, value):
     ({"every": "1h", "at": T, "clock": "continuous"}, "/clock"),
     ({"at": T, "clock": "suspending"}, "/clock"),
     ({"after": "1h", "timeZone": "Europe/Paris"}, "/timeZone"),
+    ({"every": "1d", "timeZone": "Europe/Paris"}, "/timeZone"),
+    ({"every": "36h", "at": T, "timeZone": "Europe/Paris"}, "/every"),
     ({"every": "1h", "from": T}, "/from"),
     ({"after": "1h", "misses": 2}, "/misses"),
     ({"every": "1h", "repeatAlarm": True}, "/repeatAlarm"),

@@ -87,7 +87,7 @@ def test_an_unknown_time_zone_is_pointed_at(api, name, zone):
 
 
 @pytest.mark.parametrize("fields, pointer", [
-    ({"after": "1h"}, "/cron"), ({"at": "2099-01-01T00:00:00Z"}, "/cron"), ({"every": "1h"}, "/cron"), ({"watchdog": "1h"}, "/cron"),
+    ({"after": "1h"}, "/cron"), ({"at": "2099-01-01T00:00:00Z"}, "/cron"), ({"every": "1h"}, "/cron"),
     ({"clock": "continuous"}, "/clock"), ({"clock": "suspending"}, "/clock"), ({"mode": "fixedDelay"}, "/mode"), ({"misses": 2}, "/misses"),
     ({"repeatAlarm": True}, "/repeatAlarm"), ({"until": "2001-01-01T00:00:00Z"}, "/until"), ({"from": "soon"}, "/from"),
 ])

@@ -137,6 +137,9 @@ extension Scheduler {
             throw .invalidSchedule(pointer: "/timeZone", reason: "there is no time zone `\(name)`")
         }
         guard let due = grid.first(activatedAt: now) else {
+            if grid.rules.grace != nil, grid.expected(after: now.wall) != nil {
+                throw .invalidSchedule(pointer: "/misses", reason: "the schedule has not so many instants")
+            }
             throw .invalidSchedule(pointer: "/cron", reason: "no fire is due up to the year 9999")
         }
         let fireDue = grid.rules.grace.map { now.due(ofWall: due, on: grid.rules.clock) + $0 } ?? due

@@ -32,11 +32,13 @@ struct MoveLineTests {
         if rules.schedule.kind == .watchdog && generator.chance(oneIn: 2) { progress.flags.insert(.stalled) }
         if generator.chance(oneIn: 3) { progress.flags.insert(.moved) }
         let near = Int64.random(in: 0...1_000_000, using: &generator)
-        switch TimerArrival.form(progress.state, rules) {
+        if rules.grace != nil, progress.isPlanned, generator.chance(oneIn: 2) { progress.flags.insert(.awaiting) }
+        if rules.schedule.keepsLocalTime { progress.flags.insert(.ownGrid) }
+        switch TimerArrival.form(progress, rules) {
         case .none: break
         case .left: progress.due = near * 1000 + 7
         case .ahead: progress.due = now.milliseconds(on: .suspending) + near - 500_000
-        case .at: progress.due = now.milliseconds(on: progress.state.hasEnded ? .continuous : rules.clock) + near
+        case .at: progress.due = now.milliseconds(on: progress.state.hasEnded ? .continuous : progress.dueClock(rules.clock)) + near
         }
         return progress
     }
@@ -45,6 +47,10 @@ struct MoveLineTests {
     func `a timer is read as it was written`(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var rules = TimerRules.random(&generator, wall: 1_700_000_000_000)
+        if generator.chance(oneIn: 6) {
+            let cron = try CronSchedule(Array("0 3 * * *".utf8), zone: Array("UTC".utf8), from: nil)
+            rules = TimerRules(.expecting(.cron(cron), grace: 600_000))
+        }
         // A body can't have it for other kinds.
         if rules.schedule.kind != .repeating { rules.mode = .fixedRate }
         var view = TimerView()
@@ -55,6 +61,10 @@ struct MoveLineTests {
             kicks.kickCount = 3
             kicks.lastKickedAt = 1_700_000_000_001
             if view.progress.flags.contains(.stalled) { kicks.stalledSince = 4_000_000 }
+            if rules.grace != nil, view.progress.state == .running, !view.progress.flags.contains(.awaiting) {
+                kicks.graceFrom = 1_700_000_000_002
+                kicks.sharedGrace = 2
+            }
             view.kicks = kicks
         }
         view.now = Self.now

@@ -43,6 +43,10 @@ struct TimerBodyTests {
             (#"{"after":null,"cron":"@daily","watchdog":null}"#, .cron, .wall),
             (#"{"every":"1s","clock":"suspending"}"#, .repeating, .suspending),
             (#"{"watchdog":"1s","clock":"wall"}"#, .watchdog, .wall),
+            (#"{"watchdog":"1h","cron":"@daily","timeZone":"Europe/Berlin","from":"2030-01-01T00:00:00Z","misses":2}"#,
+                .watchdog, .suspending),
+            (#"{"watchdog":"1h","cron":"@daily","clock":"suspending","repeatAlarm":true}"#, .watchdog, .suspending),
+            (#"{"every":"7d","at":"2030-01-01T16:00:00Z","timeZone":"Europe/Berlin"}"#, .repeating, .wall),
         ] as [(String, TimerKind, TimerClock)])
     func `each schedule has its kind and its clock`(text: String, kind: TimerKind, clock: TimerClock) throws {
         let rules = try read(text)
@@ -52,10 +56,19 @@ struct TimerBodyTests {
 
     @Test(arguments: [
         ("{}", ""), (#"{"after":"1s","at":"2030-01-01T00:00:00Z"}"#, "/at"),
-        (#"{"cron":"@daily","every":"1s"}"#, "/cron"), (#"{"cron":"@daily","watchdog":"1s"}"#, "/cron"),
+        (#"{"cron":"@daily","every":"1s"}"#, "/cron"), (#"{"cron":"@daily","watchdog":"1s","after":"1s"}"#, "/cron"),
         (#"{"watchdog":"1s","after":"1s"}"#, "/watchdog"), (#"{"watchdog":"0s"}"#, "/watchdog"),
         (#"{"cron":"@daily","timeZone":"Europe/Pariss"}"#, "/timeZone"),
         (#"{"after":"1s","timeZone":"Europe/Berlin"}"#, "/timeZone"),
+        (#"{"every":"1d","timeZone":"Europe/Berlin"}"#, "/timeZone"),
+        (#"{"every":"1d","after":"1d","timeZone":"Europe/Berlin"}"#, "/timeZone"),
+        (#"{"at":"2030-01-01T00:00:00Z","timeZone":"Europe/Berlin"}"#, "/timeZone"),
+        (#"{"every":"1d","at":"2030-01-01T00:00:00Z","timeZone":"Europe/Pariss"}"#, "/timeZone"),
+        (#"{"every":"36h","at":"2030-01-01T00:00:00Z","timeZone":"Europe/Berlin"}"#, "/every"),
+        (#"{"watchdog":"1s","timeZone":"Europe/Berlin"}"#, "/timeZone"),
+        (#"{"watchdog":"1h","cron":"@daily","clock":"wall"}"#, "/clock"),
+        (#"{"watchdog":"1h","cron":"@daily","onResume":"skip"}"#, "/onResume"),
+        (#"{"watchdog":"1h","cron":"@dail"}"#, "/cron"),
         (#"{"every":"1s","from":"2030-01-01T00:00:00Z"}"#, "/from"),
         (#"{"cron":"@daily","clock":"continuous"}"#, "/clock"),
         (#"{"cron":"@daily","mode":"fixedDelay"}"#, "/mode"), (#"{"watchdog":"1s","mode":"fixedDelay"}"#, "/mode"),
@@ -75,6 +88,7 @@ struct TimerBodyTests {
         #"{"after":"1s","mode":"fixedRate","timeZone":"UTC","from":null,"misses":1,"repeatAlarm":false}"#,
         #"{"watchdog":"1s","onResume":"remaining","misfire":"once","misfireGrace":null,"mode":null}"#,
         #"{"cron":"@daily","clock":"wall"}"#, #"{"watchdog":"1d","misses":36525}"#,
+        #"{"every":"1h","at":"2030-01-01T00:00:00Z","timeZone":"UTC"}"#,
     ])
     func `a field of another kind may be its default`(text: String) {
         #expect(refusal(text) == nil)

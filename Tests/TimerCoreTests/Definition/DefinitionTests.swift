@@ -50,6 +50,8 @@ struct DefinitionTests {
                 for edit in late { #expect(!traits(schedule, edit).contains(.punctual)) }
             }
             #expect(!traits(.watchdog(1)).contains(.punctual))
+            let local = Schedule.every(Schedule.day, first: .local(1, zone: Array("Europe/Brussels".utf8)))
+            #expect(traits(local).contains(.zoned) && traits(local).contains(.punctual))
         }
     }
 

@@ -17,7 +17,17 @@ struct DefinitionParts: Equatable {
         let schedules: [Schedule] =
             [.after(random.number(long)), .at(random.number(far))]
             + first.map { .every(random.number(1...36_525 * 86_400_000), first: $0) }
-        var rules = TimerRules(schedules[Int(random.number(0...4))])
+        let zone = Array("Europe/Brussels".utf8)
+        let day = Schedule.day * random.number(1...36_525)
+        var zoned: [Schedule] = [
+            .every(day, first: .local(random.number(-62_167_219_200_000...253_402_300_799_999), zone: zone))
+        ]
+        let from = random.chance(oneIn: 2) ? nil : random.number(far)
+        if let cron = try? CronSchedule(Array("0 3 * * MON".utf8), zone: zone, from: from) {
+            zoned.append(.expecting(.cron(cron), grace: random.number(1...36_525 * 86_400_000)))
+        }
+        let all = schedules + zoned
+        var rules = TimerRules(all[Int(random.number(0...Int64(all.count - 1)))])
         rules.clock = random.chance(oneIn: 2) ? .wall : .continuous
         rules.mode = random.chance(oneIn: 2) ? .fixedRate : .fixedDelay
         rules.start = random.chance(oneIn: 2) ? .now : .manual
