@@ -41,6 +41,15 @@ def test_the_own_origin_may(server, headers):
     api.post("/v1/timers", {"after": "1h"}, headers=headers).expect(201)
 
 
+@pytest.mark.parametrize("origin, host, status", [("https://timerd", "timerd:443", 201), ("https://timerd:443", "timerd", 201),
+                                                  ("http://timerd", "timerd:443", 403)])
+def test_default_ports_make_no_other_origin(api, origin, host, status):
+    reply = api.post("/v1/timers", {"after": "1h"}, headers={"Origin": origin, "Host": host}).expect(status)
+    if status == 403:
+        detail = reply.problem(403, "cross-origin")["detail"]
+        assert f"`{origin}`" in detail and f"`{host}`" in detail and "proxy must pass `Host` on" in detail
+
+
 def test_a_cross_origin_read_is_answered_but_not_shared(api):
     reply = api.get("/v1/timers?limit=1", headers={"Origin": "http://evil.example"}).expect(200)
     assert not [header for header in reply.headers if header.lower().startswith("access-control-")]
@@ -100,6 +109,16 @@ def test_another_host_is_misdirected(api, public, host):
         client.options("/v1/timers", headers=headers).problem(421, "misdirected")
         client.get("/v1/nowhere", headers=headers).problem(421, "misdirected")
         client.get("/", headers=headers).problem(421, "misdirected")
+
+
+def test_a_refused_host_is_told_and_logged_how_to_be_allowed(new_server):
+    server = new_server()
+    for _ in range(3):
+        problem = server.client.get("/v1/timers", headers={"Host": "Timers.example:8080"}).problem(421, "misdirected")
+        assert "`--allow-host timers.example`" in problem["detail"]
+    server.stop()
+    lines = [line for line in (server.entry or server).log_text().splitlines() if "timers.example" in line]
+    assert len(lines) == 1 and "warning" in lines[0] and "--allow-host" in lines[0], lines
 
 
 @pytest.mark.parametrize("host, status", [("evil.example", 421), ("127.0.0.1", 204), ("timerd", 204)])

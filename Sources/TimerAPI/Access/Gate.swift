@@ -1,4 +1,5 @@
 import HTTPServer
+import Platform
 import Webhooks
 
 /// Decides which requests are let in: bearer tokens, and the rules that keep other sites' pages out. Immutable; a change
@@ -12,13 +13,19 @@ struct Gate {
     /// by a name whose DNS was made to lead here (DNS rebinding): it would need no token where none is asked for, and on
     /// loopback the browser may run on the machine of a user who has one.
     private let checksHost: [Bool]
+    private let refusedHosts: RefusedHosts
 
     /// A gate that asks for one of `tokens`; if there are none, it lets every client in.
     ///
     /// - Parameters:
     ///   - listeners: of the server, in its order.
     ///   - peerTokens: of which another server that forwards a request has one.
-    init(_ listeners: [BoundAddress], allowedHosts: [HostRule], tokens: [[UInt8]], peerTokens: [[UInt8]] = []) {
+    ///   - refusedHosts: what is told of the names that `Host` may not have.
+    init(
+        _ listeners: [BoundAddress], allowedHosts: [HostRule], tokens: [[UInt8]], peerTokens: [[UInt8]] = [],
+        refusedHosts: RefusedHosts
+    ) {
+        self.refusedHosts = refusedHosts
         self.tokens = tokens
         self.peerTokens = peerTokens
         self.allowedHosts = allowedHosts
@@ -63,13 +70,12 @@ struct Gate {
         let changes = exchange.method != .get && exchange.method != .head && exchange.method != .options
         guard changes || route?.isStream ?? false else { return }
         if let site = exchange.header("sec-fetch-site"), site.equals("cross-site") || site.equals("same-site") {
-            throw Problem(.crossOrigin, "the request comes from another site's page")
+            throw .crossSite(site.bytes)
         }
-        guard let origin = exchange.header("origin") else { return }
-        let text = origin.text.lowercased()
-        let host = text.range(of: "://").map { String(text[$0.upperBound...]) }
-        guard let host, host == exchange.authority?.text.lowercased() else {
-            throw Problem(.crossOrigin, "`Origin` is not this host")
+        guard let origin = exchange.header("origin")?.bytes else { return }
+        let authority = exchange.authority?.bytes
+        guard let authority, PageOrigin.isSame(origin, as: authority) else {
+            throw .crossOrigin(origin, authority: authority)
         }
     }
 
@@ -83,7 +89,8 @@ struct Gate {
                 if allowedHosts.contains(where: { $0.allows(name) }) { return }
             }
         }
-        throw Problem(.misdirected, "`Host` is neither an address, nor a name without a dot, nor an allowed one")
+        refusedHosts.note(Problem.shown(Self.host(of: authority) ?? authority).lowercased(), now: Clocks.monotonic())
+        throw .misdirected(authority)
     }
 
     /// The host of `authority`, without its port; nil if the host is followed by anything but a port.
@@ -130,17 +137,5 @@ struct Gate {
             }
         }
         return parts == 4 && value != nil
-    }
-}
-
-extension String {
-    /// The range of the first occurrence of `needle`.
-    fileprivate func range(of needle: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(needle) { return start..<index(start, offsetBy: needle.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }

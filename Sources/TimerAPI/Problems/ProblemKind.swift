@@ -112,8 +112,12 @@ enum ProblemKind: String, CaseIterable {
         case .streamLimit: "Close streams, or start the server with a larger `--max-streams`."
         case .eventsExpired: "List the timers again, then follow from the list's `Event-Id`."
         case .overloaded: "Repeat the request after `Retry-After`. `outcome` is `none`: nothing stands."
-        case .crossOrigin: "Call the API from a page of the same origin, or from outside of a browser."
-        case .misdirected: "Use localhost or the address, start the server with `--allow-host`, or give it tokens."
+        case .crossOrigin:
+            "Call the API from a page of the same origin, or from outside of a browser. A proxy before the server must pass "
+                + "`Host` on as the browser sent it."
+        case .misdirected:
+            "Use localhost or the address, start the server with `--allow-host` and the name that `detail` has, or give it "
+                + "tokens."
         case .unauthorized: "Send `Authorization: Bearer` with a token of the server's token file."
         case .ownerUnavailable:
             "Repeat the request after `Retry-After`, or at `owner`, the node that answers for the timer, where that is "

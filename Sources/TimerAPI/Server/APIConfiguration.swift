@@ -27,6 +27,9 @@ public struct APIConfiguration: Sendable {
     public var version = ""
     /// Called when another server does not take what this one proves: their tokens differ. Any thread, often.
     public var peerRefused: (@Sendable () -> Void)?
+    /// Called with a name that `Host` may not have, for which a request was refused: once a minute for a name, and for so many
+    /// names within a minute. Any thread.
+    public var hostRefused: (@Sendable (String) -> Void)?
     /// Called for each request answered, while `AccessSettings.logsRequests`.
     public var accessLog: (@Sendable (AccessRecord) -> Void)?
 

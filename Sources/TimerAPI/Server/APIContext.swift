@@ -14,6 +14,7 @@ final class APIContext: Sendable {
     /// What became of what was forwarded.
     let forwardingCounts = ForwardingCounts()
     private let registered = Guarded<[HTTPMetrics]>([])
+    private let refusedHosts: RefusedHosts
     /// The rows that the loops' streams decoded last.
     let newestRows: NewestRows
     let dashboard: HTMLPage
@@ -31,6 +32,7 @@ final class APIContext: Sendable {
         self.service = service
         self.configuration = configuration
         newestRows = NewestRows()
+        refusedHosts = RefusedHosts { name in configuration.hostRefused?(name) }
         dashboard = HTMLPage(
             JoinedPage.bytes(
                 page: Assets.dashboardPage, style: Assets.dashboardStyle, script: Assets.dashboardScript))
@@ -45,7 +47,7 @@ final class APIContext: Sendable {
     func gate(tokens: [[UInt8]]) -> Gate {
         Gate(
             server.boundAddresses, allowedHosts: configuration.allowedHosts, tokens: tokens,
-            peerTokens: configuration.peerTokens)
+            peerTokens: configuration.peerTokens, refusedHosts: refusedHosts)
     }
 
     /// Adds a loop's counts to those that `/metrics` shows.

@@ -113,6 +113,10 @@ struct ServerRun {
         api.maximumConnectionsPerAddress = configuration.maximumConnectionsPerAddress
         api.heartbeatMilliseconds = configuration.heartbeatMilliseconds
         api.allowedHosts = configuration.allowedHosts
+        api.hostRefused = { [logger] name in
+            logger.warning(
+                "requests are refused for their Host; --allow-host allows a name", metadata: ["host": "\(name)"])
+        }
         api.version = Release.version
         api.accessLog = operatorLog.request
         do throws(ListenError) {
