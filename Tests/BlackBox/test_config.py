@@ -10,7 +10,7 @@ from server import run
 
 FLAGS = {
     "listen": ["127.0.0.1:0"], "data": "/nowhere/data", "store": "memory", "durability": "interval=50ms", "max-timers": 5,
-    "max-streams": 6, "max-connections": 12, "max-connections-per-address": 13, "max-idempotency-keys": 7,
+    "max-streams": 6, "max-connections": 12, "max-connections-per-address": 13, "idle-timeout": "90s", "max-idempotency-keys": 7,
     "max-idempotency-bytes": "1MiB", "retain-events": ["1h", "1MiB"], "heartbeat": "3s", "drain": "1s", "alarm": "dispatch",
     "allow-host": ["timers.example", ".svc.cluster.local"], "log-level": "warning", "log-format": "json", "webhook-per-host": 8,
     "webhook-concurrency": 9, "webhook-backlog": 10, "webhook-dead-letters": 11, "webhook-allow": ["10.0.0.0/8"],

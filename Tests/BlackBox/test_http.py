@@ -47,6 +47,14 @@ def test_keep_alive_serves_many_requests(api):
         assert one_answer(sock)[0] == 200
 
 
+def test_a_kept_connection_without_a_request_is_closed(new_server):
+    with new_server("--idle-timeout", "1s").client.socket() as sock:
+        sock.sendall(head("GET", "/healthz"))
+        assert one_answer(sock)[0] == 200
+        sock.settimeout(30)
+        assert sock.recv(1) == b""
+
+
 def test_pipelined_requests_are_answered_in_order(api, name):
     first = json.dumps({"id": name, "after": "1h"}).encode()
     requests = head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(first)}") + first

@@ -26,8 +26,8 @@ def one_line(stderr):
     ["--frobnicate"], ["--listen", "nonsense"], ["--listen", "127.0.0.1:99999"], ["--listen", "127.0.0.1:-1"], ["--listen", "unix:"],
     ["--listen", ":::::"], ["--store", "punchcards"], ["--durability", "sometimes"], ["--durability", "interval=x"],
     ["--durability", "interval="], ["--max-timers", "-1"], ["--max-timers", "many"], ["--max-streams", "x"], ["--retain-events", "x"],
-    ["--retain-events", "24h,1XB"], ["--heartbeat", "5parsecs"], ["--heartbeat", "0s"], ["--drain", "-1s"], ["--log-level", "shouting"],
-    ["--log-format", "xml"], ["--allow-host", ""], ["extra"], ["--heartbeat"],
+    ["--retain-events", "24h,1XB"], ["--heartbeat", "5parsecs"], ["--heartbeat", "0s"], ["--idle-timeout", "999ms"], ["--idle-timeout", "61m"],
+    ["--drain", "-1s"], ["--log-level", "shouting"], ["--log-format", "xml"], ["--allow-host", ""], ["extra"], ["--heartbeat"],
 ], ids=" ".join)
 def test_nonsense_flags_are_refused_by_name(tmp_path, flags):
     code, stderr = refuse(*flags, data=tmp_path / "data")
@@ -102,8 +102,8 @@ def test_data_that_is_not_ours_is_refused_and_left_alone(new_server):
 def test_help_teaches_every_flag():
     done = run("serve", "--help")
     assert done.returncode == 0
-    for flag in ("listen", "data", "store", "durability", "max-timers", "max-streams", "retain-events", "heartbeat", "drain", "alarm",
-                 "token-file", "allow-host", "log-level", "log-format", "webhook-per-host", "webhook-concurrency", "webhook-backlog",
+    for flag in ("listen", "data", "store", "durability", "max-timers", "max-streams", "idle-timeout", "retain-events", "heartbeat",
+                 "drain", "alarm", "token-file", "allow-host", "log-level", "log-format", "webhook-per-host", "webhook-concurrency", "webhook-backlog",
                  "webhook-dead-letters", "webhook-secret-file", "webhook-allow", "webhook-deny", "webhook-proxy", "config"):
         assert f"--{flag}" in done.stdout, flag
         assert "TIMERD_" + flag.upper().replace("-", "_") in done.stdout, flag

@@ -210,8 +210,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         let seconds =
             switch exchange.stage {
             case .idle where exchange.hasRequested: limits.idleSeconds
-            case .idle where exchange.hasBegun: min(limits.idleSeconds, limits.requestSeconds)
-            case .idle: min(limits.idleSeconds, limits.firstByteSeconds)
+            case .idle where exchange.hasBegun: limits.requestSeconds
+            case .idle: limits.firstByteSeconds
             case .head, .body, .discarding: limits.requestSeconds
             case .sending: limits.responseSeconds
             case .owed, .left, .broken: Int.max / 1_000_000_000

@@ -177,7 +177,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         for (stream, exchange) in exchanges where exchange.isReceiving {
             if isOver(loop.limits.requestSeconds, since: exchange.since) { session.cancel(stream) }
         }
-        let limit = hasServed ? loop.limits.idleSeconds : loop.limits.firstByteSeconds
+        let limit = hasServed ? loop.limits.peerIdleSeconds : loop.limits.firstByteSeconds
         if exchanges.isEmpty, sinks.isEmpty, isOver(limit, since: link.heardAt) { return link.close() }
         link.noteBytes()
     }

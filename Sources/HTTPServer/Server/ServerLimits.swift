@@ -27,8 +27,11 @@ public struct ServerLimits: Sendable {
     public var smallAnswerBytes = 16 * 1024
     /// Seconds that a new TCP connection may stay without a byte; then it is closed.
     public var firstByteSeconds = 5
-    /// Seconds that a connection may stay without a request; then it is closed.
-    public var idleSeconds = 60
+    /// Seconds that a connection may stay without a request after its last one; then it is closed. Longer than the 60 s after
+    /// which the usual load balancers close theirs: whichever closes first must not be the one that is sent a request.
+    public var idleSeconds = 75
+    /// The same for a connection by which another server forwards requests.
+    public var peerIdleSeconds = 60
     /// Seconds from the connection, or from the request line of a later request, to the request's last byte; then it
     /// is closed.
     public var requestSeconds = 30

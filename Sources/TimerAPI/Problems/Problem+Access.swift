@@ -7,7 +7,8 @@ extension Problem {
         let host = authority.map { "`Host` is `\(shown($0))`" } ?? "there is no `Host`"
         return Problem(
             .crossOrigin,
-            "`Origin` is `\(shown(origin))`, and \(host): they must be the same; a proxy must pass `Host` on as it came")
+            "`Origin` is `\(shown(origin))`, and \(host): they must be the same; a proxy must pass `Host` on as it came"
+        )
     }
 
     /// Another page's request, by what the browser says of it.

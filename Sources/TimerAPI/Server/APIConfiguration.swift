@@ -17,6 +17,8 @@ public struct APIConfiguration: Sendable {
     public var maximumConnections: Int?
     /// Most connections and streams of one address; nil for no limit.
     public var maximumConnectionsPerAddress: Int?
+    /// Milliseconds that a kept connection may stay without a request, rounded up to a second.
+    public var idleMilliseconds: Int64 = 75_000
     /// Milliseconds between two heartbeats on a stream.
     public var heartbeatMilliseconds: Int64 = 15_000
     /// The settings that can change while it serves.

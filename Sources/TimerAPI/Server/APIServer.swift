@@ -16,6 +16,7 @@ public final class APIServer: Sendable {
         server.peerListener = configuration.peerListener
         server.limits.streams = configuration.maximumStreams
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
+        server.limits.idleSeconds = Int(clamping: (configuration.idleMilliseconds + 999) / 1000)
         server.limits.connections =
             configuration.maximumConnections ?? configuration.maximumStreams + Self.connectionsBesideStreams
         server.limits.connectionsPerAddress = configuration.maximumConnectionsPerAddress ?? .max

@@ -43,6 +43,7 @@ struct Serve: ParsableCommand {
     @Option(name: Setting.maxConnections.name, help: Setting.maxConnections.help) var maxConnections: String?
     @Option(name: Setting.maxConnectionsPerAddress.name, help: Setting.maxConnectionsPerAddress.help)
     var maxConnectionsPerAddress: String?
+    @Option(name: Setting.idleTimeout.name, help: Setting.idleTimeout.help) var idleTimeout: String?
     @Option(name: Setting.maxIdempotencyKeys.name, help: Setting.maxIdempotencyKeys.help)
     var maxIdempotencyKeys: String?
     @Option(name: Setting.maxIdempotencyBytes.name, help: Setting.maxIdempotencyBytes.help)
@@ -73,6 +74,7 @@ struct Serve: ParsableCommand {
             Setting.maxStreams.flag: given(maxStreams),
             Setting.maxConnections.flag: given(maxConnections),
             Setting.maxConnectionsPerAddress.flag: given(maxConnectionsPerAddress),
+            Setting.idleTimeout.flag: given(idleTimeout),
             Setting.maxIdempotencyKeys.flag: given(maxIdempotencyKeys),
             Setting.maxIdempotencyBytes.flag: given(maxIdempotencyBytes),
             Setting.retainEvents.flag: given(retainEvents), Setting.heartbeat.flag: given(heartbeat),

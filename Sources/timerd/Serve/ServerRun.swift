@@ -111,6 +111,7 @@ struct ServerRun {
         api.maximumStreams = configuration.maximumStreams
         api.maximumConnections = configuration.maximumConnections
         api.maximumConnectionsPerAddress = configuration.maximumConnectionsPerAddress
+        api.idleMilliseconds = configuration.idleMilliseconds
         api.heartbeatMilliseconds = configuration.heartbeatMilliseconds
         api.allowedHosts = configuration.allowedHosts
         api.hostRefused = { [logger] name in

@@ -32,6 +32,7 @@ struct ServeConfiguration: Sendable {
     let maximumConnections: Int?
     /// Nil: no bound.
     let maximumConnectionsPerAddress: Int?
+    let idleMilliseconds: Int64
     let heartbeatMilliseconds: Int64
     /// How long a stop may take.
     let drainSeconds: Double
@@ -75,6 +76,7 @@ struct ServeConfiguration: Sendable {
         maximumStreams = try settings.one(.maxStreams).integer(1...10_000_000)
         maximumConnections = try settings.all(.maxConnections).first?.integer(1...10_000_000)
         maximumConnectionsPerAddress = try settings.all(.maxConnectionsPerAddress).first?.integer(1...10_000_000)
+        idleMilliseconds = try settings.one(.idleTimeout).duration(1000...3_600_000)
         heartbeatMilliseconds = try settings.one(.heartbeat).duration(10...3_600_000)
         drainSeconds = Double(try settings.one(.drain).duration(0...3_600_000)) / 1000
         alarm = try settings.one(.alarm).word(AlarmKind.self)

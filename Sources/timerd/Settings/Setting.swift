@@ -96,6 +96,9 @@ extension Setting {
     static let maxConnectionsPerAddress = Setting(
         flag: "max-connections-per-address", value: "n", initial: nil, form: .number,
         meaning: "Most connections of one IPv4 address or IPv6 /64; above, they are closed. Default none")
+    static let idleTimeout = Setting(
+        flag: "idle-timeout", value: "duration", initial: "75s",
+        meaning: "How long a kept connection stays open without a request; balancers must close theirs before")
     static let maxIdempotencyKeys = Setting(
         flag: "max-idempotency-keys", value: "n", initial: "1000000", form: .number,
         meaning: "How many idempotency keys are remembered, each for 24h at most")
@@ -163,7 +166,7 @@ extension Setting {
     /// The server's settings, which its file may hold.
     static let serve = [
         listen, data, store, storePasswordFile, migrate, clusterURL, clusterListen, clusterTokenFile,
-        acceptLoss, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress,
+        acceptLoss, durability, maxTimers, maxStreams, maxConnections, maxConnectionsPerAddress, idleTimeout,
         maxIdempotencyKeys, maxIdempotencyBytes, retainEvents, heartbeat, drain, alarm,
         tokenFile, allowHost, logLevel, logFormat, webhookPerHost, webhookConcurrency, webhookBacklog,
         webhookDeadLetters, webhookSecretFile, webhookAllow, webhookDeny, webhookProxy,

@@ -157,6 +157,15 @@ struct LimitTests {
         #expect(client.isClosedByPeer())
     }
 
+    @Test func `a connection without a request so far is not idle`() throws {
+        let server = try TestServer { $0.idleSeconds = 1 }
+        let client = server.client()
+        client.send("GET / HT")
+        #expect(server.probe.wait("tick", count: server.probe.count("tick") + 4))
+        client.send("TP/1.1\r\nHost: test\r\n\r\n")
+        #expect(client.answer()?.status == 200)
+    }
+
     @Test(arguments: [
         "", "GET / HT", "GET / HTTP/1.1\r\nHo", "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\nab",
     ])

@@ -13,7 +13,8 @@ struct RefusedHostsTests {
 
     @Test func `a name is reported once a minute`() {
         let hosts = hosts()
-        for now in [0, 1, RefusedHosts.pause - 1, RefusedHosts.pause, RefusedHosts.pause + 1] { hosts.note("a", now: now) }
+        let pause = RefusedHosts.pause
+        for now in [0, 1, pause - 1, pause, pause + 1] { hosts.note("a", now: now) }
         #expect(reported.withLock { $0 } == ["a", "a"])
     }
 
