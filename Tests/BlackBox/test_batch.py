@@ -69,6 +69,14 @@ def test_a_line_may_ask_for_a_version(api, name):
     assert reply.lines[0]["problem"]["type"] == "/problems/version-mismatch"
 
 
+@pytest.mark.parametrize("tag", ['"v1"', 'W/"v1"', "1"])
+def test_the_version_of_a_line_is_no_entity_tag(api, name, tag):
+    api.create(id=name)
+    problem = api.batch([{"command": "suspend", "id": name, "ifMatch": tag}]).lines[0]["problem"]
+    assert problem["pointer"] == "/ifMatch" and "without the quotes" in problem["detail"]
+    assert api.timer(name)["state"] == "running"
+
+
 def test_made_up_ids_are_told(api):
     reply = api.batch([{"after": "1h"}] * 20, query="?results=brief").expect(200)
     ids = {line["id"] for line in reply.lines}

@@ -147,7 +147,8 @@ final class BatchRun {
     private func condition() throws(Problem) -> VersionCondition {
         guard let tag = document.member(document.root, "ifMatch"), document.kind(tag) != .null else { return .none }
         guard document.kind(tag) == .string, let version = Conditions.plainVersion(document.string(tag)[...]) else {
-            throw Problem(.invalidRequest, "`ifMatch` is a version as in \"v3\"", pointer: "/ifMatch")
+            throw Problem(
+                .invalidRequest, "`ifMatch` is a version such as v3, without the quotes of a tag", pointer: "/ifMatch")
         }
         return .oneOf([version])
     }

@@ -22,6 +22,11 @@ struct Executor {
             var problem = Problem(error, timer: ticket.parameter)
             // The id belongs to no timer: its creation was refused.
             if case .create = ticket.operation, error != .refused(.exists) { problem.timer = nil }
+            if case .refused(.versionMismatch(let current?)) = error,
+                let tags = ticket.exchange.list("if-match"), let fault = Conditions.fault(ofIfMatch: tags, at: current)
+            {
+                problem.detail = fault
+            }
             if ticket.mayStandInPart { problem.standsInPart() }
             ticket.outcome = .problem(problem)
         }

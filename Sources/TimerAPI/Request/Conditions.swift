@@ -9,6 +9,24 @@ enum Conditions {
         return .oneOf(tags(text).compactMap(version))
     }
 
+    /// What is wrong with the tags of an `If-Match` value where the timer is at `version`: the one that means this version is weak
+    /// or has no quotes, or no tag can match any. Nil where the value matches, or merely means other versions.
+    static func fault(ofIfMatch text: ArraySlice<UInt8>, at version: Int64) -> String? {
+        guard case .oneOf(let versions) = ifMatch(text), !versions.contains(version) else { return nil }
+        let tags = tags(text)
+        let canMatch = !versions.isEmpty
+        for tag in tags {
+            let shown = Problem.shown(tag)
+            if strong(tag).count < tag.count, Self.version(strong(tag)) == version || !canMatch {
+                return "`If-Match` has the weak tag `\(shown)`, and a weak tag never matches: send it without `W/`"
+            }
+            if tag.first != UInt8(ascii: "\""), plainVersion(tag) == version || !canMatch {
+                return "`If-Match` has `\(shown)`, which is not quoted: an entity tag has quotes, as in `\"v3\"`"
+            }
+        }
+        return nil
+    }
+
     /// The versions at which an `If-None-Match` value forbids a change; weak tags count as their strong ones.
     static func ifNoneMatch(_ text: ArraySlice<UInt8>) -> VersionCondition {
         if text.elementsEqual("*".utf8) { return .exists }
