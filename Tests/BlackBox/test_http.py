@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 
 import pytest
 
@@ -63,6 +64,22 @@ def test_pipelined_requests_are_answered_in_order(api, name):
     answers = api.raw(requests)
     assert [status(b"HTTP/1.1 " + part) for part in answers.split(b"HTTP/1.1 ")[1:]] == [201, 200, 200]
     assert answers.rstrip().endswith(b"}") and b'"suspended"' in answers.rsplit(b"HTTP/1.1", 1)[1]
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_a_client_that_half_closes_gets_its_wait_and_its_stream(api, version):
+    id = api.create(every="1h")["id"]
+    since = api.get(f"/v1/timers/{id}").headers["Event-Id"]
+    with api.socket() as poll, api.socket() as stream:
+        for sock, target in ((poll, f"wait?since={since}&timeout=5m"), (stream, f"events?since={since}&limit=1")):
+            sock.sendall(f"GET /v1/timers/{id}/{target} HTTP/{version}\r\nHost: localhost\r\n\r\n".encode())
+            sock.shutdown(socket.SHUT_WR)
+        # Each has shown by its first bytes that it saw the end of its client's side.
+        assert poll.recv(9) == stream.recv(9) == b"HTTP/1.1 "
+        api.command(id, "fire").expect(200)
+        for sock in (poll, stream):
+            answer = sock.makefile("rb").read()
+            assert answer.startswith(b"200 ") and b'"type":"fired"' in answer, answer
 
 
 def test_http_1_0_is_answered_and_closed(api):

@@ -11,11 +11,15 @@ struct ResponseHead {
 
     let bytes: [UInt8]
 
+    /// What every head begins with, whatever the answer.
+    static let opening = Array("HTTP/1.1 ".utf8)
+
     /// `date` is the value of `Date`.
     init(_ response: borrowing Response, framing: Framing, date: [UInt8]) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(192 + response.head.count)
-        bytes.append(contentsOf: "HTTP/1.1 \(response.status) \(Self.reason(response.status))\r\nDate: ".utf8)
+        bytes.append(contentsOf: Self.opening)
+        bytes.append(contentsOf: "\(response.status) \(Self.reason(response.status))\r\nDate: ".utf8)
         bytes.append(contentsOf: date)
         bytes.append(contentsOf: "\r\nConnection: close\r\n".utf8)
         for field in response.fields {

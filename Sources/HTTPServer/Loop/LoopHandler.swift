@@ -31,7 +31,7 @@ public protocol LoopHandler: AnyObject {
     /// The stream has ended: its client has gone, it failed, or it was finished. Called exactly once for each stream.
     func streamClosed(_ stream: DetachedStream)
 
-    /// The client went before the parked answer was sent. Called once at most, and not after `ParkedAnswer.send`.
+    /// The client went before the parked answer was sent; one that only sends nothing more is still there. Called once at most, and not after `ParkedAnswer.send`.
     func parkedClosed(_ parked: ParkedAnswer)
 
     /// The server stops soon: finish the streams, send the parked answers. Called once.

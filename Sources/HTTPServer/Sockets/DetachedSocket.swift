@@ -28,6 +28,10 @@ final class DetachedSocket: LoopSocket, StreamSink {
     private var buffer: [UInt8] = []
     private var written = 0
     private var watched = Epoll.Events.peerClosed
+    /// Whether the peer has ended its side: it has gone, or only sends nothing more.
+    private var hasPeerEnded = false
+    /// Bytes of a parked answer's head that were written before the answer.
+    private var begunBytes = 0
     private var drained = 0
     /// When it is closed whatever the peer does. Set once its owner has finished.
     private var deadline = Int64.max
@@ -99,7 +103,8 @@ final class DetachedSocket: LoopSocket, StreamSink {
     }
 
     func send(_ response: Response, isHead: Bool) {
-        write(ResponseHead(response, framing: .length(response.body.count), date: loop.date()).bytes)
+        let head = ResponseHead(response, framing: .length(response.body.count), date: loop.date()).bytes
+        write(head, begunBytes..<head.count)
         if !isHead, !ResponseHead.isBodyless(response.status) { write(response.body) }
         finish()
     }
@@ -147,11 +152,27 @@ final class DetachedSocket: LoopSocket, StreamSink {
 
     func happened(_ events: Epoll.Events) {
         switch phase {
-        case .open where !events.isDisjoint(with: [.peerClosed, .hungUp, .failed]): close()
+        case .open where !events.isDisjoint(with: [.hungUp, .failed]): close()
+        case .open where events.contains(.peerClosed): peerEnded()
         case .flushing where !events.isDisjoint(with: [.hungUp, .failed]): close()
         case .open, .flushing: if events.contains(.writable) { flush() }
         case .lingering: drain()
         case .closed: break
+        }
+    }
+
+    /// Finds out whether a peer that has ended its side still reads: the FIN of one that only ended it (`nc -N`) is the same as
+    /// that of one that has gone, whose kernel answers further bytes with a reset. So bytes are written at once that mean
+    /// nothing to a reader: a stream's filler, or the first bytes of a parked answer, which every answer has.
+    private func peerEnded() {
+        hasPeerEnded = true
+        watch(for: bufferedBytes > 0 ? .writable : [])
+        switch owner {
+        case .stream(let stream): stream.sendFiller()
+        case .parked where begunBytes == 0:
+            begunBytes = ResponseHead.opening.count
+            write(ResponseHead.opening)
+        case .parked, .none: break
         }
     }
 
@@ -165,7 +186,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
         buffer = []
         written = 0
         if phase == .flushing { return linger() }
-        watch(for: .peerClosed)
+        watch(for: hasPeerEnded ? [] : .peerClosed)
         if case .stream(let stream) = owner { loop.handler.streamWritable(stream) }
     }
 
@@ -193,7 +214,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
             written = 0
         }
         buffer.append(contentsOf: bytes)
-        watch(for: phase == .open ? [.writable, .peerClosed] : .writable)
+        watch(for: phase == .open && !hasPeerEnded ? [.writable, .peerClosed] : .writable)
         if isStream, bufferedBytes > loop.limits.streamBufferBytes * Self.overrun { close() }
     }
 

@@ -2,6 +2,9 @@
 public final class DetachedStream {
     /// For the handler's use; released when the stream is closed.
     public var context: AnyObject?
+    /// Bytes that mean nothing to the reader at this place of the stream; nil where there are none. They are sent when the client
+    /// has ended its side of the connection, to learn whether it still reads.
+    public var filler: StreamChunk?
     private let sink: any StreamSink
     private let isChunked: Bool
 
@@ -18,6 +21,11 @@ public final class DetachedStream {
     /// `LoopHandler.streamWritable`. A stream that buffers eight times as much is closed.
     public func send(_ chunk: StreamChunk) {
         sink.write(chunk.framed, isChunked ? 0..<chunk.framed.count : chunk.content)
+    }
+
+    /// Sends the filler, unless other bytes are on their way.
+    func sendFiller() {
+        if bufferedBytes == 0, let filler { send(filler) }
     }
 
     /// Bytes not yet handed to the kernel.

@@ -35,6 +35,8 @@ final class ForwardedRequest: PeerCallReceiver {
     private var isRepeat = false
     /// Bytes of the stream that the other server was not told of yet, as the client has not taken them.
     private var unread = 0
+    /// How its stream writes events; nil for an export.
+    private var format: StreamFormat?
     /// Whether its stream may have changed its timer, and nothing of it was shown yet.
     private var owesEvent = false
     /// Since when it is to end as soon as it owes nothing, on the monotonic clock in nanoseconds.
@@ -66,9 +68,9 @@ final class ForwardedRequest: PeerCallReceiver {
     func send() {
         guard case .waiting = stage else { return }
         guard handler.knowsOwner else { return wait() }
-        // A client that has given up may have had another answer under the same key meanwhile: nothing is done behind its back.
+        // A client that has ended its side may have given up, and may have had another answer under the same key meanwhile: nothing is done behind its back.
         // The kernel is asked only now: thousands may wait, and each is looked at many times a second.
-        if waitingSince != nil, parked == nil, exchange.clientHasEnded {
+        if waitingSince != nil, parked == nil, !isRead, exchange.clientHasEnded {
             handler.context.forwardingCounts.count(.refused)
             return refuse(.elsewhere(owner: handler.context.service.owner))
         }
@@ -148,6 +150,9 @@ final class ForwardedRequest: PeerCallReceiver {
             call.consume(bytes.count)
         case .streaming(let stream):
             stream.send(StreamChunk([UInt8](copying: bytes)))
+            if let format, bytes.count > 0 {
+                stream.filler = bytes[bytes.count - 1] == UInt8(ascii: "\n") ? format.filler : nil
+            }
             unread += bytes.count
             owesEvent = false
             if drainedSince != nil { return drain() }
@@ -225,6 +230,10 @@ final class ForwardedRequest: PeerCallReceiver {
             owesEvent = ticket.route == .timerEvents
             stage = .streaming(stream)
             stream.context = self
+            guard ticket.route != .export else { return }
+            let isSSE = call.headers.first("content-type")?.equals("text/event-stream") ?? false
+            format = isSSE ? .sse : .ndjson
+            stream.filler = format?.filler
         case .refused(let answer, let reason):
             call.cancel()
             end()
@@ -270,7 +279,9 @@ final class ForwardedRequest: PeerCallReceiver {
     func tick(now: Int64) {
         switch stage {
         case .sent, .answering:
-            guard !isAbandoned, parked != nil || !exchange.clientHasEnded else { return clientGone() }
+            // Of one that reads a stream, or a long poll, only its kernel can say that it has gone: once either has begun.
+            let mayHaveGone = parked == nil && !ticket.route.isStream && exchange.clientHasEnded
+            guard !isAbandoned, !mayHaveGone else { return clientGone() }
             if ticket.route == .timerWait, parked == nil, now - exchange.startedAt > Self.longestUnparked { park() }
         case .streaming:
             if let drainedSince, now - drainedSince > Self.longestDrain { endStream() }

@@ -164,6 +164,7 @@ extension TimerHandler {
             fillStreamHead(plan, ticket)
             switch answer.detach() {
             case .stream(let stream):
+                stream.filler = plan.format.filler
                 note(ticket)
                 ticket.outcome = .gone
                 streams.add(plan, .stream(stream))

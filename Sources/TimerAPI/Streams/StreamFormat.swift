@@ -1,7 +1,17 @@
+import HTTPServer
+
 /// How a stream writes its events.
 package enum StreamFormat {
     /// A JSON object a line.
     case ndjson
     /// Server-sent events.
     case sse
+}
+
+extension StreamFormat {
+    /// What a reader skips between two lines: an empty line, or a comment.
+    var filler: StreamChunk { self == .ndjson ? Self.emptyLine : Self.comment }
+
+    private static let emptyLine = StreamChunk("\n".utf8)
+    private static let comment = StreamChunk(":\n".utf8)
 }

@@ -50,12 +50,61 @@ struct DetachedTests {
     @Test(arguments: [true, false])
     func `a client that leaves is noticed at once`(isReset: Bool) throws {
         let server = try TestServer()
-        let client = server.client()
-        client.send("GET /stream HTTP/1.1\r\nHost: test\r\n\r\n")
-        #expect(client.head()?.status == 200)
-        if isReset { client.reset() } else { client.endSending() }
+        var client: RawClient? = server.client()
+        client?.send("GET /stream HTTP/1.1\r\nHost: test\r\n\r\n")
+        #expect(client?.head()?.status == 200)
+        #expect(client?.chunk() == Array("first".utf8))
+        if isReset { client?.reset() }
+        client = nil
         #expect(server.probe.wait("closed"))
         #expect(server.settles(connections: 0, streams: 0))
+    }
+
+    @Test(arguments: [true, false])
+    func `a client that sends nothing more reads its stream on`(isAtOnce: Bool) throws {
+        let server = try TestServer()
+        let client = server.client()
+        client.send("GET /stream HTTP/1.1\r\nHost: test\r\n\r\n")
+        if isAtOnce { client.endSending() }
+        #expect(client.head()?.status == 200)
+        #expect(client.chunk() == Array("first".utf8))
+        client.endSending()
+        #expect(client.chunk() == TestHandler.filler)
+        #expect(server.settles(connections: 0, streams: 1))
+        #expect(server.probe.count("closed") == 0)
+        server.probe.open("finish")
+        #expect(client.chunk() == [])
+        #expect(client.isClosedByPeer())
+    }
+
+    @Test func `what a slow reader that sends nothing more does not take is buffered`() throws {
+        let server = try TestServer()
+        let client = server.client()
+        client.send("GET /flood HTTP/1.1\r\nHost: test\r\n\r\n")
+        client.endSending()
+        #expect(server.probe.wait("full"))
+        #expect(client.head()?.status == 200)
+        var last: [UInt8]?
+        while let chunk = client.chunk() {
+            last = chunk
+            if chunk == Array("again".utf8) { break }
+        }
+        #expect(last == Array("again".utf8))
+    }
+
+    @Test func `a Unix socket's client that sends nothing more reads on, and is noticed when it leaves`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("socket")
+        let server = try TestServer([.unix(path: path)])
+        var client: RawClient? = RawClient(path: path)
+        client?.send("GET /stream HTTP/1.1\r\nHost: test\r\n\r\n")
+        client?.endSending()
+        #expect(client?.head()?.status == 200)
+        #expect(client?.chunk() == Array("first".utf8))
+        #expect(client?.chunk() == TestHandler.filler)
+        #expect(server.probe.count("closed") == 0)
+        client = nil
+        #expect(server.probe.wait("closed"))
     }
 
     @Test func `what a slow reader does not take is buffered, and the handler told when it has caught up`() throws {
@@ -120,12 +169,15 @@ struct DetachedTests {
     @Test func `many streams come and go`() throws {
         let server = try TestServer(loops: 2)
         for _ in 0..<3 {
-            let clients = (0..<100).map { _ in server.client() }
+            var clients = (0..<100).map { _ in server.client() }
             for client in clients { client.send("GET /stream HTTP/1.1\r\nHost: test\r\n\r\n") }
-            for client in clients { #expect(client.head()?.status == 200) }
+            for client in clients {
+                #expect(client.head()?.status == 200)
+                #expect(client.chunk()?.count == 5)
+            }
             #expect(server.server.streamCount == 100)
             for client in clients.prefix(50) { client.reset() }
-            for client in clients.dropFirst(50) { client.endSending() }
+            clients = []
             #expect(server.settles(connections: 0, streams: 0))
         }
         #expect(server.probe.wait("closed", count: 300))
@@ -162,5 +214,33 @@ struct DetachedTests {
         server.probe.open("parked")
         #expect(server.settles(connections: 0, streams: 0))
         #expect(server.probe.count("parkedClosed") == 1)
+    }
+
+    @Test func `a client that closes before its parked answer is noticed`() throws {
+        let server = try TestServer()
+        var client: RawClient? = server.client()
+        client?.send("GET /park HTTP/1.1\r\nHost: test\r\n\r\n")
+        #expect(server.probe.wait("parked"))
+        client = nil
+        #expect(server.probe.wait("parkedClosed"))
+        #expect(server.settles(connections: 0, streams: 0))
+    }
+
+    @Test(arguments: [true, false])
+    func `a client that sends nothing more gets its parked answer`(isAtOnce: Bool) throws {
+        let server = try TestServer()
+        let client = server.client()
+        client.send("GET /park HTTP/1.1\r\nHost: test\r\n\r\n")
+        if isAtOnce { client.endSending() }
+        #expect(server.probe.wait("parked"))
+        client.endSending()
+        // The first bytes of the answer show that it was noticed.
+        #expect(client.take(9) == Array("HTTP/1.1 ".utf8))
+        server.probe.open("parked")
+        let rest = String(decoding: client.rest(), as: UTF8.self)
+        #expect(rest.hasPrefix("200 OK\r\n") && rest.hasSuffix("\r\n\r\nparked"))
+        #expect(!rest.contains("HTTP/1.1"))
+        #expect(server.probe.count("parkedClosed") == 0)
+        #expect(server.settles(connections: 0, streams: 0))
     }
 }

@@ -7,6 +7,9 @@ final class TestHandler: LoopHandler {
         var answer: Answer?
     }
 
+    /// The streams' filler.
+    static let filler = Array("~".utf8)
+
     private let probe: Probe
     private let bodyLimit: Int
     private var waiting: [Slot] = []
@@ -93,6 +96,7 @@ final class TestHandler: LoopHandler {
 
     private func began(_ stream: DetachedStream, _ path: String) {
         streams.append(stream)
+        stream.filler = StreamChunk(Self.filler)
         stream.send(StreamChunk("first".utf8))
         if path == "/finish" {
             for _ in 0..<80 { stream.send(StreamChunk([UInt8](repeating: 0x78, count: 100_000))) }
