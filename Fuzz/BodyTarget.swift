@@ -26,9 +26,17 @@ let hostZones = SystemZones()
 private let siphash = SipHash(secret: [UInt8](repeating: 7, count: 16))
 
 private func fuzzBatch(_ body: [UInt8]) {
+    let form = BatchForm(of: body, isJSON: true)
     guard
-        let run = try? BatchRun(body, isBrief: false, keepsParts: false, siphash: siphash, zones: hostZones)
+        let run = try? BatchRun(body, form, isBrief: false, keepsParts: false, siphash: siphash, zones: hostZones)
     else { return }
+    if form == .array {
+        var document = JSONDocument()
+        // Its elements may be nested as deeply as a line, so it may be one level deeper.
+        do { try document.parse(body) } catch {
+            require(error.message == "nesting over 32", "an array was taken that can't be parsed: \(error)")
+        }
+    }
     // Its lines are read, those of one step at a time; another target applies them.
     for _ in 0..<2 { run.prepare({ Array("made".utf8) }, requestID: []) }
     require(run.outputBytes == 0, "a batch has results of lines that were not applied")

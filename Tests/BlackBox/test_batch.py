@@ -34,15 +34,70 @@ def test_lines_apply_in_order_and_see_earlier_ones(api, name):
 
 
 def test_bad_lines_do_not_stop_the_others(api, name):
-    reply = api.batch(["{", '{"after": "x"}', "[]", '{"after":"1h"} x', '{"after":"1h","after":"2h"}', '{"after":"1h","colour":1}',
+    reply = api.batch(['{"after": "x"}', "{", "[]", '{"after":"1h"} x', '{"after":"1h","after":"2h"}', '{"after":"1h","colour":1}',
                        '{"command":"explode","id":"x"}', '{"command":"suspend"}', '{"command":"suspend","id":"x","why":1}',
                        {"id": name, "after": "1h"}])
     results = statuses(reply)
     assert results[-1] == 201 and all(400 <= status < 500 for status in results[:-1])
     assert results[:6] == [400] * 6
+    for line in reply.lines[1:4]:
+        assert line["problem"]["detail"].startswith("one object a line")
     for line in reply.lines[:-1]:
         assert line["problem"]["status"] == line["status"] and line["problem"]["type"].startswith("/problems/")
     api.get(f"/v1/timers/{name}").expect(200)
+
+
+@pytest.mark.parametrize("first", ["[]", "{", '{"after": "1h"} {"after": "1h"}', '"x"', "1", "null", "after=1h"])
+@pytest.mark.parametrize("content_type", ["application/x-ndjson", "application/json"])
+def test_a_first_line_that_is_no_object_refuses_the_whole(api, name, first, content_type):
+    if first == "[]" and content_type == "application/json":
+        first = "[] {}"
+    problem = api.batch([first, {"id": name, "after": "1h"}], content_type=content_type).problem(400, "invalid-request")
+    assert ("the array" if first == "[] {}" else "one object a line") in problem["detail"]
+    api.get(f"/v1/timers/{name}").expect(404)
+
+
+def array(api, elements, query="", **options):
+    body = elements if isinstance(elements, str) else json.dumps(elements, indent=1)
+    return api.post(f"/v1/timers/batch{query}", body=body, content_type="application/json", **options)
+
+
+def test_an_array_is_answered_by_an_array(api, name):
+    reply = array(api, [{"id": name, "after": "1h"}, {"command": "suspend", "id": name}, 7, {"id": name, "after": "1h"}]).expect(200)
+    assert reply.headers["Content-Type"] == "application/json"
+    assert [result["status"] for result in reply.json] == [201, 200, 400, 409]
+    assert reply.json[1]["timer"]["state"] == "suspended" and "object" in reply.json[2]["problem"]["detail"]
+    brief = array(api, [{"command": "resume", "id": name}], "?results=brief").expect(200)
+    assert brief.json == [{"status": 200, "id": name, "version": api.timer(name)["version"]}]
+    assert array(api, "[ ]").expect(200).body == b"[]"
+
+
+@pytest.mark.parametrize("end, pointer", [(', {"after": 1h}]', "/1"), (', {"after": h}]', "/1/after"), (', {"a":1,"a":2}]', "/1/a"), ("", ""), ("]]", ""), (",]", "/1")])
+def test_an_array_that_can_not_be_parsed_refuses_the_whole(api, name, end, pointer):
+    body = f'[{json.dumps({"id": name, "after": "1h"})}{end}'
+    assert array(api, body).problem(400, "invalid-request")["pointer"] == pointer
+    api.get(f"/v1/timers/{name}").expect(404)
+
+
+def test_an_array_has_at_most_ten_thousand_elements(api, name):
+    line = {"command": "suspend", "id": "no-such-timer"}
+    assert len(array(api, [line] * 10_000, "?results=brief", timeout=20).expect(200).json) == 10_000
+    array(api, [{"id": name, "after": "1h"}] + [line] * 10_000, timeout=20).problem(413, "too-large")
+    api.get(f"/v1/timers/{name}").expect(404)
+
+
+def test_an_array_under_a_key_is_replayed_as_one(api, name):
+    elements = [{"after": "1h", "labels": {"lot": name}}, {"command": "suspend", "id": "no-such-timer"}]
+    first = array(api, elements, "?results=brief", headers={"Idempotency-Key": name}).expect(200)
+    again = array(api, elements, "?results=brief", headers={"Idempotency-Key": name}).expect(200)
+    assert again.headers["Idempotency-Replayed"] == "true" and again.headers["Content-Type"] == "application/json"
+    assert again.json[0] == first.json[0] and [result["status"] for result in again.json] == [201, 404]
+    assert len(api.get(f"/v1/timers?label=lot%3D{name}").expect(200).json["timers"]) == 1
+
+
+def test_lines_are_taken_as_json_too(api, name):
+    reply = api.batch([{"id": name, "after": "1h"}, {"command": "suspend", "id": name}], content_type="application/json")
+    assert statuses(reply) == [201, 200] and reply.headers["Content-Type"] == "application/x-ndjson"
 
 
 def test_blank_lines_are_skipped_and_the_last_needs_no_end(api, name):

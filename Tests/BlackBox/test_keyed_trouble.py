@@ -40,14 +40,14 @@ def test_a_run_that_changes_nothing_keeps_no_answer_while_writes_fail(failing): 
             ("/v1/deliveries/redrive", nobody), ("/v1/schedules/preview", {"every": "1h"})]
     for target, body in asks:
         failing.client.post(target, body, headers={"Idempotency-Key": target}).problem(503, "storage-unavailable")
-    failing.client.batch(["{", '{"command": "fire", "id": "nobody"}'], **keyed("b")).problem(503, "storage-unavailable")
+    failing.client.batch([{"after": "x"}, {"command": "fire", "id": "nobody"}], **keyed("b")).problem(503, "storage-unavailable")
     heal(failing)
     for target, body in asks:
         first = failing.client.post(target, body, headers={"Idempotency-Key": target}).expect(200)
         assert "Idempotency-Replayed" not in first.headers
         again = failing.client.post(target, body, headers={"Idempotency-Key": target}).expect(200)
         assert (again.headers["Idempotency-Replayed"], again.body) == ("true", first.body)
-    lines = failing.client.batch(["{", '{"command": "fire", "id": "nobody"}'], **keyed("b")).expect(200).lines
+    lines = failing.client.batch([{"after": "x"}, {"command": "fire", "id": "nobody"}], **keyed("b")).expect(200).lines
     assert [line["status"] for line in lines] == [400, 404]
 
 

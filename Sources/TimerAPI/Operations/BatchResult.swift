@@ -79,7 +79,7 @@ enum BatchResult {
         return results
     }
 
-    /// Writes the result line.
+    /// Writes the result.
     func write(_ json: inout JSONWriter, requestID: [UInt8]) {
         json.beginObject()
         json.key("status")
@@ -103,6 +103,5 @@ enum BatchResult {
             text.write(&json, requestID: requestID)
         }
         json.endObject()
-        json.newline()
     }
 }

@@ -14,6 +14,8 @@ final class BatchRun {
         case problem(ProblemText)
     }
 
+    /// How its lines and their results are framed.
+    let form: BatchForm
     private let body: [UInt8]
     private let ranges: [Range<Int>]
     private let siphash: SipHash
@@ -37,26 +39,15 @@ final class BatchRun {
     private var output = JSONWriter()
 
     init(
-        _ body: [UInt8], isBrief: Bool, keepsParts: Bool, siphash: SipHash, zones: any ZoneSource
+        _ body: [UInt8], _ form: BatchForm, isBrief: Bool, keepsParts: Bool, siphash: SipHash, zones: any ZoneSource
     ) throws(Problem) {
         self.body = body
+        self.form = form
         self.isBrief = isBrief
         self.keepsParts = keepsParts
         self.siphash = siphash
         self.zones = zones
-        var ranges: [Range<Int>] = []
-        var start = 0
-        while start < body.count {
-            let end = body.span.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? body.count
-            if (start..<end).contains(where: { body[$0] != 32 && body[$0] != 9 && body[$0] != 13 }) {
-                guard ranges.count < APILimits.batchLines else {
-                    throw Problem(.tooLarge, "a batch has at most \(APILimits.batchLines) lines")
-                }
-                ranges.append(start..<end)
-            }
-            start = end + 1
-        }
-        self.ranges = ranges
+        ranges = try form.ranges(in: body, &document)
     }
 
     /// About how many bytes the answer has at most.
@@ -90,22 +81,23 @@ final class BatchRun {
 
     private func writeResult(_ result: BatchResult, _ requestID: [UInt8]) {
         let start = output.count
-        result.write(&output, requestID: requestID)
+        form.write(result, &output, requestID: requestID)
         guard case .whole(_, _, let view) = result else { return }
         wholeBytes += output.count - start - view.definition.count
     }
 
-    /// Appends the result lines.
-    func appendOutput(to bytes: inout [UInt8]) { output.append(0..<output.count, to: &bytes) }
+    /// Appends the results, all of which are written.
+    func appendOutput(to bytes: inout [UInt8]) {
+        output.append(0..<output.count, to: &bytes)
+        bytes += form.ending(isEmpty: output.count == 0)
+    }
 
     /// Bytes of the result lines so far.
     var outputBytes: Int { output.count }
 
     private func read(_ range: Range<Int>, _ makeID: () -> [UInt8]) throws(Problem) -> Line {
-        do throws(JSONError) { try document.parse(body, range) } catch {
-            throw Problem(.invalidRequest, error.message, pointer: error.pointer)
-        }
-        if document.kind(document.root) == .object, let word = document.member(document.root, "command") {
+        try form.parse(body, range, &document)
+        if let word = document.member(document.root, "command") {
             return try command(word)
         }
         if document.kind(document.root) == .object, let timer = document.member(document.root, "apply") {

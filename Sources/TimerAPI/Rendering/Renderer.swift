@@ -164,7 +164,7 @@ enum Renderer {
     }
 
     private static func fillBatch(_ run: BatchRun, _ ticket: Ticket) {
-        ticket.exchange.response.add("Content-Type", "application/x-ndjson")
+        ticket.exchange.response.add("Content-Type", run.form.mediaType)
         run.appendOutput(to: &ticket.exchange.response.body)
     }
 

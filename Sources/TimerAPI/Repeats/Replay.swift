@@ -1,3 +1,4 @@
+import HTTPServer
 import TimerCore
 import TimerLog
 import TimerService
@@ -44,12 +45,14 @@ enum Replay {
     }
 
     private static func fillLines(_ parts: [StoredAnswer], _ ticket: Ticket) -> Bool {
+        let form = BatchForm(of: ticket.exchange.body, isJSON: true)
         var json = JSONWriter()
         for part in parts {
             guard let results = BatchResult.read(part.answer) else { return false }
-            for result in results { result.write(&json, requestID: ticket.requestID) }
+            for result in results { form.write(result, &json, requestID: ticket.requestID) }
         }
-        ticket.outcome = .page(status: 200, type: "application/x-ndjson", json.bytes)
+        let ending = form.ending(isEmpty: json.count == 0)
+        ticket.outcome = .page(status: 200, type: form.mediaType, json.bytes + ending)
         return true
     }
 }

@@ -106,7 +106,9 @@ struct RequestReader {
         }
     }
 
-    private func checkMediaType(_ ticket: Ticket, orType other: StaticString? = nil) throws(Problem) {
+    /// Checks that the body's media type is JSON, or `other`. Returns whether it is `other`.
+    @discardableResult
+    private func checkMediaType(_ ticket: Ticket, orType other: StaticString? = nil) throws(Problem) -> Bool {
         if let coding = ticket.exchange.header("content-encoding"), !coding.equalsIgnoringCase("identity") {
             throw Problem(.unsupportedMediaType, "no content coding is taken")
         }
@@ -115,13 +117,15 @@ struct RequestReader {
         }
         let value = ticket.exchange.header("content-type")
         // The usual spelling, without the cost of the parsing below.
-        if value?.equals("application/json") ?? false { return }
+        if value?.equals("application/json") ?? false { return false }
         let text = value?.text ?? ""
         let type = text.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-        guard type == "application/json" || (other.map { "\($0)" == type } ?? false) else {
+        let isOther = other.map { "\($0)" == type } ?? false
+        guard type == "application/json" || isOther else {
             throw Problem(
                 .unsupportedMediaType, "send `Content-Type: application/json`\(other.map { " or \($0)" } ?? "")")
         }
+        return isOther
     }
 
     private func create(_ ticket: Ticket) throws(Problem) -> Operation {
@@ -225,11 +229,12 @@ struct RequestReader {
         isBrief = try query.word("results", [("brief", true), ("full", false)]) ?? false
         try query.finish()
         guard !ticket.exchange.body.isEmpty else { throw Problem(.invalidRequest, "a batch needs at least one line") }
-        try checkMediaType(ticket, orType: "application/x-ndjson")
+        let isJSON = try !checkMediaType(ticket, orType: "application/x-ndjson")
+        let body = ticket.exchange.body
         return .batch(
             try BatchRun(
-                ticket.exchange.body, isBrief: isBrief, keepsParts: ticket.idempotency != nil, siphash: siphash,
-                zones: zones))
+                body, BatchForm(of: body, isJSON: isJSON), isBrief: isBrief, keepsParts: ticket.idempotency != nil,
+                siphash: siphash, zones: zones))
     }
 
     private func bulk(_ ticket: Ticket) throws(Problem) -> Operation {

@@ -40,6 +40,19 @@ public struct JSONDocument: Sendable {
     /// - Precondition: `range` lies within the array.
     /// - Throws: what is wrong, where; the offset counts from the start of `range`.
     public mutating func parse(_ bytes: [UInt8], _ range: Range<Int>) throws(JSONError) {
+        _ = try parse(bytes, range, isWhole: true)
+    }
+
+    /// Reads the value that the text in `range` begins with, such as an element of an array that is read piece by piece.
+    /// - Precondition: `range` lies within the array.
+    /// - Returns: where the value ends in `bytes`; what follows it was not looked at.
+    /// - Throws: what is wrong, where; the offset counts from the start of `range`.
+    public mutating func parse(firstOf bytes: [UInt8], _ range: Range<Int>) throws(JSONError) -> Int {
+        try parse(bytes, range, isWhole: false)
+    }
+
+    @inline(__always)
+    private mutating func parse(_ bytes: [UInt8], _ range: Range<Int>, isWhole: Bool) throws(JSONError) -> Int {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "the range lies within the bytes")
         nodes.removeAll(keepingCapacity: true)
         var parser = JSONParser(range)
@@ -47,7 +60,7 @@ public struct JSONDocument: Sendable {
         swap(&parser.scratch, &scratch)
         var failure: JSONFailure?
         do {
-            try parser.read(bytes.span)
+            if isWhole { try parser.read(bytes.span) } else { try parser.readFirst(bytes.span) }
         } catch {
             failure = error
         }
@@ -55,7 +68,7 @@ public struct JSONDocument: Sendable {
         swap(&parser.scratch, &scratch)
         self.bytes = bytes
         isSpaced = parser.isSpaced
-        guard let failure else { return }
+        guard let failure else { return parser.position }
         let pointer = parser.reading == JSONEntry.none ? "" : pointer(to: JSONNode(entry: parser.reading))
         reset()
         throw JSONError(

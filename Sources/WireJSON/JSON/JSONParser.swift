@@ -27,6 +27,16 @@ struct JSONParser {
 
     /// Reads the text.
     mutating func read(_ text: Span<UInt8>) throws(JSONFailure) {
+        try readFirst(text)
+        let wasSpaced = isSpaced
+        skipSpace(text)
+        isSpaced = wasSpaced
+        guard position == end else { throw failure(.trailingBytes) }
+    }
+
+    /// Reads the value that the text begins with, and leaves what follows it.
+    @inline(__always)
+    mutating func readFirst(_ text: Span<UInt8>) throws(JSONFailure) {
         guard end < Int(UInt32.max) else { throw failure(.tooLong) }
         if end - position >= 3, text[position] == 0xEF, text[position + 1] == 0xBB, text[position + 2] == 0xBF {
             throw failure(.byteOrderMark)
@@ -38,10 +48,6 @@ struct JSONParser {
         repeat {
             while try !readValue(text) {}
         } while try readSeparator(text)
-        let wasSpaced = isSpaced
-        skipSpace(text)
-        isSpaced = wasSpaced
-        guard position == end else { throw failure(.trailingBytes) }
     }
 
     /// An error at the next byte.

@@ -53,6 +53,21 @@ import WireJSON
         }
     }
 
+    @Test func `the value that a text begins with is read without what follows it`() throws {
+        let bytes = Array("[ {\"a\":[1]} , 12,x]".utf8)
+        var document = JSONDocument()
+        #expect(try document.parse(firstOf: bytes, 1..<bytes.count) == 11)
+        #expect(document.kind(document.root) == .object)
+        #expect(try document.parse(firstOf: bytes, 13..<bytes.count) == 16)
+        #expect(document.integer(document.root) == 12)
+        #expect(throws: JSONError(pointer: "", offset: 0, message: "expected a value")) {
+            try document.parse(firstOf: bytes, 17..<bytes.count)
+        }
+        #expect(throws: JSONError(pointer: "/a", offset: 6, message: "unexpected end")) {
+            try document.parse(firstOf: bytes, 2..<8)
+        }
+    }
+
     @Test func `reading stops at the end of its range`() throws {
         let bytes = Array("[12345678901234567890,\"abcdefghijklmnop\"] ".utf8)
         for end in 0..<bytes.count - 1 {

@@ -1,0 +1,132 @@
+import WireJSON
+
+/// How the lines of a batch stand in its body, and their results in its answer.
+enum BatchForm {
+    /// A JSON object a line, and a result a line.
+    case lines
+    /// A JSON array of objects, and an array of results.
+    case array
+
+    /// The form of `body`. NDJSON is taken under the media type of JSON too: an array is what begins as one.
+    init(of body: [UInt8], isJSON: Bool) {
+        let first = body.first { !Self.isSpace($0) }
+        self = isJSON && first == UInt8(ascii: "[") ? .array : .lines
+    }
+
+    /// The media type of the answer.
+    var mediaType: String { self == .lines ? "application/x-ndjson" : "application/json" }
+
+    // MARK: The body
+
+    /// Where the lines, or the elements, are in `body`; blank lines are none.
+    ///
+    /// - Parameter document: what they are parsed with, as far as that is needed to find them.
+    /// - Throws: if there are too many, and for what is neither form: such a batch is refused as a whole.
+    func ranges(in body: [UInt8], _ document: inout JSONDocument) throws(Problem) -> [Range<Int>] {
+        if self == .array { return try Self.elements(of: body, &document) }
+        let ranges = try Self.lines(of: body)
+        guard let first = ranges.first else { return ranges }
+        do throws(Problem) { try parse(body, first, &document) } catch {
+            var problem = error
+            if !problem.detail.hasPrefix(Self.rule) { problem.detail = "\(Self.rule): \(problem.detail)" }
+            throw problem
+        }
+        return ranges
+    }
+
+    private static func lines(of body: [UInt8]) throws(Problem) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var start = 0
+        while start < body.count {
+            let end = body.span.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? body.count
+            if (start..<end).contains(where: { body[$0] != 32 && body[$0] != 9 && body[$0] != 13 }) {
+                guard ranges.count < APILimits.batchLines else { throw tooMany }
+                ranges.append(start..<end)
+            }
+            start = end + 1
+        }
+        return ranges
+    }
+
+    /// Parses each element, and what is between them.
+    private static func elements(of body: [UInt8], _ document: inout JSONDocument) throws(Problem) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        // After the bracket, which the form was told by.
+        var position = skipSpace(body, 0) + 1
+        while true {
+            position = skipSpace(body, position)
+            if ranges.isEmpty, position < body.count, body[position] == UInt8(ascii: "]") { break }
+            guard position < body.count else { throw unreadable("unexpected end", "") }
+            guard ranges.count < APILimits.batchLines else { throw tooMany }
+            do throws(JSONError) {
+                let end = try document.parse(firstOf: body, position..<body.count)
+                ranges.append(position..<end)
+            } catch {
+                throw unreadable(error.message, "/\(ranges.count)\(error.pointer)")
+            }
+            position = skipSpace(body, ranges[ranges.count - 1].upperBound)
+            guard position < body.count, body[position] == UInt8(ascii: ",") else { break }
+            position += 1
+        }
+        guard position < body.count, body[position] == UInt8(ascii: "]") else {
+            throw unreadable("expected a comma or ]", "")
+        }
+        guard skipSpace(body, position + 1) == body.count else {
+            throw unreadable("trailing bytes", "")
+        }
+        return ranges
+    }
+
+    private static func skipSpace(_ body: [UInt8], _ start: Int) -> Int {
+        var position = start
+        while position < body.count, isSpace(body[position]) { position += 1 }
+        return position
+    }
+
+    /// Whether `byte` is white space of JSON.
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    private static func unreadable(_ reason: String, _ pointer: String) -> Problem {
+        Problem(.invalidRequest, "the array can't be parsed: \(reason)", pointer: pointer)
+    }
+
+    private static var tooMany: Problem {
+        Problem(.tooLarge, "a batch has at most \(APILimits.batchLines) lines")
+    }
+
+    /// Parses the line, or the element, in `range`.
+    ///
+    /// - Throws: if it is no JSON object.
+    func parse(_ body: [UInt8], _ range: Range<Int>, _ document: inout JSONDocument) throws(Problem) {
+        do throws(JSONError) { try document.parse(body, range) } catch {
+            // An error inside of the object says where it is.
+            let detail = error.pointer.isEmpty ? "\(Self.rule): \(error.message)" : error.message
+            throw Problem(.invalidRequest, detail, pointer: error.pointer)
+        }
+        guard document.kind(document.root) != .object else { return }
+        let detail =
+            switch self {
+            case .lines where document.kind(document.root) == .array:
+                "\(Self.rule); an array is taken as the whole body, with `Content-Type: application/json`"
+            case .lines: Self.rule
+            case .array: "each element of the array is an object"
+            }
+        throw Problem(.invalidRequest, detail, pointer: "")
+    }
+
+    private static let rule = "one object a line"
+
+    // MARK: The answer
+
+    /// Writes a result after those that `json` has.
+    func write(_ result: BatchResult, _ json: inout JSONWriter, requestID: [UInt8]) {
+        if self == .array, json.count == 0 { json.beginArray() }
+        result.write(&json, requestID: requestID)
+        if self == .lines { json.newline() }
+    }
+
+    /// What follows the last result.
+    ///
+    /// - Parameter isEmpty: whether there is none.
+    func ending(isEmpty: Bool) -> [UInt8] { self == .lines ? [] : Array((isEmpty ? "[]" : "]").utf8) }
+}
