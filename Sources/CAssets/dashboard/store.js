@@ -150,9 +150,10 @@ function serverFilter() {
 
 // A timer's schedule in a few words.
 function schedule({cron, timeZone, every, watchdog, misses, at, after}) {
-  if (cron) return `${cron} · ${timeZone}`;
-  if (every) return `every ${every}`;
-  if (watchdog) return `watchdog ${watchdog}${misses > 1 ? ` × ${misses}` : ""}`;
+  const expected = cron && `${cron} · ${timeZone}`;
+  if (watchdog) return `watchdog ${watchdog}${misses > 1 ? ` × ${misses}` : ""}${expected ? ` · ${expected}` : ""}`;
+  if (cron) return expected;
+  if (every) return `every ${every}${timeZone ? ` · ${timeZone}` : ""}`;
   return at ? `at ${instant(Date.parse(at))}` : `after ${after}`;
 }
 

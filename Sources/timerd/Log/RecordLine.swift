@@ -223,7 +223,8 @@ enum RecordLine {
         writer.string(progress.state.name)
         writer.key("version")
         writer.integer(progress.version)
-        // Milliseconds on the timer's clock when running, microseconds left when suspended: as it is kept.
+        // As it is kept: milliseconds on the timer's clock when running, on the wall clock while an instant is awaited, and
+        // microseconds left when suspended.
         writer.key("due")
         writer.integer(progress.due)
         if progress.lastFiredAt != 0 {
@@ -238,6 +239,11 @@ enum RecordLine {
         guard let kicks = record.kicks else { return }
         writer.key("health")
         writer.string(progress.flags.contains(.stalled) ? "stalled" as StaticString : "ok")
+        if progress.flags.contains(.awaiting) { writer.member("awaiting", true) }
+        if kicks.graceFrom != 0 {
+            writer.key("graceFrom")
+            writer.instant(kicks.graceFrom)
+        }
         writer.key("kickCount")
         writer.integer(kicks.kickCount)
         if kicks.lastKickedAt != 0 {

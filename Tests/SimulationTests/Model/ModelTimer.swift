@@ -35,7 +35,7 @@ struct ModelTimer {
         switch rules.schedule {
         case .every(let period, _): period
         case .watchdog(let period): rules.repeatAlarm ? period : nil
-        case .after, .at, .cron: nil
+        case .after, .at, .cron, .expecting: nil
         }
     }
 
@@ -124,6 +124,7 @@ struct ModelTimer {
         case .after(let delay), .every(let delay, first: .period), .every(_, first: .after(let delay)):
             due = begun + delay
         case .at(let instant): due = instant
+        case .every(_, first: .local), .expecting: preconditionFailure("histories have no such timers")
         case .every(let period, first: .at(let start)):
             due = start >= begun ? start : start + (begun - start + period - 1) / period * period
         case .watchdog(let period): due = begun + min(period * rules.misses, 36_525 * 86_400_000)
