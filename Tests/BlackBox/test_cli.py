@@ -200,6 +200,14 @@ def test_watch_that_nothing_concerned_for_long_still_comes_back(new_server):
         process.wait(10)
 
 
+def test_watch_of_a_deleted_timer_with_nothing_to_show_ends(new_server):
+    server = new_server()
+    server.client.create(id="gone")
+    server.client.delete("/v1/timers/gone").expect(204)
+    done = run("watch", "gone", "--type", "fired", "--server", server.url, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_log_verify(stopped):
     done = run("log", "verify", "--data", stopped.data)
     assert done.returncode == 0, done

@@ -196,7 +196,7 @@ class Load:
         last = None
         try:
             answer = await connection.stream(target, {"Accept": "text/event-stream"} if is_sse else None)
-            if answer.status in (404, 410):
+            if answer.status in (204, 404, 410):
                 return await asyncio.sleep(0.5)
             if answer.status != 200:
                 raise Unexpected(f"{target}: {answer.status} {answer.body[:500]}")

@@ -60,7 +60,7 @@ class Follower:
         query += [f"limit={self.limit}"] if self.limit else []
         answer = await connection.stream(self.target + ("?" + "&".join(query) if query else ""), headers)
         if answer.status != 200:
-            if answer.status not in (404, 503):
+            if answer.status not in (204, 404, 503):
                 self.crew.record.note("refused", follower=self.name, status=answer.status,
                                       body=f"after {self.cursor}: {answer.body.decode()}")
             return await asyncio.sleep(0.05)

@@ -85,6 +85,8 @@ final class EventFollower {
         if isFinished || isLast && response.status == 200 { return .finished }
         switch response.status {
         case 200: return .lost
+        // The timer is deleted, and all its events were shown.
+        case 204: return .finished
         case 404 where wasConnected && query.id != nil && cursor != nil && !isLast:
             // It was deleted while this follower was disconnected: its events until then are still kept.
             isLast = true
