@@ -41,7 +41,7 @@ struct Step {
     }
 
     /// Appends the event of a watchdog whose stall has ended, before the event of what ended it; nothing for nil.
-    func emit(recoveryFrom stall: Stall?, _ effects: inout [Effect]) {
+    mutating func emit(recoveryFrom stall: Stall?, _ effects: inout [Effect]) {
         guard let stall else { return }
         emit(.recovered, stalledFor: stall.stalledFor, silentFor: stall.silentFor, &effects)
     }
