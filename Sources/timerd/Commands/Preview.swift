@@ -30,8 +30,9 @@ struct Preview: ParsableCommand {
         guard (1...Self.mostFires).contains(count) else {
             throw Failure(.usage, "--count \(count): expected 1 to \(Self.mostFires)")
         }
-        guard let zone = HostZones.source().zone(named: Array(timeZone.utf8)) else {
-            throw Failure(.usage, "--time-zone: there is no time zone `\(Printable.text(timeZone))` on this machine")
+        let zones = HostZones.source()
+        guard let zone = zones.zone(named: Array(timeZone.utf8)) else {
+            throw Failure(.usage, "--time-zone: \(UnknownZone(Array(timeZone.utf8), in: zones).message)")
         }
         let fires = try fires(in: zone)
         guard !fires.isEmpty else { throw Failure(.usage, "\(quoted): no fire is due up to the year 9999") }

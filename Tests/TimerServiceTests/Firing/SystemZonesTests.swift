@@ -26,6 +26,18 @@ struct SystemZonesTests {
     ])
     func `what is no zone is not found`(name: String) { #expect(zone(name) == nil) }
 
+    @Test func `every zone of this machine is meant by its name in small letters`() throws {
+        let zones = SystemZones()
+        let names = try FileManager.default.subpathsOfDirectory(atPath: "/usr/share/zoneinfo").filter { name in
+            name.contains { $0.isUppercase } && !name.hasPrefix("posix/") && zone(name, in: zones) != nil
+        }
+        #expect(names.count > 300)
+        for name in names where zone(name.lowercased(), in: zones) == nil {
+            let message = UnknownZone(Array(name.lowercased().utf8), in: zones).message
+            #expect(message.hasSuffix("; did you mean \(name)"))
+        }
+    }
+
     @Test func `UTC is known without any files`() {
         let zones = SystemZones(directory: "/nowhere")
         #expect(zone("UTC", in: zones) == .utc)
