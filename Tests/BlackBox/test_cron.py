@@ -56,6 +56,8 @@ def test_it_fires_on_whole_seconds_and_completes(api):
     ("30 2 * * *", "Europe/Berlin", "2031-10-25T12:00:00Z", ["2031-10-26T00:30", "2031-10-27T01:30"]),
     # An hour of `*` follows elapsed time.
     ("30 * * * *", "Europe/Berlin", "2031-10-26T00:00:00Z", ["2031-10-26T00:30", "2031-10-26T01:30", "2031-10-26T02:30"]),
+    # So does a range that covers the field.
+    ("30 0-23 * * *", "Europe/Berlin", "2031-10-26T00:00:00Z", ["2031-10-26T00:30", "2031-10-26T01:30", "2031-10-26T02:30"]),
     ("0 12 L * *", "UTC", "2032-02-01T00:00:00Z", ["2032-02-29T12:00", "2032-03-31T12:00"]),
     ("0 0 * * FRI#3", "Asia/Tokyo", "2031-01-01T00:00:00Z", ["2031-01-16T15:00", "2031-02-20T15:00"]),
     ("0 0 13 * FRI", "UTC", "2031-06-10T00:00:00Z", ["2031-06-13T00:00", "2031-06-20T00:00"]),
@@ -79,6 +81,21 @@ def test_nothing_is_due_before_from(api):
 def test_a_bad_expression_is_pointed_at(api, name, expression):
     problem = refused(api, name, {"cron": expression})
     assert problem["pointer"] == "/cron" and problem["detail"]
+
+
+@pytest.mark.parametrize("fields, pointer, told", [
+    ({"cron": "CRON_TZ=Europe/Berlin 0 9 * * *"}, "/cron", "`timeZone`"),
+    ({"cron": "@every 1h30m"}, "/cron", "`every`"),
+    ({"cron": "0 0 12 1 1 ? 2030"}, "/cron", "`until`"),
+    ({"cron": "0 9 * * 1\u20135"}, "/cron", "'1\u20135'"),
+    ({"cron": "0 0 12 ? * 2-6"}, "/cron", "MON-FRI"),
+    ({"cron": "@daily", "timeZone": "europe/berlin"}, "/timeZone", "did you mean Europe/Berlin"),
+    ({"cron": "@daily", "timeZone": "W. Europe Standard Time"}, "/timeZone", "IANA names, not those of Windows: Europe/Berlin"),
+    ({"cron": "@daily", "timeZone": "UTC+2"}, "/timeZone", "Etc/GMT-2"),
+])
+def test_what_other_schedulers_take_is_told_what_to_write(api, name, fields, pointer, told):
+    problem = refused(api, name, fields)
+    assert problem["pointer"] == pointer and told in problem["detail"], problem
 
 
 @pytest.mark.parametrize("zone", ["", "Europe/Pariss", "../../etc/passwd", "/etc/localtime", "Europe/Paris\u0000", "Europe", "utc", "x" * 300])

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from documents import Shell, anchors, blocks, comparable, documents, free_port, links, name_of, steps
-from server import ROOT
+from server import ROOT, run
 from timers import STATES, transitions
 
 README = ROOT / "README.md"
@@ -57,6 +57,21 @@ def test_every_local_link_leads_somewhere(path):
         assert target.exists(), f"{name_of(path)}:{number}: {link}"
         if anchor:
             assert anchor in anchors(target), f"{name_of(path)}:{number}: {link} is none of {sorted(anchors(target))}"
+
+
+def test_expressions_of_other_schedulers_are_taken_or_refused_as_the_table_says():
+    rows = [[cell.strip().strip("`") for cell in line.split("|")[2:5]]
+            for line in lines_between(ROOT / "docs/CRON.md", "dialects").splitlines()[2:]]
+    assert len(rows) > 15
+    for there, here, change in rows:
+        if here:
+            taken = run("preview", here, "--count", "1")
+            assert taken.returncode == 0, (here, taken)
+        if here != there:
+            refused = run("preview", there, "--count", "1")
+            assert refused.returncode == 64 and refused.stdout == "", (there, refused)
+            field = re.search(r"field `(\w+)`", change)
+            assert not field or f"`{field[1]}`" in refused.stderr, (there, refused)
 
 
 def test_every_guide_is_in_the_index():

@@ -48,6 +48,8 @@ def test_offsets_west_and_of_half_an_hour():
     (["61 * * * *"], "61"), (["* * * *"], "fields"), (["0 0 30 2 *"], "never"), (["@daily", "--time-zone", "Europe/Pariss"], "Europe/Pariss"),
     (["@daily", "--count", "0"], "--count"), (["@daily", "--count", "1001"], "--count"), (["@daily", "--count", "x"], "count"),
     (["@daily", "--from", "soon"], "--from"), ([], "cron"), (["@daily", "--time-zone", "../../etc/passwd"], "time zone"), ([""], "fields"),
+    (["@daily", "--time-zone", "europe/berlin"], "did you mean Europe/Berlin"), (["TZ=UTC 0 9 * * *"], "--time-zone"),
+    (["0 9 * * 1\u20135"], "'1\u20135'"),
 ])
 def test_what_makes_no_sense_is_one_line_and_exit_64(arguments, told):
     done = run("preview", *arguments)

@@ -16,6 +16,7 @@ import collections
 import itertools
 import json
 import random
+import re
 import sys
 import time
 import urllib.request
@@ -49,13 +50,15 @@ class Expression:
         minute, hour, month = self.numbers(rng, 1), self.numbers(rng, 2), self.numbers(rng, 4, star=0.75)
         day = self.days(rng)
         weekday = self.weekdays(rng)
+        if day[0] == "?" and re.search(r"\d", re.sub(r"[/#]\d+", "", weekday[0])):
+            day = ("*", day[1])  # beside `?` only names are taken
         fields = [second, minute, hour, day, month, weekday]
         self.fields = [text for text, _ in fields]
         self.text = " ".join(self.fields[0 if self.has_seconds else 1 :])
         self.seconds, self.minutes, self.hours = (sorted(values) for _, values in fields[:3])
         self.day, self.months, self.weekday = day[1], month[1], weekday[1]
         self.both = self.fields[3][0] in "*?" or self.fields[5][0] in "*?"
-        self.elapsed = minute[0].startswith("*") or hour[0].startswith("*")
+        self.elapsed = begins_whole(minute[0], 60) or begins_whole(hour[0], 24)
 
     @staticmethod
     def numbers(rng, field, star=0.35, names=()):
@@ -132,6 +135,12 @@ def wrapped(start, end, step, low, high):
         return text, range(start, (start if start == end else 7) + 1, step)
     numbers = [*range(start, high + 1), *range(low + (high == 7), end + 1)]
     return text, numbers[::step]
+
+
+def begins_whole(text, count):
+    """Whether a field of `count` numbers begins with `*` or with a range that covers it."""
+    first, _, last = re.split("[,/]", text)[0].partition("-")
+    return first == "*" or last != "" and (int(last) - int(first)) % count == count - 1
 
 
 def is_wrapped(item):

@@ -50,7 +50,7 @@ struct ImportedTimer {
         do throws(JSONError) { try inner.parse(bytes) } catch {
             throw Problem(.invalidRequest, error.message, pointer: "/timer\(error.pointer)")
         }
-        return try below("/timer") { () throws(Problem) in try TimerBody(inner, zones: zones) }
+        return try below("/timer") { () throws(Problem) in try TimerBody(inner, zones: zones, isStored: true) }
     }
 
     /// Runs `body`, whose problems point into the value at `pointer`.

@@ -23,12 +23,14 @@ struct ScheduleFields {
 
     /// Sets the part of a timer's rules that these fields decide.
     ///
-    /// - Parameter isInherited: whether a field comes from the timer that is being patched. Such a field is dropped if the
-    ///   kind does not use it; a field that the request names is refused then.
+    /// - Parameters:
+    ///   - isStored: whether a server accepted all of the fields before, by rules that may have been looser.
+    ///   - isInherited: whether a field comes from the timer that is being patched. Such a field is dropped if the kind
+    ///     does not use it; a field that the request names is refused then.
     func decide(
-        _ rules: inout TimerRules, zones: any ZoneSource, isInherited: (StaticString) -> Bool
+        _ rules: inout TimerRules, zones: any ZoneSource, isStored: Bool, isInherited: (StaticString) -> Bool
     ) throws(Problem) {
-        let schedule = try schedule(zones)
+        let schedule = try schedule(zones, isCronStored: isStored || isInherited("cron"))
         rules.schedule = schedule
         rules.clock = schedule.defaultClock
         let kind = schedule.kind
@@ -90,10 +92,10 @@ struct ScheduleFields {
         throw Problem(.invalidSchedule, "`misses` periods are together at most 36525d", pointer: "/misses")
     }
 
-    private func schedule(_ zones: any ZoneSource) throws(Problem) -> Schedule {
+    private func schedule(_ zones: any ZoneSource, isCronStored: Bool) throws(Problem) -> Schedule {
         if let cron {
             try requireAlone("cron", beside: [("after", after), ("at", at), ("every", every)])
-            let schedule = Schedule.cron(try cronSchedule(cron, zones))
+            let schedule = Schedule.cron(try cronSchedule(cron, zones, isStored: isCronStored))
             return watchdog.map { .expecting(schedule, grace: $0) } ?? schedule
         }
         if let watchdog {
@@ -139,15 +141,16 @@ struct ScheduleFields {
 
     private func requireZone(_ zone: [UInt8], _ zones: any ZoneSource) throws(Problem) {
         guard zones.zone(named: zone) == nil else { return }
-        throw Problem(
-            .invalidSchedule, "there is no time zone `\(String(decoding: zone, as: UTF8.self))`", pointer: "/timeZone")
+        throw Problem(.invalidSchedule, UnknownZone(zone, in: zones).message, pointer: "/timeZone")
     }
 
-    private func cronSchedule(_ text: [UInt8], _ zones: any ZoneSource) throws(Problem) -> CronSchedule {
+    private func cronSchedule(
+        _ text: [UInt8], _ zones: any ZoneSource, isStored: Bool
+    ) throws(Problem) -> CronSchedule {
         let zone = timeZone ?? Self.defaultZone
         try requireZone(zone, zones)
         do throws(CronError) {
-            return try CronSchedule(text, zone: zone, from: from)
+            return try CronSchedule(text, zone: zone, from: from, isStored: isStored)
         } catch {
             throw Problem(.invalidSchedule, error.message, pointer: "/cron")
         }

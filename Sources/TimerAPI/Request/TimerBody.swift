@@ -21,7 +21,10 @@ package struct TimerBody {
     ///   - zones: where its time zone is looked up, so that a file is read here and not under the engine's lock.
     ///   - patch: the patch, if the document is a timer merged with one: a field that it does not name and that the timer's
     ///     new kind does not use is dropped instead of being refused.
-    package init(_ document: JSONDocument, zones: any ZoneSource, patch: JSONDocument? = nil) throws(Problem) {
+    ///   - isStored: whether a server accepted the fields before, by rules that may have been looser.
+    package init(
+        _ document: JSONDocument, zones: any ZoneSource, patch: JSONDocument? = nil, isStored: Bool = false
+    ) throws(Problem) {
         guard document.kind(document.root) == .object else {
             throw Problem(.invalidRequest, "the body must be a JSON object", pointer: "")
         }
@@ -31,7 +34,7 @@ package struct TimerBody {
             try read(document, field, &schedule)
             member = document.next(field)
         }
-        try schedule.decide(&rules, zones: zones) { name in
+        try schedule.decide(&rules, zones: zones, isStored: isStored) { name in
             patch.map { $0.member($0.root, name) == nil } ?? false
         }
         guard rules.stop == nil || rules.start == .subscriber else {

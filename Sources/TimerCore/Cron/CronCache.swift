@@ -31,7 +31,7 @@ final class CronCache {
 
     /// Reads an expression, whether it was read before or not.
     static func read(_ text: Span<UInt8>, zone: Span<UInt8>, from: Int64?) -> Schedule? {
-        (try? CronSchedule(array(text), zone: array(zone), from: from)).map { .cron($0) }
+        (try? CronSchedule(array(text), zone: array(zone), from: from, isStored: true)).map { .cron($0) }
     }
 
     /// FNV-1a over both. It needs no key: schedules that a client makes collide are read anew each time, no worse than

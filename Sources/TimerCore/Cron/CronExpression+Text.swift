@@ -10,19 +10,33 @@ extension CronExpression {
     ]
 
     /// Reads five fields, six with seconds first, or a name such as `@daily`.
-    init(_ text: [UInt8]) throws(CronError) {
+    ///
+    /// - Parameter isStored: whether the text was accepted before, by rules that may have been looser.
+    init(_ text: [UInt8], isStored: Bool) throws(CronError) {
         guard text.count <= Self.textLimit else {
             throw CronError("the expression has \(text.count) bytes, more than \(Self.textLimit)")
         }
+        do throws(CronError) {
+            try self.init(reading: text, isStored: isStored)
+        } catch {
+            throw CronError(foreign: text) ?? error
+        }
+    }
+
+    private init(reading text: [UInt8], isStored: Bool) throws(CronError) {
         self.init()
         let words = try Self.words(of: text)
         guard words.count == 5 || words.count == 6 else {
             throw CronError("5 fields are needed, or 6 with seconds first; there are \(words.count)")
         }
         for (field, word) in zip(CronField.allCases.suffix(words.count), words) { try read(field, word) }
-        let stars = zip(CronField.allCases.suffix(words.count), words).filter { $0.startsWithStar($1) }.map(\.0)
-        followsElapsedTime = stars.contains(.minute) || stars.contains(.hour)
-        days.bothMustMatch = stars.contains(.dayOfMonth) || stars.contains(.dayOfWeek)
+        let fields = words.suffix(5).map(\.self)
+        let (dayOfMonth, dayOfWeek) = (fields[2], fields[4])
+        followsElapsedTime =
+            CronField.minute.isUnrestricted(fields[0]) || CronField.hour.isUnrestricted(fields[1])
+        days.bothMustMatch =
+            CronField.dayOfMonth.startsWithStar(dayOfMonth) || CronField.dayOfWeek.startsWithStar(dayOfWeek)
+        if !isStored { try Self.requireNames(dayOfWeek, besideDayOfMonth: dayOfMonth) }
         guard canFire else { throw CronError("this can never fire: no month it names has such a day") }
     }
 
@@ -42,6 +56,21 @@ extension CronExpression {
         }
         throw CronError(
             "\(CronError.quote(word)) is none of @yearly @annually @monthly @weekly @daily @midnight @hourly")
+    }
+
+    /// Refuses numbers of days of the week beside `?` for the day of month. Only Quartz and its relatives need that `?`,
+    /// and they count days from SUN = 1: the expression would be read without an error, and be a day late.
+    private static func requireNames(
+        _ word: ArraySlice<UInt8>, besideDayOfMonth dayOfMonth: ArraySlice<UInt8>
+    ) throws(CronError) {
+        guard dayOfMonth.contains(UInt8(ascii: "?")) else { return }
+        let hasNumber = word.split(separator: UInt8(ascii: ",")).contains { item in
+            item.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "#") }.contains(where: CronField.isDigit)
+        }
+        guard hasNumber else { return }
+        throw CronField.dayOfWeek.error(
+            "\(CronError.quote(word)) beside ? for the day of month: use names such as MON-FRI, as Quartz counts from "
+                + "SUN = 1 and cron from SUN = 0")
     }
 
     private mutating func read(_ field: CronField, _ word: ArraySlice<UInt8>) throws(CronError) {

@@ -12,7 +12,8 @@ struct CronExpression: Sendable, Equatable {
     /// Bits 1 to 12.
     var months: UInt64 = 0
     var days = CronDays()
-    /// Whether the hour or minute field begins with `*`: such schedules follow elapsed time across a change of offset.
+    /// Whether the hour or minute field begins with `*` or with a range that covers the field: such schedules follow
+    /// elapsed time across a change of offset.
     var followsElapsedTime = false
 
     /// The length of a day on the wall.

@@ -44,6 +44,15 @@ enum CronField: Int, CaseIterable {
         text.count == 1 && startsWithStar(text)
     }
 
+    /// Whether the field begins with `*`, or with a range that covers it and so means the same: a step counts for both.
+    func isUnrestricted(_ text: ArraySlice<UInt8>) -> Bool {
+        if startsWithStar(text) { return true }
+        let base = text.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "/") }
+        guard let run = try? run(base) else { return false }
+        let last = run.last < run.first ? run.last + cycle : run.last
+        return last - run.first + 1 >= cycle
+    }
+
     /// Whether the field counts as unrestricted, which Vixie cron judges by how it begins.
     func startsWithStar(_ text: ArraySlice<UInt8>) -> Bool {
         text.first == UInt8(ascii: "*") || isDay && text.first == UInt8(ascii: "?")
@@ -112,11 +121,13 @@ enum CronField: Int, CaseIterable {
         guard (1...9).contains(text.count) else { return nil }
         var number = 0
         for byte in text {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            guard isDigit(byte) else { return nil }
             number = number * 10 + Int(byte - UInt8(ascii: "0"))
         }
         return number
     }
+
+    static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     static func uppercase(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 32 : byte

@@ -1,8 +1,8 @@
 /// A cron expression in a time zone, as a timer carries it.
 ///
 /// A local time that a change of offset leaves out fires once, at the instant of the change; one that comes again fires
-/// the first time. Schedules whose hour or minute field begins with `*` follow elapsed time instead: what comes again
-/// fires again, and what is left out does not fire.
+/// the first time. Schedules whose hour or minute field begins with `*`, or with a range that covers the field, follow
+/// elapsed time instead: what comes again fires again, and what is left out does not fire.
 public struct CronSchedule: Sendable, Equatable {
     /// The expression as its client wrote it.
     public let text: [UInt8]
@@ -22,8 +22,9 @@ public struct CronSchedule: Sendable, Equatable {
     ///   - text: five fields, six with seconds first, or a name such as `@daily`; at most 256 bytes.
     ///   - zone: an IANA name; whether there is such a zone is not looked up here.
     ///   - from: wall milliseconds before which nothing is due.
-    public init(_ text: [UInt8], zone: [UInt8], from: Int64?) throws(CronError) {
-        expression = try CronExpression(text)
+    ///   - isStored: whether the expression was accepted before, by rules that may have been looser.
+    public init(_ text: [UInt8], zone: [UInt8], from: Int64?, isStored: Bool = false) throws(CronError) {
+        expression = try CronExpression(text, isStored: isStored)
         self.text = text
         self.zone = zone
         self.from = from

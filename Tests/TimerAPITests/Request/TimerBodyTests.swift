@@ -59,6 +59,7 @@ struct TimerBodyTests {
         (#"{"cron":"@daily","every":"1s"}"#, "/cron"), (#"{"cron":"@daily","watchdog":"1s","after":"1s"}"#, "/cron"),
         (#"{"watchdog":"1s","after":"1s"}"#, "/watchdog"), (#"{"watchdog":"0s"}"#, "/watchdog"),
         (#"{"cron":"@daily","timeZone":"Europe/Pariss"}"#, "/timeZone"),
+        (#"{"cron":"0 12 ? * 2-6"}"#, "/cron"),
         (#"{"after":"1s","timeZone":"Europe/Berlin"}"#, "/timeZone"),
         (#"{"every":"1d","timeZone":"Europe/Berlin"}"#, "/timeZone"),
         (#"{"every":"1d","after":"1d","timeZone":"Europe/Berlin"}"#, "/timeZone"),
@@ -105,6 +106,12 @@ struct TimerBodyTests {
         let watchdog = try read(#"{"watchdog":"1m","misses":3,"repeatAlarm":true}"#)
         #expect(watchdog.misses == 3)
         #expect(watchdog.repeatAlarm)
+    }
+
+    @Test func `an expression that was accepted before stays, unless the patch names it`() throws {
+        let merged = #"{"cron":"0 12 ? * 2-6","leeway":"1s"}"#
+        #expect(try read(merged, patchedWith: #"{"leeway":"1s"}"#).leeway == 1000)
+        #expect(refusal(merged, patchedWith: #"{"cron":"0 12 ? * 2-6"}"#)?.pointer == "/cron")
     }
 
     @Test func `what the old kind used goes with it, unless the patch names it`() throws {

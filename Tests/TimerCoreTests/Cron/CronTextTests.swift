@@ -9,7 +9,7 @@ struct CronTextTests {
         arguments: [
             ("", "5 fields are needed, or 6 with seconds first; there are 0"),
             ("* * * *", "5 fields are needed, or 6 with seconds first; there are 4"),
-            ("* * * * * * *", "5 fields are needed, or 6 with seconds first; there are 7"),
+            ("* * * * * * * *", "5 fields are needed, or 6 with seconds first; there are 8"),
             ("60 * * * *", "minute: 60 is not in 0-59"),
             ("* 24 * * *", "hour: 24 is not in 0-23"),
             ("* * 0 * *", "day-of-month: 0 is not in 1-31"),
@@ -45,8 +45,6 @@ struct CronTextTests {
             ("@reboot", "@reboot: the start of a machine is no instant of the calendar"),
             ("@fortnightly", "'@fortnightly' is none of @yearly @annually @monthly @weekly @daily @midnight @hourly"),
             ("@daily 5", "after '@daily' nothing may follow"),
-            ("\n * * * *", "minute: '?' is no number"),
-            ("ä * * * *", "minute: '??' is no number"),
         ])
     func `a refusal names the field`(text: String, message: String) {
         #expect(throws: CronError(message)) { try CronSchedule(text) }
@@ -75,7 +73,7 @@ struct CronTextTests {
         ("*/15 * * * *", "0,15,30,45  *\t*   * *"), ("0 0 * * 0", "0 0 * * 7"), ("0 0 * * 5-7", "0 0 * * FRI-SUN"),
         ("0 0 * * fri-sun", "0 0 * * 0,5,6"), ("0 0 1 jan *", "0 0 1 1 *"), ("@yearly", "@Annually"),
         ("@daily", "@MIDNIGHT"), ("@daily", "0 0 0 * * *"), ("@weekly", "0 0 * * SUN"), ("@hourly", "0 * * * *"),
-        ("@monthly", "0 0 1 * *"), ("0 0 ? * 1#2", "0 0 * * mon#2"), ("0 0 * * FRIL", "0 0 * * 5l"),
+        ("@monthly", "0 0 1 * *"), ("0 0 ? * MON#2", "0 0 * * 1#2"), ("0 0 * * FRIL", "0 0 * * 5l"),
         ("0 0 * * 7L", "0 0 * * SUNL"), ("0 0 L * *", "0 0 l * ?"), ("0 0 15w * *", "0 0 15W * *"),
         ("5/20 * * * *", "5,25,45 * * * *"), ("0 8-18/4 * * *", "0 8,12,16 * * *"), ("007 * * * *", "7 * * * *"),
         (" 1 1 1 1 1 ", "1 1 1 1 1"), ("0 22-2 * * *", "0 22,23,0,1,2 * * *"), ("0 22-2/2 * * *", "0 22,0,2 * * *"),
@@ -86,12 +84,18 @@ struct CronTextTests {
         ("0 0 1 NOV-FEB *", "0 0 1 11,12,1,2 *"),
         ("0 0 1 12-11/6 *", "0 0 1 12,6 *"), ("0 0 30-2 * *", "0 0 30,31,1,2 * *"),
         ("0 0 25-5/4 * *", "0 0 25,29,2 * *"),
+        // A range that covers the hour or minute field is `*`.
+        ("0 0-23 * * *", "@hourly"), ("0-59 3 * * *", "* 3 * * *"), ("0-59/2 3 * * *", "*/2 3 * * *"),
+        ("0 0-23/1 * * *", "0 */1 * * *"), ("0 7-6 * * *", "0 * * * *"), ("0 0-23,5 * * *", "0 *,5 * * *"),
     ])
     func `the same in other words is equal`(left: String, right: String) throws {
         #expect(try CronSchedule(left) == CronSchedule(right))
     }
 
-    @Test(arguments: [("0 0 1 * *", "0 0 2 * *"), ("*/2 3 * * *", "0-59/2 3 * * *"), ("0 0 1 * MON", "0 0 1 * ?")])
+    @Test(arguments: [
+        ("0 0 1 * *", "0 0 2 * *"), ("*/2 3 * * *", "0/2 3 * * *"), ("0-59 3 * * *", "0-58,59 3 * * *"),
+        ("0 0 1 * MON", "0 0 1 * ?"),
+    ])
     func `what differs is not equal`(left: String, right: String) throws {
         #expect(try CronSchedule(left) != CronSchedule(right))
         #expect(try CronSchedule(left, from: 1) != CronSchedule(left, from: 2))
@@ -111,7 +115,8 @@ struct CronTextTests {
                 _ = try CronSchedule(bytes, zone: [], from: nil)
                 taken += 1
             } catch {
-                #expect(error.message.utf8.allSatisfy { (0x20...0x7E).contains($0) } && error.message.count < 160)
+                let scalars = error.message.unicodeScalars
+                #expect(scalars.allSatisfy { $0 == " " || $0.isVisible } && scalars.count < 260)
             }
         }
         #expect(taken > 100)

@@ -103,6 +103,12 @@ struct CronZoneTests {
             "America/Asuncion", "*/30 0 * * *", after: "2023-09-30T12:00Z", ["2023-10-02T03:00Z", "2023-10-02T03:30Z"]),
         Case("Pacific/Apia", "0 */12 * * *", after: "2011-12-29T12:00Z", ["2011-12-29T22:00Z", "2011-12-30T10:00Z"]),
         Case("Africa/Cairo", "@hourly", after: "2023-10-26T19:30Z", ["2023-10-26T20:00Z", "2023-10-26T21:00Z"]),
+        Case(
+            "Europe/Berlin", "0 0-23 * * *", after: "2026-10-24T23:30Z",
+            ["2026-10-25T00:00Z", "2026-10-25T01:00Z", "2026-10-25T02:00Z"]),
+        Case(
+            "Europe/Berlin", "0-59/30 2 * * *", after: "2026-10-24T12:00Z",
+            ["2026-10-25T00:00Z", "2026-10-25T00:30Z", "2026-10-25T01:00Z", "2026-10-25T01:30Z", "2026-10-26T01:00Z"]),
     ])
     func `a star for hour or minute follows elapsed time`(test: Case) throws { try check(test) }
 
