@@ -2,6 +2,11 @@
 public struct RetryPolicy: Sendable, Equatable {
     /// Attempts in all, the first included: 1 to 100.
     public var maxAttempts: Int
+    /// Milliseconds after its event, or its redrive, at which a delivery is too old to be tried: 1 ms to 36,525 days; nil
+    /// for no such bound.
+    public var maxAgeMs: Int64?
+    /// The statuses after which no further attempt is made.
+    public var giveUpOn = FinalStatuses()
     /// Milliseconds before the second attempt: 1 to 24 hours.
     public var initialMs: Int64
     /// The factor from each wait to the next: 1 to 10.
@@ -16,10 +21,12 @@ public struct RetryPolicy: Sendable, Equatable {
 
     /// A policy with the standard values as defaults; not checked, see ``validate()``.
     public init(
-        maxAttempts: Int = 12, initialMs: Int64 = 1000, multiplier: Double = 2, maxMs: Int64 = 3_600_000,
-        jitter: Double = 0.2
+        maxAttempts: Int = 12, maxAgeMs: Int64? = nil, giveUpOn: FinalStatuses = FinalStatuses(),
+        initialMs: Int64 = 1000, multiplier: Double = 2, maxMs: Int64 = 3_600_000, jitter: Double = 0.2
     ) {
         self.maxAttempts = maxAttempts
+        self.maxAgeMs = maxAgeMs
+        self.giveUpOn = giveUpOn
         self.initialMs = initialMs
         self.multiplier = multiplier
         self.maxMs = maxMs
@@ -29,6 +36,10 @@ public struct RetryPolicy: Sendable, Equatable {
     /// Throws if a member is out of range.
     public func validate() throws(WebhookError) {
         try Self.check((1...100).contains(maxAttempts), "maxAttempts", "`maxAttempts` must be 1 to 100")
+        try Self.check(
+            maxAgeMs.map { (1...Self.longestAgeMs).contains($0) } ?? true, "maxAge",
+            "`maxAge` must be 1 ms to 36,525 d")
+        try giveUpOn.validate()
         try Self.check((1...86_400_000).contains(initialMs), "initial", "`initial` must be 1 ms to 24 h")
         // A NaN is in no range.
         try Self.check((1...10).contains(multiplier), "multiplier", "`multiplier` must be 1 to 10")
@@ -64,6 +75,8 @@ public struct RetryPolicy: Sendable, Equatable {
         return min(Self.milliseconds(Double(bounded) * (1 + jitter * Self.unit(draw))), Self.longestAskedMs)
     }
 
+    /// The longest `maxAge`, in milliseconds: the longest duration there is.
+    private static let longestAgeMs: Int64 = 36_525 * 86_400_000
     /// The longest wait that a receiver may ask for, in milliseconds: 24 hours.
     private static let longestAskedMs: Int64 = 86_400_000
 

@@ -7,8 +7,10 @@
 /// headers    each: length and bytes of the name, of the value
 /// secrets    each: length and bytes of the key
 /// timeout    a varint of milliseconds, where its bit is set
-/// retry      where its bit is set: varints of maxAttempts, initial and max; multiplier and jitter as IEEE 754
-///            doubles, little-endian
+/// retry      where its bit is set: varints of maxAttempts (7 bits, then a bit each for maxAge and giveUpOn), initial and
+///            max; multiplier and jitter as IEEE 754 doubles, little-endian; where its bit is set a varint of maxAge in
+///            milliseconds; where its bit is set varints of how many members giveUpOn has, and of each: the status, or 4
+///            for `4xx`
 /// names      where the last bit is set: how many secret headers are named, and each: length and bytes
 /// ```
 /// Lengths are varints (LEB128). A member with its default takes no byte; every configuration has one encoding.
@@ -16,13 +18,18 @@ extension WebhookConfiguration {
     private static let hasTimeout: UInt8 = 1 << 5
     private static let hasRetry: UInt8 = 1 << 6
     private static let hasSecretHeaders: UInt8 = 1 << 7
+    fileprivate static let attemptsMask: UInt64 = 127
+    fileprivate static let hasMaxAge: UInt64 = 1 << 7
+    fileprivate static let hasGiveUpOn: UInt64 = 1 << 8
+    /// The number that stands for `4xx` among statuses.
+    fileprivate static let clientErrors = 4
 
     /// The configuration as bytes; it must be valid.
     public func encode() -> [UInt8] {
         precondition(
             headers.count <= Self.maximumHeaders && secrets.count <= Self.maximumSecrets && timeoutMs >= 0
-                && secretHeaders.count <= Self.maximumHeaders && retry.maxAttempts >= 0 && retry.initialMs >= 0
-                && retry.maxMs >= 0,
+                && secretHeaders.count <= Self.maximumHeaders && (0...127).contains(retry.maxAttempts)
+                && retry.initialMs >= 0 && retry.maxMs >= 0 && retry.maxAgeMs ?? 0 >= 0,
             "only a configuration that `validate` accepts is encoded")
         var shape = method.rawValue | format.rawValue << 3
         if timeoutMs != Self.defaultTimeoutMs { shape |= Self.hasTimeout }
@@ -39,12 +46,7 @@ extension WebhookConfiguration {
         for secret in secrets { output.run(secret.key) }
         if timeoutMs != Self.defaultTimeoutMs { output.number(UInt64(timeoutMs)) }
         if retry != .standard {
-            output.number(UInt64(retry.maxAttempts))
-            output.number(UInt64(retry.initialMs))
-            output.number(UInt64(retry.maxMs))
-            output.fixed(retry.multiplier.bitPattern)
-            // A negative zero becomes the positive one, which it equals.
-            output.fixed((retry.jitter + 0).bitPattern)
+            output.retryPolicy(retry)
         }
         if !secretHeaders.isEmpty {
             output.number(UInt64(secretHeaders.count))
@@ -130,6 +132,28 @@ private struct ByteWriter {
         for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
     }
 
+    mutating func retryPolicy(_ retry: RetryPolicy) {
+        typealias Bits = WebhookConfiguration
+        let statuses = retry.giveUpOn.entries
+        number(
+            UInt64(retry.maxAttempts) | (retry.maxAgeMs == nil ? 0 : Bits.hasMaxAge)
+                | (statuses.isEmpty ? 0 : Bits.hasGiveUpOn))
+        number(UInt64(retry.initialMs))
+        number(UInt64(retry.maxMs))
+        fixed(retry.multiplier.bitPattern)
+        // A negative zero becomes the positive one, which it equals.
+        fixed((retry.jitter + 0).bitPattern)
+        if let maxAgeMs = retry.maxAgeMs { number(UInt64(maxAgeMs)) }
+        guard !statuses.isEmpty else { return }
+        number(UInt64(statuses.count))
+        for entry in statuses {
+            switch entry {
+            case .status(let status): number(UInt64(clamping: status))
+            case .clientErrors: number(UInt64(Bits.clientErrors))
+            }
+        }
+    }
+
     mutating func run(_ run: some Collection<UInt8>) {
         number(UInt64(run.count))
         bytes.append(contentsOf: run)
@@ -185,13 +209,34 @@ private struct ByteReader {
     mutating func text() -> String? { run().flatMap { String(validating: $0, as: UTF8.self) } }
 
     mutating func retryPolicy() -> RetryPolicy? {
-        guard let attempts = number().flatMap({ Int(exactly: $0) }), let initialMs = signed(), let maxMs = signed(),
+        typealias Bits = WebhookConfiguration
+        guard let attempts = number(), attempts < Bits.hasGiveUpOn << 1, let initialMs = signed(), let maxMs = signed(),
             let multiplier = fixed(), let jitter = fixed()
         else { return nil }
         // A negative zero equals zero and would be a second encoding.
         guard jitter != (-0.0).bitPattern else { return nil }
-        return RetryPolicy(
-            maxAttempts: attempts, initialMs: initialMs, multiplier: Double(bitPattern: multiplier), maxMs: maxMs,
-            jitter: Double(bitPattern: jitter))
+        var policy = RetryPolicy(
+            maxAttempts: Int(attempts & Bits.attemptsMask), initialMs: initialMs,
+            multiplier: Double(bitPattern: multiplier), maxMs: maxMs, jitter: Double(bitPattern: jitter))
+        if attempts & Bits.hasMaxAge != 0 {
+            guard let maxAgeMs = signed() else { return nil }
+            policy.maxAgeMs = maxAgeMs
+        }
+        if attempts & Bits.hasGiveUpOn != 0 {
+            guard let statuses = finalStatuses() else { return nil }
+            policy.giveUpOn = statuses
+        }
+        return policy
+    }
+
+    /// A list that is not empty, each member once.
+    private mutating func finalStatuses() -> FinalStatuses? {
+        guard let count = number(), (1...UInt64(FinalStatuses.mostEntries)).contains(count) else { return nil }
+        var statuses = FinalStatuses()
+        for _ in 0..<count {
+            guard let status = number().flatMap({ Int(exactly: $0) }) else { return nil }
+            statuses.insert(status == WebhookConfiguration.clientErrors ? .clientErrors : .status(status))
+        }
+        return statuses.entries.count == Int(count) ? statuses : nil
     }
 }

@@ -83,6 +83,10 @@ struct WebhookConfigurationTests {
         ("timeout", webhook { $0.timeoutMs = 99 }), ("timeout", webhook { $0.timeoutMs = 600_001 }),
         ("retry/maxAttempts", webhook { $0.retry.maxAttempts = 0 }),
         ("retry/maxAttempts", webhook { $0.retry.maxAttempts = 101 }),
+        ("retry/maxAge", webhook { $0.retry.maxAgeMs = 0 }),
+        ("retry/maxAge", webhook { $0.retry.maxAgeMs = 36_525 * 86_400_000 + 1 }),
+        ("retry/giveUpOn", webhook { $0.retry.giveUpOn = FinalStatuses([.status(204)]) }),
+        ("retry/giveUpOn", webhook { $0.retry.giveUpOn = FinalStatuses((500..<533).map { .status($0) }) }),
         ("retry/initial", webhook { $0.retry.initialMs = 0 }),
         ("retry/initial", webhook { $0.retry = RetryPolicy(initialMs: 86_400_001, maxMs: 604_800_000) }),
         ("retry/multiplier", webhook { $0.retry.multiplier = 0.99 }),
@@ -103,7 +107,9 @@ struct WebhookConfigurationTests {
         webhook { $0.retry = RetryPolicy(maxAttempts: 1, initialMs: 1, multiplier: 1, maxMs: 1, jitter: 0) },
         webhook {
             $0.retry = RetryPolicy(
-                maxAttempts: 100, initialMs: 86_400_000, multiplier: 10, maxMs: 604_800_000, jitter: 1)
+                maxAttempts: 100, maxAgeMs: 36_525 * 86_400_000,
+                giveUpOn: FinalStatuses([.clientErrors] + (500..<531).map { .status($0) }), initialMs: 86_400_000,
+                multiplier: 10, maxMs: 604_800_000, jitter: 1)
         },
     ])
     func `the bounds themselves are allowed`(webhook: WebhookConfiguration) {
@@ -135,12 +141,27 @@ struct WebhookCodecTests {
     }
 
     @Test(arguments: [
-        full, webhook { $0.timeoutMs = 100 }, webhook { $0.retry.jitter = 0 },
+        full, webhook { $0.timeoutMs = 100 }, webhook { $0.retry.jitter = 0 }, webhook { $0.retry.maxAgeMs = 1 },
+        webhook { $0.retry.giveUpOn = FinalStatuses([.status(599), .clientErrors, .status(300)]) },
         webhook { $0.retry.multiplier = 1.1 }, webhook { $0.secrets = full.secrets },
         webhook { $0.headers = full.headers },
     ])
     func `what is set comes back`(webhook: WebhookConfiguration) {
         #expect(WebhookConfiguration(webhook.encode().span) == webhook)
+    }
+
+    @Test func `retries without age and statuses have the bytes that they always had`() {
+        let bytes = webhook { $0.retry = RetryPolicy(maxAttempts: 3, initialMs: 10, maxMs: 500) }.encode()
+        #expect(Array(bytes.dropFirst(3 + url.utf8.count).prefix(4)) == [3, 10, 0xF4, 3])
+        #expect(bytes.count == 3 + url.utf8.count + 4 + 16)
+    }
+
+    @Test func `a list of statuses has one spelling`() {
+        let bytes = webhook { $0.retry.giveUpOn = FinalStatuses([.clientErrors, .status(404)]) }.encode()
+        #expect(Array(bytes.suffix(4)) == [2, 4, 0x94, 3])
+        for tail in [[2, 4, 4], [0], [1, 0xCC, 1], [2, 4]] as [[UInt8]] {
+            #expect(WebhookConfiguration((bytes.dropLast(4) + tail).span) == nil)
+        }
     }
 
     @Test func `a zero has one spelling`() {
