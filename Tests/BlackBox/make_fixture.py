@@ -128,8 +128,9 @@ def fill(api, receiver):
     receiver.script("/gone", 410)
     receiver.script("/bad", 500)
     every = {"timer": {"every": CENTURY}, "secret": SECRET}
-    for id, path in (("hook", "/"), ("hook-gone", "/gone"), ("hook-dead", "/bad"), ("hook-left", "/bad")):
-        hooked(api, receiver.url(path), id=id, retry=FAST, headers={"X-A": "b", "X-Key": "k"}, secretHeaders=["X-Key"], **every)
+    final = FAST | {"giveUpOn": ["4xx", 500], "maxAge": "1d"}
+    for id, path, retry in (("hook", "/", FAST), ("hook-gone", "/gone", FAST), ("hook-dead", "/bad", FAST), ("hook-left", "/bad", final)):
+        hooked(api, receiver.url(path), id=id, retry=retry, headers={"X-A": "b", "X-Key": "k"}, secretHeaders=["X-Key"], **every)
         api.command(id, "fire").expect(200)
     wanted = {("hook", "delivered"), ("hook-gone", "deliveryDead"), ("hook-dead", "deliveryDead"), ("hook-left", "deliveryDead")}
     poll(lambda: wanted <= {(event["timer"], event["type"]) for event in api.history()})

@@ -6,7 +6,7 @@ public enum DeliveryEvent: Int, Sendable, CaseIterable {
     case delivered
     /// The attempt failed, and there will be another.
     case failed
-    /// The last attempt failed.
+    /// The last attempt failed, its status allows no other, or the delivery is too old for another.
     case exhausted
     /// The receiver wants no more deliveries of the timer (410).
     case refused

@@ -1,4 +1,4 @@
-/// The result of one attempt at a delivery, or of its death in a full backlog, as the log keeps it.
+/// The result of one attempt at a delivery, or of its death in a full backlog or of its age, as the log keeps it.
 public struct DeliveryOutcome: Sendable, Equatable {
     /// `delivered`, `deliveryFailed` or `deliveryDead`.
     public var type: EventType
@@ -26,6 +26,9 @@ public struct DeliveryOutcome: Sendable, Equatable {
 }
 
 extension DeliveryOutcome {
+    /// Whether an attempt ended so; else the delivery died without one, in a full backlog or of its age.
+    public var endsAttempt: Bool { reason != .backlog && (reason != .age || status != 0 || failure != nil) }
+
     /// What happened to the delivery.
     public var event: DeliveryEvent {
         switch (type, reason) {

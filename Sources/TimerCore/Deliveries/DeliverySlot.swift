@@ -16,11 +16,15 @@ struct DeliverySlot: BitwiseCopyable {
     private static let stateShift: UInt64 = 58
     private static let detachedBit: UInt64 = 1 << 61
     private static let carriedBit: UInt64 = 1 << 62
-    private static let backlogBit: UInt64 = 1 << 63
+    private static let redrivenBit: UInt64 = 1 << 63
 
     private static let endBits: UInt64 = 44
     private static let statusShift: UInt64 = 44
     private static let failureShift: UInt64 = 54
+    private static let reasonShift: UInt64 = 58
+    private static let reasonBits: UInt64 = 3 << reasonShift
+    /// The reasons of a death, by their number in a slot.
+    private static let reasons: [EventReason] = [.attempts, .backlog, .status, .age]
 
     /// How the last attempt ended; nil before that.
     var lastAttempt: LastAttempt? {
@@ -32,13 +36,11 @@ struct DeliverySlot: BitwiseCopyable {
                 failure: DeliveryFailure(rawValue: UInt8(last >> Self.failureShift & 15)))
         }
         set {
-            guard let newValue else {
-                last = 0
-                return
-            }
+            last &= Self.reasonBits
+            guard let newValue else { return }
             // A calendar outside of years 1970 to 2527 counts as their nearest instant.
             let at = UInt64(min(max(newValue.at, 1), 1 << Self.endBits - 1))
-            last =
+            last |=
                 at | UInt64(min(max(newValue.status, 0), 1023)) << Self.statusShift
                 | UInt64(newValue.failure?.rawValue ?? 0) << Self.failureShift
         }
@@ -91,9 +93,18 @@ struct DeliverySlot: BitwiseCopyable {
         set { bits = newValue ? bits | Self.carriedBit : bits & ~Self.carriedBit }
     }
 
-    /// Of a dead one: whether it died because too many were pending, not of its last attempt.
-    var isSurplus: Bool {
-        get { bits & Self.backlogBit != 0 }
-        set { bits = newValue ? bits | Self.backlogBit : bits & ~Self.backlogBit }
+    /// Whether it was dead and a client had it tried again: see `DeliveryTable.redriveInstants`.
+    var isRedriven: Bool {
+        get { bits & Self.redrivenBit != 0 }
+        set { bits = newValue ? bits | Self.redrivenBit : bits & ~Self.redrivenBit }
+    }
+
+    /// Of a dead one: why it died.
+    var reason: EventReason {
+        get { Self.reasons[Int(last >> Self.reasonShift & 3)] }
+        set {
+            let number = Self.reasons.firstIndex(of: newValue) ?? 0
+            last = last & ~Self.reasonBits | UInt64(number) << Self.reasonShift
+        }
     }
 }

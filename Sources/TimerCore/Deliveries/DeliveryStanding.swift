@@ -16,8 +16,10 @@ public struct DeliveryStanding: Sendable, Equatable {
     public var lastAttempt: LastAttempt?
     /// Where the timer is deleted: the definition by which the delivery is sent; nil for that of its event.
     public var will: DeliveryWill?
-    /// Of a dead one: `attempts` or `backlog`.
+    /// Of a dead one: `attempts`, `backlog`, `status` or `age`.
     public var reason = EventReason.none
+    /// When it was redriven, wall milliseconds; nil for a dead one, and one that was not.
+    public var redrivenAt: Int64?
 
     /// Makes a standing; see the members.
     public init(id: Int64, body: Int64, slot: SlotIndex?, state: DeliveryState) {

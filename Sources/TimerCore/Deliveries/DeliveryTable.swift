@@ -22,6 +22,8 @@ struct DeliveryTable: ~Copyable {
     var lives = DeliveryLives()
     /// Positions of the records that hold the events of carried deliveries, by id.
     private var bodies = [[Int64: Int64]](repeating: [:], count: Int(DeliveryTable.bodyShards))
+    /// When deliveries were redriven, wall milliseconds, by id: their age counts from then.
+    private var redriveInstants: [Int64: Int64] = [:]
     /// Timers with pending deliveries whose definition was changed, each with the position of the record that says so:
     /// an attempt uses the new definition, so that none begins before that record is durable.
     var redefinedAt: [SlotIndex: Int64] = [:]
@@ -49,6 +51,18 @@ struct DeliveryTable: ~Copyable {
         let id = slots[place].id
         slots[place].isCarried = true
         bodies[Int(id & (Self.bodyShards - 1))][id] = position
+    }
+
+    /// When a delivery was redriven, wall milliseconds; nil for one that was not.
+    func redrivenAt(_ place: UInt32) -> Int64? {
+        slots[place].isRedriven ? redriveInstants[slots[place].id] : nil
+    }
+
+    /// Notes when a delivery was redriven; nil for one that was not.
+    mutating func setRedriven(_ place: UInt32, at instant: Int64?) {
+        guard instant != nil || slots[place].isRedriven else { return }
+        slots[place].isRedriven = instant != nil
+        redriveInstants[slots[place].id] = instant
     }
 
     /// Adds a pending delivery to a ring whose newest is `tail`.
@@ -133,14 +147,16 @@ struct DeliveryTable: ~Copyable {
     ///
     /// - Parameters:
     ///   - life: of its timer; nil for one that is detached already.
+    ///   - reason: why it is dead.
     ///   - due: when it is forgotten.
     mutating func moveToDead(
-        _ place: UInt32, tail: inout UInt32, _ life: DeliveryLives.Key?, isSurplus: Bool, due: Int64
+        _ place: UInt32, tail: inout UInt32, _ life: DeliveryLives.Key?, _ reason: EventReason, due: Int64
     ) {
         takeOut(place, tail: &tail)
+        setRedriven(place, at: nil)
         slots[place].state = .dead
         slots[place].isDetached = true
-        slots[place].isSurplus = isSurplus
+        slots[place].reason = reason
         if let life {
             slots[place].owner = life.hash
             slots[place].next = lives.join(life)
@@ -159,13 +175,16 @@ struct DeliveryTable: ~Copyable {
     }
 
     /// Has a dead letter delivered anew, by the ring `tail` where `owner` names a timer's place, else detached.
-    mutating func moveToPending(_ place: UInt32, owner: SlotIndex?, tail: inout UInt32) {
+    ///
+    /// - Parameter instant: of the redrive, wall milliseconds.
+    mutating func moveToPending(_ place: UInt32, owner: SlotIndex?, tail: inout UInt32, at instant: Int64?) {
         disarm(place)
         dead.remove(slots[place].id, slots)
         slots[place].state = .pending
         slots[place].attempts = 0
-        slots[place].isSurplus = false
+        slots[place].reason = .attempts
         slots[place].lastAttempt = nil
+        setRedriven(place, at: instant)
         if let owner {
             lives.leave(slots[place].next)
             slots[place].isDetached = false
@@ -180,6 +199,7 @@ struct DeliveryTable: ~Copyable {
     private mutating func release(_ place: UInt32) {
         let id = slots[place].id
         if slots[place].isCarried { bodies[Int(id & (Self.bodyShards - 1))][id] = nil }
+        setRedriven(place, at: nil)
         if slots[place].isDetached { lives.leave(slots[place].next) }
         slots.release(place)
     }

@@ -25,6 +25,10 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
     case unsubscribed = 11
     /// created, updated: it came from another server, as it was there.
     case imported = 12
+    /// deliveryDead: the receiver's status is one of `giveUpOn`.
+    case status = 13
+    /// deliveryDead: the delivery is older than `maxAge`.
+    case age = 14
 
     /// The name on the wire.
     public var name: StaticString {
@@ -42,6 +46,8 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
         case .gone: "gone"
         case .unsubscribed: "unsubscribed"
         case .imported: "imported"
+        case .status: "status"
+        case .age: "age"
         }
     }
 }

@@ -241,14 +241,14 @@ extension Scheduler {
             let elapsed = now.milliseconds(on: .continuous)
             standing.due = slot.due(near: elapsed) + now.wallOffset
         }
-        if slot.state == .dead { standing.reason = slot.isSurplus ? .backlog : .attempts }
+        if slot.state == .dead { standing.reason = slot.reason }
+        standing.redrivenAt = deliveries.redrivenAt(place)
         return standing
     }
 
     /// Whether the webhook of the timer at `slot` takes deliveries: there is one, and its receiver did not stop it.
     public func takesDeliveries(_ slot: SlotIndex) -> Bool {
-        !table[slot].flags.contains(.webhookStopped)
-            && layout(slot).webhook != nil
+        !table[slot].flags.contains(.webhookStopped) && layout(slot).webhook != nil
     }
 
     /// Applies the outcome of an attempt, recorded at `position`: the timer's next delivery may be attempted once that
@@ -260,8 +260,7 @@ extension Scheduler {
     public mutating func settle(_ outcome: DeliveryOutcome, at: Int64, position: Int64, wallOffset: Int64) {
         guard let place = deliveries.pending.find(outcome.delivery, deliveries.slots) else { return }
         deliveries.slots[place].attempts = outcome.attempt
-        // A full backlog ends a delivery without an attempt.
-        if outcome.reason != .backlog {
+        if outcome.endsAttempt {
             deliveries.slots[place].lastAttempt = LastAttempt(at: at, status: outcome.status, failure: outcome.failure)
         }
         let owner = deliveries.slots[place].isDetached ? nil : deliveries.slots[place].owner
@@ -273,11 +272,9 @@ extension Scheduler {
         case (.deliveryDead, .gone) where owner != nil:
             deliveries.removeAll(tail: &tail)
             if let owner { stopWebhook(owner) }
-        case (.deliveryDead, .attempts), (.deliveryDead, .backlog):
-            deliveries.moveToDead(
-                place, tail: &tail, owner.map { life($0) },
-                isSurplus: outcome.reason == .backlog,
-                due: at + DeliveryTable.deadLifetime - wallOffset)
+        case (.deliveryDead, .attempts), (.deliveryDead, .backlog), (.deliveryDead, .status), (.deliveryDead, .age):
+            let due = at + DeliveryTable.deadLifetime - wallOffset
+            deliveries.moveToDead(place, tail: &tail, owner.map { life($0) }, outcome.reason, due: due)
         default:
             deliveries.remove(place, tail: &tail)
         }
@@ -309,17 +306,21 @@ extension Scheduler {
     /// Has a dead letter delivered anew; its timer is looked up by name, and may be deleted. False where there is no
     /// such letter.
     ///
-    /// - Parameter position: of the record that says so.
-    public mutating func redrive(_ id: Int64, _ key: borrowing TimerKey, position: Int64) -> Bool {
+    /// - Parameters:
+    ///   - instant: from which its age counts, wall milliseconds.
+    ///   - position: of the record that says so.
+    public mutating func redrive(_ id: Int64, _ key: borrowing TimerKey, at instant: Int64, position: Int64) -> Bool {
         guard let place = deliveries.dead.find(id, deliveries.slots) else { return false }
-        moveToPending(place, key, restsOn: position)
+        moveToPending(place, key, at: instant, restsOn: position)
         return true
     }
 
-    mutating func moveToPending(_ place: UInt32, _ key: borrowing TimerKey, restsOn position: Int64) {
+    mutating func moveToPending(
+        _ place: UInt32, _ key: borrowing TimerKey, at instant: Int64?, restsOn position: Int64
+    ) {
         let slot = owner(place, key)
         var tail = slot.map { table[$0].deliveries } ?? 0
-        deliveries.moveToPending(place, owner: slot, tail: &tail)
+        deliveries.moveToPending(place, owner: slot, tail: &tail, at: instant)
         if let slot { table.setDeliveries(slot, tail) }
         guard deliveries.isArming else { return }
         deliveries.redrivenAt[deliveries.slots[place].id] = position

@@ -72,10 +72,14 @@ extension Scheduler {
             settle(
                 outcome, at: standing.due - DeliveryTable.deadLifetime, position: position, wallOffset: wallOffset)
         case .pending, .inFlight:
-            if deliveries.slots[place].state == .dead { return moveToPending(place, key, restsOn: position) }
+            if deliveries.slots[place].state == .dead {
+                return moveToPending(place, key, at: standing.redrivenAt, restsOn: position)
+            }
+            deliveries.setRedriven(place, at: standing.redrivenAt)
             deliveries.slots[place].state = .pending
             deliveries.slots[place].attempts = standing.attempts
         case .waiting:
+            deliveries.setRedriven(place, at: standing.redrivenAt)
             deliveries.slots[place].state = .waiting
             deliveries.slots[place].attempts = standing.attempts
             deliveries.arm(place, due: standing.due - wallOffset)

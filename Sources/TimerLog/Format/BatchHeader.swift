@@ -5,7 +5,7 @@ import TimerCore
 public struct BatchHeader: Sendable, Equatable {
     /// The format written. Readers take it and every older one, and refuse a newer one; what a record holds is told by the
     /// record alone, as compaction carries records of older rows into new ones.
-    public static let format: UInt8 = 3
+    public static let format: UInt8 = 4
     /// Bytes of the encoded header.
     static let count = 61
 

@@ -7,10 +7,11 @@ public import TimerCore
 /// outcome    as every event's: kind, reason, distance, instant; then the delivery's id (8 bytes), attempt, status,
 ///            why there was no answer (a byte, 0 for none), milliseconds to the next attempt, the timer's version
 /// delivery   its instant; the delivery's id (8 bytes), state (3 bits) with flags, where one says so the id that the event
-///            has elsewhere (8 bytes), attempts, milliseconds to its due
-///            instant, status of the last answer; where a flag says so why there was none (a byte) and milliseconds since
-///            the last attempt ended; then its event's record without frame, or the definition of the timer it belongs to, or
-///            the prefix of one
+///            has elsewhere (8 bytes), attempts (7 bits) with two bits for the reason of a death and a flag, milliseconds
+///            to its due instant, status of the last answer; where a flag says so why there was none (a byte) and
+///            milliseconds since the last attempt ended; where the flag beside the attempts says so milliseconds since the
+///            redrive; then its event's record without frame, or the definition of the timer it belongs to, or the prefix
+///            of one
 /// will       its instant; a byte, 1 where the timer took deliveries; the timer's definition
 /// ```
 extension RecordCodec {
@@ -20,6 +21,11 @@ extension RecordCodec {
     private static let eventFlag: UInt8 = 32
     private static let lastAttemptFlag: UInt8 = 64
     private static let originFlag: UInt8 = 128
+    private static let attemptsMask: UInt64 = 127
+    private static let statusDeath: UInt64 = 1 << 7
+    private static let ageDeath: UInt64 = 2 << 7
+    private static let deathMask: UInt64 = 3 << 7
+    private static let redrivenFlag: UInt64 = 1 << 9
 
     /// Appends the record of the event that tells an outcome.
     ///
@@ -66,13 +72,17 @@ extension RecordCodec {
                 | (delivery.reason == .backlog ? surplusFlag : 0) | (isEvent ? eventFlag : 0)
                 | (delivery.lastAttempt == nil ? 0 : lastAttemptFlag) | (origin == nil ? 0 : originFlag))
         if let origin { appendFixed(UInt64(bitPattern: origin), count: 8, to: &bytes) }
-        ByteCoding.append(UInt64(delivery.attempts), to: &bytes)
+        let reason = delivery.state == .dead ? delivery.reason : .none
+        let death = reason == .status ? statusDeath : reason == .age ? ageDeath : 0
+        ByteCoding.append(
+            UInt64(delivery.attempts) | death | (delivery.redrivenAt == nil ? 0 : redrivenFlag), to: &bytes)
         ByteCoding.append(signed: delivery.due &- at, to: &bytes)
         ByteCoding.append(UInt64(delivery.lastAttempt?.status ?? 0), to: &bytes)
         if let last = delivery.lastAttempt {
             bytes.append(last.failure?.rawValue ?? 0)
             ByteCoding.append(signed: at &- last.at, to: &bytes)
         }
+        if let redrivenAt = delivery.redrivenAt { ByteCoding.append(signed: at &- redrivenAt, to: &bytes) }
         let isWhole = isEvent || delivery.slot != nil
         bytes.append(copying: isWhole ? rest : rest.extracting(0..<(Definition.prefixCount(rest) ?? 0)))
         endFrame(start, &bytes)
@@ -139,13 +149,13 @@ extension RecordCodec {
             let flags = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
             let state = DeliveryState(rawValue: flags & stateMask),
             let origin = flags & originFlag == 0 ? id : ByteCoding.readFixed(bytes, &offset, count: 8),
-            let attempts = ByteCoding.read(bytes, &offset), attempts <= 127,
+            let attempts = ByteCoding.read(bytes, &offset), attempts < redrivenFlag << 1,
             let due = ByteCoding.readSigned(bytes, &offset),
             let status = ByteCoding.read(bytes, &offset), status <= 999
         else { return false }
         var delivery = DeliveryStanding(
             id: Int64(bitPattern: id), body: record.position, slot: flags & timerlessFlag == 0 ? 0 : nil, state: state)
-        delivery.attempts = Int(attempts)
+        delivery.attempts = Int(attempts & attemptsMask)
         delivery.due = at &+ due
         if flags & lastAttemptFlag != 0 {
             guard let failure = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
@@ -159,7 +169,14 @@ extension RecordCodec {
             delivery.lastAttempt = LastAttempt(
                 at: delivery.due &- Scheduler.deadLetterLifetime, status: Int(status), failure: nil)
         }
-        if state == .dead { delivery.reason = flags & surplusFlag == 0 ? .attempts : .backlog }
+        if attempts & redrivenFlag != 0 {
+            guard let age = ByteCoding.readSigned(bytes, &offset) else { return false }
+            delivery.redrivenAt = at &- age
+        }
+        guard let reason = death(attempts & deathMask, isSurplus: flags & surplusFlag != 0),
+            state == .dead || attempts & deathMask == 0
+        else { return false }
+        if state == .dead { delivery.reason = reason }
         record.at = at
         record.content = .delivery(delivery, event: nil)
         let range = offset..<body.upperBound
@@ -175,5 +192,16 @@ extension RecordCodec {
         record.content = .delivery(delivery, event: event)
         record.definition = event.definition
         return true
+    }
+
+    /// Why a delivery is dead, by the bits beside its attempts; nil where they contradict themselves.
+    private static func death(_ bits: UInt64, isSurplus: Bool) -> EventReason? {
+        switch (bits, isSurplus) {
+        case (0, false): .attempts
+        case (0, true): .backlog
+        case (statusDeath, false): .status
+        case (ageDeath, false): .age
+        default: nil
+        }
     }
 }

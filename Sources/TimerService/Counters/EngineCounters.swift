@@ -69,6 +69,7 @@ public struct EngineCounters: Sendable {
             // The calendar may have been set back since.
             deliverySeconds.observe(Double(max(0, wall - firedAt)) / 1000)
         }
+        guard outcome.endsAttempt else { return }
         let kind: AttemptKind =
             switch outcome.type {
             case .delivered: .delivered

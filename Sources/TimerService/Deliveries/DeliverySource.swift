@@ -6,7 +6,7 @@ import Webhooks
 /// the dispatcher's thread.
 final class DeliverySource {
     let log: ActiveLog
-    /// Ended attempts whose outcomes are still to be recorded.
+    /// Ended attempts, and deliveries that were too old for one, whose outcomes are still to be recorded.
     var ends: [AttemptEnd] = []
     /// Deliveries that came first at their hosts while none might begin, and their hosts.
     var putAside: [(id: Int64, host: String)] = []

@@ -65,6 +65,7 @@ final class Dispatcher: @unchecked Sendable {
         var version: Int64 = 0
         var firedAt: Int64?
         var url: String?
+        var expiresAt: Int64?
     }
 
     /// Deliveries taken over from the engine, begun or recorded in one hold of its lock.
@@ -167,6 +168,7 @@ final class Dispatcher: @unchecked Sendable {
         release()
         queue()
         begin()
+        if hasEnds { settleAged() }
         return news.isOver
     }
 
@@ -211,6 +213,7 @@ final class Dispatcher: @unchecked Sendable {
         end.version = attempt.version
         end.firedAt = attempt.firedAt
         end.url = attempt.url
+        end.expiresAt = attempt.expiresAt
         end.command = result.timerCommand.map { ReceiverCommand($0) }
         source?.ends.append(end)
     }
@@ -229,6 +232,12 @@ final class Dispatcher: @unchecked Sendable {
             done += taken
         }
         source.ends.removeFirst(done)
+    }
+
+    /// Records the ends of deliveries that were too old when they came up: until then no other attempt begins.
+    private func settleAged() {
+        settle()
+        if !hasEnds { wake() }
     }
 
     /// Queues again what was put aside, where it may begin now.
@@ -295,7 +304,8 @@ final class Dispatcher: @unchecked Sendable {
         return requests
     }
 
-    /// Reads the event of an attempt and makes its request, which is under way then; nil where it can't be read.
+    /// Reads the event of an attempt and makes its request, which is under way then; nil where it can't be read, or is too
+    /// old to be sent.
     private func request(
         _ attempt: DeliveryAttempt, _ source: DeliverySource, _ place: HostQueues<Int64>.Place
     ) -> CourierRequest? {
@@ -311,10 +321,18 @@ final class Dispatcher: @unchecked Sendable {
                 throw StoreError(.damaged, "the webhook of the delivery \(attempt.id) can't be read")
             }
             underWay.retry = webhook.retry
+            underWay.expiresAt = webhook.retry.maxAgeMs.map { (attempt.redrivenAt ?? event.at) + $0 }
             if case .event(.fired, _, _) = event.content { underWay.firedAt = event.at }
             if attempt.webhook == nil {
                 underWay.definition = definition
                 underWay.version = event.progress.version
+            }
+            if let expiresAt = underWay.expiresAt, attempt.begunAt >= expiresAt {
+                var end = AttemptEnd(aged: attempt)
+                end.definition = underWay.definition
+                end.version = underWay.version
+                source.ends.append(end)
+                return nil
             }
             let builder = WebhookRequestBuilder(
                 version: sending.version, defaultSecrets: configuration.policy.value.secrets)

@@ -76,7 +76,8 @@ extension Engine {
                 guard let delivery = scheduler.beginDelivery(id, clockNow, durable: durable) else { return nil }
                 attempted.insert(id)
                 var attempt = DeliveryAttempt(
-                    id: id, body: delivery.body, number: delivery.attempts, will: delivery.will?.position)
+                    id: id, body: delivery.body, number: delivery.attempts, begunAt: clockNow.wall,
+                    redrivenAt: delivery.redrivenAt, will: delivery.will?.position)
                 if let slot = delivery.slot {
                     attempt.webhook = scheduler.withWebhook(slot) { webhook in webhook.indices.map { webhook[$0] } }
                 }
@@ -122,6 +123,7 @@ extension Engine {
                 if end.outcome.reason == .gone, let slot = delivery.slot, url(of: slot) != end.url {
                     (end.outcome.type, end.outcome.reason) = (.deliveryFailed, .none)
                 }
+                end.boundAge(now.wall)
                 counters.count(end, at: now.wall)
                 record(end, now)
                 guard let command = end.command else { continue }

@@ -57,9 +57,10 @@ extension Turn {
         delivery.attempts = 0
         delivery.lastAttempt = nil
         delivery.reason = .none
+        delivery.redrivenAt = now.wall
         if isDry { return .redriven(delivery) }
         let position = engine.record(delivery, definition: definition, now)
-        _ = engine.scheduler.redrive(id, key, position: position)
+        _ = engine.scheduler.redrive(id, key, at: now.wall, position: position)
         return .redriven(self.delivery(id) ?? delivery)
     }
 

@@ -2,9 +2,9 @@
 public enum AttemptJudge {
     /// The outcome of attempt `attempt`, counted from 1.
     ///
-    /// 2xx delivers and 410 stops, also at the last attempt. Anything else is tried again until no attempts are left:
-    /// any other status, redirects among them, and no answer at all. 429 and 503 may say when, see
-    /// ``RetryPolicy/retryAfterMs(_:draw:)``.
+    /// 2xx delivers and 410 stops, also at the last attempt. A status of ``RetryPolicy/giveUpOn`` ends the delivery.
+    /// Anything else is tried again until no attempts are left: any other status, redirects among them, and no answer at
+    /// all. 429 and 503 may say when, see ``RetryPolicy/retryAfterMs(_:draw:)``.
     public static func outcome(
         of result: AttemptResult, attempt: Int, policy: RetryPolicy, draw: UInt64
     ) -> AttemptOutcome {
@@ -12,6 +12,7 @@ public enum AttemptJudge {
         if case .answered(let status, let retryAfterMs) = result {
             if (200...299).contains(status) { return .delivered }
             if status == 410 { return .stop }
+            if policy.giveUpOn.contains(status) { return .rejected }
             if status == 429 || status == 503 { askedMs = retryAfterMs }
         }
         if attempt >= policy.maxAttempts { return .dead }

@@ -6,6 +6,8 @@ public enum AttemptOutcome: Sendable, Equatable {
     case retry(afterMs: Int64)
     /// That was the last attempt.
     case dead
+    /// The receiver's status is one after which there is no other attempt.
+    case rejected
     /// The receiver is gone for good (410): the timer's webhook stops.
     case stop
 }

@@ -205,6 +205,14 @@ enum RecordLine {
         writer.string(delivery.state.name)
         writer.key("attempts")
         writer.integer(Int64(delivery.attempts))
+        if delivery.state == .dead {
+            writer.key("reason")
+            writer.string(delivery.reason.name)
+        }
+        if let redrivenAt = delivery.redrivenAt {
+            writer.key("redrivenAt")
+            writer.instant(redrivenAt)
+        }
         guard let last = delivery.lastAttempt else { return }
         writer.key("status")
         writer.integer(Int64(last.status))

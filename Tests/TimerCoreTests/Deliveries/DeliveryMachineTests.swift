@@ -49,6 +49,8 @@ struct DeliveryMachineTests {
         #expect(event(.delivered) == .delivered)
         #expect(event(.deliveryFailed) == .failed)
         #expect(event(.deliveryDead, .attempts) == .exhausted)
+        #expect(event(.deliveryDead, .status) == .exhausted)
+        #expect(event(.deliveryDead, .age) == .exhausted)
         #expect(event(.deliveryDead, .gone) == .refused)
         #expect(event(.deliveryDead, .backlog) == .overflowed)
     }

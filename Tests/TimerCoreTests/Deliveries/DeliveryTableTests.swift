@@ -14,18 +14,26 @@ struct DeliveryTableTests {
         slot.state = .waiting
         slot.isDetached = true
         slot.isCarried = true
-        slot.isSurplus = true
+        slot.isRedriven = true
+        slot.reason = .age
         #expect(slot.lastAttempt == nil)
         let last = LastAttempt(at: wall, status: 999, failure: .malformed)
         slot.lastAttempt = last
         #expect(slot.lastAttempt == last)
         #expect(slot.due(near: wall) == wall)
         #expect((slot.count, slot.attempts, slot.state) == (1001, 100, .waiting))
-        #expect(slot.isDetached && slot.isCarried && slot.isSurplus)
+        #expect(slot.isDetached && slot.isCarried && slot.isRedriven)
+        #expect(slot.reason == .age)
         slot.count = 0
         slot.isCarried = false
         #expect((slot.attempts, slot.state, slot.due(near: wall)) == (100, .waiting, wall))
-        #expect(slot.isDetached && !slot.isCarried && slot.isSurplus)
+        #expect(slot.isDetached && !slot.isCarried && slot.isRedriven)
+        for reason in [.attempts, .backlog, .status, .age] as [EventReason] {
+            slot.reason = reason
+            #expect(slot.reason == reason && slot.lastAttempt == last)
+        }
+        slot.lastAttempt = nil
+        #expect(slot.reason == .age)
     }
 
     @Test(arguments: [-30, -1, 0, 1, 30] as [Int64])
@@ -99,13 +107,13 @@ struct DeliveryTableTests {
             case 4:
                 guard let id = pending.randomElement(using: &generator) else { continue }
                 guard let place = table.find(id) else { throw Lost(id: id) }
-                table.moveToDead(place, tail: &tail, DeliveryLives.Key(hash: 7, createdAt: 1), isSurplus: false, due: 5)
+                table.moveToDead(place, tail: &tail, DeliveryLives.Key(hash: 7, createdAt: 1), .attempts, due: 5)
                 pending.removeAll { $0 == id }
                 dead.append(id)
             default:
                 guard let id = dead.randomElement(using: &generator) else { continue }
                 guard let place = table.find(id) else { throw Lost(id: id) }
-                table.moveToPending(place, owner: 0, tail: &tail)
+                table.moveToPending(place, owner: 0, tail: &tail, at: 9)
                 dead.removeAll { $0 == id }
                 pending.append(id)
                 pending.sort()

@@ -61,7 +61,9 @@ private final class Deliveries {
     func pending(_ id: String = "t") throws -> [Int64] { bench.scheduler.pendingDeliveries(of: try bench.slot(id)) }
 
     /// Has a dead letter delivered anew; false where there is none.
-    func redrive(_ id: Int64) -> Bool { bench.scheduler.redrive(id, bench.key("t"), position: position()) }
+    func redrive(_ id: Int64) -> Bool {
+        bench.scheduler.redrive(id, bench.key("t"), at: bench.now.wall, position: position())
+    }
 
     /// The deliveries that must die: of this timer, or of all timers.
     func surplus(_ id: String = "t") throws -> Int64? { bench.scheduler.surplusDelivery(try bench.slot(id)) }
@@ -250,6 +252,45 @@ struct DeliveryTests {
         deliveries.end(ids[1], .deliveryDead, .backlog)
         #expect(try deliveries.surplus() == nil)
         #expect(deliveries.state(ids[1])?.reason == .backlog)
+    }
+
+    @Test(arguments: [EventReason.status, .age])
+    func `a delivery that is dead before its attempts are used up gives way to the next`(reason: EventReason) throws {
+        let deliveries = try Deliveries()
+        let ids = try (0..<2).map { _ in try deliveries.owe() }
+        _ = deliveries.ready()
+        deliveries.begin(ids[0])
+        deliveries.end(ids[0], .deliveryDead, reason)
+        #expect(deliveries.state(ids[0])?.reason == reason)
+        #expect(deliveries.ready() == [ids[1]])
+    }
+
+    @Test func `a death of age without an attempt leaves the last attempt as it was`() throws {
+        let deliveries = try Deliveries()
+        let id = try deliveries.owe()
+        deliveries.begin(id)
+        deliveries.end(id, .deliveryFailed)
+        let last = deliveries.state(id)?.lastAttempt
+        var outcome = DeliveryOutcome(.deliveryDead, delivery: id, attempt: 1)
+        outcome.reason = .age
+        deliveries.bench.now.elapsed += 1_000_000_000
+        deliveries.bench.scheduler.settle(outcome, at: deliveries.bench.now.wall, position: 5000, wallOffset: 0)
+        #expect(last != nil && deliveries.state(id)?.lastAttempt == last)
+    }
+
+    @Test func `the instant of a redrive is kept until the delivery is dead again`() throws {
+        let deliveries = try Deliveries()
+        let id = try deliveries.owe()
+        #expect(deliveries.state(id)?.redrivenAt == nil)
+        deliveries.begin(id)
+        deliveries.end(id, .deliveryDead, .status)
+        #expect(deliveries.redrive(id))
+        #expect(deliveries.state(id)?.redrivenAt == deliveries.bench.now.wall)
+        deliveries.begin(id)
+        deliveries.end(id, .deliveryFailed)
+        #expect(deliveries.state(id)?.redrivenAt == deliveries.bench.now.wall)
+        deliveries.end(id, .deliveryDead, .attempts)
+        #expect(deliveries.state(id)?.redrivenAt == nil)
     }
 
     @Test func `over the backlog the oldest of all is surplus; dead letters over their bound are dropped`() throws {

@@ -64,9 +64,15 @@ struct DeliveryRecordTests {
         dead.due = 1_700_600_000_000
         dead.lastAttempt = LastAttempt(at: 1_699_999_000_000, status: 404, failure: nil)
         dead.reason = .backlog
+        var rejected = dead
+        rejected.reason = .status
+        var aged = dead
+        (aged.reason, aged.lastAttempt) = (.age, nil)
+        var redriven = waiting
+        redriven.redrivenAt = 1_700_000_200_000
         var pending = DeliveryStanding(id: 7, body: 1000, slot: 0, state: .pending)
         pending.due = 1_700_000_000_000
-        return [waiting, dead, pending]
+        return [waiting, dead, rejected, aged, redriven, pending]
     }
 
     @Test(arguments: standings())

@@ -72,6 +72,47 @@ struct AttemptTests {
         rig.stop()
     }
 
+    @Test func `the age of a delivery bounds the wait for its next attempt`() {
+        func end(expiresAt: Int64?) -> AttemptEnd {
+            var end = AttemptEnd(
+                outcome: DeliveryOutcome(.deliveryFailed, delivery: 1, attempt: 1), retryAfter: 5000)
+            end.expiresAt = expiresAt
+            end.boundAge(10_000)
+            return end
+        }
+        #expect(end(expiresAt: nil).retryAfter == 5000)
+        #expect(end(expiresAt: 15_001).retryAfter == 5000)
+        #expect(end(expiresAt: 12_000).retryAfter == 2000)
+        #expect(end(expiresAt: 10_001).outcome.type == .deliveryFailed)
+        let dead = end(expiresAt: 10_000).outcome
+        #expect(dead.type == .deliveryDead && dead.reason == .age && dead.attempt == 1)
+    }
+
+    @Test func `the age of a delivery counts from its redrive, after a fold too`() throws {
+        let store = MemoryLogStore()
+        let rig = try Rig(store)
+        try create(rig)
+        try rig.tell("t", .fire)
+        try rig.settle()
+        let first = try #require(rig.begin(ready(rig)).first)
+        #expect(first.redrivenAt == nil)
+        var outcome = DeliveryOutcome(.deliveryDead, delivery: first.id, attempt: 1)
+        (outcome.reason, outcome.status) = (.status, 400)
+        #expect(rig.engine.settle([AttemptEnd(outcome: outcome)][...]).taken == 1)
+        try rig.settle()
+        try rig.expectFoldIsLive()
+        rig.time.pass(milliseconds: 5000)
+        try rig.change { turn throws(ServiceError) in _ = try turn.redrive(first.id, definition: definition("t")) }
+        try rig.settle()
+        try rig.expectFoldIsLive()
+        let again = try #require(rig.begin(ready(rig)).first)
+        #expect(again.redrivenAt == again.begunAt && again.begunAt >= first.begunAt + 5000)
+        rig.stop()
+        let next = try Rig(store, time: rig.time)
+        #expect(try #require(next.begin(ready(next)).first).redrivenAt == again.redrivenAt)
+        next.stop()
+    }
+
     @Test func `an attempt waits until the webhook it goes by is on disk`() throws {
         let gate = GatedLogStore(MemoryLogStore())
         let rig = try Rig(gate)

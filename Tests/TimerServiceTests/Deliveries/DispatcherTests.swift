@@ -28,10 +28,12 @@ private final class DeliveringService: Sendable {
 
     func key(_ id: String) -> TimerKey { TimerKey(id: Array(id.utf8).span, siphash: service.engine.siphash) }
 
-    func create(_ id: String, url: String) throws {
+    func create(_ id: String, url: String, maxAgeMs: Int64? = nil, giveUpOn: FinalStatuses = FinalStatuses()) throws {
         var rules = TimerRules(.every(1_000_000_000, first: .period))
         rules.deliveries = EventTypes(.fired)
-        let webhook = WebhookConfiguration(url: url, retry: RetryPolicy(initialMs: 86_400_000, maxMs: 86_400_000))
+        let retry = RetryPolicy(
+            maxAgeMs: maxAgeMs, giveUpOn: giveUpOn, initialMs: 86_400_000, maxMs: 86_400_000)
+        let webhook = WebhookConfiguration(url: url, retry: retry)
         var bytes = definition(id, rules, webhook: webhook.encode())
         let key = key(id)
         try service.engine.turn { (turn: borrowing Turn) -> Result<Void, ServiceError> in
@@ -51,6 +53,14 @@ private final class DeliveringService: Sendable {
     func attempts(_ kind: EngineCounters.AttemptKind) -> Int {
         service.engine.snapshotCounters().attempts[kind.rawValue]
     }
+
+    /// Lets time pass, and what is due then happen.
+    func pass(milliseconds: Int64) {
+        time.pass(milliseconds: milliseconds)
+        while case .more = service.engine.fire() {}
+    }
+
+    var dead: Int { service.engine.snapshotCounters().events[Int(EventType.deliveryDead.rawValue)] }
 
     var pending: Int { service.engine.snapshotCounters().pendingDeliveries }
 
@@ -101,6 +111,41 @@ struct DispatcherTests {
             #expect(ids.count == 10)
             #expect(ids == ids.sorted())
         }
+    }
+
+    @Test func `one that grows too old is dead without an attempt, and the next gets its turn`() throws {
+        let receiver = Receiver { visit in
+            visit.answer(500)
+            return .keep
+        }
+        let delivering = try DeliveringService(MemoryLogStore())
+        try delivering.create("t", url: "\(receiver.base)/t", maxAgeMs: 60_000)
+        try delivering.fire("t")
+        try eventually("the first one's attempt failed") { delivering.attempts(.failed) == 1 }
+        delivering.pass(milliseconds: 30_000)
+        try delivering.fire("t")
+        delivering.pass(milliseconds: 31_000)
+        try eventually("the second one's attempt failed") { delivering.attempts(.failed) == 2 }
+        #expect((delivering.dead, delivering.pending, delivering.attempts(.dead)) == (1, 1, 0))
+        delivering.stop()
+        receiver.stop()
+        let ids = ids(receiver.requests, path: "/t")
+        #expect(ids.count == 2 && ids[0] < ids[1])
+    }
+
+    @Test func `a refusal for good holds back no other`() throws {
+        let receiver = Receiver { visit in
+            visit.answer(400)
+            return .keep
+        }
+        let delivering = try DeliveringService(MemoryLogStore())
+        try delivering.create("t", url: "\(receiver.base)/t", giveUpOn: FinalStatuses([.clientErrors]))
+        for _ in 0..<3 { try delivering.fire("t") }
+        try eventually("all are dead") { delivering.dead == 3 }
+        #expect((delivering.pending, delivering.attempts(.failed), delivering.attempts(.dead)) == (0, 0, 3))
+        delivering.stop()
+        receiver.stop()
+        #expect(ids(receiver.requests, path: "/t").count == 3)
     }
 
     @Test func `what a stop cuts off is delivered by the next service`() throws {

@@ -41,6 +41,34 @@ struct AttemptJudgeTests {
         #expect(outcome(status, attempt: 3) == .dead)
     }
 
+    private func outcome(_ status: Int, giveUpOn: [FinalStatuses.Entry]) -> AttemptOutcome {
+        var policy = policy
+        policy.giveUpOn = FinalStatuses(giveUpOn)
+        return AttemptJudge.outcome(
+            of: .answered(status: status, retryAfterMs: 300), attempt: 1, policy: policy, draw: 0)
+    }
+
+    @Test(arguments: [400, 401, 404, 418, 422, 499])
+    func `4xx ends a delivery at once`(status: Int) {
+        #expect(outcome(status, giveUpOn: [.clientErrors]) == .rejected)
+        #expect(outcome(status, giveUpOn: [.status(500)]) == .retry(afterMs: 100))
+    }
+
+    @Test func `4xx leaves out what asks for another attempt, unless it is named too`() {
+        for status in [408, 425] { #expect(outcome(status, giveUpOn: [.clientErrors]) == .retry(afterMs: 100)) }
+        #expect(outcome(429, giveUpOn: [.clientErrors]) == .retry(afterMs: 300))
+        for status in [408, 425, 429] {
+            #expect(outcome(status, giveUpOn: [.clientErrors, .status(status)]) == .rejected)
+        }
+    }
+
+    @Test func `a status that ends a delivery beats when the receiver asks to come again`() {
+        #expect(outcome(503, giveUpOn: [.status(503)]) == .rejected)
+        #expect(outcome(302, giveUpOn: [.status(302)]) == .rejected)
+        #expect(outcome(410, giveUpOn: [.clientErrors]) == .stop)
+        #expect(outcome(200, giveUpOn: [.clientErrors]) == .delivered)
+    }
+
     @Test(arguments: DeliveryFailure.allCases)
     func `no answer is tried again until attempts are out`(failure: DeliveryFailure) {
         #expect(
