@@ -12,10 +12,10 @@ from timers import types
 
 URL = "https://hooks.example/timers"
 SHOWN = {"url": URL, "method": "POST", "headers": {}, "format": "standard", "secret": None, "timeout": "15s", "types": ["fired"],
-         "retry": {"maxAttempts": 12, "initial": "1s", "multiplier": 2, "max": "1h", "jitter": 0.2}}
+         "retry": {"maxAttempts": 12, "maxAge": None, "giveUpOn": [], "initial": "1s", "multiplier": 2, "max": "1h", "jitter": 0.2}}
 FULL = {"url": URL, "method": "PUT", "headers": {"X-B": "2", "Authorization": "Bearer x", "X-A": ""}, "format": "cloudevents",
         "timeout": "1m30s", "types": ["created", "fired", "deleted"],
-        "retry": {"maxAttempts": 3, "initial": "10ms", "multiplier": 1.5, "max": "2m", "jitter": 0}}
+        "retry": {"maxAttempts": 3, "maxAge": "2d", "giveUpOn": ["4xx", 501], "initial": "10ms", "multiplier": 1.5, "max": "2m", "jitter": 0}}
 SHOWN_FULL = FULL | {"headers": FULL["headers"] | {"Authorization": "***"}}
 EVENTS = "created activated suspended resumed rescheduled updated fired recovered cancelled completed deleted".split()
 
@@ -68,6 +68,9 @@ def test_no_webhook(api):
     ({"timeout": 5}, "/timeout"), ({"types": []}, "/types"), ({"types": ["fired", "delivered"]}, "/types/1"),
     ({"types": ["deliveryDead"]}, "/types/0"), ({"types": ["exploded"]}, "/types/0"), ({"retry": []}, "/retry"),
     ({"retry": {"maxAttempts": 101}}, "/retry/maxAttempts"), ({"retry": {"maxAttempts": 1.5}}, "/retry/maxAttempts"),
+    ({"retry": {"giveUpOn": [200]}}, "/retry/giveUpOn/0"), ({"retry": {"giveUpOn": ["4xx", 410]}}, "/retry/giveUpOn/1"),
+    ({"retry": {"giveUpOn": "4xx"}}, "/retry/giveUpOn"), ({"retry": {"giveUpOn": ["5xx"]}}, "/retry/giveUpOn/0"),
+    ({"retry": {"maxAge": "0s"}}, "/retry/maxAge"), ({"retry": {"maxAge": 60}}, "/retry/maxAge"),
     ({"retry": {"jitter": 2}}, "/retry/jitter"), ({"retry": {"max": "1ms"}}, "/retry/max"),
     ({"secret": "whsec_…abcd"}, "/secret"), ({"secret": [secret(), "whsec_…abcd"]}, "/secret/1"),
 ])
@@ -158,6 +161,8 @@ def test_patches(api):
     assert patch(api, id, {"timeout": None, "headers": {"X-B": None, "X-C": "3"}}).expect(200).json["webhook"] == before | {
         "timeout": "15s", "headers": {"Authorization": "***", "X-A": "", "X-C": "3"}}
     assert patch(api, id, {"retry": {"max": "3m"}}).expect(200).json["webhook"]["retry"] == FULL["retry"] | {"max": "3m"}
+    final = patch(api, id, {"retry": {"giveUpOn": [404], "maxAge": None}}).expect(200).json["webhook"]["retry"]
+    assert final == FULL["retry"] | {"max": "3m", "giveUpOn": [404], "maxAge": None}
     added = secret()
     assert patch(api, id, {"secret": [added, mask(own)]}).expect(200).json["webhook"]["secret"] == [mask(added), mask(own)]
     after = api.timer(id)

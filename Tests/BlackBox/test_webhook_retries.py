@@ -8,8 +8,8 @@ import pytest
 
 import receiver as told
 from receiver import Answer, Gate, Receiver
-from timers import instant
-from webhooks import FAST, LATER, attempts, event, fire, fired, hooked
+from timers import instant, now
+from webhooks import FAST, LATER, attempts, deliveries, event, fire, fired, hooked
 
 CAUTIOUS = {"initial": "10ms", "max": "2h", "jitter": 0.2, "maxAttempts": 3}
 
@@ -262,3 +262,57 @@ def test_attempts_are_counted_by_the_policy(api, receiver, name):
     id = hooked(api, receiver.script("/", 500), name, retry=FAST | {"maxAttempts": 1})
     fire(api, id)
     assert outcomes(attempts(api, id, 1)) == [("deliveryDead", 1, 500)]
+
+
+def test_a_fire_that_is_refused_for_good_does_not_hold_back_the_next(api, receiver, name):
+    id = hooked(api, receiver.script("/", 400, 200), name, retry=LATER | {"giveUpOn": ["4xx"]})
+    fire(api, id, 2)
+    dead, delivered = attempts(api, id, 2)
+    assert outcomes([dead, delivered]) == [("deliveryDead", 1, 400), ("delivered", 1, 200)] and dead["reason"] == "status"
+    assert receiver.ids() == fired(api, id)
+    shown, = deliveries(api, f"state=dead&timer={id}")
+    assert (shown["reason"], shown["lastStatus"], shown["error"], shown["attempts"]) == ("status", 400, "status", 1)
+
+
+def test_giving_up_beats_retry_after(api, receiver, name):
+    id = hooked(api, receiver.script("/", Answer(503, {"Retry-After": "3600"})), name, retry=LATER | {"giveUpOn": [503]})
+    fire(api, id)
+    assert outcomes(attempts(api, id, 1)) == [("deliveryDead", 1, 503)]
+
+
+def test_4xx_leaves_out_what_asks_for_another_attempt(api, receiver, name):
+    id = hooked(api, receiver.script("/", 408, 425, 429, 200), name, retry=FAST | {"giveUpOn": ["4xx"], "maxAttempts": 4})
+    fire(api, id)
+    assert outcomes(attempts(api, id, 4)) == [
+        ("deliveryFailed", 1, 408), ("deliveryFailed", 2, 425), ("deliveryFailed", 3, 429), ("delivered", 4, 200)]
+
+
+def test_one_that_is_too_old_is_dead_and_the_next_gets_its_turn(api, receiver, name):
+    id = hooked(api, receiver.script("/", 500, 200), name, retry=LATER | {"maxAge": "2s"})
+    fire(api, id)
+    failed, = attempts(api, id, 1)
+    # The next attempt would be an hour later; it is due when the delivery is too old.
+    assert instant(failed["nextAttemptAt"]) - instant(failed["at"]) <= 2000
+    failed, dead = attempts(api, id, 2)
+    assert (dead["type"], dead["reason"], dead["attempt"]) == ("deliveryDead", "age", 1)
+    fire(api, id)
+    assert outcomes(attempts(api, id, 3))[2] == ("delivered", 1, 200)
+    assert receiver.ids() == fired(api, id)
+
+
+def test_age_counts_from_a_redrive_and_over_a_restart(new_server, receiver):
+    server = new_server()
+    api = server.client
+    id = hooked(api, receiver.script("/", 400, 500), "t", retry=LATER | {"giveUpOn": [400], "maxAge": "10m"})
+    fire(api, id)
+    dead, = attempts(api, id, 1)
+    redriven = now()
+    api.post(f"/v1/deliveries/{dead['delivery']}/redrive").expect(200)
+    failed = attempts(api, id, 2)[1]
+    bound = instant(failed["nextAttemptAt"])
+    assert redriven + 600_000 - 5 <= bound <= instant(failed["at"]) + 600_005
+    server.kill9()
+    api = server.start().client
+    waiting, = deliveries(api, f"state=pending&timer={id}")
+    assert abs(instant(waiting["nextAttemptAt"]) - bound) <= 5 and waiting["reason"] is None
+    assert api.timer(id)["webhook"]["retry"] | {"giveUpOn": [400], "maxAge": "10m"} == api.timer(id)["webhook"]["retry"]

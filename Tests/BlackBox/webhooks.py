@@ -58,14 +58,14 @@ def is_delivery_event(event, id, of=None):
     instant(event["at"])
     if event["type"] == "delivered":
         assert 200 <= event["status"] <= 299 and "error" not in event, event
-    elif event.get("reason") != "backlog":
+    elif event.get("reason") not in ("backlog", "age"):
         assert ("status" in event) != ("error" in event), event
     if "error" in event:
         assert event["error"] in ERRORS, event
     assert ("nextAttemptAt" in event) == (event["type"] == "deliveryFailed"), event
     assert ("reason" in event) == (event["type"] == "deliveryDead"), event
     if "reason" in event:
-        assert event["reason"] in ("attempts", "backlog", "gone"), event
+        assert event["reason"] in ("attempts", "backlog", "status", "age", "gone"), event
     if of:
         assert event["delivery"] == of, event
     return True

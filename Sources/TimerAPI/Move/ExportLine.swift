@@ -124,7 +124,8 @@ enum ExportLine {
         json.member("attempts", Int64(delivery.attempts))
         json.member("createdAt", instant: Definition.createdAt(departing.definition.span))
         if delivery.state == .waiting || delivery.state == .dead { json.member("dueAt", instant: delivery.due) }
-        if delivery.reason == .backlog { json.member("reason", delivery.reason.name) }
+        if delivery.state == .dead, delivery.reason != .attempts { json.member("reason", delivery.reason.name) }
+        if let redrivenAt = delivery.redrivenAt { json.member("redrivenAt", instant: redrivenAt) }
         if let last = delivery.lastAttempt {
             json.member("lastAttemptAt", instant: last.at)
             json.member("lastStatus", Int64(last.status))

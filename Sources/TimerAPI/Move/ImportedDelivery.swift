@@ -59,7 +59,7 @@ struct ImportedDelivery {
 
     private static func standing(_ delivery: MemberReader) throws(Problem) -> DeliveryStanding {
         try delivery.allow([
-            "state", "attempts", "createdAt", "dueAt", "reason", "lastAttemptAt", "lastStatus", "error",
+            "state", "attempts", "createdAt", "dueAt", "reason", "lastAttemptAt", "lastStatus", "error", "redrivenAt",
         ])
         let states: [(StaticString, DeliveryState)] = [("pending", .pending), ("waiting", .waiting), ("dead", .dead)]
         guard let state = try delivery.choice("state", states) else {
@@ -69,8 +69,10 @@ struct ImportedDelivery {
         standing.attempts = Int(try delivery.integer("attempts", in: 0...127) ?? 0)
         if state != .pending { standing.due = try delivery.requiredInstant("dueAt") }
         if state == .dead {
-            let isSurplus = try delivery.choice("reason", [("backlog", true), ("attempts", false)]) ?? false
-            standing.reason = isSurplus ? .backlog : .attempts
+            let reasons: [EventReason] = [.attempts, .backlog, .status, .age]
+            standing.reason = try delivery.choice("reason", reasons.map { ($0.name, $0) }) ?? .attempts
+        } else {
+            standing.redrivenAt = try delivery.instant("redrivenAt")
         }
         if let at = try delivery.instant("lastAttemptAt") {
             standing.lastAttempt = LastAttempt(

@@ -66,6 +66,16 @@ public enum WebhookJSON {
     private static func write(_ retry: RetryPolicy, _ json: inout JSONWriter) {
         json.beginObject()
         json.member("maxAttempts", Int64(retry.maxAttempts))
+        json.member("maxAge", duration: retry.maxAgeMs)
+        json.key("giveUpOn")
+        json.beginArray()
+        for entry in retry.giveUpOn.entries {
+            switch entry {
+            case .status(let status): json.integer(Int64(status))
+            case .clientErrors: json.string(FinalStatuses.clientErrorsText)
+            }
+        }
+        json.endArray()
         json.member("initial", duration: retry.initialMs)
         json.key("multiplier")
         json.number(retry.multiplier)

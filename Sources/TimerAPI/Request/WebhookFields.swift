@@ -18,7 +18,7 @@ struct WebhookFields {
     }
 
     private enum RetryMember: String {
-        case maxAttempts, initial, multiplier, max, jitter
+        case maxAttempts, maxAge, giveUpOn, initial, multiplier, max, jitter
     }
 
     /// The types of events that the webhook is sent.
@@ -145,6 +145,8 @@ struct WebhookFields {
             let value = FieldReader(document, field)
             switch try member(document, field, of: "`retry`") as RetryMember {
             case .maxAttempts: policy.maxAttempts = try value.count().map(Int.init(clamping:)) ?? policy.maxAttempts
+            case .maxAge: policy.maxAgeMs = try value.duration(.invalidRequest, atLeast: 1)
+            case .giveUpOn: policy.giveUpOn = try finalStatuses(document, field)
             case .initial: policy.initialMs = try value.duration(.invalidRequest) ?? policy.initialMs
             case .multiplier: policy.multiplier = try value.number() ?? policy.multiplier
             case .max: policy.maxMs = try value.duration(.invalidRequest) ?? policy.maxMs
@@ -152,6 +154,41 @@ struct WebhookFields {
             }
         }
         return policy
+    }
+}
+
+// Statuses after which there is no other attempt.
+extension WebhookFields {
+    private static func finalStatuses(_ document: JSONDocument, _ node: JSONNode) throws(Problem) -> FinalStatuses {
+        let value = FieldReader(document, node)
+        if value.isNull { return FinalStatuses() }
+        guard document.kind(node) == .array else {
+            throw value.invalid("`giveUpOn` is a list of statuses, or of \"4xx\"")
+        }
+        var statuses = FinalStatuses()
+        for element in document.children(of: node) {
+            let reader = FieldReader(document, element)
+            let entry = try finalStatus(document, element, reader)
+            if let refusal = FinalStatuses.refusal(of: entry) { throw reader.invalid(refusal) }
+            statuses.insert(entry)
+            // Too many are refused with the configuration.
+            if statuses.entries.count > FinalStatuses.mostEntries { break }
+        }
+        return statuses
+    }
+
+    private static func finalStatus(
+        _ document: JSONDocument, _ element: JSONNode, _ value: FieldReader
+    ) throws(Problem) -> FinalStatuses.Entry {
+        switch document.kind(element) {
+        case .string where document.string(element) == Array(FinalStatuses.clientErrorsText.utf8):
+            return .clientErrors
+        case .number:
+            guard let number = try value.number(), let status = Int(exactly: number) else { break }
+            return .status(status)
+        default: break
+        }
+        throw value.invalid("this must be a status such as 404, or \"4xx\"")
     }
 }
 

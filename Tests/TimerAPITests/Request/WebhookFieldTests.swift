@@ -62,14 +62,15 @@ struct WebhookFieldTests {
         #expect(
             try shown(definition(webhook)) == #"{"url":"https://hooks.example/t","method":"POST","headers":{},"#
                 + #""format":"standard","secret":null,"timeout":"15s","types":["fired"],"retry":{"maxAttempts":12,"#
-                + #""initial":"1s","multiplier":2,"max":"1h","jitter":0.2}}"#)
+                + #""maxAge":null,"giveUpOn":[],"initial":"1s","multiplier":2,"max":"1h","jitter":0.2}}"#)
     }
 
     @Test func `what is said is shown, and what is shown makes the same webhook`() throws {
         let webhook =
             #"{"url":"http://[::1]:81/","method":"PATCH","headers":{"X-B":"2","X-A":"","Authorization":"Bearer x"},"#
             + #""format":"cloudevents","secret":"\#(secret(1, 2))","timeout":"2m1ms","types":["created","fired","#
-            + #""deleted"],"retry":{"maxAttempts":100,"initial":"1ms","multiplier":1.1,"max":"7d","jitter":0}}"#
+            + #""deleted"],"retry":{"maxAttempts":100,"maxAge":"36525d","#
+            + #""giveUpOn":["4xx",300,408,599],"initial":"1ms","multiplier":1.1,"max":"7d","jitter":0}}"#
         let first = try definition(webhook)
         let text = try shown(first)
         let masked = webhook.replacingOccurrences(of: secret(1, 2), with: mask(secret(1, 2)))
@@ -106,6 +107,21 @@ struct WebhookFieldTests {
         ("{\(url),\"types\":[\"deliveryDead\"]}", "/types/0"), ("{\(url),\"retry\":3}", "/retry"),
         ("{\(url),\"retry\":{\"maxAttempts\":0}}", "/retry/maxAttempts"),
         ("{\(url),\"retry\":{\"maxAttempts\":9223372036854775807}}", "/retry/maxAttempts"),
+        ("{\(url),\"retry\":{\"maxAge\":\"0s\"}}", "/retry/maxAge"),
+        ("{\(url),\"retry\":{\"maxAge\":5}}", "/retry/maxAge"),
+        ("{\(url),\"retry\":{\"giveUpOn\":404}}", "/retry/giveUpOn"),
+        ("{\(url),\"retry\":{\"giveUpOn\":[404,\"404\"]}}", "/retry/giveUpOn/1"),
+        ("{\(url),\"retry\":{\"giveUpOn\":[404.5]}}", "/retry/giveUpOn/0"),
+        ("{\(url),\"retry\":{\"giveUpOn\":[\"5xx\"]}}", "/retry/giveUpOn/0"),
+        ("{\(url),\"retry\":{\"giveUpOn\":[null]}}", "/retry/giveUpOn/0"),
+        ("{\(url),\"retry\":{\"giveUpOn\":[204]}}", "/retry/giveUpOn/0"),
+        ("{\(url),\"retry\":{\"giveUpOn\":[\"4xx\",410]}}", "/retry/giveUpOn/1"),
+        ("{\(url),\"retry\":{\"giveUpOn\":[299]}}", "/retry/giveUpOn/0"),
+        ("{\(url),\"retry\":{\"giveUpOn\":[600]}}", "/retry/giveUpOn/0"),
+        (
+            "{\(url),\"retry\":{\"giveUpOn\":[\((500..<533).map(String.init).joined(separator: ","))]}}",
+            "/retry/giveUpOn"
+        ),
         ("{\(url),\"retry\":{\"initial\":1}}", "/retry/initial"),
         ("{\(url),\"retry\":{\"initial\":\"2h\"}}", "/retry/max"),
         ("{\(url),\"retry\":{\"multiplier\":\"2\"}}", "/retry/multiplier"),
