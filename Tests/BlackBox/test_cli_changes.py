@@ -161,7 +161,7 @@ def test_a_batch_goes_in_parts_in_order(new_server, tmp_path):
     """More lines than one request takes, and lines that fill one by their bytes."""
     server = new_server("--store", "memory")
     file = tmp_path / "batch.ndjson"
-    lines = ["0"] * 10_050
+    lines = ["{}"] * 10_050
     lines[9_998:10_002] = ['{"id": "t", "after": "1h"}', '{"command": "suspend", "id": "t"}', '{"command": "resume", "id": "t"}', '{"command": "x"}']
     file.write_text("\n".join(lines))
     done = client(server, "batch", file, "--json")
@@ -169,7 +169,7 @@ def test_a_batch_goes_in_parts_in_order(new_server, tmp_path):
     assert len(results) == 10_050 and results[9_998:10_002] == [201, 200, 200, 400] and set(results) == {200, 201, 400}
     assert done.returncode == 1 and "timerd: line 9998: 400" in done.stderr and "line 10001:" not in done.stderr and "line 10002: 400" in done.stderr
     assert done.stderr.splitlines()[-1] == "timerd: 10047 of 10050 lines refused, 3 done"
-    file.write_text(("x" * 1_000_000 + "\n") * 20)
+    file.write_text(('{"payload": "%s"}\n' % ("x" * 1_000_000)) * 20)
     done = client(server, "batch", file)
     assert done.returncode == 1 and "timerd: line 20: 4" in done.stderr and "20 of 20 lines refused" in done.stderr
 

@@ -25,7 +25,8 @@ def defaults():
 
 
 def start(*words, before=()):
-    return subprocess.Popen([*before, binary(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), preexec_fn=defaults)
+    return subprocess.Popen([*before, binary(), *words], bufsize=0, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env=environment(), preexec_fn=defaults)
 
 
 def ended(process, number, code, pid=None):

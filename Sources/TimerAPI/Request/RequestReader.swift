@@ -183,7 +183,7 @@ struct RequestReader {
         let applies = try query.flag("apply", default: false)
         let isDry = try query.flag("dryRun")
         try query.finish()
-        if isDry != nil && !applies { throw QueryReader.invalid("dryRun", "`dryRun` goes with `apply=true`") }
+        if isDry == true && !applies { throw QueryReader.invalid("dryRun", "`dryRun` goes with `apply=true`") }
         let body = try TimerBody(ticket.document, zones: zones)
         guard body.id == nil || body.id == ticket.parameter else {
             throw Problem(.invalidRequest, "the body's id is not the path's", pointer: "/id")

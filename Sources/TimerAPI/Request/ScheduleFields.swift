@@ -56,7 +56,8 @@ struct ScheduleFields {
         }
         // The schedule has taken these two already.
         _ = try counts(
-            "timeZone", timeZone.map { $0 != Self.defaultZone } ?? false, usedBy: cron != nil || every != nil && at != nil,
+            "timeZone", timeZone.map { $0 != Self.defaultZone } ?? false,
+            usedBy: cron != nil || every != nil && at != nil,
             "`timeZone` is for `cron`, and for `every` with `at`")
         _ = try counts("from", from != nil, usedBy: cron != nil, "`from` is for `cron`")
         let isWatchdog = kind == .watchdog
@@ -133,7 +134,8 @@ struct ScheduleFields {
         try requireZone(zone, zones)
         guard period % Schedule.day == 0 else {
             throw Problem(
-                .invalidSchedule, "with a `timeZone`, `every` must be whole days: its grid keeps the local time of `at`",
+                .invalidSchedule,
+                "with a `timeZone`, `every` must be whole days: its grid keeps the local time of `at`",
                 pointer: "/every")
         }
         return .local(instant, zone: zone)

@@ -220,7 +220,8 @@ enum RulesCodec {
         case 1: return .at(first)
         case 2 where first > 0: return .every(first, first: .period)
         case 3 where first > 0: return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .after($0)) }
-        case gridShape where first > 0: return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .at($0)) }
+        case gridShape where first > 0:
+            return ByteCoding.readSigned(bytes, &offset).map { .every(first, first: .at($0)) }
         case watchdogShape where first > 0: return .watchdog(first)
         default: return nil
         }

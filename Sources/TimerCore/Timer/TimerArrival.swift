@@ -75,7 +75,8 @@ public struct TimerArrival: Sendable, Equatable {
     /// The progress of the timer where it arrives at `now`, by the clocks there.
     func arrived(_ rules: borrowing TimerRules, at now: Now) -> (TimerProgress, KickProgress?) {
         var progress = progress
-        progress.due = Self.instant(due, on: progress.state.hasEnded ? .continuous : progress.dueClock(rules.clock), now)
+        progress.due = Self.instant(
+            due, on: progress.state.hasEnded ? .continuous : progress.dueClock(rules.clock), now)
         var kicks = kicks
         kicks?.stalledSince = Self.instant(stalledSince, on: rules.clock, now)
         return (progress, kicks)

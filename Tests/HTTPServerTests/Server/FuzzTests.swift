@@ -48,6 +48,8 @@ struct FuzzTests {
             $0.drainBodyBytes = 1000
             $0.requestSeconds = 5
         }
+        // A client that has ended its side still reads, so that its stream would have no end.
+        for gate in ["parked", "finish"] { server.probe.open(gate) }
         var random = SeededGenerator(seed: seed)
         for _ in 0..<4 {
             let clients = (0..<125).map { _ in server.client() }

@@ -127,9 +127,8 @@ final class TestHandler: LoopHandler {
 
     func woken() {
         if probe.isOpen("later") { answerAll(&waiting) }
-        if probe.isOpen("parked") { sendParked() }
         if probe.isOpen("drop") { waiting = waiting.filter { $0.answer.take() == nil } }
-        if probe.isOpen("finish") { for stream in streams { stream.finish() } }
+        endWhatIsFinished()
         if probe.isOpen("abort") { for stream in streams { stream.abort() } }
     }
 
@@ -142,7 +141,16 @@ final class TestHandler: LoopHandler {
         parked = []
     }
 
-    func tick(now: Int64) { probe.note("tick") }
+    /// Streams and parked answers that begin after their gate was opened end at a tick.
+    func tick(now: Int64) {
+        probe.note("tick")
+        endWhatIsFinished()
+    }
+
+    private func endWhatIsFinished() {
+        if probe.isOpen("parked") { sendParked() }
+        if probe.isOpen("finish") { for stream in streams { stream.finish() } }
+    }
 
     func streamWritable(_ stream: DetachedStream) {
         probe.note("writable")

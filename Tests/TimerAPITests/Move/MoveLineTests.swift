@@ -38,7 +38,9 @@ struct MoveLineTests {
         case .none: break
         case .left: progress.due = near * 1000 + 7
         case .ahead: progress.due = now.milliseconds(on: .suspending) + near - 500_000
-        case .at: progress.due = now.milliseconds(on: progress.state.hasEnded ? .continuous : progress.dueClock(rules.clock)) + near
+        case .at:
+            progress.due =
+                now.milliseconds(on: progress.state.hasEnded ? .continuous : progress.dueClock(rules.clock)) + near
         }
         return progress
     }

@@ -209,7 +209,8 @@ struct DeclarationTests {
     /// The result lines of a batch, brief.
     private func batch(_ lines: [String]) throws -> [String] {
         let run = try BatchRun(
-            Array(lines.joined(separator: "\n").utf8), .lines, isBrief: true, keepsParts: false, siphash: engine.siphash,
+            Array(lines.joined(separator: "\n").utf8), .lines, isBrief: true, keepsParts: false,
+            siphash: engine.siphash,
             zones: engine.zones)
         repeat {
             run.prepare({ Array("made".utf8) }, requestID: [])

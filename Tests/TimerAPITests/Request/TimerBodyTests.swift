@@ -43,8 +43,10 @@ struct TimerBodyTests {
             (#"{"after":null,"cron":"@daily","watchdog":null}"#, .cron, .wall),
             (#"{"every":"1s","clock":"suspending"}"#, .repeating, .suspending),
             (#"{"watchdog":"1s","clock":"wall"}"#, .watchdog, .wall),
-            (#"{"watchdog":"1h","cron":"@daily","timeZone":"Europe/Berlin","from":"2030-01-01T00:00:00Z","misses":2}"#,
-                .watchdog, .suspending),
+            (
+                #"{"watchdog":"1h","cron":"@daily","timeZone":"Europe/Berlin","from":"2030-01-01T00:00:00Z","misses":2}"#,
+                .watchdog, .suspending
+            ),
             (#"{"watchdog":"1h","cron":"@daily","clock":"suspending","repeatAlarm":true}"#, .watchdog, .suspending),
             (#"{"every":"7d","at":"2030-01-01T16:00:00Z","timeZone":"Europe/Berlin"}"#, .repeating, .wall),
         ] as [(String, TimerKind, TimerClock)])

@@ -2,87 +2,9 @@ import Testing
 
 @testable import TimerCore
 
-/// Deliveries by hand: a scheduler, and the positions that a log would give.
-private final class Deliveries {
-    let bench = Bench()
-    private var next: Int64 = 1000
-
-    /// A running timer that never fires by itself, with a webhook.
-    init(_ ids: [String] = ["t"], _ edit: (inout TimerRules) -> Void = { _ in }) throws {
-        bench.scheduler.armAll(bench.now)
-        for id in ids { try create(id, edit) }
-    }
-
-    func create(_ id: String, _ edit: (inout TimerRules) -> Void = { _ in }) throws {
-        var rules = TimerRules(.every(1_000_000_000, first: .period))
-        rules.deliveries = [EventTypes(.fired)]
-        edit(&rules)
-        try bench.create(rules, id: id, webhook: [1])
-    }
-
-    func position() -> Int64 {
-        next += 1
-        return next
-    }
-
-    /// An event of the timer is owed. Returns the delivery's id.
-    @discardableResult
-    func owe(_ id: String = "t") throws -> Int64 {
-        let position = position()
-        bench.scheduler.owe(position, try bench.slot(id))
-        return position
-    }
-
-    /// The deliveries that may be sent now, with every record durable.
-    func ready(durable: Int64 = .max) -> [Int64] { bench.scheduler.takeReadyDeliveries(limit: 100, durable: durable) }
-
-    /// Begins an attempt. Returns its number; nil when another delivery is before it in the queue.
-    @discardableResult
-    func begin(_ id: Int64, durable: Int64 = .max) -> Int? {
-        bench.scheduler.beginDelivery(id, bench.now, durable: durable)?.attempts
-    }
-
-    /// An attempt ends. Returns the position of the record.
-    @discardableResult
-    func end(_ id: Int64, _ type: EventType = .delivered, _ reason: EventReason = .none, retryAfter: Int64 = 0) -> Int64
-    {
-        var outcome = DeliveryOutcome(type, delivery: id, attempt: state(id)?.attempts ?? 0)
-        outcome.reason = reason
-        outcome.status = 500
-        outcome.retryAt = bench.now.wall + retryAfter
-        let position = position()
-        bench.scheduler.settle(
-            outcome, at: bench.now.wall, position: position, wallOffset: bench.now.wallOffset)
-        return position
-    }
-
-    func state(_ id: Int64) -> DeliveryStanding? { bench.scheduler.delivery(id, bench.now) }
-
-    func pending(_ id: String = "t") throws -> [Int64] { bench.scheduler.pendingDeliveries(of: try bench.slot(id)) }
-
-    /// Has a dead letter delivered anew; false where there is none.
-    func redrive(_ id: Int64) -> Bool {
-        bench.scheduler.redrive(id, bench.key("t"), at: bench.now.wall, position: position())
-    }
-
-    /// The deliveries that must die: of this timer, or of all timers.
-    func surplus(_ id: String = "t") throws -> Int64? { bench.scheduler.surplusDelivery(try bench.slot(id)) }
-
-    func hasReady(durable: Int64) -> Bool { bench.scheduler.hasReadyDeliveries(durable: durable) }
-
-    func putOff(_ id: String, by delay: Int64) throws(TimerRefusal) -> [EventType?] {
-        var effects: [Effect] = []
-        try bench.scheduler.putOff(try bench.slot(id), by: delay, bench.now, &effects)
-        return effects.map(\.type)
-    }
-
-    /// How many are pending, and how many dead.
-    var counts: [Int] { [bench.scheduler.pendingDeliveries, bench.scheduler.deadDeliveries] }
-}
-
 struct DeliveryTests {
     @Test func `an event is owed by what the rules name, and by nothing once the receiver said stop`() throws {
-        let deliveries = try Deliveries { $0.deliveries = [EventTypes(.fired), EventTypes(.suspended)] }
+        let deliveries = try HandmadeDeliveries { $0.deliveries = [EventTypes(.fired), EventTypes(.suspended)] }
         let bench = deliveries.bench
         try bench.apply(.fire)
         #expect(bench.effects.map(\.owesDelivery) == [true])
@@ -101,7 +23,7 @@ struct DeliveryTests {
     }
 
     @Test func `a timer's deliveries go one after the other, timers side by side`() throws {
-        let deliveries = try Deliveries(["t", "u"])
+        let deliveries = try HandmadeDeliveries(["t", "u"])
         let first = try deliveries.owe()
         let second = try deliveries.owe()
         let other = try deliveries.owe("u")
@@ -118,7 +40,7 @@ struct DeliveryTests {
     }
 
     @Test func `what is not on disk yet does not go`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let id = try deliveries.owe()
         #expect(!deliveries.hasReady(durable: id - 1))
         #expect(deliveries.ready(durable: id - 1) == [])
@@ -127,7 +49,7 @@ struct DeliveryTests {
     }
 
     @Test func `a failed one waits for its time, and the next behind it`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let bench = deliveries.bench
         let id = try deliveries.owe()
         let second = try deliveries.owe()
@@ -151,7 +73,7 @@ struct DeliveryTests {
     }
 
     @Test func `out of attempts a delivery is a dead letter, forgotten after seven days`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let bench = deliveries.bench
         let id = try deliveries.owe()
         let second = try deliveries.owe()
@@ -173,7 +95,7 @@ struct DeliveryTests {
     }
 
     @Test func `a dead letter is redriven in its place, from the first attempt on`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let ids = try (0..<4).map { _ in try deliveries.owe() }
         for id in ids.prefix(2) {
             deliveries.begin(id)
@@ -198,7 +120,7 @@ struct DeliveryTests {
     func `a redriven delivery waits for the record of that, though an older place of it is queued`(_ isDetached: Bool)
         throws
     {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let id = try deliveries.owe()
         deliveries.begin(id)
         deliveries.end(id, .deliveryDead, .attempts)
@@ -214,7 +136,7 @@ struct DeliveryTests {
 
     @Test(arguments: 0..<3)
     func `one under way of which a fold knows nothing goes before the rest of its timer's`(_ index: Int) throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let ids = try (0..<3).map { _ in try deliveries.owe() }
         let rest = ids.filter { $0 != ids[index] }
         for _ in 0..<2 { deliveries.bench.scheduler.rejoinDelivery(ids[index]) }
@@ -231,7 +153,7 @@ struct DeliveryTests {
     }
 
     @Test func `a receiver that is gone ends all that is pending`() throws {
-        let deliveries = try Deliveries(["t", "u"])
+        let deliveries = try HandmadeDeliveries(["t", "u"])
         let ids = try (0..<3).map { _ in try deliveries.owe() }
         let other = try deliveries.owe("u")
         deliveries.begin(ids[0])
@@ -242,7 +164,7 @@ struct DeliveryTests {
     }
 
     @Test func `of more than a thousand the oldest that is not under way is surplus`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let ids = try (0..<1000).map { _ in try deliveries.owe() }
         #expect(try deliveries.surplus() == nil)
         try deliveries.owe()
@@ -256,7 +178,7 @@ struct DeliveryTests {
 
     @Test(arguments: [EventReason.status, .age])
     func `a delivery that is dead before its attempts are used up gives way to the next`(reason: EventReason) throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let ids = try (0..<2).map { _ in try deliveries.owe() }
         _ = deliveries.ready()
         deliveries.begin(ids[0])
@@ -266,7 +188,7 @@ struct DeliveryTests {
     }
 
     @Test func `a death of age without an attempt leaves the last attempt as it was`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let id = try deliveries.owe()
         deliveries.begin(id)
         deliveries.end(id, .deliveryFailed)
@@ -279,7 +201,7 @@ struct DeliveryTests {
     }
 
     @Test func `the instant of a redrive is kept until the delivery is dead again`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let id = try deliveries.owe()
         #expect(deliveries.state(id)?.redrivenAt == nil)
         deliveries.begin(id)
@@ -294,7 +216,7 @@ struct DeliveryTests {
     }
 
     @Test func `over the backlog the oldest of all is surplus; dead letters over their bound are dropped`() throws {
-        let deliveries = try Deliveries(["t", "u", "v"])
+        let deliveries = try HandmadeDeliveries(["t", "u", "v"])
         let bench = deliveries.bench
         bench.scheduler.boundDeliveries(backlog: 2, deadLetters: 1)
         let first = try deliveries.owe("u")
@@ -309,7 +231,7 @@ struct DeliveryTests {
     }
 
     @Test func `deleting a timer drops what is pending and keeps dead letters`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let bench = deliveries.bench
         let dead = try deliveries.owe()
         let pending = try deliveries.owe()
@@ -328,7 +250,7 @@ struct DeliveryTests {
     }
 
     @Test func `a timer without a webhook has nothing pending`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let id = try deliveries.owe()
         try deliveries.bench.amend { $0.deliveries = [] }
         #expect(deliveries.state(id) == nil)
@@ -336,7 +258,7 @@ struct DeliveryTests {
     }
 
     @Test func `a webhook that leads elsewhere is queued for anew`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let id = try deliveries.owe()
         #expect(deliveries.ready() == [id])
         try deliveries.bench.amend(webhook: [1]) { $0.restartable = true }
@@ -349,7 +271,7 @@ struct DeliveryTests {
     }
 
     @Test func `an attempt that could not begin is none, and comes up again`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let bench = deliveries.bench
         let id = try deliveries.owe()
         _ = deliveries.ready()
@@ -364,7 +286,7 @@ struct DeliveryTests {
     }
 
     @Test func `no wait is longer after a restart than a policy can ask for`() throws {
-        let deliveries = try Deliveries()
+        let deliveries = try HandmadeDeliveries()
         let bench = deliveries.bench
         let id = try deliveries.owe()
         deliveries.begin(id)
@@ -378,7 +300,7 @@ struct DeliveryTests {
     }
 
     @Test func `an ended timer stays for as long as deliveries are pending`() throws {
-        let deliveries = try Deliveries { $0.retain = 10 }
+        let deliveries = try HandmadeDeliveries { $0.retain = 10 }
         let bench = deliveries.bench
         let id = try deliveries.owe()
         deliveries.begin(id)
@@ -392,7 +314,7 @@ struct DeliveryTests {
     }
 
     @Test func `a receiver puts off the next fire, of a completed timer too where that may run again`() throws {
-        let deliveries = try Deliveries(["t", "u", "v"]) {
+        let deliveries = try HandmadeDeliveries(["t", "u", "v"]) {
             $0.restartable = true
             $0.maxFires = 1
         }

@@ -84,7 +84,8 @@ struct LocalGridTests {
         var random = SeededGenerator(seed: 77)
         let begin = try ZoneFiles.instant("2025-01-01T00:00Z")
         for _ in 0..<40 {
-            let start = begin + random.number(0...400) * Self.day + random.number(0...86_399) * 1000 + random.number(0...999)
+            let start =
+                begin + random.number(0...400) * Self.day + random.number(0...86_399) * 1000 + random.number(0...999)
             let days = random.number(1...9)
             let grid = LocalGrid(through: start, period: days * Self.day, in: table)
             let localStart = start + table.offset(at: floorDivide(start, 1000)) * 1000

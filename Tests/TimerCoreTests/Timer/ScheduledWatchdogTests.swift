@@ -214,7 +214,7 @@ struct ScheduledWatchdogTests {
         #expect(try bench.amend { $0.schedule = nightly } == ["rescheduled"])
         #expect(try alarm(bench) == "2026-06-02T03:10Z")
         #expect(try run(bench, to: "2026-06-02T04:00Z") == ["2026-06-02T03:10Z"])
-        #expect(try bench.amend { $0.schedule = .watchdog(Self.minute) } .last == "rescheduled")
+        #expect(try bench.amend { $0.schedule = .watchdog(Self.minute) }.last == "rescheduled")
         #expect(try bench.progress().flags == [])
         #expect(try bench.kicks().graceFrom == 0)
         #expect(try alarm(bench) == "2026-06-02T04:01Z")

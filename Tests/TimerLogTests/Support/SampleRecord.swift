@@ -84,7 +84,8 @@ struct SampleRecord: Sendable {
             type, EventReason.allCases.randomElement(using: &generator) ?? .none, type == .fired ? fire : nil)
         if type == .recovered { sample.stalledFor = generator.number() }
         if type == .recovered, generator.chance(oneIn: 2) { sample.silentFor = generator.number() }
-        if type.showsNextFire, generator.chance(oneIn: 2) { sample.nextFireAt = generator.number() }
+        // As far from `due` as instants can be, but not as integers can.
+        if type.showsNextFire, generator.chance(oneIn: 2) { sample.nextFireAt = progress.due &+ generator.number() / 4 }
         sample.distance = generator.chance(oneIn: 4) ? 0 : Int64.random(in: 1...999, using: &generator)
         progress.updatedAt = sample.at
         sample.owesDelivery = generator.chance(oneIn: 3)

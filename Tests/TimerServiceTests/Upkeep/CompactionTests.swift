@@ -180,7 +180,8 @@ struct CompactionTests {
             rig.time.pass(milliseconds: 10)
             while try compactor.round(try rig.store.makeReader()) {}
             try waitForDeletion(rig)
-            #expect(rig.store.bytesOnDisk() <= 5 * liveBytes(rig) / 2 + tuning.slackBytes + 28_000)
+            // Beside what lives: rows under way, and those of events that pending deliveries wait with.
+            #expect(rig.store.bytesOnDisk() <= 5 * liveBytes(rig) / 2 + tuning.slackBytes + 45_000)
         }
         rig.stop()
     }

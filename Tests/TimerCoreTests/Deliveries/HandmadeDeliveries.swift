@@ -1,0 +1,79 @@
+@testable import TimerCore
+
+/// Deliveries by hand: a scheduler, and the positions that a log would give.
+final class HandmadeDeliveries {
+    let bench = Bench()
+    private var next: Int64 = 1000
+
+    /// A running timer that never fires by itself, with a webhook.
+    init(_ ids: [String] = ["t"], _ edit: (inout TimerRules) -> Void = { _ in }) throws {
+        bench.scheduler.armAll(bench.now)
+        for id in ids { try create(id, edit) }
+    }
+
+    func create(_ id: String, _ edit: (inout TimerRules) -> Void = { _ in }) throws {
+        var rules = TimerRules(.every(1_000_000_000, first: .period))
+        rules.deliveries = [EventTypes(.fired)]
+        edit(&rules)
+        try bench.create(rules, id: id, webhook: [1])
+    }
+
+    func position() -> Int64 {
+        next += 1
+        return next
+    }
+
+    /// An event of the timer is owed. Returns the delivery's id.
+    @discardableResult
+    func owe(_ id: String = "t") throws -> Int64 {
+        let position = position()
+        bench.scheduler.owe(position, try bench.slot(id))
+        return position
+    }
+
+    /// The deliveries that may be sent now, with every record durable.
+    func ready(durable: Int64 = .max) -> [Int64] { bench.scheduler.takeReadyDeliveries(limit: 100, durable: durable) }
+
+    /// Begins an attempt. Returns its number; nil when another delivery is before it in the queue.
+    @discardableResult
+    func begin(_ id: Int64, durable: Int64 = .max) -> Int? {
+        bench.scheduler.beginDelivery(id, bench.now, durable: durable)?.attempts
+    }
+
+    /// An attempt ends. Returns the position of the record.
+    @discardableResult
+    func end(_ id: Int64, _ type: EventType = .delivered, _ reason: EventReason = .none, retryAfter: Int64 = 0) -> Int64
+    {
+        var outcome = DeliveryOutcome(type, delivery: id, attempt: state(id)?.attempts ?? 0)
+        outcome.reason = reason
+        outcome.status = 500
+        outcome.retryAt = bench.now.wall + retryAfter
+        let position = position()
+        bench.scheduler.settle(
+            outcome, at: bench.now.wall, position: position, wallOffset: bench.now.wallOffset)
+        return position
+    }
+
+    func state(_ id: Int64) -> DeliveryStanding? { bench.scheduler.delivery(id, bench.now) }
+
+    func pending(_ id: String = "t") throws -> [Int64] { bench.scheduler.pendingDeliveries(of: try bench.slot(id)) }
+
+    /// Has a dead letter delivered anew; false where there is none.
+    func redrive(_ id: Int64) -> Bool {
+        bench.scheduler.redrive(id, bench.key("t"), at: bench.now.wall, position: position())
+    }
+
+    /// The deliveries that must die: of this timer, or of all timers.
+    func surplus(_ id: String = "t") throws -> Int64? { bench.scheduler.surplusDelivery(try bench.slot(id)) }
+
+    func hasReady(durable: Int64) -> Bool { bench.scheduler.hasReadyDeliveries(durable: durable) }
+
+    func putOff(_ id: String, by delay: Int64) throws(TimerRefusal) -> [EventType?] {
+        var effects: [Effect] = []
+        try bench.scheduler.putOff(try bench.slot(id), by: delay, bench.now, &effects)
+        return effects.map(\.type)
+    }
+
+    /// How many are pending, and how many dead.
+    var counts: [Int] { [bench.scheduler.pendingDeliveries, bench.scheduler.deadDeliveries] }
+}
