@@ -35,7 +35,7 @@ PARTS ?=
 WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
-.PHONY: help run build check test proof test-postgres test-forwarded simulate torture cluster-torture \
+.PHONY: help run build check test proof test-heavy test-postgres test-forwarded simulate torture cluster-torture \
 	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
@@ -61,6 +61,10 @@ proof: setup-tests ## Run the heavy proof, for what a change touches: PARTS='san
 # A test has longer here: what was killed holds its lease for some seconds.
 BESIDE_ON_POSTGRES = .venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' --timeout 120 -o timeout_method=signal \
 	Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
+
+test-heavy: setup-tests ## Run the black-box tests that `make test` leaves out, as they take much of the machine
+	swift build --product timerd
+	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q Tests/BlackBox -m heavy -n 2 --dist loadgroup
 
 test-postgres: export TEST_STORE = postgres
 test-postgres: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd

@@ -7,6 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # A part and the targets that it is made of.
 readonly -A TARGETS=(
     [fuzz]='make fuzz SECONDS=5'
+    [heavy]='make test-heavy'
     [sanitize]='make sanitize'
     [leaks]='make leaks'
     [instructions]='make instructions'
@@ -19,7 +20,7 @@ readonly -A TARGETS=(
     [torture-forwarding]='make torture STORE=postgres FORWARDING=yes KILLS=60 MINUTES=6'
     [cluster-torture]='make cluster-torture KILLS=60 MINUTES=6'
 )
-readonly ORDER=(fuzz sanitize leaks instructions simulate soak postgres forwarded torture torture-postgres torture-forwarding
+readonly ORDER=(fuzz heavy sanitize leaks instructions simulate soak postgres forwarded torture torture-postgres torture-forwarding
     cluster-torture)
 readonly KEPT=.build/proof
 

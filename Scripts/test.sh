@@ -96,15 +96,15 @@ begin_quietly 'openapi.yaml' env "TIMERD_TEST_EXAMPLES=$EXAMPLES" .venv/bin/pyte
 # A test that hangs must not hold the run for ever.
 begin_quietly 'Swift tests' timeout 40m swift test --skip-build --disable-xctest --quiet
 begin_recorded 'black-box tests' "$FIRST_OUTPUT" .venv/bin/pytest -q Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py \
-    --ignore Tests/BlackBox/test_openapi.py -m 'not alone' -n "$WORKERS" --dist loadgroup -o "cache_dir=$said/cache"
+    --ignore Tests/BlackBox/test_openapi.py -m 'not alone and not heavy' -n "$WORKERS" --dist loadgroup -o "cache_dir=$said/cache"
 finish 'openapi.yaml'
 finish 'Swift tests'
 finish_black_box
 stop_if_failed
 part 'black-box tests that nothing may run beside'
 mapfile -t alone < <(grep -l 'pytest.mark.alone' Tests/BlackBox/test_*.py)
-.venv/bin/pytest -q "${alone[@]}" -m timely -n 4
-.venv/bin/pytest -q "${alone[@]}" -m 'alone and not timely'
+.venv/bin/pytest -q "${alone[@]}" -m 'timely and not heavy' -n 4
+.venv/bin/pytest -q "${alone[@]}" -m 'alone and not timely and not heavy'
 part 'tests of what tests and measures'
 .venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture Tests/Soak Benchmarks
 part 'all is well'

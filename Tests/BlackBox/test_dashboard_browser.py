@@ -55,6 +55,7 @@ def test_each_kind_can_be_made_by_keyboard_alone(board, own, kind, fields, shown
     assert {name: timer[name] for name in shown} == shown
 
 
+@pytest.mark.timeout(180)
 def test_a_bad_field_is_told_beside_it_and_nothing_is_made(board, own, page):
     page.expect(r"status of (400|409)")
     own.client.create(id="taken")

@@ -39,7 +39,7 @@ def test_a_server_that_is_alone_says_nothing_of_others(page, server):
     assert is_hidden(page) and board.text("#cluster tbody") == ""
 
 
-@pytest.mark.parametrize("scheme, size", [("light", "desktop"), ("dark", "desktop"), ("light", "phone")])
+@pytest.mark.parametrize("scheme, size", [("dark", "desktop"), *(pytest.param("light", size, marks=pytest.mark.heavy) for size in ("desktop", "phone"))])
 def test_the_servers_of_a_cluster_are_shown(page, pair, scheme, size):
     first, second = pair
     page.prefers(color_scheme=scheme, reduced_motion="reduce")

@@ -46,7 +46,7 @@ def test_states_differ_in_shape_and_in_colour(board, page, scheme):
         assert row["state"] == state  # and in a word
 
 
-@pytest.mark.parametrize("scheme, size", [("light", "desktop"), ("dark", "desktop"), ("light", "phone")])
+@pytest.mark.parametrize("scheme, size", [("dark", "desktop"), *(pytest.param("light", size, marks=pytest.mark.heavy) for size in ("desktop", "phone"))])
 def test_nobody_is_shut_out(board, own, page, scheme, size):
     """No serious or critical violation that axe knows, on the page and in each of its dialogs; nothing is wider than the window."""
     page.prefers(color_scheme=scheme, reduced_motion="reduce")
@@ -80,7 +80,7 @@ def test_nobody_is_shut_out(board, own, page, scheme, size):
     assert barriers == []
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", [pytest.param("desktop", marks=pytest.mark.heavy), "phone"])
 def test_the_details_can_do_all_that_a_row_can(board, own, page, size):
     """On a phone the rows have no buttons: the details are the only way."""
     page.expect(vanished("timer-running"))
@@ -113,6 +113,7 @@ def test_details_show_what_the_server_says_and_stay_so(board, own, page):
     assert not [button for button in page.all("#details .buttons button") if button.is_displayed()]
 
 
+@pytest.mark.heavy
 def test_the_keyboard_leads_everywhere_and_back(board, page):
     page.expect(r"/v1/schedules/preview.*status of 400")  # of the letter that is typed where a duration belongs
     board.keys("/")
@@ -143,6 +144,7 @@ def test_the_keyboard_leads_everywhere_and_back(board, page):
     assert not page.all("dialog[open]")  # single keys are switched off
 
 
+@pytest.mark.heavy
 def test_tab_goes_through_the_page_and_the_list_is_one_stop(board, page):
     stops = []
     while len(stops) < 40 and "BODY" not in stops[1:]:
@@ -166,6 +168,7 @@ def test_fires_are_drawn(board, own, page):
     page.shot("dashboard-charts")
 
 
+@pytest.mark.heavy
 def test_a_paused_feed_keeps_still_and_one_timer_can_be_followed_alone(board, own, page):
     api = own.client
     api.command("timer-running", "fire").expect(200)

@@ -14,7 +14,7 @@ DEAF = "tabs.channel.onmessage = null"
 pytestmark = pytest.mark.timeout(150)
 
 
-@pytest.fixture(params=["locks", "no locks"])
+@pytest.fixture(params=["locks", pytest.param("no locks", marks=pytest.mark.heavy)])
 def boards(page, new_server, request):
     """Windows that show the dashboard of one server, with the locks of a secure context and without."""
     page.expect(LOST)
@@ -76,6 +76,7 @@ def test_ten_tabs_share_one_stream(boards):
     assert boards.streams() == 1
 
 
+@pytest.mark.heavy
 def test_of_ten_tabs_of_one_window_the_shown_one_alone_has_a_stream(page, new_server):
     page.expect(LOST)
     server = new_server()
@@ -90,6 +91,7 @@ def test_of_ten_tabs_of_one_window_the_shown_one_alone_has_a_stream(page, new_se
         page.until(lambda: board.feed() == expected, told=f"the feed is {board.feed()}")
 
 
+@pytest.mark.heavy
 def test_the_stream_goes_on_in_another_tab(boards):
     page, api = boards.page, boards.server.client
     leader = boards.leader()
@@ -113,6 +115,7 @@ def test_the_stream_goes_on_in_another_tab(boards):
     boards.until_streams(1)
 
 
+@pytest.mark.heavy
 def test_hidden_tabs_hold_no_stream_and_catch_up(boards):
     page, api = boards.page, boards.server.client
     api.create(id="before", every="1h")
@@ -134,6 +137,7 @@ def test_hidden_tabs_hold_no_stream_and_catch_up(boards):
     boards.until_streams(1)
 
 
+@pytest.mark.heavy
 def test_no_tab_is_live_while_the_server_is_away(boards):
     page, server = boards.page, boards.server
     server.kill9()
@@ -150,6 +154,7 @@ def test_no_tab_is_live_while_the_server_is_away(boards):
         page.until(lambda: board.feed() == expected, told=f"the feed is {board.feed()}")
 
 
+@pytest.mark.heavy
 def test_a_tab_that_hears_nothing_is_not_live_and_helps_itself(boards):
     page, api = boards.page, boards.server.client
     leader = boards.leader()

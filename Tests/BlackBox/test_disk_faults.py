@@ -117,7 +117,7 @@ def test_a_crash_of_the_server_while_the_disk_fails_loses_nothing_answered(fault
     check_restart(server, load, follower)
 
 
-@pytest.mark.parametrize("every", [2, 3, 7])
+@pytest.mark.parametrize("every", [3, *(pytest.param(every, marks=pytest.mark.heavy) for every in (2, 7))])
 def test_a_disk_that_fails_now_and_then_costs_time_not_truth(faulty_server, faults, every):
     server = faulty_server()
     follower = Follower(server.client)
@@ -308,6 +308,7 @@ def test_a_log_that_can_not_be_checkpointed_at_all_refuses_changes_and_recovers(
     assert set(made) <= everything(api).keys()
 
 
+@pytest.mark.heavy
 def test_compaction_goes_on_over_a_disk_that_fails_now_and_then(faulty_server, faults):
     server = faulty_server("--retain-events", "1s,64KiB")
     api = server.client

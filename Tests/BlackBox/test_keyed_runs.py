@@ -51,7 +51,7 @@ def cut(server, ask, records):
 CREATES = [{"every": "1h"}] * LINES
 
 
-@pytest.mark.parametrize("records", [0, 1, 5000, 10_000, 15_000, 20_000])
+@pytest.mark.parametrize("records", [1, 10_000, *(pytest.param(records, marks=pytest.mark.heavy) for records in (0, 5000, 15_000, 20_000))])
 def test_a_batch_that_is_cut_creates_each_timer_once(new_server, records):
     server = new_server()
     cut(server, lambda api: api.batch(CREATES, **keyed("k")), records)
@@ -132,6 +132,7 @@ def test_a_key_that_was_cut_is_for_the_same_request_alone(new_server):
     assert timers(api) == LINES
 
 
+@pytest.mark.heavy
 def test_of_many_that_repeat_a_cut_batch_one_goes_on(new_server):
     server = new_server()
 

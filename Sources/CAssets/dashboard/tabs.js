@@ -15,13 +15,15 @@ const tabs = {
   at: null,
   // When the leader was last heard.
   heard: 0,
+  // Whether the leader that this tab hears while it waits has a stream.
+  mayReach: false,
   mustSteal: false,
 
   // Follows the events, with a stream or from another tab, until `signal` or a failure ends it; then throws.
   async attend(signal) {
     signal.throwIfAborted();
     this.join(tabsName());
-    Object.assign(this, {isAttending: true, heard: Date.now()});
+    Object.assign(this, {isAttending: true, mayReach: false, heard: Date.now()});
     this.channel.postMessage({hello: true});
     const alarm = setInterval(() => this.listen(), BEAT_MS);
     try {
@@ -90,8 +92,9 @@ const tabs = {
     if (message.hello) {
       if (this.isLeading) this.pass([]);
     } else if (!this.isAttending) {
-      // The server can be reached again.
-      if (message.isLive) watch.wake?.(true);
+      // The server can be reached again: this tab need not wait longer, once.
+      if (message.isLive && !this.mayReach) watch.wake?.(true);
+      this.mayReach = message.isLive;
     } else if (!this.isLeading) {
       this.take(message);
     }

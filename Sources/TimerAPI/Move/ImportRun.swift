@@ -272,8 +272,9 @@ extension ImportProgress? {
 }
 
 extension JSONDocument {
+    /// Parses a line, in which a timer is nested deeper by one than by itself.
     fileprivate mutating func parse(line body: [UInt8], _ range: Range<Int>) throws(Problem) {
-        do throws(JSONError) { try parse(body, range) } catch {
+        do throws(JSONError) { try parse(body, range, maximumDepth: JSONDocument.maximumDepth + 1) } catch {
             throw Problem(.invalidRequest, error.message, pointer: error.pointer)
         }
     }

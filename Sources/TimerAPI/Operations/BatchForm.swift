@@ -21,12 +21,13 @@ enum BatchForm {
     /// Where the lines, or the elements, are in `body`; blank lines are none.
     ///
     /// - Parameter document: what they are parsed with, as far as that is needed to find them.
-    /// - Throws: if there are too many, and for what is neither form: such a batch is refused as a whole.
+    /// - Throws: if there are too many, and for what is neither form: such a batch is refused as a whole. An object that is too
+    ///   large or too deep is left to its own line.
     func ranges(in body: [UInt8], _ document: inout JSONDocument) throws(Problem) -> [Range<Int>] {
         if self == .array { return try Self.elements(of: body, &document) }
         let ranges = try Self.lines(of: body)
-        guard let first = ranges.first else { return ranges }
-        do throws(Problem) { try parse(body, first, &document) } catch {
+        guard let first = ranges.first, first.count <= APILimits.bodyBytes else { return ranges }
+        do throws(Problem) { try parse(body, first, maximumDepth: .max, &document) } catch {
             var problem = error
             if !problem.detail.hasPrefix(Self.rule) { problem.detail = "\(Self.rule): \(problem.detail)" }
             throw problem
@@ -58,10 +59,13 @@ enum BatchForm {
             if ranges.isEmpty, position < body.count, body[position] == UInt8(ascii: "]") { break }
             guard position < body.count else { throw unreadable("unexpected end", "") }
             guard ranges.count < APILimits.batchLines else { throw tooMany }
+            let rest = position..<min(body.count, position + APILimits.bodyBytes)
             do throws(JSONError) {
-                let end = try document.parse(firstOf: body, position..<body.count)
-                ranges.append(position..<end)
+                ranges.append(position..<(try document.parse(firstOf: body, rest, maximumDepth: .max)))
             } catch {
+                // Whatever is cut off, a literal or an escape, is a few bytes long.
+                let isCut = rest.upperBound < body.count && error.offset + 8 >= rest.count
+                if isCut { throw tooLong("/\(ranges.count)") }
                 throw unreadable(error.message, "/\(ranges.count)\(error.pointer)")
             }
             position = skipSpace(body, ranges[ranges.count - 1].upperBound)
@@ -94,11 +98,24 @@ enum BatchForm {
         Problem(.tooLarge, "a batch has at most \(APILimits.batchLines) lines")
     }
 
-    /// Parses the line, or the element, in `range`.
+    private static func tooLong(_ pointer: String) -> Problem {
+        Problem(.tooLarge, "a line, or an element, has at most \(APILimits.bodyBytes) bytes", pointer: pointer)
+    }
+
+    /// Parses the line, or the element, in `range`: a timer or a command, or what wraps a timer and is nested deeper by one.
     ///
-    /// - Throws: if it is no JSON object.
+    /// - Throws: if it is no JSON object, or too large.
     func parse(_ body: [UInt8], _ range: Range<Int>, _ document: inout JSONDocument) throws(Problem) {
-        do throws(JSONError) { try document.parse(body, range) } catch {
+        guard range.count <= APILimits.bodyBytes else { throw Self.tooLong("") }
+        try parse(body, range, maximumDepth: JSONDocument.maximumDepth + 1, &document)
+        guard document.depth > JSONDocument.maximumDepth, document.member(document.root, "apply") == nil else { return }
+        try parse(body, range, maximumDepth: JSONDocument.maximumDepth, &document)
+    }
+
+    private func parse(
+        _ body: [UInt8], _ range: Range<Int>, maximumDepth: Int, _ document: inout JSONDocument
+    ) throws(Problem) {
+        do throws(JSONError) { try document.parse(body, range, maximumDepth: maximumDepth) } catch {
             // An error inside of the object says where it is.
             let detail = error.pointer.isEmpty ? "\(Self.rule): \(error.message)" : error.message
             throw Problem(.invalidRequest, detail, pointer: error.pointer)

@@ -51,7 +51,8 @@ extension TimerHandler {
         // Memory may hold events of an earlier timer with this id, and a stream from the beginning shows only this timer's.
         // The walk over its events can't begin at one that is not on disk yet (`--durability interval`): then the stream
         // looks through all rows.
-        guard let since = plan.since, plan.filter.timer != nil, ticket.exchange.method != .head,
+        let needsHistory = ticket.exchange.method != .head || plan.needsEvent
+        guard let since = plan.since, plan.filter.timer != nil, needsHistory,
             since == .beginning || !context.service.feed.holds(after: since.position),
             let engine = log.value?.engine, plan.newestOfTimer <= engine.durableHead
         else { return open(plan, ticket) }

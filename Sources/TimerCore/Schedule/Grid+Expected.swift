@@ -38,21 +38,32 @@ extension Grid {
     }
 
     /// The instant of the schedule that is the `count`th after `instant`; nil when it lies further ahead than the longest
-    /// duration. A binary search by how many lie before an end.
+    /// duration. A search by how many lie before an end: each step counts only on from where fewer were found, so that all
+    /// together count over the time ahead some three times.
     ///
     /// - Parameter span: milliseconds in which there are fewer, or as many.
     private func awaited(_ count: Int64, after instant: Int64, span: Int64) -> Int64? {
         var low = instant
         var high = instant + span
+        var left = count
         let end = min(lastInstant, instant + TimerRules.longestDuration)
-        while (expected(after: instant, through: high)?.count ?? 0) < count {
+        while true {
+            let found = expected(after: low, through: high)?.count ?? 0
+            if found >= left { break }
             guard high < end else { return nil }
+            left -= found
             low = high
             high = min(end, instant + (high - instant) * 2)
         }
         while low + 1 < high {
             let middle = low + (high - low) / 2
-            if (expected(after: instant, through: middle)?.count ?? 0) < count { low = middle } else { high = middle }
+            let found = expected(after: low, through: middle)?.count ?? 0
+            if found < left {
+                left -= found
+                low = middle
+            } else {
+                high = middle
+            }
         }
         return high
     }

@@ -71,6 +71,15 @@ public enum Schedule: Sendable, Equatable {
 }
 
 extension Schedule {
+    /// The cron expression as its client spelled it; nil where there is none.
+    var expression: [UInt8]? {
+        switch self {
+        case .cron(let cron): cron.text
+        case .expecting(let schedule, _): schedule.expression
+        case .after, .at, .every, .watchdog: nil
+        }
+    }
+
     /// This schedule; where it has no earliest instant of its own, with that of `other`, if both have room for one.
     public func keepingFrom(of other: Schedule) -> Schedule {
         switch (self, other) {

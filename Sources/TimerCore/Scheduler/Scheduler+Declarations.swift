@@ -39,6 +39,8 @@ extension Scheduler {
     /// Whether `new` rules can't be taken over in place.
     private func replaces(_ slot: SlotIndex, _ new: TimerRules) -> Bool {
         let old = rules(slot)
-        return new.schedule.kind != old.schedule.kind || (table[slot].state.hasEnded && !new.plansLike(old))
+        if new.schedule.kind != old.schedule.kind { return true }
+        return table[slot].state.hasEnded
+            && !(new.plansLike(old) && new.schedule.expression == old.schedule.expression)
     }
 }

@@ -4,12 +4,11 @@
 /// have grown. Values are not decoded before they are asked for.
 ///
 /// Refused are: duplicate keys (compared unescaped), invalid UTF-8, lone surrogate escapes, control characters in
-/// strings, trailing bytes, a byte order mark, containers nested over ``maximumDepth``, and everything else that is
-/// not JSON, such as `NaN`, `01`, or a comma too many.
+/// strings, trailing bytes, a byte order mark, containers nested over a maximum, and everything else that is not JSON, such as `NaN`, `01`, or a comma too many.
 ///
 /// A document that has parsed nothing yet, or whose last parse failed, reads as `null`.
 public struct JSONDocument: Sendable {
-    /// How deep arrays and objects may be nested: `[[1]]` is nested 2 deep.
+    /// How deep arrays and objects may be nested unless a caller says otherwise: `[[1]]` is nested 2 deep.
     public static let maximumDepth = 32
 
     var bytes: [UInt8]
@@ -18,6 +17,8 @@ public struct JSONDocument: Sendable {
     private var scratch: [UInt64]
     /// Whether there is white space anywhere between the tokens.
     private(set) var isSpaced = false
+    /// How deep arrays and objects are nested; 0 for a scalar.
+    public private(set) var depth = 0
 
     /// A document that reads as `null`.
     public init() {
@@ -39,23 +40,29 @@ public struct JSONDocument: Sendable {
     /// Reads the text in `range` of `bytes`, such as one line of a batch; the array is kept as by ``parse(_:)``.
     /// - Precondition: `range` lies within the array.
     /// - Throws: what is wrong, where; the offset counts from the start of `range`.
-    public mutating func parse(_ bytes: [UInt8], _ range: Range<Int>) throws(JSONError) {
-        _ = try parse(bytes, range, isWhole: true)
+    public mutating func parse(
+        _ bytes: [UInt8], _ range: Range<Int>, maximumDepth: Int = JSONDocument.maximumDepth
+    ) throws(JSONError) {
+        _ = try parse(bytes, range, maximumDepth, isWhole: true)
     }
 
     /// Reads the value that the text in `range` begins with, such as an element of an array that is read piece by piece.
     /// - Precondition: `range` lies within the array.
     /// - Returns: where the value ends in `bytes`; what follows it was not looked at.
     /// - Throws: what is wrong, where; the offset counts from the start of `range`.
-    public mutating func parse(firstOf bytes: [UInt8], _ range: Range<Int>) throws(JSONError) -> Int {
-        try parse(bytes, range, isWhole: false)
+    public mutating func parse(
+        firstOf bytes: [UInt8], _ range: Range<Int>, maximumDepth: Int = JSONDocument.maximumDepth
+    ) throws(JSONError) -> Int {
+        try parse(bytes, range, maximumDepth, isWhole: false)
     }
 
     @inline(__always)
-    private mutating func parse(_ bytes: [UInt8], _ range: Range<Int>, isWhole: Bool) throws(JSONError) -> Int {
+    private mutating func parse(
+        _ bytes: [UInt8], _ range: Range<Int>, _ maximumDepth: Int, isWhole: Bool
+    ) throws(JSONError) -> Int {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "the range lies within the bytes")
         nodes.removeAll(keepingCapacity: true)
-        var parser = JSONParser(range)
+        var parser = JSONParser(range, maximumDepth: maximumDepth)
         swap(&parser.nodes, &nodes)
         swap(&parser.scratch, &scratch)
         var failure: JSONFailure?
@@ -68,6 +75,7 @@ public struct JSONDocument: Sendable {
         swap(&parser.scratch, &scratch)
         self.bytes = bytes
         isSpaced = parser.isSpaced
+        depth = parser.deepest
         guard let failure else { return parser.position }
         let pointer = parser.reading == JSONEntry.none ? "" : pointer(to: JSONNode(entry: parser.reading))
         reset()
@@ -83,6 +91,7 @@ public struct JSONDocument: Sendable {
         nodes.removeAll(keepingCapacity: nodes.capacity <= kept / MemoryLayout<JSONEntry>.stride)
         if scratch.capacity > kept / MemoryLayout<UInt64>.stride { scratch = [] }
         nodes.append(JSONEntry(parent: JSONEntry.none))
+        depth = 0
     }
 
     /// The kind of a value.

@@ -18,11 +18,15 @@ struct JSONParser {
     private var isInObject = false
     private var previous = JSONEntry.none
     private var depth = 0
+    private let maximumDepth: Int
+    /// How deep containers were nested so far.
+    private(set) var deepest = 0
 
     /// A parser of the text in `range`.
-    init(_ range: Range<Int>) {
+    init(_ range: Range<Int>, maximumDepth: Int) {
         position = range.lowerBound
         end = range.upperBound
+        self.maximumDepth = maximumDepth
     }
 
     /// Reads the text.
@@ -104,8 +108,9 @@ struct JSONParser {
     /// Reads the start of a container and what leads to its first child's value.
     /// - Returns: whether the container is complete, being empty.
     private mutating func open(_ kind: JSONKind, _ text: Span<UInt8>) throws(JSONFailure) -> Bool {
-        guard depth < JSONDocument.maximumDepth else { throw failure(.tooDeep) }
+        guard depth < maximumDepth else { throw failure(.tooDeep) }
         depth += 1
+        deepest = max(deepest, depth)
         container = reading
         previous = JSONEntry.none
         isInObject = kind == .object

@@ -14,11 +14,15 @@ struct JSONObject {
         self = object
     }
 
+    /// How much deeper a timer is nested in an answer than by itself: a list wraps it twice.
+    private static let wrappers = 4
+
     /// Nil unless `bytes` are a JSON object.
     init?(_ bytes: [UInt8]) {
         var document = JSONDocument()
         do throws(JSONError) {
-            try document.parse(bytes)
+            try document.parse(
+                bytes, 0..<bytes.count, maximumDepth: JSONDocument.maximumDepth + Self.wrappers)
         } catch {
             return nil
         }

@@ -58,6 +58,35 @@ struct BatchFormTests {
         #expect(problem.detail.hasPrefix("the array can't be parsed"))
     }
 
+    @Test(arguments: ["\"", "[[", "{\"a\":"])
+    func `what is too long is told, and alone where it is a line`(start: String) throws {
+        let long = start + String(repeating: start == "[[" ? "[" : " ", count: APILimits.bodyBytes)
+        #expect(try ranges(long + "\n{}", isJSON: false).count == 2)
+        let problem = try #require(refusal("[{}," + long + "]"))
+        #expect(problem.kind == .tooLarge && problem.pointer == "/1")
+        var document = JSONDocument()
+        let body = Array(long.utf8)
+        #expect(throws: Problem.self) { try BatchForm.lines.parse(body, 0..<body.count, &document) }
+    }
+
+    @Test func `a timer in a line is nested as deep as one alone`() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        func isTaken(_ line: String) throws -> Bool {
+            let body = Array(line.utf8)
+            #expect(try ranges(line + "\n{}", isJSON: false).count == 2)
+            #expect(try ranges("[" + line + "]").count == 1)
+            var document = JSONDocument()
+            do throws(Problem) { try BatchForm.lines.parse(body, 0..<body.count, &document) } catch { return false }
+            return true
+        }
+        #expect(try isTaken(#"{"id":"a","payload":\#(nested(31))}"#))
+        #expect(try !isTaken(#"{"id":"a","payload":\#(nested(32))}"#))
+        #expect(try isTaken(#"{"apply":{"id":"a","payload":\#(nested(31))}}"#))
+        #expect(try !isTaken(#"{"apply":{"id":"a","payload":\#(nested(32))}}"#))
+    }
+
     @Test func `there are so many lines or elements at most`() throws {
         let most = APILimits.batchLines
         let lines = String(repeating: "{}\n", count: most)

@@ -59,6 +59,26 @@ import TimerLog
         }
     }
 
+    @Test(arguments: paths, ["GET", "HEAD"])
+    func `events of an earlier timer of the id are not what is left`(path: String, method: String) throws {
+        try serve { group, _ in
+            try #require(try group.ask(0, "PUT", "/v1/timers/tea", #"{"after":"1h"}"#).status == 201)
+            try #require(try group.ask(0, "DELETE", "/v1/timers/tea").status == 204)
+            // The earlier one alone was suspended.
+            #expect(try group.ask(0, method, path + "types=suspended").status == 204)
+        }
+    }
+
+    @Test(arguments: ["limit=0", "types=bogus", "since=99999999999999999999"])
+    func `a malformed parameter is told though the timer is deleted`(query: String) throws {
+        try serve { group, _ in
+            for path in Self.paths {
+                let status = try group.ask(0, "GET", path + query).status
+                #expect(status == 400, "\(path)")
+            }
+        }
+    }
+
     @Test(arguments: paths)
     func `a stream of a timer that exists stays open`(path: String) throws {
         try serve { group, history in

@@ -151,5 +151,9 @@ struct DeclareTests {
         #expect(try bench.declare(cron("0 9 * * MON")) == [])
         #expect(try bench.declare(cron("0 9 * * 1")) == ["updated"])
         #expect(try bench.due() == due)
+        // It is another schedule all the same, so that a timer that has ended begins again.
+        try bench.apply(.cancel)
+        #expect(try bench.declare(cron("0 9 * * 1")) == [])
+        #expect(try bench.declare(cron("0 9 * * mon")) == ["updated", "activated"])
     }
 }
