@@ -1,15 +1,15 @@
 """A proxy that answers for its server when a test says so, as one does whose server can't be reached."""
 
 import http.client
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from played import Handler, PlayedServer
 
 PIECE = 65536
 # What belongs to one connection is not passed on.
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 
-class Gateway:
+class Gateway(PlayedServer):
     """Listens on a port of its own. A context manager."""
 
     def __init__(self, port):
@@ -17,7 +17,7 @@ class Gateway:
         self.refuse(None)
         gateway = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Answers(Handler):
             def do_GET(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 if gateway.status and self.path.startswith(gateway.below):
@@ -51,21 +51,8 @@ class Gateway:
                 while piece := answer.read1(PIECE):
                     self.wfile.write(piece)
 
-            def log_message(self, *_):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        super().__init__(Answers)
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.http.server_close()
-        self.thread.join()
 
     def refuse(self, status, below="/", **headers):
         """From now on requests for paths that begin so are answered with this status; None: all are passed on."""

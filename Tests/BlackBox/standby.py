@@ -1,20 +1,20 @@
 """A server that answers for no timers yet: 503 to every request, as one that starts, stands by or takes over."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from played import Handler, PlayedServer
 
 PROBLEM = {"type": "/problems/owner-unavailable", "title": "Another node answers for the timer", "status": 503,
            "detail": "another node answers for the timer; nothing was changed", "outcome": "none"}
 
 
-class Standby:
+class Standby(PlayedServer):
     """Listens on a port of 127.0.0.1. A context manager."""
 
     def __init__(self, port):
         self.asked = asked = []
 
-        class Handler(BaseHTTPRequestHandler):
+        class Answers(Handler):
             def do_GET(self):
                 asked.append(self.path)
                 body = json.dumps(PROBLEM).encode()
@@ -27,17 +27,4 @@ class Standby:
 
             do_HEAD = do_POST = do_GET
 
-            def log_message(self, *_):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.http.server_close()
-        self.thread.join()
+        super().__init__(Answers, port)

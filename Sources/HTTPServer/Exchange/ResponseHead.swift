@@ -11,7 +11,7 @@ struct ResponseHead {
 
     let bytes: [UInt8]
 
-    /// What every head begins with, whatever the answer.
+    /// The first bytes of every head, whatever the answer.
     static let opening = Array("HTTP/1.1 ".utf8)
 
     /// `date` is the value of `Date`.

@@ -279,7 +279,8 @@ final class ForwardedRequest: PeerCallReceiver {
     func tick(now: Int64) {
         switch stage {
         case .sent, .answering:
-            // Of one that reads a stream, or a long poll, only its kernel can say that it has gone: once either has begun.
+            // A client of a stream or a long poll may have ended its side only: its kernel says whether it has gone, by a
+            // reset, once the answer has begun.
             let mayHaveGone = parked == nil && !ticket.route.isStream && exchange.clientHasEnded
             guard !isAbandoned, !mayHaveGone else { return clientGone() }
             if ticket.route == .timerWait, parked == nil, now - exchange.startedAt > Self.longestUnparked { park() }

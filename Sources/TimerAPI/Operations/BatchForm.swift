@@ -18,7 +18,7 @@ enum BatchForm {
 
     // MARK: The body
 
-    /// Where the lines, or the elements, are in `body`; blank lines are none.
+    /// The ranges of the lines, or of the elements, in `body`; blank lines are none.
     ///
     /// - Parameter document: what they are parsed with, as far as that is needed to find them.
     /// - Throws: if there are too many, and for what is neither form: such a batch is refused as a whole. An object that is too
@@ -142,7 +142,7 @@ enum BatchForm {
         if self == .lines { json.newline() }
     }
 
-    /// What follows the last result.
+    /// The bytes after the last result.
     ///
     /// - Parameter isEmpty: whether there is none.
     func ending(isEmpty: Bool) -> [UInt8] { self == .lines ? [] : Array((isEmpty ? "[]" : "]").utf8) }

@@ -3,7 +3,7 @@ import TimerService
 
 /// A timer as its client declares it: it is made where there is none, else what differs from it is changed.
 struct Declaration {
-    /// What a step did.
+    /// The outcome of a step.
     enum Verdict {
         /// The timer is at this slot, made by the step or not.
         case timer(SlotIndex, isNew: Bool)

@@ -130,7 +130,7 @@ struct Executor {
         ticket.outcome = .problem(problem)
         guard let key else { return }
         guard let slot = turn.find(key) else {
-            // What is kept of a deleted timer can be streamed.
+            // The events that are kept of a deleted timer can be streamed.
             let last = turn.read { (scheduler: borrowing Scheduler) in scheduler.lastEvent(ofDeleted: key) }
             if ticket.route == .timerEvents, last != nil { return }
             ticket.operation = .get(key)

@@ -1,7 +1,7 @@
 import TimerCore
 
-/// What a request asks for, as the executor carries it out. Cases with a large payload are indirect: an operation is copied
-/// wherever it is looked at.
+/// The work that a request asks for, as the executor carries it out. Cases with a large payload are indirect: an operation is
+/// copied wherever it is looked at.
 enum Operation {
     /// Nothing: the outcome is known.
     case none

@@ -1,6 +1,6 @@
 import WireJSON
 
-/// What came of a request. Cases with a large payload are indirect: an outcome is copied wherever it is looked at.
+/// The result of a request. Cases with a large payload are indirect: an outcome is copied wherever it is looked at.
 enum Outcome {
     /// Not decided yet.
     case none

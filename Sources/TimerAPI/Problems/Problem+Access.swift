@@ -27,7 +27,7 @@ extension Problem {
                 + "`--allow-host \(proposed)` allows it")
     }
 
-    /// What a header holds, escaped and bounded, for a detail or a line of the log.
+    /// A header's value, escaped and bounded, for a detail or a line of the log.
     static func shown(_ value: ArraySlice<UInt8>) -> String {
         let text = Target.visible(value.prefix(longestEcho))
         return text.utf8.count > longestEcho || value.count > longestEcho ? text.prefix(longestEcho) + "…" : text

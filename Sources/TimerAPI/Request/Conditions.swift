@@ -9,7 +9,7 @@ enum Conditions {
         return .oneOf(tags(text).compactMap(version))
     }
 
-    /// What is wrong with the tags of an `If-Match` value where the timer is at `version`: the one that means this version is weak
+    /// The fault of the tags of an `If-Match` value where the timer is at `version`: the one that means this version is weak
     /// or has no quotes, or no tag can match any. Nil where the value matches, or merely means other versions.
     static func fault(ofIfMatch text: ArraySlice<UInt8>, at version: Int64) -> String? {
         guard case .oneOf(let versions) = ifMatch(text), !versions.contains(version) else { return nil }

@@ -126,7 +126,7 @@ struct ScheduleFields {
         }
     }
 
-    /// Where a grid begins: with a time zone other than UTC it keeps its local time.
+    /// The start of a grid, which keeps its local time with a time zone other than UTC.
     private func gridStart(
         _ instant: Int64, _ period: Int64, _ zones: any ZoneSource
     ) throws(Problem) -> Schedule.First {

@@ -9,7 +9,7 @@ package enum StreamFormat {
 }
 
 extension StreamFormat {
-    /// What a reader skips between two lines: an empty line, or a comment.
+    /// Bytes that a reader skips between two lines: an empty line, or a comment.
     var filler: StreamChunk { self == .ndjson ? Self.emptyLine : Self.comment }
 
     private static let emptyLine = StreamChunk("\n".utf8)
