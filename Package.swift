@@ -8,8 +8,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
     targets: [
-        .executableTarget(
-            name: "timerd",
+        .executableTarget(name: "timerd", dependencies: ["TimerdCommand"]),
+        .target(
+            name: "TimerdCommand",
             dependencies: [
                 "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks", "HTTPServer",
                 "HTTPClient", "WireJSON", "TimerCore", "Platform", "Primitives", "TOML",
@@ -86,6 +87,11 @@ let package = Package(
             name: "TimerAPITests",
             dependencies: [
                 "TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer", "TestSupport",
+            ]),
+        .testTarget(
+            name: "TimerdCommandTests",
+            dependencies: [
+                "TimerdCommand", "TimerAPI", "TimerService", "HTTPServer", "TimerCore", "Platform", "TestSupport",
             ]),
         .testTarget(
             name: "SimulationTests",

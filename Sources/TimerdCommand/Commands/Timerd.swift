@@ -2,8 +2,13 @@ import ArgumentParser
 import Glibc
 import Platform
 
-/// The program: finds the subcommand and says in one line what went wrong.
-@main
+/// The program, from its arguments to its exit code.
+public enum Program {
+    /// Runs the command that the process's arguments name, and ends the process with its exit code.
+    public static func run() -> Never { Timerd.end() }
+}
+
+/// The root of all commands: finds the subcommand and says in one line what went wrong.
 struct Timerd: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timerd",
@@ -40,7 +45,7 @@ struct Timerd: ParsableCommand {
             CommandGroup(name: "Shell", subcommands: [Completion.self]),
         ])
 
-    static func main() {
+    fileprivate static func end() -> Never {
         EndSignals.take()
         do {
             try CommandLineFault.check(CommandLine.arguments.dropFirst(), root: Timerd.self)

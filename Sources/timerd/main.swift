@@ -1,0 +1,3 @@
+import TimerdCommand
+
+Program.run()
