@@ -1,0 +1,71 @@
+import HTTPServer
+import Platform
+import TestSupport
+import Testing
+import TimerLog
+import TimerService
+
+@testable import TimerAPI
+
+/// A whole server in this process: the API on a port of the loopback, the engine, and a log in memory, on clocks that the test
+/// moves. It sends no webhooks. It ends with its last reference.
+final class WholeServer {
+    let service: TimerService
+    let api: APIServer
+    let time: ManualTime
+
+    /// A server that owns the log of `store`, or that has `place` among the servers that share it.
+    ///
+    /// - Parameters:
+    ///   - configure: changes how the API behaves.
+    ///   - engine: how the engine behaves.
+    init(
+        _ store: any LogStore = MemoryLogStore(), _ time: ManualTime = ManualTime(), place: (any ClusterPlace)? = nil,
+        engine: EngineConfiguration = EngineConfiguration(), configure: (inout APIConfiguration) -> Void = { _ in }
+    ) throws {
+        self.time = time
+        var configuration = APIConfiguration(listeners: [.tcp(host: "127.0.0.1", port: 0)])
+        configure(&configuration)
+        let recovery = Heartbeat(name: "recovery")
+        api = try APIServer(configuration, recovery: recovery)
+        service = try TimerService(
+            store: store, place: place, configuration: engine, alarm: ManualAlarm(time), timeSource: time,
+            recovery: recovery, report: { _ in })
+        service.start()
+        api.start()
+        api.serve(service)
+    }
+
+    deinit { stop() }
+
+    private var isStopped = false
+
+    /// Drains and stops it.
+    func stop() {
+        guard !isStopped else { return }
+        isStopped = true
+        api.stop(drainSeconds: 1)
+        service.stop()
+    }
+
+    /// Where it listens for clients.
+    var port: UInt16 {
+        get throws { try #require(api.boundAddresses.first?.port) }
+    }
+
+    /// The answer to a request on a connection of its own.
+    ///
+    /// - Parameters:
+    ///   - body: sent with its length as `type`; nil for a request without a body.
+    ///   - headers: further lines of the head, each with its CR LF.
+    func ask(
+        _ method: String = "GET", _ target: String, _ body: String? = nil, type: String = "application/json",
+        headers: String = ""
+    ) throws -> RawClient.Answer {
+        let client = RawClient(port: try port)
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nRequest-Id: test\r\n\(headers)"
+        if let body { head += "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n" }
+        client.send(head + "\r\n" + (body ?? ""))
+        return try #require(client.answer(isHead: method == "HEAD"))
+    }
+}
