@@ -10,7 +10,7 @@ final class BatchRun {
         case create(TimerKey, id: [UInt8], definition: Int)
         case command(TimerCommand, TimerKey, id: [UInt8], RescheduleTarget?, VersionCondition)
         case delete(TimerKey, id: [UInt8], VersionCondition)
-        case declare(Declaration)
+        indirect case declare(Declaration)
         case problem(ProblemText)
     }
 
@@ -68,10 +68,14 @@ final class BatchRun {
         for result in results { writeResult(result, requestID) }
         results.removeAll(keepingCapacity: true)
         guard lines.isEmpty else { return }
+        // Out of the object while lines are read: there, each use would copy it.
+        var document = JSONDocument()
+        swap(&document, &self.document)
+        defer { swap(&document, &self.document) }
         let end = min(ranges.count, next + APILimits.appliedPerStep)
         var bytes = 0
         while next < end, bytes < APILimits.bytesPerStep {
-            do throws(Problem) { lines.append(try read(ranges[next], makeID)) } catch {
+            do throws(Problem) { lines.append(try read(ranges[next], &document, makeID)) } catch {
                 lines.append(.problem(ProblemText(error)))
             }
             bytes += ranges[next].count
@@ -95,13 +99,15 @@ final class BatchRun {
     /// Bytes of the result lines so far.
     var outputBytes: Int { output.count }
 
-    private func read(_ range: Range<Int>, _ makeID: () -> [UInt8]) throws(Problem) -> Line {
+    private func read(
+        _ range: Range<Int>, _ document: inout JSONDocument, _ makeID: () -> [UInt8]
+    ) throws(Problem) -> Line {
         try form.parse(body, range, &document)
         if let word = document.member(document.root, "command") {
-            return try command(word)
+            return try command(word, document)
         }
         if document.kind(document.root) == .object, let timer = document.member(document.root, "apply") {
-            return .declare(try declaration(timer))
+            return .declare(try declaration(timer, document))
         }
         let timer = try TimerBody(document, zones: zones)
         let id = timer.id ?? makeID()
@@ -109,7 +115,7 @@ final class BatchRun {
         return .create(TimerKey(id: id.span, siphash: siphash), id: id, definition: definitions.count - 1)
     }
 
-    private func command(_ word: JSONNode) throws(Problem) -> Line {
+    private func command(_ word: JSONNode, _ document: JSONDocument) throws(Problem) -> Line {
         guard document.kind(word) == .string else {
             throw Problem(.invalidRequest, "`command` must be a word", pointer: "/command")
         }
@@ -118,7 +124,7 @@ final class BatchRun {
             throw Problem(.invalidRequest, "a command line needs the timer's `id`", pointer: "/id")
         }
         let id = document.string(node)
-        let condition = try condition()
+        let condition = try condition(document)
         let known = name == "delete" || TimerCommand.allCases.contains { "\($0.name)" == name }
         guard known else { throw Problem(.invalidRequest, "there is no command `\(name)`", pointer: "/command") }
         let own: Set<String> = ["command", "id", "ifMatch"]
@@ -128,7 +134,7 @@ final class BatchRun {
             let target = try CommandBody.target(document, document.root, ignored: own)
             return .command(.reschedule, key, id: id, target, condition)
         }
-        try requireMembers(own, of: "a command line")
+        try requireMembers(own, of: "a command line", document)
         for command in TimerCommand.allCases where "\(command.name)" == name {
             return .command(command, key, id: id, nil, condition)
         }
@@ -136,7 +142,7 @@ final class BatchRun {
     }
 
     /// The version that the line asks for.
-    private func condition() throws(Problem) -> VersionCondition {
+    private func condition(_ document: JSONDocument) throws(Problem) -> VersionCondition {
         guard let tag = document.member(document.root, "ifMatch"), document.kind(tag) != .null else { return .none }
         guard document.kind(tag) == .string, let version = Conditions.plainVersion(document.string(tag)[...]) else {
             throw Problem(
@@ -146,7 +152,9 @@ final class BatchRun {
     }
 
     /// Refuses a line with members beside `names`.
-    private func requireMembers(_ names: Set<String>, of line: StaticString) throws(Problem) {
+    private func requireMembers(
+        _ names: Set<String>, of line: StaticString, _ document: JSONDocument
+    ) throws(Problem) {
         for member in document.children(of: document.root) {
             let name = String(decoding: document.keyBytes(member), as: UTF8.self)
             guard names.contains(name) else {
@@ -156,9 +164,9 @@ final class BatchRun {
     }
 
     /// Reads a timer that a line declares. Problems point into the line.
-    private func declaration(_ timer: JSONNode) throws(Problem) -> Declaration {
-        let condition = try condition()
-        try requireMembers(["apply", "ifMatch"], of: "an `apply` line")
+    private func declaration(_ timer: JSONNode, _ document: JSONDocument) throws(Problem) -> Declaration {
+        let condition = try condition(document)
+        try requireMembers(["apply", "ifMatch"], of: "an `apply` line", document)
         var text: [UInt8] = []
         document.appendCompact(timer, to: &text)
         do throws(Problem) {

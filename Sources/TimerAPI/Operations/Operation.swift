@@ -13,7 +13,7 @@ enum Operation {
     case readForPut(TimerKey, VersionCondition, unless: VersionCondition)
     case replace(TimerKey, basis: Int64, definition: [UInt8], VersionCondition, unless: VersionCondition)
     /// Makes the timer or changes what differs; a dry run only looks.
-    case declare(Declaration, isDry: Bool)
+    indirect case declare(Declaration, isDry: Bool)
     /// Reads the timer, so that the patched definition can be computed.
     case readForPatch(TimerKey, VersionCondition)
     case amend(TimerKey, basis: Int64, definition: [UInt8], VersionCondition)

@@ -8,11 +8,17 @@ struct Grid {
     /// The instants of a grid that keeps a local time.
     private(set) var local: LocalGrid?
 
+    // Inlined, as it is made for every change of a timer, and returned it is copied.
+    @inline(__always)
     init(_ rules: TimerRules, zones: any ZoneSource) {
+        let zone = rules.schedule.zone.flatMap { zones.zone(named: $0) }
         self.rules = rules
-        zone = rules.schedule.zone.flatMap { zones.zone(named: $0) }
-        guard case .every(let period, first: .local(let start, _)) = rules.schedule, let zone else { return }
-        local = LocalGrid(through: start, period: period, in: zone)
+        self.zone = zone
+        if case .every(let period, first: .local(let start, _)) = rules.schedule, let zone {
+            local = LocalGrid(through: start, period: period, in: zone)
+        } else {
+            local = nil
+        }
     }
 
     /// The due instants of a timer with that progress: a client may have moved its grid.

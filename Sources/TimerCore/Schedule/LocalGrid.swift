@@ -2,7 +2,9 @@
 ///
 /// After RFC 5545, 3.3.5, a local time that the clocks leave out is read with the offset before they change, and of one
 /// that comes twice it is the first.
-struct LocalGrid {
+///
+/// An object, so that a `Grid` without one, as most are, is small to copy.
+final class LocalGrid: Sendable {
     /// The instant of point 0.
     let start: Int64
     /// The local time of point 0, in milliseconds.
