@@ -49,10 +49,10 @@ run: setup ## Install what is missing, build release, serve on 127.0.0.1:8080 wi
 build: setup ## Build everything in debug, tests included
 	swift build --build-tests
 
-check: setup-tests lint ## Check a change in some minutes: lint, and every test, some with fewer random inputs
-	@EXAMPLES=8 SEEDS=8 LONG_SEEDS=2 WORKERS=$${WORKERS:-5} Scripts/test.sh
+check: setup-tests lint ## Check a change in some minutes: lint, and the tests without those that are thorough or heavy
+	@THOROUGH=no EXAMPLES=8 SEEDS=8 LONG_SEEDS=2 WORKERS=$${WORKERS:-5} Scripts/test.sh
 
-test: setup-tests ## Run every test: Swift, and the real binary from outside
+test: setup-tests ## Run the tests but the heavy ones: Swift, and the real binary from outside
 	@Scripts/test.sh
 
 proof: setup-tests ## Run the heavy proof, for what a change touches: PARTS='sanitize leaks'
@@ -62,9 +62,15 @@ proof: setup-tests ## Run the heavy proof, for what a change touches: PARTS='san
 BESIDE_ON_POSTGRES = .venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' --timeout 120 -o timeout_method=signal \
 	Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
-test-heavy: setup-tests ## Run the black-box tests that `make test` leaves out, as they take much of the machine
+# A heavy test has longer too.
+HEAVY = .venv/bin/pytest -q Tests/BlackBox --timeout 600
+
+# Both parts run, whatever the first one ends with.
+test-heavy: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd
+test-heavy: setup-tests ## Run the black-box tests that `make test` leaves out: attacks, load, and the many of a kind
 	swift build --product timerd
-	TIMERD_BINARY=$(CURDIR)/.build/debug/timerd .venv/bin/pytest -q Tests/BlackBox -m heavy -n 2 --dist loadgroup
+	status=0; $(HEAVY) -m 'heavy and not alone' -n 2 --dist loadgroup || status=$$?; \
+	$(HEAVY) -m 'heavy and alone' || status=$$?; exit $$status
 
 test-postgres: export TEST_STORE = postgres
 test-postgres: export TIMERD_BINARY = $(CURDIR)/.build/debug/timerd

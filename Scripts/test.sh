@@ -6,10 +6,14 @@
 # name it; its first output is in .build/black-box.txt. More than MAY_REPEAT such tests, or one that fails twice, fail the run.
 #
 # WORKERS says how many black-box tests run at once, EXAMPLES how many requests each operation of openapi.yaml gets, and SEEDS
-# how many random histories are run instead of the usual ones, LONG_SEEDS how many of those that take seconds.
+# how many random histories are run instead of the usual ones, LONG_SEEDS how many of those that take seconds. With THOROUGH=no
+# the black-box tests with that mark are left out. Those marked `heavy` always are: `make test-heavy` runs them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly WORKERS=${WORKERS:-4} EXAMPLES=${EXAMPLES:-25} MAY_REPEAT=2
+chosen='not heavy'
+[[ ${THOROUGH:-yes} == yes ]] || chosen+=' and not thorough'
+readonly chosen
 readonly FIRST_OUTPUT=$PWD/.build/black-box.txt
 export TIMERD_BINARY=$PWD/.build/debug/timerd
 # Where it is set, each of a dozen Python processes compiles all tests anew.
@@ -96,15 +100,15 @@ begin_quietly 'openapi.yaml' env "TIMERD_TEST_EXAMPLES=$EXAMPLES" .venv/bin/pyte
 # A test that hangs must not hold the run for ever.
 begin_quietly 'Swift tests' timeout 40m swift test --skip-build --disable-xctest --quiet
 begin_recorded 'black-box tests' "$FIRST_OUTPUT" .venv/bin/pytest -q Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py \
-    --ignore Tests/BlackBox/test_openapi.py -m 'not alone and not heavy' -n "$WORKERS" --dist loadgroup -o "cache_dir=$said/cache"
+    --ignore Tests/BlackBox/test_openapi.py -m "not alone and $chosen" -n "$WORKERS" --dist loadgroup -o "cache_dir=$said/cache"
 finish 'openapi.yaml'
 finish 'Swift tests'
 finish_black_box
 stop_if_failed
 part 'black-box tests that nothing may run beside'
 mapfile -t alone < <(grep -l 'pytest.mark.alone' Tests/BlackBox/test_*.py)
-.venv/bin/pytest -q "${alone[@]}" -m 'timely and not heavy' -n 4
-.venv/bin/pytest -q "${alone[@]}" -m 'alone and not timely and not heavy'
+.venv/bin/pytest -q "${alone[@]}" -m "timely and $chosen" -n 4
+.venv/bin/pytest -q "${alone[@]}" -m "alone and not timely and $chosen"
 part 'tests of what tests and measures'
 .venv/bin/pytest -q -c Tests/BlackBox/pytest.ini --rootdir . Tests/Torture Tests/Soak Benchmarks
 part 'all is well'

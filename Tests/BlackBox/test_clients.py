@@ -90,8 +90,7 @@ def running(command, directory, **env):
         process.stdout.close()
 
 
-@pytest.mark.timeout(150)
-@pytest.mark.parametrize("name", ["follow.py", "follow.mjs", "follow.go", "follow.swift"])
+@pytest.mark.parametrize("name", ["follow.py", *(pytest.param(name, marks=pytest.mark.heavy) for name in ("follow.mjs", "follow.go", "follow.swift"))])
 def test_a_follower_misses_and_repeats_nothing(name, new_server, tmp_path):
     command = built(tmp_path, name)
     server = new_server()
@@ -125,8 +124,8 @@ def test_a_follower_misses_and_repeats_nothing(name, new_server, tmp_path):
         assert line().split()[2:] == ["anew", "1"]
 
 
-@pytest.mark.timeout(150)
-@pytest.mark.parametrize("name", ["follow.py", "follow.mjs", "follow.go", "follow.swift"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["follow.mjs", *(pytest.param(name, marks=pytest.mark.heavy) for name in ("follow.py", "follow.go", "follow.swift"))])
 def test_a_follower_waits_for_a_server_that_its_proxy_does_not_reach(name, new_server, tmp_path):
     """From its first request on, and between that and the first event."""
     command, server = built(tmp_path, name), new_server()
@@ -145,8 +144,8 @@ def test_a_follower_waits_for_a_server_that_its_proxy_does_not_reach(name, new_s
             assert line().split()[2:] == ["demo", "1"]
 
 
-@pytest.mark.timeout(150)
-@pytest.mark.parametrize("name", ["follow.py", "follow.mjs", "follow.go", "follow.swift"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["follow.swift", *(pytest.param(name, marks=pytest.mark.heavy) for name in ("follow.py", "follow.mjs", "follow.go"))])
 def test_a_follower_has_a_token_and_ends_where_it_is_refused(name, new_server, tmp_path):
     command = built(tmp_path, name)
     (tmp_path / "tokens").write_text("the-right-one-of-two\n")
@@ -185,8 +184,9 @@ def deliveries():
         yield f"at {then!r}", "7", then, signature(SECRETS[0], "7", then, body), body, False
 
 
-@pytest.mark.timeout(150)
-@pytest.mark.parametrize("name", ["receive.py", "receive.mjs", "receive.go"])
+@pytest.mark.parametrize("name", [
+    "receive.py", pytest.param("receive.mjs", marks=pytest.mark.thorough), pytest.param("receive.go", marks=pytest.mark.heavy),
+])
 def test_a_receiver_takes_what_is_genuine_alone(name, new_server, tmp_path):
     command, port = built(tmp_path, name), free_port()
 
@@ -225,7 +225,7 @@ while let line = readLine() {
 """
 
 
-@pytest.mark.timeout(150)
+@pytest.mark.thorough
 def test_the_function_in_swift_takes_what_is_genuine_alone(tmp_path):
     command = built(tmp_path, "verify.swift", main=SWIFT_MAIN)
     cases = list(deliveries())

@@ -122,7 +122,7 @@ def check_beat(events, every):
         assert instant(event["scheduledAt"]) - instant(last["scheduledAt"]) == every * (event["missed"] + 1), event
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.thorough
 def test_nothing_answered_is_lost_and_no_event_repeats(new_server):
     server = new_server()
     workers = [Worker(number, seed=number) for number in range(WORKERS)]

@@ -9,6 +9,8 @@ from dashboard import KEYS, LOST, Dashboard, vanished
 from standby import Standby
 from timers import STATES, poll, timer_in
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def own(new_server):
@@ -56,6 +58,7 @@ def test_each_kind_can_be_made_by_keyboard_alone(board, own, kind, fields, shown
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.heavy
 def test_a_bad_field_is_told_beside_it_and_nothing_is_made(board, own, page):
     page.expect(r"status of (400|409)")
     own.client.create(id="taken")
@@ -81,6 +84,7 @@ def test_a_bad_field_is_told_beside_it_and_nothing_is_made(board, own, page):
 # Commands.
 
 
+@pytest.mark.heavy
 def test_the_buttons_are_what_allowed_says(page, own):
     page.size(1280, 1600)  # all rows are in view
     api, ids = own.client, []
@@ -102,7 +106,7 @@ WAYS = {"activate": "idle", "suspend": "running", "resume": "suspended", "cancel
 LEADS = {"activate": "running", "suspend": "suspended", "resume": "running", "cancel": "cancelled", "fire": "completed"}
 
 
-@pytest.mark.parametrize("way", ["mouse", "keyboard"])
+@pytest.mark.parametrize("way", ["keyboard", pytest.param("mouse", marks=pytest.mark.heavy)])
 def test_every_command_by(page, own, way):
     api, states = own.client, {**WAYS, "kick": "running", "reschedule": "running", "delete": "suspended"}
     for command, state in states.items():
@@ -201,7 +205,7 @@ def test_what_others_do_is_seen_live(board, own, page):
     page.until(lambda: ("recovered", "brief") in board.feed())
 
 
-@pytest.mark.parametrize("end", ["stop", "kill9"])
+@pytest.mark.parametrize("end", ["kill9", pytest.param("stop", marks=pytest.mark.heavy)])
 def test_a_restart_is_told_and_then_nothing_is_missing(page, board, own, end):
     page.expect(LOST)
     page.expect(vanished("goes"))
@@ -276,6 +280,7 @@ def test_search_labels_and_states_narrow_the_list(board, own, page):
     until_ids(*range(6))
 
 
+@pytest.mark.heavy
 @pytest.mark.alone
 def test_ten_thousand_timers_are_a_few_rows(page, own):
     count, api = 10_000, own.client

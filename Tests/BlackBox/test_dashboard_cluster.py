@@ -8,8 +8,8 @@ from dashboard import LOST, Dashboard
 ROWS = """
     return [...document.querySelectorAll("#cluster tbody tr")].map(row => [...row.cells].map(cell => cell.innerText.trim()));
 """
-# Noticing that a server is gone takes 2.5 s, and the log is read by a debug build on a busy machine.
-TAKE_OVER = 30
+
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture
@@ -65,7 +65,6 @@ def test_a_server_that_dies_goes_from_the_list_and_another_serves(page, pair):
     page.until(lambda: roles(page).get(first.url) == "serves", told="the owner is not shown")
     assert roles(page)[f"{second.url}*"] == "stands by"
     first.kill9()
-    page.until(lambda: roles(page) == {f"{second.url}*": "serves"}, timeout=TAKE_OVER,
-               told="the page does not show the take-over")
+    page.until(lambda: roles(page) == {f"{second.url}*": "serves"}, told="the page does not show the take-over")
     assert board.text("#cluster-open") == "1 server"
     board.until_live()

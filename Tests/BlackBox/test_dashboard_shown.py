@@ -7,7 +7,7 @@ from browser import PHONE
 from dashboard import Dashboard, vanished
 from timers import STATES, timer_in
 
-SCHEMES = ["light", "dark"]
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def focus(page):
         return element.name || element.id || timer || filter || element.tagName""")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.heavy)])
 def test_states_differ_in_shape_and_in_colour(board, page, scheme):
     page.prefers(color_scheme=scheme)
     rows = board.rows()

@@ -10,8 +10,7 @@ NO_LOCKS = "delete Navigator.prototype.locks"
 # In one tab alone: nothing comes from the others, as from a tab whose scripts stand still.
 DEAF = "tabs.channel.onmessage = null"
 
-
-pytestmark = pytest.mark.timeout(150)
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(params=["locks", pytest.param("no locks", marks=pytest.mark.heavy)])

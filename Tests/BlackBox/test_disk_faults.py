@@ -61,7 +61,9 @@ def check_restart(server, load, follower):
     assert history[:len(seen)] == seen, "what the stream showed is not what stands"
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", [
+    "no-space", *(pytest.param(name, marks=pytest.mark.heavy) for name in FAULTS if name != "no-space"),
+])
 def test_a_failing_disk_refuses_changes_and_recovers_by_itself(faulty_server, faults, name):
     server = faulty_server("--heartbeat", "200ms")
     api = server.client
@@ -104,7 +106,10 @@ def test_a_failing_disk_refuses_changes_and_recovers_by_itself(faulty_server, fa
     check_restart(server, load, follower)
 
 
-@pytest.mark.parametrize("name", ["torn-write", "sync-error", "sync-error-and-lost-pages"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [
+    "sync-error-and-lost-pages", *(pytest.param(name, marks=pytest.mark.heavy) for name in ("torn-write", "sync-error")),
+])
 def test_a_crash_of_the_server_while_the_disk_fails_loses_nothing_answered(faulty_server, faults, name):
     server = faulty_server()
     follower = Follower(server.client)
@@ -117,6 +122,7 @@ def test_a_crash_of_the_server_while_the_disk_fails_loses_nothing_answered(fault
     check_restart(server, load, follower)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("every", [3, *(pytest.param(every, marks=pytest.mark.heavy) for every in (2, 7))])
 def test_a_disk_that_fails_now_and_then_costs_time_not_truth(faulty_server, faults, every):
     server = faulty_server()
@@ -166,7 +172,8 @@ def keyed(api, id, key):
     return api.post("/v1/timers", {"id": id, "after": "1h"}, headers={"Idempotency-Key": key})
 
 
-@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.thorough
+@pytest.mark.parametrize("lost", [True, pytest.param(False, marks=pytest.mark.heavy)])
 def test_the_disk_decides_what_a_request_under_way_is_told(faulty_server, faults, lost):
     """After a failed sync a fresh read of the disk says whether the change is there; changes after it surely are not."""
     server = faulty_server()
@@ -210,7 +217,8 @@ def test_the_disk_decides_what_a_request_under_way_is_told(faulty_server, faults
     keyed(server.client, "new", "key").expect(201)
 
 
-@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.thorough
+@pytest.mark.parametrize("lost", [True, pytest.param(False, marks=pytest.mark.heavy)])
 def test_a_sync_that_hangs_is_an_unknown_outcome_and_a_key_settles_it(faulty_server, faults, lost):
     server = faulty_server()
     api = server.client
@@ -235,6 +243,7 @@ def test_a_sync_that_hangs_is_an_unknown_outcome_and_a_key_settles_it(faulty_ser
     assert len(everything(server.client)) == 2
 
 
+@pytest.mark.thorough
 def test_slow_syncs_are_shared(faulty_server, faults):
     """A disk that takes a second for each sync: requests that come meanwhile share the next one."""
     server = faulty_server()
@@ -256,6 +265,7 @@ def test_slow_syncs_are_shared(faulty_server, faults):
     assert {f"t{n}" for n in range(40)} < everything(server.client).keys()
 
 
+@pytest.mark.thorough
 def test_short_writes_are_completed(faulty_server, faults):
     faults.set("write", partial=1000)
     server = faulty_server()
@@ -270,7 +280,8 @@ def test_short_writes_are_completed(faulty_server, faults):
 BATCH = [{"every": "1h", "payload": "x" * 60_000} for _ in range(120)]
 
 
-@pytest.mark.parametrize("call", ["write", "sync"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("call", ["sync", pytest.param("write", marks=pytest.mark.heavy)])
 def test_a_checkpoint_that_fails_costs_nothing(faulty_server, faults, call):
     """The thread that copies the log's newest part into the database meets a fault; commits do not."""
     server = faulty_server()
@@ -288,6 +299,7 @@ def test_a_checkpoint_that_fails_costs_nothing(faulty_server, faults, call):
     assert everything(server.client).keys() == set(made)
 
 
+@pytest.mark.heavy
 def test_a_log_that_can_not_be_checkpointed_at_all_refuses_changes_and_recovers(faulty_server, faults):
     """If it is never copied into the database, the newest part of the log may not grow for ever: at 64 MiB changes are refused."""
     server = faulty_server()
@@ -339,8 +351,11 @@ AT_START = {
 }
 
 
-@pytest.mark.parametrize("is_new", [True, False], ids=["new", "old"])
-@pytest.mark.parametrize("name", AT_START)
+@pytest.mark.parametrize("name, is_new", [
+    ("no-space", False), ("read-only", True),
+    *(pytest.param(name, is_new, marks=pytest.mark.heavy) for name in ("write-error", "sync-error") for is_new in (False, True)),
+    *(pytest.param(name, is_new, marks=pytest.mark.heavy) for name, is_new in (("no-space", True), ("read-only", False))),
+])
 def test_a_disk_that_fails_at_start_is_named_and_the_next_start_finds_everything(faulty_server, faults, name, is_new):
     made = set()
     if not is_new:

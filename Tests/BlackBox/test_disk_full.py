@@ -78,6 +78,7 @@ def wait_for_writes(api, id):
     poll(lambda: create(api, id).status in (201, 409), timeout=25, pause=0.1)
 
 
+@pytest.mark.thorough
 def test_a_full_disk_refuses_changes_and_recovers_by_itself(new_server, small_disk):
     server = new_server(data=small_disk / "data")
     api = server.client
@@ -121,6 +122,7 @@ def read_history(api, id):
     return reply.lines
 
 
+@pytest.mark.heavy
 def test_fires_wait_for_the_disk(new_server, small_disk):
     server = new_server(data=small_disk / "data")
     api = server.client

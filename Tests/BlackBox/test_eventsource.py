@@ -10,6 +10,8 @@ from gateway import Gateway
 from standby import Standby
 from timers import poll, types
 
+pytestmark = pytest.mark.thorough
+
 LOST = r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)"
 TYPES = ["created", "activated", "suspended", "resumed", "rescheduled", "updated", "fired", "recovered", "cancelled",
          "completed", "deleted"]
@@ -64,7 +66,7 @@ def test_what_happens_to_timers_is_seen_live(page, server, api, name):
 
 
 @pytest.mark.not_on_postgres("a server that is taking over answers 503, and a browser's EventSource gives up at that")
-@pytest.mark.parametrize("end", ["stop", "kill9"])
+@pytest.mark.parametrize("end", ["kill9", pytest.param("stop", marks=pytest.mark.heavy)])
 def test_a_restart_of_the_server_is_survived(page, new_server, end):
     """Each event from before, during and after the outage comes once, in order, and the page has no code for that."""
     page.expect(LOST)

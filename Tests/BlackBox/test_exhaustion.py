@@ -18,7 +18,6 @@ from timers import poll
 pytestmark = pytest.mark.alone
 
 CREATE = b'{"after":"1h"}'
-SLOW = 1000
 HALF_OPEN = 10_050
 # Bytes that the allocator may keep of a peak; the peaks here are larger, or the test says how many bytes a client may leave.
 KEPT = 24 << 20
@@ -115,6 +114,7 @@ def test_a_server_with_few_descriptors_serves_as_many_as_it_can_and_refuses_the_
             server.client.get("/healthz").expect(200)
 
 
+@pytest.mark.heavy
 def test_descriptors_that_run_out_all_of_a_sudden_are_survived(new_server):
     """The server plans with its limit at the start, so here it meets the kernel's refusal."""
     server = new_server()
@@ -130,19 +130,20 @@ def test_descriptors_that_run_out_all_of_a_sudden_are_survived(new_server):
             server.client.get("/healthz").expect(200)
 
 
-def test_a_thousand_clients_that_send_a_byte_at_a_time_are_served_like_the_others(new_server):
-    allow_files(SLOW + 200)
+@pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.heavy)])
+def test_many_clients_that_send_a_byte_at_a_time_are_served_like_the_others(new_server, count):
+    allow_files(count + 200)
     server = new_server()
     request = head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(CREATE)}") + CREATE
     with Honest(server) as honest, unchanged(server):
-        slow = [server.client.socket() for _ in range(SLOW)]
+        slow = [server.client.socket() for _ in range(count)]
         for position in range(30):
             for sock in slow:
                 sock.sendall(request[position:position + 1])
             honest.are_served()
         for sock in slow:
             sock.sendall(request[30:])
-        assert [one_answer(sock)[0] for sock in slow] == [201] * SLOW
+        assert [one_answer(sock)[0] for sock in slow] == [201] * count
         close(slow)
 
 
@@ -155,6 +156,7 @@ def refused_or_closed(sock):
         return True
 
 
+@pytest.mark.heavy
 def test_one_address_with_all_the_connections_there_are_keeps_nobody_out(new_server, tmp_path):
     """More than ten thousand connections, each with one byte of a request so that it stays; others are admitted all the time."""
     allow_files(HALF_OPEN + 500)
@@ -185,6 +187,7 @@ def test_one_address_with_all_the_connections_there_are_keeps_nobody_out(new_ser
             close(opened + others)
 
 
+@pytest.mark.heavy
 def test_ever_new_addresses_with_a_connection_each_keep_nobody_out(new_server):
     server = new_server("--max-connections", "1000")
     allow_files(4000)
@@ -217,7 +220,9 @@ def test_an_address_may_be_held_to_a_number(new_server):
     close(held)
 
 
-@pytest.mark.parametrize("target, clients", [("/v1/timers?limit=1000", 10), ("/v1/events?since=0", 100)])
+@pytest.mark.parametrize("target, clients", [
+    ("/v1/timers?limit=1000", 10), pytest.param("/v1/events?since=0", 100, marks=pytest.mark.heavy),
+])
 def test_clients_that_never_read_hold_neither_memory_nor_others(new_server, target, clients):
     """They read neither answers, for which each sends a hundred requests in a row, nor streams."""
     server = new_server()
@@ -251,10 +256,11 @@ def next_answer(file, expected):
     return json.loads(file.read(length))
 
 
-def test_thousands_of_pipelined_requests_are_answered_in_order_beside_the_others(new_server):
+@pytest.mark.parametrize("count", [500, pytest.param(5000, marks=pytest.mark.heavy)])
+def test_pipelined_requests_are_answered_in_order_beside_the_others(new_server, count):
     server = new_server()
     with Honest(server) as honest, unchanged(server):
-        count, answers = 5000, []
+        answers = []
         requests = b"".join(head("GET", f"/v1/timers/none-{number}") for number in range(count))
         with server.client.socket() as sock, sock.makefile("rb") as file:
             sender = threading.Thread(target=sock.sendall, args=(requests,), daemon=True)
@@ -298,6 +304,7 @@ def ask_and_never_read(server, target, source="127.0.0.1"):
     return sock
 
 
+@pytest.mark.heavy
 def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
     """Forty readers that never read, each of the largest page, and batches whose results show whole timers."""
     server = heavy_server(new_server)
@@ -326,6 +333,7 @@ def test_large_answers_to_many_hold_a_bounded_part_of_memory(new_server):
     server.stop()
 
 
+@pytest.mark.heavy
 def test_one_address_that_lets_answers_pile_up_leaves_room_for_another(new_server):
     """A hundred pages of four MiB, of which the server takes as many as it may hold."""
     server = heavy_server(new_server)
@@ -342,6 +350,7 @@ def test_one_address_that_lets_answers_pile_up_leaves_room_for_another(new_serve
     poll(lambda: server.client.get(page).status == 200)
 
 
+@pytest.mark.heavy
 def test_large_bodies_that_never_end_hold_a_bounded_part_of_memory(new_server):
     """Thirty batches, each without its last byte: together more than the 96 MiB that bodies may hold."""
     server = new_server()

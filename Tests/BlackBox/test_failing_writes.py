@@ -23,7 +23,9 @@ def failing(new_server):
         limit_writes(server, None)
 
 
-@pytest.mark.parametrize("size", [200_000, 600_000, 1_500_000])
+@pytest.mark.parametrize("size", [
+    600_000, *(pytest.param(size, marks=pytest.mark.heavy) for size in (200_000, 1_500_000)),
+])
 def test_a_batch_answers_for_no_timer_that_is_gone(failing, size):
     limit_writes(failing, size)
     lines = [{"id": f"b{n}", "after": "1h", "payload": "x" * 200} for n in range(6000)]

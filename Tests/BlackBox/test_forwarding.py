@@ -122,6 +122,7 @@ def test_a_long_poll_waits_at_the_owner(both):
     assert replies[0].expect(200).json["type"] == "fired"
 
 
+@pytest.mark.thorough
 def test_a_large_body_and_a_large_page_pass(both):
     owner, entry = both
     lines = [{"id": f"large-{n}", "after": "1h", "payload": "x" * 3000, "labels": {"of": "large"}} for n in range(1000)]
@@ -166,6 +167,7 @@ def frame(kind, flags, stream, payload):
     return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.heavy) for seed in range(1, 4))])
 def test_frames_that_make_no_sense_end_their_connection_and_nothing_else(both, seed):
     owner, entry = both
@@ -224,6 +226,7 @@ def test_a_request_that_was_held_up_on_its_way_is_refused(both):
     assert [owner.client.get(f"/v1/timers/way-{n}").status for n in range(4)] == [200, 200, 404, 200]
 
 
+@pytest.mark.heavy
 def test_streams_that_are_opened_and_given_up_without_end_cost_their_connection(both):
     owner, entry = both
     head = literal((b":method", b"GET"), (b":scheme", b"http"), (b":authority", b"a"), (b":path", b"/v1/events?since=0"), BEARER)
@@ -303,6 +306,7 @@ def unread(port):
     return sum(int(line.split()[0]) for line in lines.splitlines())
 
 
+@pytest.mark.thorough
 def test_a_change_whose_owner_dies_is_of_unknown_outcome_and_one_with_a_key_is_made_once(forwarder):
     owner, entry = forwarder(), forwarder()
     owner.client.create(id="t", after="1h")
@@ -373,7 +377,8 @@ def has_head(received):
     return False
 
 
-@pytest.mark.parametrize("passed", [0, 9])
+@pytest.mark.thorough
+@pytest.mark.parametrize("passed", [9, pytest.param(0, marks=pytest.mark.heavy)])
 def test_a_request_that_the_owner_may_have_read_is_not_sent_again(forwarder, postgres, database, passed):
     """The way back is cut from the beginning, or right after the first frame of the owner's greeting."""
     owner = forwarder()
@@ -390,6 +395,7 @@ def test_a_request_that_the_owner_may_have_read_is_not_sent_again(forwarder, pos
     assert len(owner.client.get("/v1/timers?label=of%3Dcut").json["timers"]) == 1
 
 
+@pytest.mark.heavy
 def test_a_request_whose_owner_stands_still_goes_to_the_next(forwarder):
     owner, entry = forwarder(), forwarder()
     owner.client.create(id="t", after="1h")
@@ -403,6 +409,7 @@ def test_a_request_whose_owner_stands_still_goes_to_the_next(forwarder):
     assert state(entry, "t") == "suspended"
 
 
+@pytest.mark.thorough
 def test_a_server_with_another_token_forwards_nothing_and_says_why(forwarder, new_node, tmp_path):
     owner = forwarder()
     token = tmp_path / "another"
@@ -415,6 +422,7 @@ def test_a_server_with_another_token_forwards_nothing_and_says_why(forwarder, ne
     assert outcomes["refused"] == "1" and int(outcomes["repeated"]) > 1 and outcomes["answered"] == "0", outcomes
 
 
+@pytest.mark.heavy
 def test_a_client_that_does_not_read_holds_a_bounded_part_of_a_stream(both):
     owner, entry = both
     lines = [{"id": f"unread-{n}", "after": "1h", "payload": "x" * 4000, "labels": {"of": "unread"}} for n in range(2500)]
@@ -443,6 +451,7 @@ def test_a_client_that_does_not_read_holds_a_bounded_part_of_a_stream(both):
     poll(lambda: "timerd_streams 0" in owner.client.get("/metrics").body.decode())
 
 
+@pytest.mark.heavy
 def test_a_thousand_clients_at_once_share_the_connections_between_the_servers(both):
     owner, entry = both
     sockets = [socket.create_connection(("127.0.0.1", entry.port), 20) for _ in range(1000)]
@@ -458,6 +467,7 @@ def test_a_thousand_clients_at_once_share_the_connections_between_the_servers(bo
     assert 1 <= len(lines.splitlines()) <= 2 * os.cpu_count(), lines
 
 
+@pytest.mark.heavy
 def test_a_request_whose_client_gave_up_while_it_waited_is_not_sent(forwarder):
     owner, entry = forwarder(), forwarder()
     owner.client.create(id="t", after="1h")
@@ -472,6 +482,7 @@ def test_a_request_whose_client_gave_up_while_it_waited_is_not_sent(forwarder):
     assert [event["type"] for event in entry.client.history_of("t")] == ["created", "activated"]
 
 
+@pytest.mark.thorough
 def test_a_stream_goes_on_at_the_same_server_behind_its_last_event_after_a_take_over(forwarder):
     owner, entry = forwarder(), forwarder()
     owner.client.create(id="before", after="1h")
@@ -485,6 +496,7 @@ def test_a_stream_goes_on_at_the_same_server_behind_its_last_event_after_a_take_
         assert (stream.next()["timer"], made["id"]) == ("after", "after")
 
 
+@pytest.mark.heavy
 def test_a_stop_of_the_owner_is_a_pause_and_no_error(forwarder):
     owner, entry = forwarder(), forwarder()
     owner.client.create(id="t", after="1h")

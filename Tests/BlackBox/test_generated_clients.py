@@ -18,15 +18,20 @@ pytestmark = [pytest.mark.xdist_group("clients"), pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory):
-    """Imports modules of the clients, which are generated first."""
+def folder(tmp_path_factory):
+    """Where the clients are generated, and imported from."""
     into = tmp_path_factory.mktemp("clients")
-    said = generators.openapi_python_client(into)
-    assert "WARNING" not in said, said
-    generators.openapi_generator("python", into / "generated", "--package-name", "timerd_api")
     sys.path[:0] = [str(into), str(into / "generated")]
-    yield importlib.import_module
+    yield into
     del sys.path[:2]
+
+
+@pytest.fixture(scope="module")
+def imported(folder):
+    """Imports modules of openapi-python-client's client, which is generated first."""
+    said = generators.openapi_python_client(folder)
+    assert "WARNING" not in said, said
+    return importlib.import_module
 
 
 # openapi-python-client: a function an operation, answers of any documented status as models.
@@ -53,6 +58,7 @@ def ask(imported, client):
     return ask
 
 
+@pytest.mark.thorough
 def test_every_operation_is_a_function(imported):
     for path, item in contract.published()["paths"].items():
         for method, operation in item.items():
@@ -74,6 +80,7 @@ def test_openapi_python_client_creates_reads_lists_and_patches(ask, models, name
     assert (patched.kind, patched.after, patched.webhook, patched.payload) == (models.Kind.ONESHOT, "2h", None, {"cup": ["blue"]})
 
 
+@pytest.mark.thorough
 def test_openapi_python_client_puts_each_kind(ask, models, name):
     for kind, fields in {"ONESHOT": {"after": "1h"}, "CRON": {"cron": "@daily"}, "WATCHDOG": {"watchdog": "1h"}}.items():
         timer = ask("timers.put_timer", name, body=models.TimerCreate(**fields))
@@ -82,6 +89,7 @@ def test_openapi_python_client_puts_each_kind(ask, models, name):
         assert again.kind == models.Kind.ONESHOT and again.at.year == 2040
 
 
+@pytest.mark.thorough
 def test_openapi_python_client_meets_a_typed_409(ask, models, name):
     ask("timers.create_timer", body=models.TimerCreate(id=name, after="1h"))
     assert ask("commands.suspend_timer", name).state == models.State.SUSPENDED
@@ -90,6 +98,7 @@ def test_openapi_python_client_meets_a_typed_409(ask, models, name):
     assert set(refused.allowed) == {models.Command.RESUME, models.Command.CANCEL, models.Command.RESCHEDULE}
 
 
+@pytest.mark.thorough
 def test_openapi_python_client_does_many_at_once(ask, models, name):
     lines = [models.TimerCreate(id=name, after="1h", labels=models.Labels.from_dict({"run": name})),
              models.BatchCommand(command=models.BatchCommandCommand.SUSPEND, id=name), models.BatchCommand(command=models.BatchCommandCommand.KICK, id=name)]
@@ -100,6 +109,7 @@ def test_openapi_python_client_does_many_at_once(ask, models, name):
     assert (counts.matched, counts.changed, counts.skipped) == (1, 1, 0)
 
 
+@pytest.mark.thorough
 def test_openapi_python_client_follows_events(ask, client, imported, models, name):
     ask("timers.create_timer", body=models.TimerCreate(id=name, after="1h"))
     request = imported("timerd_client.api.events.timer_events")._get_kwargs(name, since="0", limit=4)
@@ -114,9 +124,10 @@ def test_openapi_python_client_follows_events(ask, client, imported, models, nam
 # openapi-generator: a method an operation, refusals as exceptions.
 
 
-@pytest.fixture
-def generated(imported):
-    return imported("timerd_api")
+@pytest.fixture(scope="module")
+def generated(folder):
+    generators.openapi_generator("python", folder / "generated", "--package-name", "timerd_api")
+    return importlib.import_module("timerd_api")
 
 
 @pytest.fixture
@@ -125,6 +136,7 @@ def connection(generated, api):
         yield connection
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("schema", ["Timer", "TimerCreate", "TimerPatch", "Webhook", "Problem"])
 def test_both_models_have_every_member(generated, models, schema):
     wanted = set(contract.published()["components"]["schemas"][schema]["properties"])
@@ -132,6 +144,7 @@ def test_both_models_have_every_member(generated, models, schema):
     assert len(getattr(models, schema).__attrs_attrs__) == len(wanted) + 1  # and one for what is not known
 
 
+@pytest.mark.thorough
 def test_openapi_generator_creates_reads_lists_and_patches(generated, connection, name):
     timers = generated.TimersApi(connection)
     webhook = generated.Webhook(url="http://127.0.0.1:1/", types=[generated.DeliveredType.COMPLETED])
@@ -145,6 +158,7 @@ def test_openapi_generator_creates_reads_lists_and_patches(generated, connection
     assert (patched.kind, patched.after, patched.webhook, patched.payload) == (generated.Kind.ONESHOT, "2h", None, {"cup": ["blue"]})
 
 
+@pytest.mark.heavy
 def test_openapi_generator_meets_a_typed_409(generated, connection, name):
     generated.TimersApi(connection).create_timer(generated.TimerCreate(id=name, after="1h"))
     commands = generated.CommandsApi(connection)
@@ -156,6 +170,7 @@ def test_openapi_generator_meets_a_typed_409(generated, connection, name):
     assert set(problem.allowed) == {generated.Command.RESUME, generated.Command.CANCEL, generated.Command.RESCHEDULE}
 
 
+@pytest.mark.heavy
 def test_openapi_generator_does_many_at_once(generated, connection, name):
     lines = [generated.BatchLine(id=name, after="1h", labels={"run": name}), generated.BatchLine(command="suspend", id=name),
              generated.BatchLine(command="kick", id=name)]
@@ -166,6 +181,7 @@ def test_openapi_generator_does_many_at_once(generated, connection, name):
     assert (counts.matched, counts.changed, counts.skipped) == (1, 1, 0)
 
 
+@pytest.mark.heavy
 def test_openapi_generator_follows_events(generated, connection, name):
     generated.TimersApi(connection).create_timer(generated.TimerCreate(id=name, after="1h"))
     answer = generated.EventsApi(connection).timer_events_without_preload_content(name, since="0", types=["fired", "completed"], limit=2)
@@ -179,9 +195,11 @@ def test_openapi_generator_follows_events(generated, connection, name):
 # The programs of docs/GENERATED_CLIENTS.md.
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_a_documented_program_runs(imported, new_server, number):
+@pytest.mark.thorough
+@pytest.mark.parametrize("number, client", [(0, "imported"), pytest.param(1, "generated", marks=pytest.mark.heavy)])
+def test_a_documented_program_runs(request, new_server, number, client):
     """It follows a stream that stays open, so it is ended once it has printed what it is there for."""
+    request.getfixturevalue(client)
     text = (ROOT / "docs/GENERATED_CLIENTS.md").read_text()
     program = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[number].replace("http://localhost:8080", new_server().url)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path[:2]), "PYTHONUNBUFFERED": "1"}

@@ -51,7 +51,7 @@ def cut(server, ask, records):
 CREATES = [{"every": "1h"}] * LINES
 
 
-@pytest.mark.parametrize("records", [1, 10_000, *(pytest.param(records, marks=pytest.mark.heavy) for records in (0, 5000, 15_000, 20_000))])
+@pytest.mark.parametrize("records", [10_000, *(pytest.param(records, marks=pytest.mark.heavy) for records in (0, 1, 5000, 15_000, 20_000))])
 def test_a_batch_that_is_cut_creates_each_timer_once(new_server, records):
     server = new_server()
     cut(server, lambda api: api.batch(CREATES, **keyed("k")), records)
@@ -69,6 +69,7 @@ def test_a_batch_that_is_cut_creates_each_timer_once(new_server, records):
     assert [(line["id"], line["version"]) for line in again.lines] == told
 
 
+@pytest.mark.heavy
 def test_a_batch_that_is_cut_again_and_again_fires_once_a_line(new_server):
     server = new_server()
     server.client.create(id="t", every="1h")
@@ -86,6 +87,7 @@ def test_a_batch_that_is_cut_again_and_again_fires_once_a_line(new_server):
     assert len(versions) == LINES and versions == sorted(set(versions))
 
 
+@pytest.mark.thorough
 def test_the_lines_of_a_cut_batch_are_told_as_they_were(new_server):
     """Refusals are kept too: a repeat does not apply a line that was refused, though it is legal by then."""
     server = new_server()
@@ -118,6 +120,7 @@ def test_the_lines_of_a_cut_batch_are_told_as_they_were(new_server):
     assert timers(api) == LINES - 7
 
 
+@pytest.mark.thorough
 def test_a_key_that_was_cut_is_for_the_same_request_alone(new_server):
     server = new_server()
     assert cut(server, lambda api: api.batch(CREATES, **keyed("k")), 1)
@@ -166,6 +169,7 @@ def test_a_key_is_known_whatever_timers_a_batch_is_about(api, name):
         assert api.get(f"/v1/timers/{name}-second-{number}").status == 404
 
 
+@pytest.mark.thorough
 def test_a_batch_whose_client_leaves_is_done_once(new_server):
     server = new_server()
     api = server.client
@@ -180,6 +184,7 @@ def test_a_batch_whose_client_leaves_is_done_once(new_server):
     assert timers(api) == LINES
 
 
+@pytest.mark.heavy
 def test_a_batch_that_a_stop_cuts_goes_on_after_it(new_server):
     server = new_server("--drain", "100ms")
     api = server.client
@@ -201,7 +206,11 @@ def _attempt(api):
         return None
 
 
-@pytest.mark.parametrize("command, event", [("cancel", "cancelled"), ("delete", "deleted"), ("suspend", "suspended"), ("fire", "fired")])
+@pytest.mark.thorough
+@pytest.mark.parametrize("command, event", [
+    ("suspend", "suspended"),
+    *(pytest.param(*pair, marks=pytest.mark.heavy) for pair in [("cancel", "cancelled"), ("delete", "deleted"), ("fire", "fired")]),
+])
 def test_a_bulk_command_that_is_cut_counts_both_runs(new_server, command, event):
     server = new_server()
     count = 6000

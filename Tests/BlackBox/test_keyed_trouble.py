@@ -15,6 +15,7 @@ def heal(server):
     poll(lambda: server.client.get("/readyz").status == 200, timeout=15)
 
 
+@pytest.mark.heavy
 def test_a_batch_that_failing_writes_cut_goes_on_behind_what_stands(failing):  # noqa: F811
     tick = failing.client.create(id="tick", every="1h")
     lines = [{"id": f"b{n}", "after": "1h", "payload": "x" * 300} for n in range(3000)] + [{"command": "fire", "id": "tick"}] * 3000
@@ -51,6 +52,7 @@ def test_a_run_that_changes_nothing_keeps_no_answer_while_writes_fail(failing): 
     assert [line["status"] for line in lines] == [400, 404]
 
 
+@pytest.mark.heavy
 def test_a_redrive_that_is_cut_redrives_each_dead_letter_once(new_server, receiver):
     server = new_server("--webhook-per-host", "256")
     api = server.client

@@ -23,6 +23,7 @@ def data_bytes(server):
     return (server.data / "timers.db").stat().st_size
 
 
+@pytest.mark.heavy
 def test_kicks_do_not_grow_the_log_and_hide_no_event():
     with Server() as server:
         api = server.client

@@ -13,21 +13,24 @@ NDJSON, SSE = "application/x-ndjson", "text/event-stream"
 TIMEOUT = 30.0
 
 
-@pytest.fixture(params=["nginx", "caddy"])
-def kind(request):
-    return request.param
-
-
-@pytest.fixture(params=[False, True], ids=["site", "below"])
-def proxy(kind, request, new_server):
-    """A proxy of this kind, and its server as `behind`: with a site of its own, or below a path of another site."""
+# With a site of its own, or below a path of another site.
+@pytest.fixture(params=[
+    pytest.param(("nginx", True), id="nginx-below"),
+    pytest.param(("caddy", False), id="caddy-site", marks=pytest.mark.thorough),
+    pytest.param(("nginx", False), id="nginx-site", marks=pytest.mark.heavy),
+    pytest.param(("caddy", True), id="caddy-below", marks=pytest.mark.heavy),
+])
+def proxy(request, new_server):
+    """A proxy, and its server as `behind`."""
+    kind, is_below = request.param
     # Without a heartbeat, what the proxy holds back stays there.
     behind = new_server("--heartbeat", "1h", "--allow-host", "timers.example", "--allow-host", "site.example")
-    with Proxy(kind, behind.port, request.param) as proxy:
+    with Proxy(kind, behind.port, is_below) as proxy:
         proxy.behind = behind
         yield proxy
 
 
+@pytest.mark.thorough
 def test_the_page_works(proxy, page):
     api = proxy.behind.client
     api.create(id="seen", every="1h")
@@ -45,6 +48,7 @@ def test_the_page_works(proxy, page):
     assert board.alerts() == []
 
 
+@pytest.mark.thorough
 def test_the_documents_lead_to_each_other(proxy, page):
     page.open(f"{proxy.url}/problems/not-found")
     page.one("a").click()
@@ -55,7 +59,7 @@ def test_the_documents_lead_to_each_other(proxy, page):
         assert requests.get(target, timeout=TIMEOUT).status_code == 200, target
 
 
-@pytest.mark.parametrize("media", [NDJSON, SSE])
+@pytest.mark.parametrize("media", [SSE, pytest.param(NDJSON, marks=pytest.mark.thorough)])
 def test_an_event_comes_at_once(proxy, media):
     api = proxy.behind.client
     with requests.get(f"{proxy.url}/v1/events", headers={"Accept": media}, stream=True, timeout=TIMEOUT) as stream:
@@ -81,6 +85,7 @@ def test_a_new_timer_is_where_the_answer_says(proxy):
     assert requests.get(f"{proxy.url}/v1/timers/tea/wait?timeout=1ms", timeout=TIMEOUT).status_code == 204
 
 
+@pytest.mark.thorough
 def test_a_large_batch_passes(proxy):
     lines = [json.dumps({"id": f"t-{number}", "after": "1h", "payload": "x" * 60_000}) for number in range(100)]
     answer = requests.post(f"{proxy.url}/v1/timers/batch?results=brief", data="\n".join(lines), timeout=TIMEOUT,
@@ -95,7 +100,10 @@ def test_the_name_of_the_site_passes_and_another_sites_page_does_not(proxy):
         assert answer.status_code == status, answer.text
 
 
-@pytest.mark.parametrize("proxy", [True], ids=["below"], indirect=True)
+@pytest.mark.thorough
+@pytest.mark.parametrize("proxy", [
+    pytest.param(("nginx", True), id="nginx"), pytest.param(("caddy", True), id="caddy", marks=pytest.mark.heavy),
+], indirect=True)
 def test_the_path_gets_its_slash(proxy, page):
     page.open(proxy.url)
     page.until(lambda: page.run("return location.href") == f"{proxy.url}/")
@@ -110,6 +118,7 @@ def misled(new_server):
         yield proxy, server
 
 
+@pytest.mark.thorough
 def test_the_page_says_why_a_click_is_refused(misled, page):
     page.expect("status of 403")
     proxy, server = misled

@@ -167,7 +167,8 @@ def test_each_command_shown_gets_an_answer_that_the_document_has(new_server, par
 # In a browser.
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.heavy)])
 def test_the_page_is_shown(page, new_server, scheme):
     """No violation of the policy, no request but for the page, no barrier, and nothing wider than the window."""
     page.prefers(color_scheme=scheme)
@@ -188,11 +189,13 @@ def shown(page):
     return page.run("return [...document.querySelectorAll('main section:not([hidden])')].map(section => section.id)")
 
 
+@pytest.mark.thorough
 def test_a_link_leads_to_its_section(page, new_server):
     page.open(f"{new_server().url}/docs#problem-timer-exists")
     page.until(lambda: page.is_in_sight("#problem-timer-exists h3"))
 
 
+@pytest.mark.thorough
 def test_the_search_finds(page, new_server):
     page.open(f"{new_server().url}/docs")
     everything = shown(page)
@@ -213,6 +216,7 @@ def test_the_search_finds(page, new_server):
     assert shown(page) == []
 
 
+@pytest.mark.thorough
 def test_it_is_whole_on_a_phone(page, new_server):
     page.size(360, 740, phone=True)
     page.open(f"{new_server().url}/docs")

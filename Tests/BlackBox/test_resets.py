@@ -61,7 +61,7 @@ def watched(new_server):
     assert server.client.timer("calm")["state"] == "running"
 
 
-@pytest.mark.parametrize("how", ["end", "reset"])
+@pytest.mark.parametrize("how", ["reset", pytest.param("end", marks=pytest.mark.heavy)])
 def test_a_request_cut_at_any_byte_has_no_effect(watched, how):
     length = len(create("cut-000"))
     for cut in range(length):
@@ -72,6 +72,7 @@ def test_a_request_cut_at_any_byte_has_no_effect(watched, how):
     assert {timer["id"] for timer in watched.client.get("/v1/timers?limit=1000").expect(200).json["timers"]} == {"calm", "whole"}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("how", ["end", "reset"])
 def test_the_request_before_one_that_is_cut_is_answered(watched, how):
     second = create("cut-000")
@@ -84,6 +85,7 @@ def test_the_request_before_one_that_is_cut_is_answered(watched, how):
     assert ids == {"calm"} | {f"one-{cut:03}" for cut in range(0, len(second), 3)}
 
 
+@pytest.mark.heavy
 def test_a_client_that_leaves_at_any_byte_of_its_answer_has_its_timer(watched):
     with watched.client.socket() as sock:
         sock.sendall(create("ans-000"))
@@ -113,6 +115,7 @@ def test_a_client_that_leaves_after_its_request_has_its_timer_or_not_but_whole(w
     assert {timer["state"] for timer in timers} == {"running"}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("how", ["end", "reset"])
 @pytest.mark.parametrize("accept", ["application/x-ndjson", "text/event-stream"])
 def test_a_follower_that_leaves_at_any_byte_of_its_stream_is_forgotten(watched, how, accept):
@@ -144,6 +147,7 @@ def hammer(server, count):
             server.client.get("/healthz").expect(200)
 
 
+@pytest.mark.heavy
 def test_many_connections_opened_and_closed_leave_nothing(watched):
     hammer(watched, 2000)
     before = resident(watched)

@@ -82,6 +82,7 @@ def check(folder):
         assert path.stat().st_size < 200_000, path
 
 
+@pytest.mark.heavy
 @pytest.mark.timeout(240)
 def test_the_pictures_can_be_taken(page, new_server, tmp_path):
     take(page, new_server(), Path(os.environ.get("SCREENSHOT_FOLDER") or tmp_path))

@@ -48,7 +48,7 @@ def streams(api):
     return api.get("/v1/stats").json["streams"]
 
 
-@pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}])
+@pytest.mark.parametrize("headers", [{}, pytest.param({"Accept": "text/event-stream"}, marks=pytest.mark.heavy)])
 def test_a_stalled_reader_falls_back_to_the_log_and_comes_live_again(new_server, headers):
     """More than the server keeps in memory passes while it does not read."""
     server = new_server()
@@ -84,6 +84,7 @@ def settled_memory(server):
     return seen[-1]
 
 
+@pytest.mark.heavy
 def test_stalled_readers_cost_little_and_hold_up_nobody(new_server):
     server = new_server("--heartbeat", "100ms")
     api = server.client
@@ -104,6 +105,7 @@ def test_stalled_readers_cost_little_and_hold_up_nobody(new_server):
     poll(lambda: streams(api) == 0, timeout=30)
 
 
+@pytest.mark.heavy
 def test_a_reader_whose_place_is_no_longer_kept_is_told_where_it_was(new_server):
     server = new_server("--retain-events", "100ms,64KiB")
     api = server.client
@@ -137,6 +139,7 @@ def test_a_client_that_vanished_is_noticed_and_one_that_stalls_is_not(new_server
         assert streams(api) == 1
 
 
+@pytest.mark.heavy
 def test_a_client_that_vanished_while_it_stalled_is_noticed_too(new_server):
     server = new_server("--heartbeat", "300ms")
     api = server.client
@@ -147,6 +150,7 @@ def test_a_client_that_vanished_while_it_stalled_is_noticed_too(new_server):
         poll(lambda: streams(api) == 0, timeout=30)
 
 
+@pytest.mark.heavy
 def test_a_poll_whose_client_vanished_is_closed_by_the_kernel(new_server):
     server = new_server("--heartbeat", "1s")
     api = server.client

@@ -85,12 +85,14 @@ def test_a_stand_still_loses_nothing(new_server, receiver):
     assert sorted(request.path for request in receiver.on()) == sorted(f"/{number}" for number in range(10))
 
 
-SHORT = [(1.2, "1s"), (0.6, "500ms"), (0.3, "250ms")]
+LONGER = [(1.2, "1s", "suspending"), (1.2, "1s", "continuous"), (0.6, "500ms", "suspending"), (0.3, "250ms", "continuous")]
 CROWD = 200  # so many that reading them takes the server longer than its alarm
 
 
-@pytest.mark.parametrize("clock", ["suspending", "continuous"])
-@pytest.mark.parametrize("stopped, period", SHORT)
+@pytest.mark.parametrize("stopped, period, clock", [
+    (0.3, "250ms", "suspending"), (0.6, "500ms", "continuous"),
+    *(pytest.param(*case, marks=pytest.mark.heavy) for case in LONGER),
+])
 def test_kicks_that_wait_in_sockets_come_before_their_watchdogs_are_judged(new_server, stopped, period, clock):
     """However short the stand-still: kicks over connections that were open before, and over some that wait to be accepted."""
     server = new_server()

@@ -97,7 +97,7 @@ def change(api, rng):
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.heavy)])
 def test_every_stream_shows_what_it_asked_for_and_nothing_else(new_server, seed):
     rng = random.Random(seed)
     server = new_server("--heartbeat", "50ms")
@@ -138,6 +138,7 @@ def test_every_stream_shows_what_it_asked_for_and_nothing_else(new_server, seed)
         reader.stream.close()
 
 
+@pytest.mark.heavy
 def test_one_event_reaches_thousands_and_none_waits_for_the_next(new_server):
     """More events than a round of the server's loop has time for; nothing else happens that could wake it."""
     api = new_server().client

@@ -70,6 +70,7 @@ def check(requests, lives, wanted):
     return answered_again
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(60 + DELIVERIES // 20)
 def test_no_fire_is_lost_over_kill_9(new_server):
     flaky, dice = Flaky(), random.Random(4)
