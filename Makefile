@@ -58,8 +58,7 @@ test: setup-tests ## Run the tests but the heavy ones: Swift, and the real binar
 proof: setup-tests ## Run the heavy proof, for what a change touches: PARTS='sanitize leaks'
 	@Scripts/proof.sh $(PARTS)
 
-# A test has longer here: what was killed holds its lease for some seconds.
-BESIDE_ON_POSTGRES = .venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' --timeout 120 -o timeout_method=signal \
+BESIDE_ON_POSTGRES = .venv/bin/pytest -q -n $(WORKERS) --dist loadgroup -m 'not alone' -o timeout_method=signal \
 	Tests/BlackBox --ignore Tests/BlackBox/test_leaks.py --ignore Tests/BlackBox/test_openapi.py
 
 # A heavy test has longer too.

@@ -14,10 +14,10 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from patience import PATIENCE
 from server import ROOT
 
 SCREENSHOTS = ROOT / ".build/screenshots"
-PATIENCE = 15.0
 DESKTOP = (1280, 900)
 PHONE = (360, 740)
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -76,9 +76,9 @@ class Browser:
                                log_output=str(self.directory / "driver.log"))
         try:
             self.driver = webdriver.Chrome(options, self.service)
-            self.driver.command_executor.client_config.timeout = 3 * PATIENCE
+            self.driver.command_executor.client_config.timeout = 2 * PATIENCE
             self.driver.set_page_load_timeout(PATIENCE)
-            self.driver.set_script_timeout(2.5 * PATIENCE)
+            self.driver.set_script_timeout(PATIENCE)
         except WebDriverException:
             self.__exit__()
             raise

@@ -4,20 +4,20 @@ import http.client
 import json as jsonlib
 import socket
 
+from patience import PATIENCE
 from stream import Stream
 
-TIMEOUT = 10.0
 DEFAULT = object()
 
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path):
-        super().__init__("localhost", timeout=TIMEOUT)
+        super().__init__("localhost", timeout=PATIENCE)
         self.path = path
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(TIMEOUT)
+        self.sock.settimeout(PATIENCE)
         self.sock.connect(self.path)
 
 
@@ -75,7 +75,7 @@ class Client:
     def url(self):
         return f"http://{self.host}:{self.port}"
 
-    def connection(self, timeout=TIMEOUT):
+    def connection(self, timeout=PATIENCE):
         if self.unix:
             return UnixConnection(self.unix)
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout, source_address=self.source)
@@ -91,7 +91,7 @@ class Client:
         return {name: value for name, value in merged.items() if value is not None}
 
     def request(self, method, target, json=DEFAULT, body=None, headers=None,
-                content_type="application/json", timeout=TIMEOUT):
+                content_type="application/json", timeout=PATIENCE):
         if json is not DEFAULT:
             body = jsonlib.dumps(json)
         if isinstance(body, str):
@@ -152,13 +152,13 @@ class Client:
     def history_of(self, id):
         return self.get(f"/v1/timers/{id}/events?follow=false").expect(200).lines
 
-    def stream(self, target, headers=None, timeout=TIMEOUT, wait_for_head=True):
+    def stream(self, target, headers=None, timeout=PATIENCE, wait_for_head=True):
         """Opens an event stream; the caller closes it (it is a context manager)."""
         return Stream(self.socket(timeout), self.host, target, self.headers(headers), wait_for_head)
 
     # Below HTTP.
 
-    def socket(self, timeout=TIMEOUT):
+    def socket(self, timeout=PATIENCE):
         if self.unix:
             sock = socket.socket(socket.AF_UNIX)
             sock.settimeout(timeout)

@@ -34,7 +34,7 @@ class Dashboard:
         return self.until_connection("live")
 
     def until_connection(self, *states):
-        self.page.until(lambda: self.connection() in states, timeout=40, told=f"the page is not {states}")
+        self.page.until(lambda: self.connection() in states, told=f"the page is not {states}")
         return self
 
     def connection(self):

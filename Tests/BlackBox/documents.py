@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 
+from patience import PATIENCE
 from server import ROOT, binary, environment
 from timers import INSTANT
 
@@ -16,7 +17,6 @@ VOLATILE = {"version": "<version>", "latenessUs": "<us>", "requestId": "<request
             "stalledFor": "<duration>", "silentFor": "<duration>"}
 EVENT_ID = re.compile(r"\d{12,}")
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-PATIENCE = 30.0
 
 
 def documents():

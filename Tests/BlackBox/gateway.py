@@ -1,7 +1,9 @@
 """A proxy that answers for its server when a test says so, as one does whose server can't be reached."""
 
 import http.client
+import time
 
+from patience import PATIENCE
 from played import Handler, PlayedServer
 
 PIECE = 65536
@@ -13,7 +15,7 @@ class Gateway(PlayedServer):
     """Listens on a port of its own. A context manager."""
 
     def __init__(self, port):
-        self.refused = []
+        self.refused, self.refused_at = [], []
         self.refuse(None)
         gateway = self
 
@@ -22,7 +24,7 @@ class Gateway(PlayedServer):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 if gateway.status and self.path.startswith(gateway.below):
                     return self.refuse()
-                server = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+                server = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
                 try:
                     server.request(self.command, self.path, body or None, dict(self.headers))
                     self.pass_on(server.getresponse())
@@ -34,6 +36,7 @@ class Gateway(PlayedServer):
             do_HEAD = do_POST = do_PUT = do_GET
 
             def refuse(self):
+                gateway.refused_at.append(time.monotonic())
                 gateway.refused.append(f"{self.command} {self.path}")
                 self.send_response(gateway.status)
                 for name, value in {"Content-Type": "text/html", "Content-Length": "4", **gateway.headers}.items():

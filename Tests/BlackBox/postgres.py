@@ -14,8 +14,9 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
+from patience import PATIENCE
+
 # `initdb` and the like take some seconds on a busy machine.
-TIMEOUT = 60.0
 # What the servers under test are to the database: no superuser.
 ROLE = "timerd"
 # Names the folder of the run to its workers.
@@ -72,7 +73,7 @@ def template():
             path = folder("template")
             command = as_user(programs() / "initdb", "-D", path / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
                               "-N")
-            subprocess.run(command, check=True, timeout=TIMEOUT, stdout=subprocess.DEVNULL, cwd="/")
+            subprocess.run(command, check=True, timeout=PATIENCE, stdout=subprocess.DEVNULL, cwd="/")
             made.touch()
     return base() / "template" / "data"
 
@@ -91,7 +92,7 @@ class Postgres:
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             stack.callback(self.remove)
-            subprocess.run(["cp", "-a", self.data or template(), self.folder / "data"], check=True, timeout=TIMEOUT)
+            subprocess.run(["cp", "-a", self.data or template(), self.folder / "data"], check=True, timeout=PATIENCE)
             self.start()
             if not self.data:
                 self.execute(f"CREATE ROLE {ROLE} LOGIN")
@@ -114,9 +115,9 @@ class Postgres:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(as_user(programs() / "postgres", "-D", self.folder / "data", "-k", self.folder, *flags),
                                             stdout=log, stderr=log, cwd="/")
-        deadline = time.monotonic() + TIMEOUT
+        deadline = time.monotonic() + PATIENCE
         ready = [programs() / "pg_isready", "-q", "-h", self.folder]
-        while subprocess.run(ready, timeout=TIMEOUT).returncode != 0:
+        while subprocess.run(ready, timeout=PATIENCE).returncode != 0:
             assert self.process.poll() is None and time.monotonic() < deadline, f"PostgreSQL did not start: {self.log_text()[-2000:]}"
             time.sleep(0.02)
         return self
@@ -124,7 +125,7 @@ class Postgres:
     def stop(self, how="fast"):
         """Ends the server: `fast` writes everything out, `immediate` is a crash."""
         self.process.send_signal({"fast": signal.SIGINT, "immediate": signal.SIGQUIT}[how])
-        self.process.wait(TIMEOUT)
+        self.process.wait(PATIENCE)
 
     def restart(self, how="fast", *settings):
         self.stop(how)
@@ -152,7 +153,7 @@ class Postgres:
         """Runs statements as the superuser and returns what they print, a list of lines with | between columns."""
         env = {**os.environ, "PGOPTIONS": f"-csearch_path={schema}" if schema else ""}
         done = subprocess.run([programs() / "psql", "-XqtA", "-v", "ON_ERROR_STOP=1", "-h", self.folder, "-U", "postgres", "-c", sql],
-                              env=env, timeout=TIMEOUT, capture_output=True, text=True)
+                              env=env, timeout=PATIENCE, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 

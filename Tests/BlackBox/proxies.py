@@ -9,12 +9,12 @@ from pathlib import Path
 import requests
 
 from documents import blocks, free_port
+from patience import PATIENCE
 from server import ROOT, environment
 from timers import poll
 
 # Where Scripts/setup.sh --tests puts what is not in PATH.
 UNPACKED = ROOT / ".build/proxies/usr"
-START_TIMEOUT = 30.0
 # The path of the recipes for a part of a site.
 PREFIX = "/timers/"
 NGINX = """
@@ -94,20 +94,20 @@ class Proxy:
         self.log = open(self.directory / "log", "w+b")
         self.process = subprocess.Popen(command, cwd=self.directory, env=environment({"HOME": str(self.directory)}),
                                         stdout=self.log, stderr=subprocess.STDOUT)
-        poll(self._answers, timeout=START_TIMEOUT)
+        poll(self._answers)
         return self
 
     def _answers(self):
         assert self.process.poll() is None, (self.directory / "log").read_text()
         try:
-            return requests.get(f"{self.url}/healthz", timeout=10).status_code == 200
+            return requests.get(f"{self.url}/healthz", timeout=PATIENCE).status_code == 200
         except requests.ConnectionError:
             return False
 
     def __exit__(self, *_):
         self.process.terminate()  # nginx ends its workers then
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -13,7 +13,8 @@ import threading
 import time
 from collections import Counter
 
-TIMEOUT = 15.0
+from patience import PATIENCE
+
 SETTLE = "/-/settle"  # the receiver's own question to itself
 
 
@@ -216,12 +217,12 @@ class Receiver:
     def ids(self, path=None):
         return [request.id for request in self.on(path)]
 
-    def wait_for(self, count, path=None, timeout=TIMEOUT):
+    def wait_for(self, count, path=None, timeout=PATIENCE):
         """The requests (to `path`) once there are that many."""
         self._wait(lambda: self._counts[path] >= count, path, timeout)
         return self.on(path)
 
-    def wait_until(self, check, path=None, timeout=TIMEOUT):
+    def wait_until(self, check, path=None, timeout=PATIENCE):
         """The requests (to `path`) once check(requests) is true."""
         self._wait(lambda: check(self.on(path)), path, timeout)
         return self.on(path)
@@ -234,7 +235,7 @@ class Receiver:
                 assert left > 0, f"after {timeout} s only {self._counts[path]} requests to {path or 'any path'}: {self.on(path)[-20:]}"
                 self._changed.wait(left)
 
-    def settle(self, timeout=TIMEOUT):
+    def settle(self, timeout=PATIENCE):
         """Returns once everything sent to the receiver has been read and every connection is closed."""
         # Connections are accepted in order, so every earlier one is known when this one is answered.
         connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)

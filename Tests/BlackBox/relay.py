@@ -5,6 +5,7 @@ import select
 import socket
 import threading
 
+from patience import PATIENCE
 from timers import poll
 
 REQUEST = re.compile(rb"^([A-Z]+) (\S+) HTTP/1\.1\r\n(.*?)\r\n\r\n", re.MULTILINE | re.DOTALL)
@@ -102,7 +103,7 @@ class Relay:
                 continue
             browser, _ = self.listener.accept()
             try:
-                server = socket.create_connection(("127.0.0.1", self.target), timeout=5)
+                server = socket.create_connection(("127.0.0.1", self.target), timeout=PATIENCE)
             except OSError:
                 browser.close()
                 continue

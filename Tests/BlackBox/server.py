@@ -17,11 +17,10 @@ from pathlib import Path
 import pytest
 
 from client import Client
+from patience import PATIENCE
 from postgres import Postgres
 
 ROOT = Path(__file__).resolve().parents[2]
-START_TIMEOUT = 20.0
-STOP_TIMEOUT = 20.0
 LIFETIME = 1800.0
 LISTENING = re.compile(r"timerd listening on (\S+)")
 
@@ -56,7 +55,7 @@ def shared_postgres():
     return server.__enter__()
 
 
-def run(*arguments, env=None, timeout=30, cwd=None, stdin=None):
+def run(*arguments, env=None, timeout=PATIENCE, cwd=None, stdin=None):
     """Runs the binary to its end and returns the completed process, output as text."""
     return subprocess.run([binary(), *map(str, arguments)], env=environment(env), timeout=timeout, cwd=cwd,
                           input=stdin, capture_output=True, text=True)
@@ -170,13 +169,13 @@ class Server:
         """Waits until no server that was killed counts as alive: this one stands by so long."""
         address = self.addresses[0]
         client = Client(unix=address.removeprefix("unix:")) if address.startswith("unix:") else self.client
-        deadline = time.monotonic() + START_TIMEOUT
+        deadline = time.monotonic() + PATIENCE
         while (reply := client.get("/readyz")).status != 200 and reply.json["status"] != "drained":
             assert time.monotonic() < deadline, f"the server stands by: {reply}, {self.log_text()[-2000:]}"
             time.sleep(0.02)
 
     def _next_address(self):
-        line, deadline = b"", time.monotonic() + START_TIMEOUT
+        line, deadline = b"", time.monotonic() + PATIENCE
         while not line.endswith(b"\n"):
             ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
             byte = os.read(self.process.stdout.fileno(), 1) if ready else b""
@@ -194,7 +193,7 @@ class Server:
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
 
-    def wait(self, timeout=STOP_TIMEOUT):
+    def wait(self, timeout=PATIENCE):
         """Waits for the process to end and returns its exit code."""
         code = self.process.wait(timeout)
         self._reap()
@@ -213,7 +212,7 @@ class Server:
             self.entry.kill9()
         if self.process and self.process.poll() is None:
             self.process.kill()
-            self.process.wait(STOP_TIMEOUT)
+            self.process.wait(PATIENCE)
         if self.process:
             self._reap()
 

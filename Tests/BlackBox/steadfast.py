@@ -5,6 +5,7 @@ import threading
 import time
 
 from client import Client
+from patience import PATIENCE
 from test_crash import Worker
 
 
@@ -141,7 +142,7 @@ class Load:
         for worker in self.workers:
             worker.stopping = True
         for worker in self.workers:
-            worker.thread.join(20)
+            worker.thread.join(PATIENCE)
             assert not worker.thread.is_alive()
             assert worker.failure is None, repr(worker.failure)
 

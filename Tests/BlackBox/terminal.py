@@ -11,6 +11,7 @@ import subprocess
 import termios
 import time
 
+from patience import PATIENCE
 from server import binary, environment
 
 
@@ -37,17 +38,17 @@ class Terminal:
 
     def __exit__(self, *_):
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(PATIENCE)
         os.close(self.master)
 
-    def read_until(self, done, timeout=20):
+    def read_until(self, done, timeout=PATIENCE):
         """Reads until `done` of the screen is true; returns the screen."""
         deadline = time.monotonic() + timeout
         while not done(self.screen):
             assert self._read(deadline), f"it has ended: {self.screen!r}"
         return self.screen
 
-    def end(self, timeout=20):
+    def end(self, timeout=PATIENCE):
         """Reads to the end and returns the exit code."""
         deadline = time.monotonic() + timeout
         while self._read(deadline):

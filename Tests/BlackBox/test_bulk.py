@@ -60,7 +60,7 @@ def test_no_match_is_no_error(api, name):
 
 def test_more_than_one_piece_of_work(api, name):
     api.batch([{"after": "1h", "labels": {"bulk": name}}] * 1500, query="?results=brief").expect(200)
-    answer = bulk(api, "suspend", {"labels": {"bulk": name}}, timeout=20).expect(200).json
+    answer = bulk(api, "suspend", {"labels": {"bulk": name}}).expect(200).json
     assert answer == {"matched": 1500, "changed": 1500, "skipped": 0}
     events = api.history(f"&types=suspended&label=bulk%3D{name}")
     assert len({event["timer"] for event in events}) == len(events) == 1500

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from patience import PATIENCE
 from server import run
 from terminal import Terminal
 
@@ -32,7 +33,7 @@ def five(server, name):
     api.create(id=f"{name}-hung", watchdog="1ms", labels=labels)
     api.create(id=f"{name}-held", cron="0 9 * * *", labels=labels)
     api.command(f"{name}-held", "suspend").expect(200)
-    api.get(f"/v1/timers/{name}-hung/wait?since=0&timeout=8s").expect(200)
+    api.get(f"/v1/timers/{name}-hung/wait?since=0&timeout=50s").expect(200)
     return [f"{name}-{part}" for part in ("hung", "soon", "late")], {f"{name}-idle", f"{name}-held"}
 
 
@@ -129,7 +130,7 @@ def test_watch_follows_what_happens_until_ctrl_c(server, name):
         server.client.delete(f"/v1/timers/{name}").expect(204)
         terminal.read_until(lambda screen: "no timers" in screen)
         terminal.process.send_signal(signal.SIGINT)
-        assert terminal.process.wait(10) == 130
+        assert terminal.process.wait(PATIENCE) == 130
 
 
 def test_watch_shows_no_more_than_fits(server, name):

@@ -49,7 +49,7 @@ def test_every_type_of_event_fits_its_schema(new_server, receiver):
     poll(lambda: api.timer("worker")["health"] == "stalled")
     api.command("worker", "kick").expect(200)
     wanted = set(contract.published()["components"]["schemas"]["EventType"]["enum"])
-    poll(lambda: wanted - {"deleted"} <= {event["type"] for event in api.history()}, timeout=20)
+    poll(lambda: wanted - {"deleted"} <= {event["type"] for event in api.history()})
     api.delete("/v1/timers/tea").expect(204)
     history = api.history()
     assert {event["type"] for event in history} == wanted

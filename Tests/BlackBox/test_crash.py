@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from patience import PATIENCE
 from timers import instant
 
 ROUNDS = 5
@@ -138,7 +139,7 @@ def test_nothing_answered_is_lost_and_no_event_repeats(new_server):
             workers[0].thread.join(0.002)
         server.kill9()
         for thread in [*[worker.thread for worker in workers], follower]:
-            thread.join(15)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
         for worker in workers:
             assert worker.failure is None, worker.failure
@@ -201,7 +202,7 @@ def test_retries_with_own_ids_make_one_timer_each(new_server):
             pass
         except Exception as lost:
             assert type(lost).__module__ == "http.client", lost
-        killer.join(20)
+        killer.join(PATIENCE)
         server.start()
     for id in pending:
         assert server.client.post("/v1/timers", {"id": id, "after": "1h"}).status in (201, 409)

@@ -10,7 +10,6 @@ import pytest
 from timers import now, poll, shown, types
 
 SIZE = "12m"
-PATIENCE = 15.0  # seconds a change may take to be refused while the store is being reopened
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def empty(directory):
 
 
 def create(api, id, payload=None):
-    return api.post("/v1/timers", {"id": id, "after": "1h", "payload": payload}, timeout=PATIENCE)
+    return api.post("/v1/timers", {"id": id, "after": "1h", "payload": payload})
 
 
 def create_until_refused(api, prefix, payload, made):
@@ -75,7 +74,7 @@ def exhaust(api, directory):
 
 def wait_for_writes(api, id):
     """Creates this timer as soon as the disk takes it; after an unknown outcome it may be there already."""
-    poll(lambda: create(api, id).status in (201, 409), timeout=25, pause=0.1)
+    poll(lambda: create(api, id).status in (201, 409), pause=0.1)
 
 
 @pytest.mark.thorough
@@ -83,7 +82,7 @@ def test_a_full_disk_refuses_changes_and_recovers_by_itself(new_server, small_di
     server = new_server(data=small_disk / "data")
     api = server.client
     made = [create(api, f"t{n}", "x" * 8000).expect(201).json["id"] for n in range(20)]
-    with api.stream("/v1/events?since=0&types=created", timeout=25).expect(200) as stream:
+    with api.stream("/v1/events?since=0&types=created").expect(200) as stream:
         assert [event["timer"] for event in stream.take(20)] == made
         more, refused = exhaust(api, small_disk)
         made += more
@@ -94,7 +93,7 @@ def test_a_full_disk_refuses_changes_and_recovers_by_itself(new_server, small_di
         assert len(api.get("/v1/timers?limit=1000").expect(200).json["timers"]) >= min(len(made), 1000)
         assert api.get("/readyz").status == 503
         api.get("/metrics").expect(200)
-        assert api.command("t0", "suspend", timeout=PATIENCE).problem(503, "storage-unavailable")["outcome"]
+        assert api.command("t0", "suspend").problem(503, "storage-unavailable")["outcome"]
         assert server.process.poll() is None
 
         empty(small_disk)
@@ -126,14 +125,16 @@ def read_history(api, id):
 def test_fires_wait_for_the_disk(new_server, small_disk):
     server = new_server(data=small_disk / "data")
     api = server.client
-    due = now() + 5000
-    api.create(id="soon", at=shown(due))
+    # The first that is not due before the disk is full is the one to look at, however slow the machine is.
+    instants = {f"soon-{number}": now() + 2500 * 2**number for number in range(7)}
+    for id, due in instants.items():
+        api.create(id=id, at=shown(due))
     exhaust(api, small_disk)[1].problem(503, "storage-unavailable")
-    assert now() < due, "the disk was full too late for this test"
+    soon, due = next((id, due) for id, due in instants.items() if due > now())
     poll(lambda: now() > due + 1200)
-    assert types(read_history(api, "soon")) == ["created", "activated"]
+    assert types(read_history(api, soon)) == ["created", "activated"]
     empty(small_disk)
     wait_for_writes(api, "after")
-    fired = api.get("/v1/timers/soon/wait?since=0&timeout=9s").expect(200).json
+    fired = api.get(f"/v1/timers/{soon}/wait?since=0&timeout=50s").expect(200).json
     assert (fired["reason"], fired["missed"], fired["fire"]) == ("misfire", 0, 1)
-    assert types(api.history_of("soon")) == ["created", "activated", "fired", "completed"]
+    assert types(api.history_of(soon)) == ["created", "activated", "fired", "completed"]

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from documents import Shell, anchors, blocks, comparable, documents, free_port, links, name_of, steps
+from patience import PATIENCE
 from server import ROOT, run
 from timers import STATES, transitions
 
@@ -41,7 +42,7 @@ def test_every_shell_block_is_valid_and_names_what_exists():
     found = [(path, number, text) for path in documents() for number, text in blocks(path, "sh")]
     assert found
     for path, number, text in found:
-        checked = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, timeout=10)
+        checked = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, timeout=PATIENCE)
         assert checked.returncode == 0, f"{name_of(path)}:{number}: {checked.stderr}"
         for target in re.findall(r"^make ([\w-]+)", text, re.MULTILINE):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{name_of(path)}:{number}: no target {target}"

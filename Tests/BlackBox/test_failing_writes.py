@@ -34,7 +34,7 @@ def test_a_batch_answers_for_no_timer_that_is_gone(failing, size):
     if reply.status != 200:
         assert reply.problem(503, "storage-unavailable")["outcome"] == "unknown"
     limit_writes(failing, None)
-    poll(lambda: failing.client.get("/readyz").status == 200, timeout=15)
+    poll(lambda: failing.client.get("/readyz").status == 200)
     assert [name for name in claimed if failing.client.get(f"/v1/timers/{name}").status != 200] == []
 
 
@@ -43,7 +43,7 @@ def test_a_stored_answer_is_told_while_writes_fail(failing):
     headers = {"Idempotency-Key": "once"}
     first = failing.client.post("/v1/timers", {"id": "keyed", "after": "1h"}, headers=headers).expect(201)
     limit_writes(failing, 1000)
-    failing.client.post("/v1/timers", {"after": "1h"}, timeout=15).problem(503, "storage-unavailable")
+    failing.client.post("/v1/timers", {"after": "1h"}).problem(503, "storage-unavailable")
     again = failing.client.post("/v1/timers", {"id": "keyed", "after": "1h"}, headers=headers).expect(201)
     assert again.headers["Idempotency-Replayed"] == "true"
     assert again.json["version"] == first.json["version"]
@@ -58,10 +58,10 @@ def test_the_metrics_tell_that_writes_fail(failing):
 
     assert told(1)
     limit_writes(failing, 1000)
-    failing.client.post("/v1/timers", {"after": "1h"}, timeout=15).problem(503, "storage-unavailable")
+    failing.client.post("/v1/timers", {"after": "1h"}).problem(503, "storage-unavailable")
     poll(lambda: told(0))
     limit_writes(failing, None)
-    poll(lambda: told(1), timeout=15)
+    poll(lambda: told(1))
 
 
 def test_interval_answers_repeat_and_histories_end(new_server):

@@ -15,15 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE
 from server import Server
 from timers import poll
 
 pytestmark = pytest.mark.xdist_group("forwarding")
 
 TOKEN = "a-token-of-the-cluster"
-# Noticing that a server is gone takes 2.5 s, a debug build reads the log on a busy machine.
-TAKE_OVER = 30.0
-
 
 @pytest.fixture
 def forwarder(new_node, tmp_path):
@@ -35,10 +33,10 @@ def forwarder(new_node, tmp_path):
         first = not make.made
         node = new_node("--cluster-listen", "127.0.0.1:0", "--cluster-token-file", token, *flags, **options)
         make.made.append(node)
-        poll(lambda: node.client.get("/readyz").status == 200, TAKE_OVER)
+        poll(lambda: node.client.get("/readyz").status == 200)
         if not first:
             alive = [other for other in make.made if other.process.poll() is None]
-            poll(lambda: all(len(other.client.get("/v1/cluster").json["nodes"]) == len(alive) for other in alive), TAKE_OVER)
+            poll(lambda: all(len(other.client.get("/v1/cluster").json["nodes"]) == len(alive) for other in alive))
         return node
 
     make.made = []
@@ -53,7 +51,7 @@ def both(postgres, tmp_path_factory):
     flags = ("--store", postgres.schema("forwarding"), "--migrate",
              "--cluster-listen", "127.0.0.1:0", "--cluster-token-file", token)
     with Server(*flags) as owner, Server(*flags) as entry:
-        poll(lambda: entry.client.get("/readyz").status == 200, TAKE_OVER)
+        poll(lambda: entry.client.get("/readyz").status == 200)
         yield owner, entry
 
 
@@ -114,11 +112,11 @@ def test_a_long_poll_waits_at_the_owner(both):
     owner, entry = both
     entry.client.create(id="polled", start="manual", after="10ms")
     replies = []
-    waits = threading.Thread(target=lambda: replies.append(entry.client.get("/v1/timers/polled/wait?timeout=20s")))
+    waits = threading.Thread(target=lambda: replies.append(entry.client.get("/v1/timers/polled/wait?timeout=50s")))
     waits.start()
     poll(lambda: "timerd_streams 1" in owner.client.get("/metrics").body.decode())
     owner.client.command("polled", "activate").expect(200)
-    waits.join(20)
+    waits.join(PATIENCE)
     assert replies[0].expect(200).json["type"] == "fired"
 
 
@@ -133,7 +131,7 @@ def test_a_large_body_and_a_large_page_pass(both):
 
 
 def curl(*arguments):
-    return subprocess.run(["curl", "-sS", "--http2-prior-knowledge", "-m", "5", *arguments], capture_output=True, text=True, timeout=10)
+    return subprocess.run(["curl", "-sS", "--http2-prior-knowledge", "-m", f"{PATIENCE:.0f}", *arguments], capture_output=True, text=True, timeout=2 * PATIENCE)
 
 
 def peer_port(server):
@@ -156,9 +154,9 @@ def test_who_has_no_token_of_the_cluster_gets_nothing_from_the_listener_between_
     done = curl("-H", f"Authorization: Bearer {TOKEN}", url)
     assert '"timers":[' in done.stdout, done
     # A token of the cluster opens no other listener's tokens, and HTTP/1.1 is not spoken there.
-    with socket.create_connection(("127.0.0.1", peer_port(owner)), 5) as raw:
+    with socket.create_connection(("127.0.0.1", peer_port(owner)), PATIENCE) as raw:
         raw.sendall(b"GET /v1/timers HTTP/1.1\r\nHost: a\r\n\r\n")
-        raw.settimeout(5)
+        raw.settimeout(PATIENCE)
         while raw.recv(4096):
             pass
 
@@ -173,8 +171,8 @@ def test_frames_that_make_no_sense_end_their_connection_and_nothing_else(both, s
     owner, entry = both
     draw = random.Random(seed)
     for _ in range(60):
-        with socket.create_connection(("127.0.0.1", peer_port(owner)), 10) as raw:
-            raw.settimeout(10)
+        with socket.create_connection(("127.0.0.1", peer_port(owner)), PATIENCE) as raw:
+            raw.settimeout(PATIENCE)
             attack = draw.choice([b"", PREFACE])
             for _ in range(draw.randint(1, 40)):
                 size = draw.choice([0, 1, 4, 5, 8, 9, 100, 16384])
@@ -206,8 +204,8 @@ def create(id, *fields):
 
 def test_a_request_that_was_given_up_before_it_was_read_is_not_carried_out(both):
     owner, entry = both
-    with socket.create_connection(("127.0.0.1", peer_port(owner)), 10) as raw:
-        raw.settimeout(10)
+    with socket.create_connection(("127.0.0.1", peer_port(owner)), PATIENCE) as raw:
+        raw.settimeout(PATIENCE)
         body = b'{"after":"1h"}'
         raw.sendall(PREFACE + frame(1, 4, 1, create(b"given-up")) + frame(0, 1, 1, body) + frame(3, 0, 1, b"\0\0\0\x08")
                     + frame(1, 4, 3, create(b"kept")) + frame(0, 1, 3, body))
@@ -217,7 +215,7 @@ def test_a_request_that_was_given_up_before_it_was_read_is_not_carried_out(both)
 
 def test_a_request_that_was_held_up_on_its_way_is_refused(both):
     owner, entry = both
-    with socket.create_connection(("127.0.0.1", peer_port(owner)), 10) as raw:
+    with socket.create_connection(("127.0.0.1", peer_port(owner)), PATIENCE) as raw:
         raw.sendall(PREFACE)
         # By the clock of the server that sends: the third was sent five seconds before the others, and came with them.
         for n, sent in enumerate((b"1000000", b"999500", b"995000", b"1000200")):
@@ -230,8 +228,8 @@ def test_a_request_that_was_held_up_on_its_way_is_refused(both):
 def test_streams_that_are_opened_and_given_up_without_end_cost_their_connection(both):
     owner, entry = both
     head = literal((b":method", b"GET"), (b":scheme", b"http"), (b":authority", b"a"), (b":path", b"/v1/events?since=0"), BEARER)
-    with socket.create_connection(("127.0.0.1", peer_port(owner)), 10) as raw:
-        raw.settimeout(10)
+    with socket.create_connection(("127.0.0.1", peer_port(owner)), PATIENCE) as raw:
+        raw.settimeout(PATIENCE)
         raw.sendall(PREFACE)
         try:
             for stream in range(1, 20001, 2):
@@ -295,7 +293,7 @@ def held(entry, owner, request):
 
     def end():
         owner.kill9()
-        thread.join(40)
+        thread.join(PATIENCE)
         return replies[0]
     return end
 
@@ -314,7 +312,7 @@ def test_a_change_whose_owner_dies_is_of_unknown_outcome_and_one_with_a_key_is_m
     ask = held(entry, owner, lambda api: api.command("t", "suspend"))
     problem = ask().problem(503, "owner-unavailable")
     assert problem["outcome"] == "unknown", problem
-    poll(lambda: owner_of(entry) == entry.url, TAKE_OVER)
+    poll(lambda: owner_of(entry) == entry.url)
     third = forwarder()
     assert state(third, "t") == "running"
     ask = held(third, entry, lambda api: api.post("/v1/timers", {"after": "2h", "labels": {"of": "key"}}, headers={"Idempotency-Key": "once"}))
@@ -344,7 +342,7 @@ class OneWay:
             for number in itertools.count():
                 asker, _ = self.listener.accept()
                 self.connections += 1
-                owner = socket.create_connection(("127.0.0.1", self.target), 10)
+                owner = socket.create_connection(("127.0.0.1", self.target), PATIENCE)
                 threading.Thread(target=self._pass, args=(asker, owner, number == 0), daemon=True).start()
 
     def _pass(self, asker, owner, is_first):
@@ -404,7 +402,7 @@ def test_a_request_whose_owner_stands_still_goes_to_the_next(forwarder):
     # It is sent to the server that stands still, and again once that has lost its session.
     assert state(entry, "t") == "running"
     owner.process.send_signal(signal.SIGCONT)
-    poll(lambda: owner.client.get("/readyz").status == 200, TAKE_OVER)
+    poll(lambda: owner.client.get("/readyz").status == 200)
     assert answered(lambda: owner.client.command("t", "suspend")).expect(200).json["state"] == "suspended"
     assert state(entry, "t") == "suspended"
 
@@ -434,7 +432,7 @@ def test_a_client_that_does_not_read_holds_a_bounded_part_of_a_stream(both):
     before = [resident(server) for server in both]
     streams = []
     for _ in range(20):
-        raw = socket.create_connection(("127.0.0.1", entry.port), 10)
+        raw = socket.create_connection(("127.0.0.1", entry.port), PATIENCE)
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         raw.sendall(b"GET /v1/events?since=0&label=of%3Dunread HTTP/1.1\r\nHost: a\r\n\r\n")
         assert raw.recv(15) == b"HTTP/1.1 200 OK"
@@ -454,12 +452,12 @@ def test_a_client_that_does_not_read_holds_a_bounded_part_of_a_stream(both):
 @pytest.mark.heavy
 def test_a_thousand_clients_at_once_share_the_connections_between_the_servers(both):
     owner, entry = both
-    sockets = [socket.create_connection(("127.0.0.1", entry.port), 20) for _ in range(1000)]
+    sockets = [socket.create_connection(("127.0.0.1", entry.port), PATIENCE) for _ in range(1000)]
     body = b'{"after":"1h","labels":{"of":"crowd"}}'
     for raw in sockets:
         raw.sendall(b"POST /v1/timers HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
     for raw in sockets:
-        raw.settimeout(20)
+        raw.settimeout(PATIENCE)
         assert raw.recv(12) == b"HTTP/1.1 201"
         raw.close()
     assert len(owner.client.get("/v1/timers?label=of%3Dcrowd&limit=1000").json["timers"]) == 1000
@@ -473,7 +471,7 @@ def test_a_request_whose_client_gave_up_while_it_waited_is_not_sent(forwarder):
     owner.client.create(id="t", after="1h")
     entry.client.timer("t")
     owner.kill9()
-    with socket.create_connection(("127.0.0.1", entry.port), 10) as raw:
+    with socket.create_connection(("127.0.0.1", entry.port), PATIENCE) as raw:
         raw.sendall(b"POST /v1/timers/t/suspend HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
         # It came in before the next one is answered, on the one I/O thread or another.
         entry.client.get("/healthz").expect(200)
@@ -513,11 +511,11 @@ def test_a_stop_of_the_owner_is_a_pause_and_no_error(forwarder):
     for thread in threads:
         thread.start()
     owner.stop()
-    poll(lambda: owner_of(entry) == entry.url, TAKE_OVER)
+    poll(lambda: owner_of(entry) == entry.url)
     assert state(entry, "t") == "running"
     done.set()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
     # A pause beyond the five seconds, on a busy machine, is told as such; each client asks one thing at a time.
     assert all(reply.problem(503, "owner-unavailable")["outcome"] == "none" for reply in wrong), wrong
     assert len(wrong) <= 3 * len(threads), len(wrong)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from patience import PATIENCE
 from timers import poll
 
 LINES = 10_000
@@ -43,7 +44,7 @@ def cut(server, ask, records):
     while thread.is_alive() and written(api) < end:
         pass
     server.kill9()
-    thread.join(20)
+    thread.join(PATIENCE)
     server.start()
     return not answers
 
@@ -193,7 +194,7 @@ def test_a_batch_that_a_stop_cuts_goes_on_after_it(new_server):
     thread.start()
     poll(lambda: timers(api) > 0)
     server.stop()
-    thread.join(20)
+    thread.join(PATIENCE)
     server.start()
     assert len(server.client.batch(CREATES, **keyed("k")).expect(200).lines) == LINES
     assert timers(server.client) == LINES

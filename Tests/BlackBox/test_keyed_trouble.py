@@ -12,7 +12,7 @@ QUICK = {"initial": "10ms", "max": "20ms", "maxAttempts": 1}
 
 def heal(server):
     limit_writes(server, None)
-    poll(lambda: server.client.get("/readyz").status == 200, timeout=15)
+    poll(lambda: server.client.get("/readyz").status == 200)
 
 
 @pytest.mark.heavy
@@ -35,7 +35,7 @@ def test_a_batch_that_failing_writes_cut_goes_on_behind_what_stands(failing):  #
 @pytest.mark.undivided
 def test_a_run_that_changes_nothing_keeps_no_answer_while_writes_fail(failing):  # noqa: F811
     limit_writes(failing, 1000)
-    failing.client.post("/v1/timers", {"after": "1h"}, timeout=15).problem(503, "storage-unavailable")
+    failing.client.post("/v1/timers", {"after": "1h"}).problem(503, "storage-unavailable")
     nobody = {"labels": {"no": "such"}}
     asks = [("/v1/timers/bulk/cancel", nobody), ("/v1/timers/bulk/cancel?dryRun=true", nobody),
             ("/v1/deliveries/redrive", nobody), ("/v1/schedules/preview", {"every": "1h"})]

@@ -11,6 +11,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 
 import contract
+from patience import PATIENCE
 from server import ROOT, Server
 
 EXAMPLES = int(os.environ.get("TIMERD_TEST_EXAMPLES", "25"))
@@ -62,7 +63,7 @@ def check(case, server):
     case.headers = {name: value for name, value in (case.headers or {}).items() if name.lower() not in FRAMING}
     # A YAML document is a string to its schema and an object to the checker.
     checks = CHECKS[:-1] if case.path == "/openapi.yaml" else CHECKS
-    answer = case.call_and_validate(base_url=server.url, checks=checks, timeout=10)
+    answer = case.call_and_validate(base_url=server.url, checks=checks, timeout=PATIENCE)
     if case.path == "/v1/drain":
         server.client.delete("/v1/drain").expect(200)
     media = answer.headers.get("content-type", [""])[0]

@@ -4,7 +4,8 @@ import subprocess
 
 import pytest
 
-from postgres import TIMEOUT, Postgres, as_user, folder, programs
+from patience import PATIENCE
+from postgres import Postgres, as_user, folder, programs
 from server import Server, run
 from timers import poll
 
@@ -37,7 +38,7 @@ def test_a_restore_to_an_instant_has_exactly_what_stood_then():
             change(api, "early")
             copy = as_user(programs() / "pg_basebackup", "-h", postgres.folder, "-U", "postgres", "-D", backup / "data",
                            "-c", "fast", "-X", "none", "--no-manifest")
-            subprocess.run(copy, check=True, timeout=TIMEOUT, stderr=subprocess.DEVNULL, cwd="/")
+            subprocess.run(copy, check=True, timeout=PATIENCE, stderr=subprocess.DEVNULL, cwd="/")
             change(api, "middle")
             stood, seen = timers(api), api.history()
             postgres.execute("SELECT pg_create_restore_point('noon')")
@@ -47,19 +48,19 @@ def test_a_restore_to_an_instant_has_exactly_what_stood_then():
             newest = int(api.history()[-1]["id"])
             # What is archived holds the restore point.
             wanted, = postgres.execute("SELECT pg_walfile_name(pg_switch_wal())")
-            poll(lambda: (archive / wanted).exists(), TIMEOUT)
+            poll(lambda: (archive / wanted).exists(), PATIENCE)
 
     (backup / "data" / "recovery.signal").touch()
     recovery = (f"restore_command=cp {archive}/%f %p", "recovery_target_name=noon", "recovery_target_action=promote")
     with Postgres(*recovery, data=backup / "data") as restored:
-        poll(lambda: restored.execute("SELECT pg_is_in_recovery()") == ["f"], TIMEOUT)
+        poll(lambda: restored.execute("SELECT pg_is_in_recovery()") == ["f"], PATIENCE)
         uri = restored.uri("timers")
         done = run("log", "verify", "--store", uri)
         assert done.returncode == 0, done
         assert f"{len(stood)} timers" in done.stdout, done
         with Server("--store", uri) as server:
             # The server that was alive at that instant counts as alive until its beats are missed.
-            poll(lambda: server.client.get("/readyz").status == 200, TIMEOUT)
+            poll(lambda: server.client.get("/readyz").status == 200, PATIENCE)
             api = server.client
             assert timers(api) == stood
             assert api.history() == seen

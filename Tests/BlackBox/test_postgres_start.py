@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from postgres import ROLE, TIMEOUT, Postgres, as_user, folder
+from patience import PATIENCE
+from postgres import ROLE, Postgres, as_user, folder
 from server import Server, run
 from timers import poll
 
@@ -168,7 +169,7 @@ logfile = {place}/log
 """)
         process = subprocess.Popen(as_user(program, "-q", place / "ini"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
         started.append(process)
-        poll(lambda: list(place.glob(".s.PGSQL.*")), TIMEOUT)
+        poll(lambda: list(place.glob(".s.PGSQL.*")), PATIENCE)
         port = next(place.glob(".s.PGSQL.*")).name.rsplit(".", 1)[1].removesuffix("lock").rstrip(".")
         postgres.execute(f"ALTER ROLE {ROLE} SET search_path = {schema}")
         return f"postgres:///postgres?host={place}&port={port}&user={ROLE}"
@@ -176,7 +177,7 @@ logfile = {place}/log
     postgres.execute(f"ALTER ROLE {ROLE} RESET search_path")
     for process in started:
         process.send_signal(signal.SIGINT)
-        process.wait(TIMEOUT)
+        process.wait(PATIENCE)
 
 
 def test_a_pooler_of_transactions_is_refused_and_one_of_sessions_is_not(postgres, pooler):

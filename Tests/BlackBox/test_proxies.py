@@ -6,11 +6,11 @@ import pytest
 import requests
 
 from dashboard import Dashboard
+from patience import PATIENCE
 from proxies import Proxy
 from timers import poll
 
 NDJSON, SSE = "application/x-ndjson", "text/event-stream"
-TIMEOUT = 30.0
 
 
 # With a site of its own, or below a path of another site.
@@ -56,13 +56,13 @@ def test_the_documents_lead_to_each_other(proxy, page):
     targets = set(page.run("return [...document.querySelectorAll('a')].map(link => link.href.split('#')[0])"))
     assert {f"{proxy.url}/", f"{proxy.url}/openapi.yaml", f"{proxy.url}/openapi.json"} <= targets
     for target in targets:
-        assert requests.get(target, timeout=TIMEOUT).status_code == 200, target
+        assert requests.get(target, timeout=PATIENCE).status_code == 200, target
 
 
 @pytest.mark.parametrize("media", [SSE, pytest.param(NDJSON, marks=pytest.mark.thorough)])
 def test_an_event_comes_at_once(proxy, media):
     api = proxy.behind.client
-    with requests.get(f"{proxy.url}/v1/events", headers={"Accept": media}, stream=True, timeout=TIMEOUT) as stream:
+    with requests.get(f"{proxy.url}/v1/events", headers={"Accept": media}, stream=True, timeout=PATIENCE) as stream:
         assert stream.status_code == 200 and stream.headers["Content-Type"].split(";")[0] == media
         lines = (line.decode() for line in stream.iter_lines(chunk_size=1))
         for number in range(3):
@@ -73,29 +73,29 @@ def test_an_event_comes_at_once(proxy, media):
                 assert (event["type"], event["timer"]) == (type, f"timer-{number}")
     # The proxy leaves as well: at the latest when the next event can't be passed on.
     number = iter(range(1000))
-    poll(lambda: api.create(id=f"after-{next(number)}") and "timerd_streams 0" in api.get("/metrics").body.decode(), timeout=TIMEOUT)
+    poll(lambda: api.create(id=f"after-{next(number)}") and "timerd_streams 0" in api.get("/metrics").body.decode())
 
 
 def test_a_new_timer_is_where_the_answer_says(proxy):
-    made = requests.post(f"{proxy.url}/v1/timers", json={"id": "tea", "after": "1h"}, timeout=TIMEOUT)
+    made = requests.post(f"{proxy.url}/v1/timers", json={"id": "tea", "after": "1h"}, timeout=PATIENCE)
     assert made.status_code == 201
     location = requests.compat.urljoin(made.url, made.headers["Location"])
     assert location == f"{proxy.url}/v1/timers/tea"
-    assert requests.get(location, timeout=TIMEOUT).json()["id"] == "tea"
-    assert requests.get(f"{proxy.url}/v1/timers/tea/wait?timeout=1ms", timeout=TIMEOUT).status_code == 204
+    assert requests.get(location, timeout=PATIENCE).json()["id"] == "tea"
+    assert requests.get(f"{proxy.url}/v1/timers/tea/wait?timeout=1ms", timeout=PATIENCE).status_code == 204
 
 
 @pytest.mark.thorough
 def test_a_large_batch_passes(proxy):
     lines = [json.dumps({"id": f"t-{number}", "after": "1h", "payload": "x" * 60_000}) for number in range(100)]
-    answer = requests.post(f"{proxy.url}/v1/timers/batch?results=brief", data="\n".join(lines), timeout=TIMEOUT,
+    answer = requests.post(f"{proxy.url}/v1/timers/batch?results=brief", data="\n".join(lines), timeout=PATIENCE,
                            headers={"Content-Type": NDJSON})
     assert answer.status_code == 200 and [json.loads(line)["status"] for line in answer.text.splitlines()] == [201] * 100
 
 
 def test_the_name_of_the_site_passes_and_another_sites_page_does_not(proxy):
     for origin, status in ((f"http://{proxy.name}", 201), ("http://evil.example", 403)):
-        answer = requests.post(f"{proxy.url}/v1/timers", json={"after": "1h"}, timeout=TIMEOUT,
+        answer = requests.post(f"{proxy.url}/v1/timers", json={"after": "1h"}, timeout=PATIENCE,
                                headers={"Host": proxy.name, "Origin": origin})
         assert answer.status_code == status, answer.text
 
@@ -124,7 +124,7 @@ def test_the_page_says_why_a_click_is_refused(misled, page):
     proxy, server = misled
     server.client.create(id="seen")
     board = Dashboard(page, proxy.url).until_live()
-    refusal = requests.post(f"{proxy.url}/v1/timers/seen/suspend", headers={"Origin": proxy.site}, timeout=TIMEOUT).json()
+    refusal = requests.post(f"{proxy.url}/v1/timers/seen/suspend", headers={"Origin": proxy.site}, timeout=PATIENCE).json()
     assert refusal["type"] == "/problems/cross-origin"
     board.until_row("seen", state="running")
     board.click_command("seen", "suspend")

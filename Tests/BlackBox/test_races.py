@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from patience import PATIENCE
 from timers import types
 
 CLIENTS = 12
@@ -23,7 +24,7 @@ def race(pool, *calls):
     barrier = threading.Barrier(len(calls))
 
     def run(call):
-        barrier.wait(5)
+        barrier.wait(PATIENCE)
         return call()
     return list(pool.map(run, calls))
 
@@ -108,7 +109,7 @@ def test_no_fire_comes_after_an_answered_stop(api, pool):
         assert tally(replies) == {200: CLIENTS}
         before = [api.history_of(id) for id in ids]
         assert all(types(events)[-1] in ("cancelled", "suspended") for events in before)
-        api.get(f"/v1/timers/{api.create(after='20ms')['id']}/wait?since=0&timeout=8s").expect(200)
+        api.get(f"/v1/timers/{api.create(after='20ms')['id']}/wait?since=0&timeout=50s").expect(200)
         assert [api.history_of(id) for id in ids] == before
 
 

@@ -7,11 +7,12 @@ import threading
 
 import pytest
 
+from patience import PATIENCE
 import receiver as told
 from receiver import Answer, Gate, Receiver
 
 
-def ask(receiver, path="/", method="POST", body=b"x", timeout=10, **headers):
+def ask(receiver, path="/", method="POST", body=b"x", timeout=PATIENCE, **headers):
     connection = http.client.HTTPConnection(receiver.host, receiver.port, timeout=timeout)
     try:
         connection.request(method, path, body, headers)
@@ -22,7 +23,7 @@ def ask(receiver, path="/", method="POST", body=b"x", timeout=10, **headers):
 
 
 def test_it_writes_down_what_comes(receiver):
-    connection = http.client.HTTPConnection(receiver.host, receiver.port, timeout=10)
+    connection = http.client.HTTPConnection(receiver.host, receiver.port, timeout=PATIENCE)
     for number in range(2):
         connection.request("PUT", f"/{number}", b"body", {"webhook-id": "7", "X-One": "1"})
         assert connection.getresponse().read() == b""
@@ -52,7 +53,7 @@ def test_a_gate_holds_answers_back(receiver):
     receiver.wait_for(1)
     assert got == []
     gate.open()
-    asking.join(10)
+    asking.join(PATIENCE)
     assert got == [200]
 
 
@@ -83,7 +84,7 @@ def test_a_body_without_an_end(receiver):
 
 
 def receiver_socket(receiver):
-    return socket.create_connection((receiver.host, receiver.port), timeout=10)
+    return socket.create_connection((receiver.host, receiver.port), timeout=PATIENCE)
 
 
 def test_settling_waits_for_what_is_under_way(receiver):
@@ -103,10 +104,10 @@ def test_half_a_request_is_none(receiver):
 def test_tls_that_nobody_vouches_for():
     with Receiver(tls=True) as receiver:
         with pytest.raises(ssl.SSLCertVerificationError):
-            connection = http.client.HTTPSConnection("localhost", receiver.port, timeout=10)
+            connection = http.client.HTTPSConnection("localhost", receiver.port, timeout=PATIENCE)
             connection.request("GET", "/")
         context = ssl._create_unverified_context()
-        connection = http.client.HTTPSConnection("localhost", receiver.port, timeout=10, context=context)
+        connection = http.client.HTTPSConnection("localhost", receiver.port, timeout=PATIENCE, context=context)
         connection.request("GET", "/")
         assert connection.getresponse().status == 200
         connection.close()

@@ -73,7 +73,7 @@ def test_a_slow_recovery_is_healthy_and_serves_nothing_yet(faults, path):
 def test_a_recovery_that_stands_still_is_not_healthy(faults, path):
     with recovering(faults, path, hold=1) as (server, client):
         client.get("/healthz").expect(200)
-        poll(lambda: client.get("/healthz").status == 503, timeout=20)
+        poll(lambda: client.get("/healthz").status == 503)
         assert client.get("/healthz").expect(503).json == {"status": "stalled", "stalled": ["recovery"]}
         refused(client, "GET", "/v1/timers")
         faults.clear()

@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 import pytest
 
 import contract
+from patience import PATIENCE
 from server import ROOT
 from test_dashboard import directives, source
 
@@ -155,7 +156,7 @@ def test_each_command_shown_gets_an_answer_that_the_document_has(new_server, par
     assert {name for name, _ in parts.commands} == set(OPERATIONS)
     for name, command in parts.commands:
         command = command.replace(reference.SERVER, server.url).replace("curl ", "curl --max-time 1 -w '\\n%{http_code}' ")
-        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=20)
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode in (0, 28), (command, done)
         status = done.stdout.rstrip().rpartition("\n")[2]
         documented = OPERATIONS[name][2]["responses"]

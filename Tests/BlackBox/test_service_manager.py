@@ -116,7 +116,7 @@ def test_a_recovery_asks_for_time_while_it_moves(faults, short):
             assert all("EXTEND_TIMEOUT_USEC" in manager.next() for _ in range(3))
             client.get("/readyz").expect(503)
             faults.set("read", DATABASE, hold=1)
-            poll(lambda: client.get("/healthz").status == 503, timeout=20)
+            poll(lambda: client.get("/healthz").status == 503)
             manager.rest()
             looks = looks_of(server)
             poll(lambda: looks_of(server) > looks + 2)

@@ -144,7 +144,7 @@ def test_after_a_restart_it_is_suspended_as_of_the_last_uptime_unless_one_comes(
     api = server.start().client
     assert api.timer(kept)["state"] == api.timer(lost)["state"] == "running"
     with api.stream(events_of(kept)).expect(200):
-        poll(lambda: is_suspended(api, lost), timeout=20, pause=0.1)
+        poll(lambda: is_suspended(api, lost), pause=0.1)
         assert types(api.history_of(kept)) == ["created", "activated"]
         event = api.history_of(lost)[-1]
         assert (event["type"], event["reason"]) == ("suspended", "unsubscribed")

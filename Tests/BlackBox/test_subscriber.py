@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from patience import PATIENCE
 from timers import poll, types
 
 SUBSCRIBERS = 20
@@ -126,7 +127,7 @@ def test_of_many_subscribers_one_activates_and_all_see_it(api):
             barrier = threading.Barrier(SUBSCRIBERS)
 
             def subscribe(_):
-                barrier.wait(5)
+                barrier.wait(PATIENCE)
                 with api.stream(events_of(timer)).expect(200) as stream:
                     return stream.until("completed")
             seen = list(pool.map(subscribe, range(SUBSCRIBERS)))
@@ -187,7 +188,7 @@ def test_at_a_stop_streams_are_told_or_nothing_was_changed(new_server):
     started = threading.Barrier(9)
 
     def subscribe(part):
-        started.wait(5)
+        started.wait(PATIENCE)
         for timer in part:
             try:
                 with api.stream(events_of(timer)) as stream:
@@ -197,7 +198,7 @@ def test_at_a_stop_streams_are_told_or_nothing_was_changed(new_server):
 
     with ThreadPoolExecutor(8) as pool:
         runs = [pool.submit(subscribe, waiting_timers[n::8]) for n in range(8)]
-        started.wait(5)
+        started.wait(PATIENCE)
         server.terminate()
         for each in runs:
             each.result(60)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from client import Client
+from patience import PATIENCE
 from timers import types
 
 
@@ -35,7 +36,7 @@ def test_real_curl_over_the_socket(new_server, path):
     new_server(listen=[f"unix:{path}"])
     command = ["curl", "-sS", "--max-time", "8", "--unix-socket", str(path), "--json", '{"after":"1h","id":"c"}', "http://localhost/v1/timers",
                "-w", "%{http_code}", "-o", "/dev/null"]
-    assert subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout == "201"
+    assert subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout == "201"
 
 
 def test_both_listeners_see_the_same_timers(new_server, path):

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from patience import PATIENCE
 from timers import instant, timer_in
 
 
@@ -18,7 +19,7 @@ def in_background(call):
     thread.start()
 
     def join():
-        thread.join(10)
+        thread.join(PATIENCE)
         assert result, "still waiting"
         return result[0]
     return join
@@ -26,11 +27,11 @@ def in_background(call):
 
 def test_the_next_fire_is_answered(api):
     id = api.create(every="40ms")["id"]
-    reply = wait(api, id, "?timeout=8s").expect(200)
+    reply = wait(api, id, "?timeout=50s").expect(200)
     fired = reply.json
     assert (fired["type"], fired["timer"], fired["reason"]) == ("fired", id, "due")
     assert reply.headers["Event-Id"] >= fired["id"]
-    again = wait(api, id, f"?since={fired['id']}&timeout=8s").expect(200).json
+    again = wait(api, id, f"?since={fired['id']}&timeout=50s").expect(200).json
     assert again["fire"] == fired["fire"] + 1 and again["id"] > fired["id"]
     assert instant(again["scheduledAt"]) == instant(fired["scheduledAt"]) + 40
     api.command(id, "cancel").expect(200)
@@ -71,7 +72,7 @@ def test_204_once_no_fire_can_follow_any_more(api, end):
         return wait(api, id, "?timeout=5m")
 
     waiting = in_background(call)
-    assert started.wait(5)
+    assert started.wait(PATIENCE)
     if end == "cancel":
         api.command(id, "cancel").expect(200)
         waiting().expect(204)

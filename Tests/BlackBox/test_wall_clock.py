@@ -30,7 +30,7 @@ def fires(api, id):
 
 def fired(api, id, count=1):
     """The timer's fires, once there are so many."""
-    return poll(lambda: len(found := fires(api, id)) >= count and found, timeout=20)
+    return poll(lambda: len(found := fires(api, id)) >= count and found)
 
 
 def check_elapsed(api, created, step):

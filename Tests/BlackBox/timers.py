@@ -4,6 +4,8 @@ import re
 import time
 from datetime import datetime, timezone
 
+from patience import PATIENCE
+
 STATES = ["idle", "running", "suspended", "cancelled", "completed"]
 
 # From → to for each state in the order of STATES. `-` is 409, `a/b` is a for restartable=false and b for true,
@@ -92,7 +94,7 @@ def types(events):
     return [event["type"] for event in events]
 
 
-def poll(check, timeout=10.0, pause=0.02):
+def poll(check, timeout=PATIENCE, pause=0.02):
     """Repeats until check() is true, for conditions that no stream announces."""
     deadline = time.monotonic() + timeout
     while not (result := check()):

@@ -10,13 +10,13 @@ from pathlib import Path
 import requests
 import yaml
 
+from patience import PATIENCE
 from server import ROOT
 from timers import poll
 
 DEPLOY = ROOT / "deploy/prometheus"
 # Where Scripts/setup.sh --deploy puts what is not in PATH.
 UNPACKED = ROOT / ".build/prometheus/usr/bin"
-START_TIMEOUT = 30.0
 
 
 def tool(name):
@@ -59,7 +59,7 @@ class Prometheus:
             command = [setpriv, "--pdeathsig", "KILL", "--", *command]
         self.log = open(self.directory / "log", "w+b")
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
-        poll(self._is_ready, timeout=START_TIMEOUT)
+        poll(self._is_ready, timeout=PATIENCE)
         return self
 
     def __exit__(self, *_):
@@ -71,7 +71,7 @@ class Prometheus:
     def _is_ready(self):
         assert self.process.poll() is None, f"Prometheus did not come up: {self.log_text()}"
         try:
-            return requests.get(f"{self.url}/-/ready", timeout=5).status_code == 200
+            return requests.get(f"{self.url}/-/ready", timeout=PATIENCE).status_code == 200
         except requests.ConnectionError:
             return False
 
@@ -80,7 +80,7 @@ class Prometheus:
 
     def ask(self, path, **query):
         """The data of an answer of the HTTP API."""
-        answer = requests.get(f"{self.url}/api/v1/{path}", params=query, timeout=10).json()
+        answer = requests.get(f"{self.url}/api/v1/{path}", params=query, timeout=PATIENCE).json()
         assert answer["status"] == "success", answer
         return answer["data"]
 

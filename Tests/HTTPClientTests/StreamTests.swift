@@ -15,7 +15,7 @@ struct StreamTests {
 
     /// Reads the stream of a server with one step, until `enough` is true of the bytes so far.
     private func read(
-        _ step: ScriptedServer.Step, silenceSeconds: Int = 10, headIsEnough: Bool = false,
+        _ step: ScriptedServer.Step, silenceSeconds: Int = Patience.seconds, headIsEnough: Bool = false,
         enough: @escaping (String) -> Bool = { _ in false }
     ) throws -> (Reader, Result<HTTPResponse, HTTPClientError>) {
         let server = ScriptedServer([step])

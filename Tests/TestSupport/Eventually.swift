@@ -1,9 +1,9 @@
 import Platform
 
-/// Waits until `condition` is true; throws after 30 seconds.
+/// Waits until `condition` is true; throws after `Patience`.
 package func eventually(_ description: String, _ condition: () throws -> Bool) throws {
     let lock = Lock()
-    let end = Clocks.monotonic() + 30_000_000_000
+    let end = Clocks.monotonic() + Patience.nanoseconds
     while try !condition() {
         guard Clocks.monotonic() < end else { throw TimedOut(description: description) }
         lock.withLock { _ = lock.wait(nanoseconds: 500_000) }

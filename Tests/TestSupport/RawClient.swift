@@ -1,6 +1,6 @@
 import Glibc
 
-/// A blocking client socket for requests as raw bytes; every read gives up after ten seconds.
+/// A blocking client socket for requests as raw bytes; every read gives up after `Patience`.
 package final class RawClient {
     package struct Answer {
         package var status = 0
@@ -41,7 +41,7 @@ package final class RawClient {
     }
 
     private func connect<Address>(_ address: inout Address) {
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: Patience.seconds, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let length = socklen_t(MemoryLayout<Address>.size)

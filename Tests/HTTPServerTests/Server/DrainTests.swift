@@ -18,7 +18,7 @@ struct DrainTests {
         #expect(server.probe.wait("drain", count: 2))
         #expect(server.client().get("/") == nil)
         server.probe.open("later")
-        server.server.stop(deadlineSeconds: 10)
+        server.server.stop(deadlineSeconds: Double(Patience.seconds))
         for client in waiting {
             let answer = try #require(client.answer())
             #expect(answer.text == "late")

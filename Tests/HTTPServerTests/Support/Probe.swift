@@ -1,5 +1,6 @@
 import HTTPServer
 import Platform
+import TestSupport
 
 /// What a test and the handlers of its server share.
 final class Probe: Sendable {
@@ -20,9 +21,9 @@ final class Probe: Sendable {
 
     func count(_ event: String) -> Int { state.withLock { $0.counts[event, default: 0] } }
 
-    /// Waits until `event` was noted `count` times; false after ten seconds.
+    /// Waits until `event` was noted `count` times; false after `Patience`.
     func wait(_ event: String, count: Int = 1) -> Bool {
-        state.wait(nanoseconds: 10_000_000_000) { $0.counts[event, default: 0] < count ? nil : true } ?? false
+        state.wait(nanoseconds: Patience.nanoseconds) { $0.counts[event, default: 0] < count ? nil : true } ?? false
     }
 
     /// Lets the handlers send the answers they keep back under that name.

@@ -31,7 +31,7 @@ final class TestServer {
 
     func client() -> RawClient { RawClient(port: port) }
 
-    /// Waits until the server counts that many connections and streams; false after ten seconds.
+    /// Waits until the server counts that many connections and streams; false after `Patience`.
     func settles(connections: Int, streams: Int) -> Bool {
         settles { server.connectionCount == connections && server.streamCount == streams }
     }
@@ -47,7 +47,7 @@ final class TestServer {
     }
 
     private func settles(_ isSo: () -> Bool) -> Bool {
-        let end = Clocks.monotonic() + 10_000_000_000
+        let end = Clocks.monotonic() + Patience.nanoseconds
         while !isSo() {
             guard Clocks.monotonic() < end else { return false }
             sched_yield()

@@ -9,7 +9,7 @@ struct AlarmTests {
     private static let hour: Int64 = 3_600_000_000_000
 
     /// Whether a wait without end returns; a wait that does not is ended by a ring.
-    private func comesBack(_ alarm: any Alarm, within nanoseconds: Int64 = 30_000_000_000) throws -> Bool {
+    private func comesBack(_ alarm: any Alarm, within nanoseconds: Int64 = Patience.nanoseconds) throws -> Bool {
         let wait = Background { alarm.wait(milliseconds: -1) }
         let lock = Lock()
         let end = Clocks.monotonic() + nanoseconds
