@@ -23,9 +23,6 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
 
     /// Exchanges that are kept for further requests.
     private static let mostSpare = 64
-    /// Milliseconds on the way after which a request is refused: its client has given up or soon will, and may have asked
-    /// elsewhere.
-    private static let longestWay: Int64 = 2000
 
     private init(loop: LoopCore, peer: SocketAddress?) {
         self.loop = loop
@@ -97,7 +94,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         guard let sent, sent >= 0 else { return false }
         let lag = loop.now / 1_000_000 &- sent
         leastLag = min(leastLag, lag)
-        return lag &- leastLag > Self.longestWay
+        return lag &- leastLag > loop.limits.longestWayMs
     }
 
     func streamClosed(_ stream: Int32, isRefused: Bool) {

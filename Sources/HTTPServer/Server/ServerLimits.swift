@@ -48,6 +48,9 @@ public struct ServerLimits: Sendable {
     public var drainBodyBytes = 1024 * 1024
     /// Seconds that a socket stays open for its peer to close first, after the last byte was sent.
     public var lingerSeconds = 1
+    /// Milliseconds that a forwarded request may be on its way longer than the quickest one of its connection; above, it is
+    /// refused: its client has given up or soon will, and may have asked elsewhere.
+    public var longestWayMs: Int64 = 2000
     /// Descriptors left to the rest of the process.
     public var reservedDescriptors = 256
 

@@ -21,6 +21,8 @@ public struct APIConfiguration: Sendable {
     public var idleMilliseconds: Int64 = 75_000
     /// Milliseconds between two heartbeats on a stream.
     public var heartbeatMilliseconds: Int64 = 15_000
+    /// Milliseconds that a request of another server may be on its way longer than the quickest one.
+    public var longestWayMilliseconds = ServerLimits().longestWayMs
     /// The settings that can change while it serves.
     public let access: Published<AccessSettings>
     /// Names that `Host` may have where it is checked, beside addresses and names without a dot.

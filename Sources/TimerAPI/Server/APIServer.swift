@@ -17,6 +17,7 @@ public final class APIServer: Sendable {
         server.limits.streams = configuration.maximumStreams
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
         server.limits.idleSeconds = Int(clamping: (configuration.idleMilliseconds + 999) / 1000)
+        server.limits.longestWayMs = configuration.longestWayMilliseconds
         server.limits.connections =
             configuration.maximumConnections ?? configuration.maximumStreams + Self.connectionsBesideStreams
         server.limits.connectionsPerAddress = configuration.maximumConnectionsPerAddress ?? .max

@@ -4,7 +4,7 @@ import TimerLog
 extension Membership {
     /// Counts for how long each node's beat has stayed the same. Time without a successful read counts a little at most.
     mutating func observe(_ view: ClusterView, at now: ClusterInstant) {
-        let gap = lastView.map { min(now.boottime - $0, MembershipTiming.widestGap) } ?? 0
+        let gap = lastView.map { min(now.boottime - $0, timing.widestGap) } ?? 0
         lastView = now.boottime
         gone.formIntersection(view.nodes.map(\.session))
         standing.nodes = view.nodes.filter { !gone.contains($0.session) }
@@ -18,7 +18,7 @@ extension Membership {
             seen[node.session] = one
         }
         observations = seen
-        for node in standing.nodes where (seen[node.session]?.unchanged ?? 0) >= MembershipTiming.silence {
+        for node in standing.nodes where (seen[node.session]?.unchanged ?? 0) >= timing.silence {
             if ending.insert(node.session).inserted { call(.end(node), at: now) }
         }
     }
@@ -36,20 +36,20 @@ extension Membership {
 
     /// Compares the calendar with the directory's, and that with the other nodes'.
     mutating func measureSkew(_ view: ClusterView, sentAt sent: ClusterInstant, at now: ClusterInstant) {
-        guard now.boottime - sent.boottime <= MembershipTiming.widestMeasurement else { return }
+        guard now.boottime - sent.boottime <= timing.widestMeasurement else { return }
         let skew = now.realtime - (now.boottime - sent.boottime) / 2 - view.realtime
         standing.skew = skew
         let others = standing.nodes.filter { $0.session != session && !$0.isLeaving }.compactMap(\.skew)
         let median = Self.median([skew] + others)
         let distance = others.isEmpty ? abs(skew) : abs(skew - median)
-        let isOthersRight = others.contains { abs($0 - median) <= MembershipTiming.skew }
-        if distance > MembershipTiming.skew {
+        let isOthersRight = others.contains { abs($0 - median) <= timing.skew }
+        if distance > timing.skew {
             let leaves = isOthersRight
             if !isSkewReported || leaves && !isSkewed { steps.append(.report(.skewed(skew, leaves: leaves))) }
             isSkewReported = true
             isSkewed = leaves
-        } else if distance <= MembershipTiming.skewGone {
-            let isAlike = abs(skew) > MembershipTiming.skew
+        } else if distance <= timing.skewGone {
+            let isAlike = abs(skew) > timing.skew
             if isAlike && !isSkewReported { steps.append(.report(.skewed(skew, leaves: false))) }
             if !isAlike && isSkewReported { steps.append(.report(.skewGone)) }
             isSkewReported = isAlike

@@ -40,7 +40,7 @@ extension Membership {
     mutating func doubtOwner(at now: ClusterInstant) {
         changes += 1
         isOwnerDoubtful = true
-        nextCall = min(nextCall, now.boottime + MembershipTiming.pause)
+        nextCall = min(nextCall, now.boottime + timing.pause)
     }
 
     mutating func tookOutcome(_ answer: DirectoryAnswer, of order: TakeOrder, at now: ClusterInstant) {

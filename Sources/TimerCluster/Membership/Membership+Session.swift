@@ -17,7 +17,7 @@ extension Membership {
                         skew: standing.skew, isLeaving: isLeaving)), at: now)
         case .member:
             changesAtBeat = changes
-            lastPromise = max(lastPromise, CalendarPosition.at(realtime: now.realtime + MembershipTiming.promise))
+            lastPromise = max(lastPromise, CalendarPosition.at(realtime: now.realtime + timing.promise))
             call(
                 .beat(
                     NodeBeat(
@@ -50,15 +50,15 @@ extension Membership {
         }
         if !standing.isMember { steps.append(.report(.joined(session: session))) }
         standing.isMember = true
-        leaseEnd = max(leaseEnd, sent.boottime + MembershipTiming.lease)
+        leaseEnd = max(leaseEnd, sent.boottime + timing.lease)
         if leaseEnd > now.boottime {
             if !isLeaseShown && hasLostLease { steps.append(.report(.leaseRegained)) }
             (isLeaseShown, hasLostLease) = (true, false)
             steps.append(.extendLease(until: leaseEnd))
         }
         learn(view.owner)
-        nextCall = sent.boottime + MembershipTiming.beatInterval
-        if isOwnerDoubtful { nextCall = min(nextCall, now.boottime + MembershipTiming.pause) }
+        nextCall = sent.boottime + timing.beatInterval
+        if isOwnerDoubtful { nextCall = min(nextCall, now.boottime + timing.pause) }
         if isDraining && !beat.isLeaving { nextCall = now.boottime }
         observe(view, at: now)
         measureSkew(view, sentAt: sent, at: now)
@@ -119,8 +119,8 @@ extension Membership {
 
     private mutating func forget(at now: ClusterInstant) {
         guard now.boottime >= nextForget else { return }
-        nextForget = now.boottime + MembershipTiming.forgetInterval
-        let position = CalendarPosition.at(realtime: now.realtime - MembershipTiming.memory)
+        nextForget = now.boottime + timing.forgetInterval
+        let position = CalendarPosition.at(realtime: now.realtime - timing.memory)
         call(.forget(promisedBefore: position), at: now)
     }
 }

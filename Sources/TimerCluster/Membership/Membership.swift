@@ -23,6 +23,8 @@ public struct Membership: Sendable {
         var unchanged: Int64 = 0
     }
 
+    /// How long everything takes.
+    public let timing: MembershipTiming
     let profile: NodeProfile
     let newSession: @Sendable () -> Int64
     /// What others may know.
@@ -81,8 +83,12 @@ public struct Membership: Sendable {
     /// A node that has not joined yet.
     ///
     /// - Parameter newSession: draws the number of a session, positive.
-    public init(_ profile: NodeProfile, at now: ClusterInstant, newSession: @escaping @Sendable () -> Int64) {
+    public init(
+        _ profile: NodeProfile, timing: MembershipTiming = MembershipTiming(), at now: ClusterInstant,
+        newSession: @escaping @Sendable () -> Int64
+    ) {
         self.profile = profile
+        self.timing = timing
         self.newSession = newSession
         standing = ClusterStanding(session: newSession())
         nextCall = now.boottime
@@ -135,7 +141,7 @@ public struct Membership: Sendable {
         case (let error?, true):
             steps.append(.report(.adoptionFailed(error)))
             if error.kind == .fenced { doubtOwner(at: now) }
-            adoptAt = now.boottime + MembershipTiming.adoptionPause
+            adoptAt = now.boottime + timing.adoptionPause
         case (_?, false): break
         }
         reconcile(at: now)
@@ -200,7 +206,7 @@ public struct Membership: Sendable {
         case (.join, .done): joined(at: now)
         case (.leave, .done): departed(at: now)
         case (.join, .failed(let error)), (.beat, .failed(let error)), (.leave, .failed(let error)):
-            nextCall = now.boottime + MembershipTiming.pause
+            nextCall = now.boottime + timing.pause
             if !isUnreachable { steps.append(.report(.unreachable(error))) }
             isUnreachable = true
         case (.take(let order), let answer): tookOutcome(answer, of: order, at: now)

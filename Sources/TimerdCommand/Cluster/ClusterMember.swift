@@ -15,6 +15,7 @@ final class ClusterMember: ClusterPlace, LogHost {
 
     let lease = Lease()
     private let store: PostgresLogStore
+    private let timing: MembershipTiming
     private let tell: @Sendable (ClusterEvent) -> Void
     /// Called now and then while the log is read.
     private let moved: @Sendable () -> Void
@@ -30,10 +31,11 @@ final class ClusterMember: ClusterPlace, LogHost {
     ///   - moved: called now and then while the log is read.
     ///   - tell: hears what an operator should; any thread.
     init(
-        _ store: PostgresLogStore, moved: @escaping @Sendable () -> Void,
+        _ store: PostgresLogStore, timing: MembershipTiming = MembershipTiming(), moved: @escaping @Sendable () -> Void,
         tell: @escaping @Sendable (ClusterEvent) -> Void
     ) {
         self.store = store
+        self.timing = timing
         self.moved = moved
         self.tell = tell
     }
@@ -61,7 +63,7 @@ final class ClusterMember: ClusterPlace, LogHost {
     ///   - peer: where it takes forwarded requests; empty where it takes and forwards none.
     func join(_ service: TimerService, at url: String, peer: String, _ address: PostgresAddress) {
         let profile = NodeProfile(url: url, peer: peer, reads: Int(BatchHeader.format))
-        let membership = Membership(profile, at: ClusterInstant.current(), newSession: Self.newSession)
+        let membership = Membership(profile, timing: timing, at: ClusterInstant.current(), newSession: Self.newSession)
         let loop = MembershipLoop(membership, lease: lease, host: self) { PostgresDirectory(address) }
         service.onFenced { [weak loop] in loop?.fenced() }
         state.withLock { state in

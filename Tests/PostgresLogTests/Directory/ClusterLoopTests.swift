@@ -8,6 +8,16 @@ import TimerLog
 
 /// Nodes of a cluster, each with its threads, on one PostgreSQL.
 struct ClusterLoopTests {
+    /// A node is ended after 30 reads of another one without a beat of its own, whatever time they take: half a second, and
+    /// longer on a machine that is slow to both.
+    private static let quick = {
+        var timing = MembershipTiming()
+        timing.beatInterval = 20_000_000
+        timing.widestGap = 1_000_000
+        timing.silence = 30_000_000
+        return timing
+    }()
+
     /// A node without a server: it opens the log when the log is given to it.
     private final class Node: LogHost {
         let lease = Lease()
@@ -16,10 +26,11 @@ struct ClusterLoopTests {
         private let address: PostgresAddress
         private let running = Guarded<MembershipLoop?>(nil)
 
-        init(_ number: Int, _ cluster: Cluster) {
+        init(_ number: Int, _ cluster: Cluster, _ timing: MembershipTiming) {
             address = cluster.address
             let membership = Membership(
-                NodeProfile(url: "http://node-\(number)", reads: Int(BatchHeader.format)), at: ClusterInstant.current(),
+                NodeProfile(url: "http://node-\(number)", reads: Int(BatchHeader.format)),
+                timing: timing, at: ClusterInstant.current(),
                 newSession: { Int64(truncatingIfNeeded: KernelRandom.words(1)[0] >> 1) })
             let loop = MembershipLoop(membership, lease: lease, host: self) { [address] in PostgresDirectory(address) }
             running.withLock { $0 = loop }
@@ -52,11 +63,13 @@ struct ClusterLoopTests {
     }
 
     /// Runs `body` with a node that serves and one that stands by.
-    private static func withPair(_ cluster: Cluster, _ body: (_ owner: Node, _ other: Node) throws -> Void) throws {
-        let first = Node(0, cluster)
+    private static func withPair(
+        _ cluster: Cluster, _ timing: MembershipTiming = quick, _ body: (_ owner: Node, _ other: Node) throws -> Void
+    ) throws {
+        let first = Node(0, cluster, timing)
         defer { first.die() }
         try eventually("the first node serves") { first.isServing }
-        let second = Node(1, cluster)
+        let second = Node(1, cluster, timing)
         defer { second.die() }
         try eventually("the second node stands by") {
             second.events.withLock { $0.contains(.standsBy(owner: "http://node-0")) }
@@ -81,7 +94,7 @@ struct ClusterLoopTests {
         let cluster = try Cluster()
         try Self.withPair(cluster) { owner, other in
             try owner.loop.drain()
-            try owner.loop.leave(seconds: 10)
+            try owner.loop.leave(seconds: Double(Patience.seconds))
             #expect(!owner.lease.isValid && owner.served.withLock { $0 == nil })
             try eventually("the other node serves") { other.isServing }
             #expect(!other.events.withLock { $0.contains { if case .ended = $0 { true } else { false } } })
@@ -91,13 +104,14 @@ struct ClusterLoopTests {
     @Test func `a restart of the server costs nobody the log`() throws {
         let server = try PostgresServer()
         let cluster = try Cluster(on: server)
-        try Self.withPair(cluster) { owner, other in
+        let timing = MembershipTiming()
+        try Self.withPair(cluster, timing) { owner, other in
             let epochs = try cluster.integer("SELECT epoch FROM timerd_owner")
             let session = try owner.loop.standing.session
-            let start = Clocks.boottime()
+            let start = Clocks.boottime() + 100_000_000
             try server.restart(.immediate)
             try eventually("the lease counts from a beat to the new server") {
-                owner.lease.isValid && owner.lease.remaining > start + 2_100_000_000 - Clocks.boottime()
+                owner.lease.isValid && owner.lease.remaining > start + timing.lease - Clocks.boottime()
             }
             #expect(try owner.loop.standing.session == session && owner.isServing)
             #expect(try cluster.integer("SELECT epoch FROM timerd_owner") == epochs)

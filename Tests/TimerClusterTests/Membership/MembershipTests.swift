@@ -19,7 +19,7 @@ struct MembershipTests {
         let beat = try #require(bench.beat)
         bench.pass(milliseconds: 700)
         bench.answer(beat, .view(bench.view()))
-        #expect(bench.steps.last == .extendLease(until: sent + MembershipTiming.lease))
+        #expect(bench.steps.last == .extendLease(until: sent + bench.timing.lease))
     }
 
     @Test func `an answer that comes after the lease it would give gives none`() throws {
@@ -42,19 +42,19 @@ struct MembershipTests {
         let first = bench.now.boottime
         bench.answerAsAsked(try #require(bench.beat))
         bench.sleep()
-        #expect(bench.now.boottime - first == MembershipTiming.beatInterval)
+        #expect(bench.now.boottime - first == bench.timing.beatInterval)
         let second = bench.now.boottime
         bench.answer(try #require(bench.beat), .failed(Self.failure))
         #expect(bench.reports(.unreachable(Self.failure)))
         bench.sleep()
-        #expect(bench.now.boottime - second == MembershipTiming.pause && bench.beat != nil)
+        #expect(bench.now.boottime - second == bench.timing.pause && bench.beat != nil)
     }
 
     @Test func `what a beat promises lies ahead of the calendar, and never falls`() throws {
         var bench = owner()
         bench.sleep()
         let before = bench.promised
-        #expect(before == CalendarPosition.at(realtime: bench.now.realtime + MembershipTiming.promise))
+        #expect(before == CalendarPosition.at(realtime: bench.now.realtime + bench.timing.promise))
         bench.answerAsAsked(try #require(bench.beat))
         bench.now.realtime -= 60_000_000_000
         bench.sleep()
@@ -133,7 +133,7 @@ struct MembershipTests {
             bench.sleep()
             bench.answerAsAsked(try #require(bench.beat))
         }
-        #expect(bench.now.boottime - start == MembershipTiming.silence)
+        #expect(bench.now.boottime - start == bench.timing.silence)
         #expect(bench.takes.isEmpty)
         bench.others = []
         bench.settleAll()
@@ -164,7 +164,7 @@ struct MembershipTests {
             bench.sleep()
             bench.answerAsAsked(try #require(bench.beat))
         }
-        #expect(bench.now.boottime - start == MembershipTiming.silence)
+        #expect(bench.now.boottime - start == bench.timing.silence)
     }
 
     @Test func `a beat that goes on, or time without an answer, ends nobody`() throws {
@@ -220,7 +220,7 @@ struct MembershipTests {
         bench.answer(try #require(bench.calls.first), answer)
         #expect(bench.calls.isEmpty)
         bench.sleep()
-        #expect(bench.now.boottime - start == MembershipTiming.pause && bench.takes.isEmpty)
+        #expect(bench.now.boottime - start == bench.timing.pause && bench.takes.isEmpty)
         bench.answerAsAsked(try #require(bench.beat))
         #expect(bench.takes.count == 1)
     }
@@ -235,7 +235,7 @@ struct MembershipTests {
         #expect(bench.calls.isEmpty)
         let start = bench.now.boottime
         bench.sleep()
-        #expect(bench.now.boottime - start == MembershipTiming.pause)
+        #expect(bench.now.boottime - start == bench.timing.pause)
         bench.answerAsAsked(try #require(bench.beat))
         #expect(bench.takes.count == 1)
     }
@@ -305,7 +305,7 @@ struct MembershipTests {
             bench.sleep()
             bench.settle()
         }
-        #expect(bench.now.boottime - failedAt == MembershipTiming.adoptionPause)
+        #expect(bench.now.boottime - failedAt == bench.timing.adoptionPause)
         bench.settleAll()
         #expect(bench.membership.standing.isServing)
     }

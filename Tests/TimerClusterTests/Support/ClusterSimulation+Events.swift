@@ -37,7 +37,7 @@ extension ClusterSimulation {
         switch happening {
         case .answers(let call, let answer):
             if bug == .leaseFromAnswer, case .view(let view) = answer, view.isLive {
-                node.leaseEnd = max(node.leaseEnd, now.boottime + MembershipTiming.lease)
+                node.leaseEnd = max(node.leaseEnd, now.boottime + node.membership.timing.lease)
             }
             perform(node.membership.answered(call, answer, at: now), node)
         case .opens(let owner, var error):

@@ -6,6 +6,7 @@ import TimerLog
 struct MembershipBench {
     static let millisecond: Int64 = 1_000_000
     var membership: Membership
+    var timing: MembershipTiming { membership.timing }
     var now = ClusterInstant(boottime: 1_000_000_000, realtime: 1_700_000_000_000_000_000)
     /// What was asked for and not done yet, calls aside.
     var steps: [MembershipStep] = []
