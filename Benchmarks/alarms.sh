@@ -35,6 +35,7 @@ measure() {
     echo "$1 $(tr '\n' ' ' <"$WORK/fired")" >>"$WORK/rounds"
 }
 
+require_ports "timerd with timerfd=${AT[timerfd]}" "timerd with dispatch=${AT[dispatch]}"
 install_tools
 gcc -O2 -o "$WORK/fires" Benchmarks/fires.c Benchmarks/protocol.c Benchmarks/stream.c
 for name in timerfd dispatch; do start_alarm "$name"; done

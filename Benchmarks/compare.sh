@@ -138,6 +138,7 @@ measure_start() {
     done
 }
 
+require_ports "the old build=${AT[old]}" "the new build=${AT[new]}" "postgres=${PORTS[postgres]}"
 install_tools
 allow_files 2048 '512 connections'
 gcc -O2 -o "$WORK/load" Benchmarks/load.c Benchmarks/protocol.c

@@ -30,6 +30,13 @@ trap finish EXIT
 
 # --- What is needed
 
+# require_ports NAME=PORT…: ends the run where something listens on one of them already: it would be measured instead.
+require_ports() {
+    local -a lines
+    mapfile -t lines < <(python3 Benchmarks/ports.py "$@")
+    ((${#lines[@]} == 0)) || fail "${lines[@]}" "End what listens there, or set PORT to another number; the ports behind it are used too."
+}
+
 install_tools() {
     [[ -x $TIMERD ]] || fail "there is no $TIMERD" "Build it first: swift build -c release --product timerd"
     local -a missing=()

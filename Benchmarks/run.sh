@@ -184,6 +184,7 @@ main() {
         mark=postgres command='make bench-postgres'
         parts='pg_create pg_recovery pg_takeover pg_starts pg_restart pg_idle pg_kicks pg_foreign pg_forwarded'
     fi
+    require_server_ports "the receiver of webhooks=$HOOK_PORT"
     install_tools
     install_peers
     gcc -O2 -o "$WORK/fires" Benchmarks/fires.c Benchmarks/protocol.c Benchmarks/stream.c

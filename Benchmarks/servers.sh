@@ -8,6 +8,14 @@ BEANSTALKD_SYNC=-f0
 
 # --- What is needed
 
+# Ends the run unless the ports of all servers are free, and those of NAME=PORT….
+require_server_ports() {
+    local name
+    local -a ports=()
+    for name in "${!PORTS[@]}"; do ports+=("$name=${PORTS[$name]}"); done
+    require_ports "${ports[@]}" "$@"
+}
+
 install_peers() {
     local name
     for name in redis beanstalkd postgres; do

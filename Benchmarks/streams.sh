@@ -254,6 +254,7 @@ measure_slow() {
 }
 
 main() {
+    require_ports "timerd=$PORT" "bare=$BARE_PORT"
     install_tools
     compile_streams
     gcc -O2 -o "$WORK/fanout" Benchmarks/fanout.c

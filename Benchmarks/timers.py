@@ -38,6 +38,8 @@ import subprocess
 import sys
 import time
 
+import ports
+
 LINES_A_BATCH = 10_000
 SENDERS = 4
 BATCHES_A_SECOND = 40
@@ -56,6 +58,9 @@ def request(connection, method, path, body=None, content_type="application/x-ndj
 
 
 def start(port, log, *command):
+    # Another server there would be the one that answers.
+    if lines := ports.taken([("the server", port)]):
+        sys.exit("\n".join(lines))
     with open(log, "a") as output:
         begin = time.monotonic()
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
