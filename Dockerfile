@@ -36,7 +36,7 @@ RUN apt-get update \
     && install -d -o timerd -g timerd -m 0750 /data
 COPY --from=build /out/timerd /usr/local/bin/timerd
 
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 ARG REVISION=
 LABEL org.opencontainers.image.title="timerd" \
     org.opencontainers.image.description="A timer service: timers over HTTP that survive crashes, and streams of their fires" \

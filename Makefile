@@ -29,6 +29,8 @@ ACCEPT ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINARY ?= .build/static/release/timerd
+# The version that `make release` checks.
+VERSION ?=
 # Which parts `make proof` runs: make proof PARTS='sanitize leaks'
 PARTS ?=
 # How many black-box tests `make test-postgres` runs at once.
@@ -36,7 +38,7 @@ WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test proof test-heavy test-postgres test-forwarded simulate torture cluster-torture \
-	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams holds reference clients compare screenshots lint format sanitize fuzz clean \
+	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams holds reference clients compare release screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
@@ -159,6 +161,10 @@ screenshots: setup-tests ## Take the README's pictures of the dashboard anew, in
 	mkdir -p docs/images
 	TIMERD_BINARY=$(CURDIR)/.build/release/timerd SCREENSHOT_FIRES=520 SCREENSHOT_FOLDER=$(CURDIR)/docs/images \
 	    .venv/bin/pytest -q Tests/BlackBox/test_screenshots.py
+
+release: setup ## Check that every place says the version, and print the tag's text: VERSION=1.2.3
+	@swift build -c release --product timerd >&2
+	@Scripts/release.py "$(VERSION)" .build/release/timerd
 
 install: $(BINARY) ## Install program, manual, completions, unit files and documents: PREFIX=/usr/local DESTDIR=
 	Scripts/install.sh $(BINARY) "$(PREFIX)" "$(DESTDIR)"

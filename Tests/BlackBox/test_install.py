@@ -100,8 +100,3 @@ def test_make_install_puts_everything_in_its_place_and_takes_it_away(tmp_path):
     (root / "bin/other").write_text("of another package")
     subprocess.run([*make, "uninstall"], cwd=ROOT, check=True, capture_output=True, timeout=50)
     assert files(root) == {"bin/other"}
-
-
-@pytest.mark.parametrize("file, pattern", [("Dockerfile", r"^ARG VERSION=(.*)$"), ("deploy/debian/changelog", r"^timerd \((.*)\)")])
-def test_the_version_is_the_same_everywhere(file, pattern):
-    assert run("version").stdout == f"timerd {re.search(pattern, (ROOT / file).read_text(), re.M)[1]}\n"
