@@ -10,7 +10,7 @@ import wallclock
 from timers import duration, instant, poll, shown
 from wallclock import DAY, HOUR
 
-NEAR = 50  # milliseconds by which a reading here and the server's may differ without a step
+NEAR = 60_000  # milliseconds by which two readings may differ on a slow machine; a step is an hour or more
 SOON = 3000
 
 
