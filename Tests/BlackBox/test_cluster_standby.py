@@ -128,6 +128,7 @@ def test_sigterm_hands_over_without_waiting_for_beats_that_stop(new_node):
     assert "a node's beats have stopped" not in second.log_text()
 
 
+@pytest.mark.thorough
 def test_a_server_that_was_stopped_past_its_lease_shows_nothing_old(new_node):
     first, second = new_node("--heartbeat", "100ms"), new_node()
     first.client.create(id="tea")
@@ -146,6 +147,7 @@ def test_a_server_that_was_stopped_past_its_lease_shows_nothing_old(new_node):
     assert api.timer("tea")["state"] == "suspended"
 
 
+@pytest.mark.thorough
 def test_a_run_that_finds_the_log_taken_away_changes_nothing(new_node, postgres, database):
     server = new_node()
     api, schema = server.client, database.rsplit("%3D", 1)[1]

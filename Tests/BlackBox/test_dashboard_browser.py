@@ -46,7 +46,8 @@ def test_a_timer_is_made_in_the_form(board, own, page):
 
 @pytest.mark.parametrize("kind, fields, shown", [
     ("after", {"after": "1m30s"}, {"after": "1m30s", "kind": "oneShot"}),
-    ("cron", {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Berlin"}, {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Berlin"}),
+    pytest.param("cron", {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Berlin"},
+                 {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Berlin"}, marks=pytest.mark.heavy),
     ("watchdog", {"watchdog": "45s"}, {"watchdog": "45s", "kind": "watchdog"}),
 ])
 def test_each_kind_can_be_made_by_keyboard_alone(board, own, kind, fields, shown):
@@ -233,6 +234,7 @@ def test_a_restart_is_told_and_then_nothing_is_missing(page, board, own, end):
     page.until(lambda: board.feed() == expected, told=f"the feed is {board.feed()}, not {expected}")
 
 
+@pytest.mark.heavy
 def test_a_server_that_stands_by_is_asked_again_until_it_serves(page, board, own):
     page.expect(LOST)
     api = own.client

@@ -56,6 +56,7 @@ def test_the_servers_of_a_cluster_are_shown(page, pair, scheme, size):
     assert page.overflow("html") <= 0 and page.overflow("#cluster") <= 0 and page.is_in_sight("#cluster [data-close]")
 
 
+@pytest.mark.heavy
 def test_a_server_that_dies_goes_from_the_list_and_another_serves(page, pair):
     first, second = pair
     # The page of a standby, whose timers are the other's until then.

@@ -154,6 +154,7 @@ def test_tab_goes_through_the_page_and_the_list_is_one_stop(board, page):
     assert [stop for stop in stops if stop in wanted or stop.startswith("timer-")][:len(wanted)] == wanted, stops
 
 
+@pytest.mark.heavy
 def test_fires_are_drawn(board, own, page):
     def shape(css):
         return page.run("return document.querySelector(arguments[0]).getAttribute('d')", css)
@@ -187,6 +188,7 @@ def test_a_paused_feed_keeps_still_and_one_timer_can_be_followed_alone(board, ow
     page.until(lambda: board.feed()[0] == ("resumed", "timer-suspended"))
 
 
+@pytest.mark.heavy
 def test_a_ring_shows_the_part_that_is_left(board, own, page):
     def offset(id):
         return page.run("""return parseFloat(document.querySelector(`#rows [data-timer="${arguments[0]}"] .arc`)

@@ -92,6 +92,7 @@ def test_a_restart_of_the_server_is_survived(page, new_server, end):
     page.run("source.close()")
 
 
+@pytest.mark.heavy
 def test_the_documents_function_outlives_a_server_that_stands_by(page, new_server):
     """EventSource gives up at the first 503."""
     page.expect(LOST + "|status of 503")
@@ -119,7 +120,7 @@ FUNCTIONS = [("follow in a page:", "followFires(event => seen.push(event), () =>
               "the-right-one-of-two")]
 
 
-@pytest.mark.parametrize("title, call, token", FUNCTIONS)
+@pytest.mark.parametrize("title, call, token", [FUNCTIONS[0], pytest.param(*FUNCTIONS[1], marks=pytest.mark.heavy)])
 def test_the_documents_functions_lose_no_fire(page, new_server, tmp_path, title, call, token):
     """A proxy answers 502 before the first event; later the history is gone."""
     page.expect(LOST + "|status of (502|410)")

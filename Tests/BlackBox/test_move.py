@@ -214,6 +214,7 @@ def test_dead_letters_move_too(pair, receiver):
     poll(lambda: not deliveries(target))
 
 
+@pytest.mark.thorough
 @pytest.mark.undivided
 def test_deliveries_survive_kill_9_and_another_move(new_server, receiver):
     receiver.default = 500
@@ -427,6 +428,7 @@ def test_another_body_under_the_number_of_a_part_is_refused(pair):
     assert send(target, lines[1:], 1, lines[0]["export"]).expect(200).json["complete"] is True
 
 
+@pytest.mark.thorough
 def test_the_largest_lines(pair):
     source, target = pair
     source.create(id="x" * 128, payload="p" * 65_000, labels={f"{n:063}": "v" * 255 for n in range(16)},
@@ -436,6 +438,7 @@ def test_the_largest_lines(pair):
     assert without(target.timer("x" * 128), "remaining") == without(before, "remaining")
 
 
+@pytest.mark.thorough
 def test_a_reader_that_is_slow_is_served_to_the_end(new_server):
     server = new_server()
     api = server.client

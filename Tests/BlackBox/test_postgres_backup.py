@@ -29,6 +29,7 @@ def change(api, stem):
         api.delete(f"/v1/timers/{stem}-{n + 2}").expect(204)
 
 
+@pytest.mark.thorough
 def test_a_restore_to_an_instant_has_exactly_what_stood_then():
     archive, backup = folder(), folder()
     command = f"test ! -f {archive}/%f && cp %p {archive}/%f.part && mv {archive}/%f.part {archive}/%f"

@@ -89,7 +89,8 @@ def scene(postgres, database, new_node, receiver):
     return lambda *flags: Scene(postgres, database, new_node(*flags), receiver)
 
 
-@pytest.mark.parametrize("how", ["lose", "fail_over"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("how", ["lose", pytest.param("fail_over", marks=pytest.mark.heavy)])
 def test_a_log_that_has_lost_rows_is_held_until_an_operator_accepts_it(scene, receiver, new_server, how):
     here = scene()
     api, server = here.api, here.server
@@ -133,7 +134,8 @@ def test_a_server_with_accept_loss_goes_on_by_itself(scene, receiver):
     assert here.metric("timerd_rows_lost_total") == 1
 
 
-@pytest.mark.parametrize("end", ["stop", "kill9"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("end", ["kill9", pytest.param("stop", marks=pytest.mark.heavy)])
 def test_a_restart_with_accept_loss_brings_the_log_back(scene, receiver, end):
     here = scene()
     lost = here.lose()

@@ -62,7 +62,8 @@ class Creators:
         assert done.returncode == 0 and f"{len(created)} timers" in done.stdout, done
 
 
-@pytest.mark.parametrize("how", ["fast", "immediate"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("how", ["immediate", pytest.param("fast", marks=pytest.mark.heavy)])
 def test_a_restart_of_the_database_loses_nothing_and_folds_nothing_anew(postgres, database, new_node, how):
     server = new_node()
     api = server.client
@@ -84,6 +85,7 @@ def test_a_restart_of_the_database_loses_nothing_and_folds_nothing_anew(postgres
     assert "timerd_takeovers_total 1" in api.get("/metrics").body.decode().splitlines()
 
 
+@pytest.mark.thorough
 def test_a_database_that_stands_still_past_the_lease_shows_nothing_and_moves_nothing(postgres, database, new_node, receiver):
     owner, standby = new_node("--heartbeat", "100ms"), new_node("--heartbeat", "100ms")
     api = owner.client

@@ -171,6 +171,7 @@ def test_secrets_are_rotated(new_server, receiver, tmp_path):
     assert [len(hook.header("webhook-signature").split()) for hook in (first, second)] == [1, 2]
 
 
+@pytest.mark.thorough
 def test_a_storm_of_signals_is_harmless(new_server, tokens):
     server = new_server("--token-file", tokens, token=FIRST)
     api = server.client

@@ -39,6 +39,7 @@ def failures(api):
     return int(next(found for found in api.get("/metrics").expect(200).body.decode().splitlines() if found.startswith(line)).removeprefix(line))
 
 
+@pytest.mark.thorough
 def test_silent_name_servers_keep_few_threads_and_delay_no_other(silent_names, receiver):
     server, api = silent_names, silent_names.client
     before = threads(server)

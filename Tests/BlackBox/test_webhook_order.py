@@ -68,6 +68,7 @@ def test_timers_go_side_by_side(api, receiver, name):
     receiver.wait_for(16, "/held")
 
 
+@pytest.mark.thorough
 def test_a_hanging_host_does_not_delay_others(new_server, receiver):
     api = new_server().client
     with Receiver("127.0.0.3", answer=hang) as hanging:
