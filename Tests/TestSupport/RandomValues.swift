@@ -52,7 +52,7 @@ extension KickProgress {
     /// Any progress of a watchdog; instants stay where their differences are in range.
     package static func random(_ generator: inout SeededGenerator) -> KickProgress {
         var kicks = KickProgress()
-        kicks.lastKickedAt = generator.chance(oneIn: 3) ? 0 : generator.number() / 4
+        kicks.silentSince = generator.chance(oneIn: 3) ? 0 : generator.number() / 4
         kicks.kickCount = generator.number()
         kicks.stalledSince = generator.chance(oneIn: 3) ? 0 : generator.number() / 4
         return kicks

@@ -101,7 +101,9 @@ enum ExportLine {
         for (name, flag) in ImportLine.flags where progress.flags.contains(flag) { json.member(name, true) }
         if let kicks = arrival.kicks {
             json.member("kickCount", kicks.kickCount)
-            if kicks.lastKickedAt != 0 { json.member("lastKickedAt", instant: kicks.lastKickedAt) }
+            if kicks.silentSince != 0 {
+                json.member(kicks.kickCount > 0 ? "lastKickedAt" : "silentSince", instant: kicks.silentSince)
+            }
             if kicks.graceFrom != 0 { json.member("graceFrom", instant: kicks.graceFrom) }
             if kicks.sharedGrace != 0 { json.member("sharedGrace", kicks.sharedGrace) }
             switch arrival.stalledSince {

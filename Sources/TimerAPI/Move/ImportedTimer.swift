@@ -66,7 +66,7 @@ struct ImportedTimer {
         try state.allow([
             "state", "version", "createdAt", "updatedAt", "dueAt", "dueInMs", "leftUs", "lastFiredAt", "fireCount",
             "missedCount", "firesSinceActivation", "stalled", "unplanned", "moved", "webhookStopped", "unsubscribed",
-            "kickCount", "lastKickedAt", "stalledSince", "stalledForMs",
+            "kickCount", "lastKickedAt", "silentSince", "stalledSince", "stalledForMs",
             "awaiting", "graceFrom", "sharedGrace", "ownGrid", "readInGap",
         ])
         var progress = TimerProgress()
@@ -102,7 +102,7 @@ struct ImportedTimer {
         guard isWatchdog else { return arrival }
         var kicks = KickProgress()
         kicks.kickCount = try state.integer("kickCount", in: 0...mostVersions) ?? 0
-        kicks.lastKickedAt = try state.instant("lastKickedAt") ?? 0
+        kicks.silentSince = try state.instant(kicks.kickCount > 0 ? "lastKickedAt" : "silentSince") ?? 0
         if rules.grace != nil, progress.state == .running, !progress.flags.contains(.awaiting) {
             kicks.graceFrom = try state.instant("graceFrom") ?? 0
             kicks.sharedGrace = try state.integer("sharedGrace", in: 0...mostVersions) ?? 0

@@ -1,7 +1,7 @@
 /// What a watchdog has beside a timer's progress.
 public struct KickProgress: Sendable, Equatable, BitwiseCopyable {
-    /// Wall milliseconds of the last kick, 0 before the first.
-    public var lastKickedAt: Int64 = 0
+    /// Wall milliseconds of the last kick; before the first, of when it was set going. 0 before both.
+    public var silentSince: Int64 = 0
     /// Kicks so far.
     public var kickCount: Int64 = 0
     /// Since when it is stalled, in milliseconds on its clock: its first alarm since the last kick.
@@ -13,4 +13,7 @@ public struct KickProgress: Sendable, Equatable, BitwiseCopyable {
 
     /// A watchdog that was just made.
     public init() {}
+
+    /// Wall milliseconds of the last kick, 0 before the first.
+    public var lastKickedAt: Int64 { kickCount > 0 ? silentSince : 0 }
 }

@@ -73,7 +73,7 @@ extension Step {
             planAnew(awaited ?? 0)
             if awaited == nil { progress.flags.insert(.unplanned) }
         }
-        kicks?.lastKickedAt = now.wall
+        kicks?.silentSince = now.wall
         kicks?.kickCount += 1
         if stall == nil { emit(nil, &effects) } else { emit(recoveryFrom: stall, &effects) }
     }

@@ -37,9 +37,9 @@ struct Step {
         guard progress.flags.contains(.stalled), let kicks else { return nil }
         let stalledFor = max(0, now.milliseconds(on: rules.clock) - kicks.stalledSince)
         // By the calendar, as both kicks are shown, but never shorter than the stall, even if the calendar was set
-        // back.
+        // back. Earlier versions did not log when a watchdog without kicks was set going.
         let silentFor =
-            kicks.lastKickedAt == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - kicks.lastKickedAt)
+            kicks.silentSince == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - kicks.silentSince)
         return Stall(stalledFor: stalledFor, silentFor: silentFor)
     }
 
@@ -119,6 +119,7 @@ struct Step {
         progress.flags.formIntersection([.webhookStopped, .unsubscribed])
         if rules.grace != nil && progress.state == .running { progress.flags.insert(.awaiting) }
         kicks?.stalledSince = 0
+        if kicks?.kickCount == 0 { kicks?.silentSince = now.wall }
         endGrace()
     }
 
@@ -161,6 +162,6 @@ struct Step {
 struct Stall: Equatable {
     /// Since its first alarm.
     var stalledFor: Int64
-    /// Since the kick before, or since it was started where there was none.
+    /// Since the kick before, or since it was set going where there was none.
     var silentFor: Int64
 }

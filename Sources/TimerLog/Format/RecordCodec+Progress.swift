@@ -6,7 +6,7 @@ import TimerCore
 /// state, flags  a byte: state (3 bits; 5 is suspended for want of a subscriber, 6 running by a watchdog's schedule), flags
 ///               (4 bits), whether a watchdog's part follows (the highest bit)
 /// version, due, last fire, fireCount, missedCount, fires since activation    varints
-/// last kick, kickCount, stalled since                                        varints, of a watchdog
+/// silent since, kickCount, stalled since                                     varints, of a watchdog
 /// start of the grace, further instants                                       varints, in state 6
 /// ```
 ///
@@ -39,7 +39,7 @@ extension RecordCodec {
         ByteCoding.append(signed: progress.missedCount, to: &bytes)
         ByteCoding.append(signed: progress.firesSinceActivation, to: &bytes)
         guard let kicks else { return }
-        ByteCoding.append(signed: age(of: kicks.lastKickedAt, at: at), to: &bytes)
+        ByteCoding.append(signed: age(of: kicks.silentSince, at: at), to: &bytes)
         ByteCoding.append(signed: kicks.kickCount, to: &bytes)
         ByteCoding.append(signed: age(of: kicks.stalledSince, at: at), to: &bytes)
         guard isScheduled else { return }
@@ -131,11 +131,11 @@ extension RecordCodec {
             record.progress.flags = read(record.progress.flags)
             return !isScheduled
         }
-        guard let sinceKick = ByteCoding.readSigned(bytes, &offset),
+        guard let silence = ByteCoding.readSigned(bytes, &offset),
             let count = ByteCoding.readSigned(bytes, &offset), let sinceStall = ByteCoding.readSigned(bytes, &offset)
         else { return false }
         var kicks = KickProgress()
-        kicks.lastKickedAt = instant(age: sinceKick, at: at)
+        kicks.silentSince = instant(age: silence, at: at)
         kicks.kickCount = count
         kicks.stalledSince = instant(age: sinceStall, at: at)
         if isScheduled {

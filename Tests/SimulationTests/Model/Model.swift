@@ -127,7 +127,7 @@ extension Model {
             fresh.progress.due = ModelStep.keepsRemaining(fresh.rules) ? left : first
         }
         if let kicks = old.kicks, fresh.isWatchdog { fresh.kicks = kicks }
-        fresh.kicks?.stalledSince = 0
+        fresh.beginSilence(now)
         var step = ModelStep(fresh, now, uptime: uptime)
         step.tell(recoveryFrom: old.stall(now))
         step.tell(.updated)

@@ -91,7 +91,7 @@ extension ModelStep {
         if Self.keepsRemaining(rules) {
             let due = Self.due(after: timer.progress.due, rules.clock, now)
             let stall = timer.stall(now)
-            if timer.isWatchdog { timer.forgetPlan() }
+            if timer.isWatchdog { timer.forgetPlan(now) }
             plan(due)
             tell(recoveryFrom: stall)
             tell(.resumed)
@@ -123,8 +123,8 @@ extension ModelStep {
     private mutating func kick() {
         if timer.progress.state == .suspended { return }
         let stall = timer.stall(now)
-        timer.forgetPlan()
-        timer.kicks?.lastKickedAt = now.wall
+        timer.forgetPlan(now)
+        timer.kicks?.silentSince = now.wall
         timer.kicks?.kickCount += 1
         plan(now.up(rules.clock) + rules.silence)
         if stall == nil { tell(nil) } else { tell(recoveryFrom: stall) }
@@ -193,7 +193,7 @@ extension ModelStep {
     }
 
     private mutating func retime(_ first: Int64) {
-        timer.forgetPlan()
+        timer.forgetPlan(now)
         switch timer.progress.state {
         case .running: plan(first)
         case .suspended:

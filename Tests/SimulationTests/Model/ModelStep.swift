@@ -72,7 +72,7 @@ struct ModelStep {
         timer.progress.state = .running
         timer.progress.firesSinceActivation = 0
         let stall = timer.stall(now)
-        timer.forgetPlan()
+        timer.forgetPlan(now)
         if isMoved { timer.progress.flags.insert(.moved) }
         plan(due)
         tell(recoveryFrom: stall)

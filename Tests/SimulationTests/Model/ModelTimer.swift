@@ -80,17 +80,22 @@ struct ModelTimer {
     func isOver(_ now: Now) -> Bool { rules.until.map { $0 <= now.wall } ?? false }
 
     /// A watchdog is well and nothing was moved; only the stop by a webhook's receiver stays.
-    mutating func forgetPlan() {
+    mutating func forgetPlan(_ now: Now) {
         progress.flags.formIntersection(.webhookStopped)
+        beginSilence(now)
+    }
+
+    /// A watchdog is well, and without a kick it is silent from now on.
+    mutating func beginSilence(_ now: Now) {
         kicks?.stalledSince = 0
+        if kicks?.kickCount == 0 { kicks?.silentSince = now.wall }
     }
 
     /// Its stall, if that ends now; nil if it is not stalled.
     func stall(_ now: Now) -> ModelStall? {
         guard progress.flags.contains(.stalled), let kicks else { return nil }
         let stalledFor = max(0, now.down(rules.clock) - kicks.stalledSince)
-        let last = kicks.lastKickedAt
-        return (stalledFor, last == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - last))
+        return (stalledFor, max(stalledFor, now.wall - kicks.silentSince))
     }
 
     /// Where its events go.

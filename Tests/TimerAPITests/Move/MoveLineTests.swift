@@ -60,8 +60,8 @@ struct MoveLineTests {
         view.progress = Self.progress(rules, &generator)
         if rules.schedule.kind == .watchdog {
             var kicks = KickProgress()
-            kicks.kickCount = 3
-            kicks.lastKickedAt = 1_700_000_000_001
+            kicks.kickCount = generator.chance(oneIn: 3) ? 0 : 3
+            kicks.silentSince = 1_700_000_000_001
             if view.progress.flags.contains(.stalled) { kicks.stalledSince = 4_000_000 }
             if rules.grace != nil, view.progress.state == .running, !view.progress.flags.contains(.awaiting) {
                 kicks.graceFrom = 1_700_000_000_002

@@ -63,6 +63,15 @@ struct ScheduledWatchdogTests {
         #expect(try alarm(bench) == "2026-06-04T03:10Z")
     }
 
+    @Test func `without a kick it was silent since it was set going`() throws {
+        let bench = try bench("0 3 * * *", at: "2026-06-01T12:00Z")
+        #expect(try run(bench, to: "2026-06-02T04:00Z") == ["2026-06-02T03:10Z"])
+        #expect(try bench.kicks().lastKickedAt == 0)
+        #expect(try bench.apply(.kick) == ["recovered"])
+        #expect(bench.effects.first?.stalledFor == 50 * Self.minute)
+        #expect(bench.effects.first?.silentFor == 16 * Self.hour)
+    }
+
     @Test(arguments: [
         // A minute, and half the way from the instant before.
         ("0 3 * * *", "2026-06-02T02:59:00Z", "2026-06-03T03:10Z"),

@@ -69,6 +69,24 @@ struct WatchdogTests {
         #expect(bench.effects.first?.silentFor == 170)
     }
 
+    @Test func `without a kick silence lasts by the calendar from when it was set going`() throws {
+        let bench = try bench()
+        bench.down(500)
+        bench.advance(120)
+        try bench.apply(.kick)
+        #expect(bench.effects.first?.stalledFor == 20)
+        #expect(bench.effects.first?.silentFor == 620)
+        let resumed = try self.bench()
+        resumed.advance(60)
+        try resumed.apply(.suspend)
+        resumed.advance(1000)
+        try resumed.apply(.resume)
+        #expect(try resumed.kicks().lastKickedAt == 0)
+        resumed.advance(150)
+        try resumed.apply(.kick)
+        #expect(resumed.effects.first?.silentFor == 150)
+    }
+
     @Test func `the watchdogs that alarm now are found, and no others`() throws {
         let bench = Bench()
         func alarming() -> Int {
