@@ -30,7 +30,7 @@ struct ScheduleFields {
     func decide(
         _ rules: inout TimerRules, zones: any ZoneSource, isStored: Bool, isInherited: (StaticString) -> Bool
     ) throws(Problem) {
-        let schedule = try schedule(zones, isCronStored: isStored || isInherited("cron"))
+        let schedule = try schedule(zones, isStored: isStored, isInherited: isInherited)
         rules.schedule = schedule
         rules.clock = schedule.defaultClock
         let kind = schedule.kind
@@ -93,10 +93,12 @@ struct ScheduleFields {
         throw Problem(.invalidSchedule, "`misses` periods are together at most 36525d", pointer: "/misses")
     }
 
-    private func schedule(_ zones: any ZoneSource, isCronStored: Bool) throws(Problem) -> Schedule {
+    private func schedule(
+        _ zones: any ZoneSource, isStored: Bool, isInherited: (StaticString) -> Bool
+    ) throws(Problem) -> Schedule {
         if let cron {
             try requireAlone("cron", beside: [("after", after), ("at", at), ("every", every)])
-            let schedule = Schedule.cron(try cronSchedule(cron, zones, isStored: isCronStored))
+            let schedule = Schedule.cron(try cronSchedule(cron, zones, isStored: isStored || isInherited("cron")))
             return watchdog.map { .expecting(schedule, grace: $0) } ?? schedule
         }
         if let watchdog {
@@ -111,7 +113,8 @@ struct ScheduleFields {
         case (nil, let instant?, nil): return .at(instant)
         case (nil, nil, let period?): return .every(period, first: .period)
         case (let delay?, nil, let period?): return .every(period, first: .after(delay))
-        case (nil, let instant?, let period?): return .every(period, first: try gridStart(instant, period, zones))
+        case (nil, let instant?, let period?):
+            return .every(period, first: try gridStart(instant, period, zones, isInherited))
         default:
             throw Problem(.invalidSchedule, "`after` and `at` exclude each other", pointer: "/at")
         }
@@ -128,14 +131,18 @@ struct ScheduleFields {
 
     /// The start of a grid, which keeps its local time with a time zone other than UTC.
     private func gridStart(
-        _ instant: Int64, _ period: Int64, _ zones: any ZoneSource
+        _ instant: Int64, _ period: Int64, _ zones: any ZoneSource, _ isInherited: (StaticString) -> Bool
     ) throws(Problem) -> Schedule.First {
         guard let zone = timeZone, zone != Self.defaultZone else { return .at(instant) }
         try requireZone(zone, zones)
         guard period % Schedule.day == 0 else {
+            let rule = "with a `timeZone`, `every` must be whole days: its grid keeps the local time of `at`"
+            guard isInherited("timeZone") else {
+                throw Problem(.invalidSchedule, rule, pointer: isInherited("every") ? "/timeZone" : "/every")
+            }
+            let name = String(decoding: zone, as: UTF8.self)
             throw Problem(
-                .invalidSchedule,
-                "with a `timeZone`, `every` must be whole days: its grid keeps the local time of `at`",
+                .invalidSchedule, "\(rule). The patch leaves the timer's \(name); `\"timeZone\": null` removes it",
                 pointer: "/every")
         }
         return .local(instant, zone: zone)

@@ -109,6 +109,20 @@ struct TimerBodyTests {
         #expect(refusal(merged, patchedWith: #"{"cron":"0 12 ? * 2-6"}"#)?.pointer == "/cron")
     }
 
+    @Test func `the zone of a cron expression stays with a grid that keeps its local time`() throws {
+        let at = #""at":"2030-01-01T00:00:00Z""#
+        let merged = #"{"timeZone":"Europe/Berlin","every":"1d",\#(at)}"#
+        #expect(try read(merged, patchedWith: #"{"cron":null,"every":"1d",\#(at)}"#).schedule.keepsLocalTime)
+        let hourly = #"{"timeZone":"Europe/Berlin","every":"1h",\#(at)}"#
+        let kept = try #require(refusal(hourly, patchedWith: #"{"cron":null,"every":"1h",\#(at)}"#))
+        #expect(kept.pointer == "/every")
+        #expect(kept.detail.contains(#"Europe/Berlin; `"timeZone": null` removes it"#))
+        #expect(try !read(#"{"every":"1h",\#(at)}"#, patchedWith: #"{"timeZone":null}"#).schedule.keepsLocalTime)
+        let zoned = try #require(refusal(hourly, patchedWith: #"{"timeZone":"Europe/Berlin"}"#))
+        #expect(zoned.pointer == "/timeZone")
+        #expect(!zoned.detail.contains("null"))
+    }
+
     @Test func `what the old kind used goes with it, unless the patch names it`() throws {
         let merged = #"{"after":"5s","misses":3,"repeatAlarm":true,"clock":"continuous"}"#
         let rules = try read(merged, patchedWith: #"{"watchdog":null,"after":"5s"}"#)
