@@ -1,4 +1,5 @@
 import TimerAPI
+import Webhooks
 import WireJSON
 
 /// What differs between a timer in a file and the one that the server has: the fields with their old and new values.
@@ -123,11 +124,23 @@ struct TimerDifference {
         }
         // What a webhook leaves out has its default, which the server shows: no difference that this can tell.
         let names = new.names + (name == "labels" ? old.names.filter { new.json($0) == nil } : [])
-        let fields = names.filter { old.json($0) != new.json($0) }.map { member in
+        let differing = names.filter { member in
+            old.json(member) != new.json(member) && !(member == "secret" && isSameSecret(old, new))
+        }
+        let fields = differing.map { member in
             let value = name == "webhook" ? mask(member, new) : new.json(member)
             return Field(name: "\(name).\(member)", old: old.json(member), new: value)
         }
         return fields.isEmpty ? [whole] : fields
+    }
+
+    /// Whether the secrets of a webhook are, as far as their masks tell, those that the server has.
+    private static func isSameSecret(_ stored: JSONObject, _ declared: JSONObject) -> Bool {
+        func secrets(_ webhook: JSONObject) -> [String] {
+            let several = webhook.strings("secret")
+            return several.isEmpty ? webhook["secret"].map { [$0] } ?? [] : several
+        }
+        return secrets(stored) == secrets(declared).map { (try? WebhookSecret($0))?.masked ?? $0 }
     }
 
     /// The JSON of a field of the file, without the secrets of a webhook: what is printed may end in the log of a build.
