@@ -21,7 +21,8 @@ struct DeclarationFile {
     init(reading path: String) throws(Failure) {
         let file = try InputFile(path)
         name = file.name
-        let text = try file.readAll(limit: Self.mostBytes)
+        var text = try file.readAll(limit: Self.mostBytes)
+        if text.starts(with: Self.byteOrderMark) { text.removeFirst(Self.byteOrderMark.count) }
         switch Self.format(of: text, path) {
         case .lines: try readLines(text)
         case .array: try readArray(text)
@@ -29,6 +30,9 @@ struct DeclarationFile {
         }
         document.reset()
     }
+
+    /// U+FEFF in UTF-8, with which some editors begin a file.
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
     private enum Format {
         case lines, array, toml
