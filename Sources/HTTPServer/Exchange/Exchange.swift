@@ -71,8 +71,10 @@ public final class Exchange {
     var claim: SocketClaim?
     /// Whether it came beyond the ordinary number of connections: only health checks are answered on it.
     public let isFromReserve: Bool
-    /// Whether a byte of the first request is known to have come.
+    /// Whether a byte of the next request is known to have come, before its line was complete.
     private(set) var hasBegun = false
+    /// Bytes of the connection's requests so far; nil where they are not known exactly.
+    private var requestBytes: UInt64? = 0
     let acceptedAt: Int64
     var absoluteAuthority: [UInt8] = []
     var targetStart: UInt = 0
@@ -133,9 +135,38 @@ public final class Exchange {
     /// Whether a new connection that is late with its first request has sent a part of it: then it has more time.
     func beginsLate() -> Bool {
         guard stage == .idle, !hasRequested, !hasBegun else { return false }
-        hasBegun = connection?.hasReceived ?? false
+        hasBegun = connection.map { $0.bytesReceived ?? 1 > 0 } ?? false
         return hasBegun
     }
+
+    // MARK: The beginning of a further request
+
+    // The library tells of a request once its line is complete. That a part of it has come shows in the bytes that the
+    // kernel has received beyond those of the requests so far.
+
+    /// Counts bytes of a request that the library has read.
+    func count(requestBytes bytes: Int) { requestBytes = requestBytes.map { $0 + UInt64(bytes) } }
+
+    /// Notes that the library has read bytes of a request which it does not hand on, the framing of chunks.
+    func loseCount() { requestBytes = nil }
+
+    /// Looks whether a part of a further request has come to a kept connection: from now on the time limit of a request
+    /// holds. An empty line before a request counts as a part of it.
+    func lookForBeginning() {
+        guard stage == .idle, hasRequested, !hasBegun, let requestBytes, let connection else { return }
+        guard let received = connection.bytesReceived, received > requestBytes else { return }
+        hasBegun = true
+        since = loop.now
+    }
+
+    /// Counts again where the count was lost, as the whole request was read. Before the answer is sent: what comes later
+    /// belongs to the next request.
+    func countAgain() {
+        if requestBytes == nil || hasBegun { requestBytes = connection?.bytesReceived }
+    }
+
+    /// Notes that the next byte begins a further request.
+    func awaitBeginning() { hasBegun = false }
 
     /// See `SocketQuota.giveUp`.
     func giveUp() -> Bool {

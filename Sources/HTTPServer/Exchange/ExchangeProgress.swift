@@ -5,7 +5,9 @@ import Primitives
 // makes the library drop the connection.
 extension Exchange {
     func requestLineArrived(target bytes: UnsafeRawBufferPointer) {
+        let begunAt = hasBegun ? since : loop.now
         enter(.head)
+        since = begunAt
         startedAt = loop.now
         if !hasRequested {
             // The time of a first request counts from the connection's start.
@@ -25,6 +27,7 @@ extension Exchange {
         headers.reset()
         absoluteAuthority.removeAll(keepingCapacity: true)
         let headSize = connection.headSize
+        count(requestBytes: headSize)
         var reader = unsafe HeadReader(
             headers, method: name, target: (targetStart, target.count), version: version, headSize: headSize)
         headers = RequestHeaders()
@@ -50,6 +53,7 @@ extension Exchange {
 
     func bodyArrived(_ bytes: Span<UInt8>) -> Bool {
         loop.noteProgress()
+        count(requestBytes: bytes.count)
         if stage == .body {
             let isTooLarge = body.count + bytes.count > bodyLimit
             if !isTooLarge, mayHold(body.count + bytes.count) {
@@ -77,10 +81,12 @@ extension Exchange {
         switch stage {
         case .body:
             loop.noteProgress()
+            countAgain()
             enter(.owed)
             loop.handler.handle(self, Answer(self, serial: serial))
         case .discarding:
             loop.noteProgress()
+            countAgain()
             enter(.owed)
             sendResponse()
         case .idle, .head, .owed, .sending, .left, .broken: break  // called again while the answer is awaited
@@ -91,6 +97,7 @@ extension Exchange {
     func requestEnded() {
         loop.noteProgress()
         reset()
+        awaitBeginning()
         mayHaveEnded = true
     }
 
@@ -182,6 +189,7 @@ extension Exchange {
 
     func admit(_ facts: RequestCheck.Facts) -> Bool {
         discarded = 0
+        if facts.framing == .chunked { loseCount() }
         let limit: Int
         switch loop.handler.admit(self) {
         case .refuse: return refuse(facts)

@@ -56,14 +56,14 @@ import Glibc
         return unsafe recv(cmhd_socket(pointer), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Whether any byte of the peer's has come. True where the kernel does not say, as for Unix sockets.
-    var hasReceived: Bool {
+    /// Bytes of the peer's that have come; nil where the kernel does not say, as for Unix sockets.
+    var bytesReceived: UInt64? {
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.infoBytes, alignment: 8) { info in
             var size = socklen_t(info.count)
             let result = unsafe getsockopt(
                 cmhd_socket(pointer), Int32(IPPROTO_TCP), TCP_INFO, info.baseAddress, &size)
-            guard result == 0, Int(size) == info.count else { return true }
-            return unsafe info.load(fromByteOffset: Self.bytesReceivedOffset, as: UInt64.self) > 0
+            guard result == 0, Int(size) == info.count else { return nil }
+            return unsafe info.load(fromByteOffset: Self.bytesReceivedOffset, as: UInt64.self)
         }
     }
 

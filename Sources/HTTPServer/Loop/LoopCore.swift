@@ -38,6 +38,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private var closed: [any StreamSink] = []
     private var currentDate = HTTPDate()
     private var nextTick: Int64 = 0
+    private var ticks = 0
 
     /// Exchanges with a request under way, and how many of them wait for the handler's answer.
     private var busy = 0
@@ -86,6 +87,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private static let wakeTag: UInt64 = 0
     private static let daemonTag: UInt64 = 1
     private static let tickNs: Int64 = 1_000_000_000
+    /// Ticks from one look for the beginnings of further requests to the next: a system call for each idle connection.
+    private static let ticksPerLook = 5
     /// Nanoseconds that other servers have to close their connections once this one stops.
     private static let lingerNs: Int64 = 1_000_000_000
     /// How often the library runs, in milliseconds, while it can't say whether it has work: an answer is awaited
@@ -196,6 +199,10 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
 
     private func tick() {
         nextTick = now + Self.tickNs
+        ticks &+= 1
+        if ticks % Self.ticksPerLook == 0 {
+            for exchange in connections { exchange.lookForBeginning() }
+        }
         for index in connections.indices.reversed() { checkDeadline(of: connections[index]) }
         for socket in ending { socket.checkDeadline() }
         ending.removeAll { $0.isClosed }
@@ -209,8 +216,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     private func checkDeadline(of exchange: Exchange) {
         let seconds =
             switch exchange.stage {
-            case .idle where exchange.hasRequested: limits.idleSeconds
             case .idle where exchange.hasBegun: limits.requestSeconds
+            case .idle where exchange.hasRequested: limits.idleSeconds
             case .idle: limits.firstByteSeconds
             case .head, .body, .discarding: limits.requestSeconds
             case .sending: limits.responseSeconds

@@ -32,8 +32,9 @@ public struct ServerLimits: Sendable {
     public var idleSeconds = 75
     /// The same for a connection by which another server forwards requests.
     public var peerIdleSeconds = 60
-    /// Seconds from the connection, or from the request line of a later request, to the request's last byte; then it
-    /// is closed.
+    /// Seconds from the connection to the last byte of its first request, and from the first bytes of a later request,
+    /// which are noticed up to five seconds after they came, to its last; then the connection is closed. On a Unix socket
+    /// a later request counts from the end of its first line.
     public var requestSeconds = 30
     /// Seconds a client may take to read an answer; then the connection is closed.
     public var responseSeconds = 60

@@ -177,6 +177,30 @@ struct LimitTests {
         #expect(server.settles(connections: 0, streams: 0))
     }
 
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHost: test\r\n\r\n", "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\n\r\nabc",
+        "POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\n\r\n",
+    ])
+    func `a further request that does not end is cut, and a quiet connection is kept`(first: String) throws {
+        let server = try TestServer {
+            $0.requestSeconds = 1
+            $0.idleSeconds = 600
+        }
+        let quiet = server.client()
+        let begun = server.client()
+        for client in [quiet, begun] {
+            for _ in 0..<2 {
+                client.send(first)
+                #expect(client.answer()?.status == 200)
+            }
+        }
+        begun.send("GET / HT")
+        #expect(begun.isClosedByPeer())
+        #expect(server.settles(connections: 1, streams: 0))
+        #expect(server.probe.wait("tick", count: server.probe.count("tick") + 3))
+        #expect(quiet.get("/")?.status == 200)
+    }
+
     @Test func `an awaited answer outlives the limits on idle connections`() throws {
         let server = try TestServer {
             $0.idleSeconds = 1
