@@ -69,6 +69,9 @@ struct Gate {
         if checksHost[exchange.listenerIndex], !(route?.isProbe ?? false) { try checkHost(exchange) }
         let changes = exchange.method != .get && exchange.method != .head && exchange.method != .options
         guard changes || route?.isStream ?? false else { return }
+        for name: StaticString in ["Sec-Fetch-Site", "Origin"] where exchange.headers.count(of: name) > 1 {
+            throw .crossOrigin(givenTwice: name)
+        }
         if let site = exchange.header("sec-fetch-site"), site.equals("cross-site") || site.equals("same-site") {
             throw .crossSite(site.bytes)
         }

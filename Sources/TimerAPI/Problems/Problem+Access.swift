@@ -11,6 +11,13 @@ extension Problem {
         )
     }
 
+    /// What a browser says once is given more than once, so that the page it is from is not certain.
+    ///
+    /// - Parameter name: of the header.
+    static func crossOrigin(givenTwice name: StaticString) -> Problem {
+        Problem(.crossOrigin, "`\(name)` is given twice, and a browser sends it once: the request's page is not certain")
+    }
+
     /// Another page's request, by what the browser says of it.
     static func crossSite(_ site: ArraySlice<UInt8>) -> Problem {
         Problem(.crossOrigin, "the request comes from another site's page: `Sec-Fetch-Site` is `\(shown(site))`")

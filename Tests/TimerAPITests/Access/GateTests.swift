@@ -22,6 +22,19 @@ struct GateTests {
     }
 
     @Test(arguments: [
+        ("Origin: http://localhost\r\n", 201), ("Origin: http://localhost\r\nOrigin: http://evil.example\r\n", 403),
+        ("Origin: http://localhost\r\nORIGIN: http://localhost\r\n", 403), ("Sec-Fetch-Site: same-origin\r\n", 201),
+        ("Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n", 403), ("Host: localhost\r\n", 400),
+    ])
+    func `what a browser sends once is refused if it comes twice`(lines: String, status: Int) throws {
+        let server = try WholeServer()
+        let answer = try server.ask("POST", "/v1/timers", #"{"after":"1h"}"#, headers: lines)
+        #expect(answer.status == status)
+        #expect(answer.text.contains("twice") == (status != 201))
+        #expect(try server.ask("GET", "/v1/timers", headers: lines).status == (status == 400 ? 400 : 200))
+    }
+
+    @Test(arguments: [
         ("127.0.0.1", true), ("[::1]", true), ("[::ffff:10.0.0.1]", true), ("256.0.0.1", false), ("1.2.3", false),
         ("1.2.3.4.5", false), ("127.0.0.1.", false), ("[]", false), ("[:]", false), ("[dead]", false),
         ("[1.2.3.4]", false), ("[fe80::1%eth0]", false), ("localhost", false),
