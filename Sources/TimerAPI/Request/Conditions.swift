@@ -48,8 +48,13 @@ enum Conditions {
         return tags(text).contains { isNamed(strong($0)) }
     }
 
+    /// The entity tags of a list. A comma between quotes belongs to its tag (RFC 9110, 8.8.3).
     private static func tags(_ text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-        text.split(separator: UInt8(ascii: ",")).map(trimmed)
+        var isQuoted = false
+        return text.split { byte in
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            return byte == UInt8(ascii: ",") && !isQuoted
+        }.map(trimmed)
     }
 
     private static func strong(_ tag: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
