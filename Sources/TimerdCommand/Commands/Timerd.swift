@@ -76,7 +76,7 @@ struct Timerd: ParsableCommand {
             Glibc.exit(code.rawValue)
         }
         let fault = CommandLineFault(CommandLine.arguments.dropFirst(), root: Timerd.self)
-        let text = message(for: error).split(separator: "\n").joined(separator: " ")
+        let text = Printable.text(message(for: error).split(separator: "\n").joined(separator: " "))
         Console.error("timerd: \(fault.unknown ?? "\(text); `\(fault.path) --help` tells more")")
         Glibc.exit(code.rawValue)
     }

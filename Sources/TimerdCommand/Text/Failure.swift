@@ -21,7 +21,7 @@ struct Failure: Error, Sendable {
 
     /// How the program exits.
     var code: Code
-    /// What is wrong, without `timerd:` before it.
+    /// What is wrong, without `timerd:` before it. What it repeats of a value, a file or an answer can't steer a terminal.
     var line: String
     /// Whether no server could be reached, so that the next request can't succeed either.
     var isUnreachable = false
@@ -31,6 +31,6 @@ struct Failure: Error, Sendable {
     /// Makes a failure; see the members.
     init(_ code: Code, _ line: String) {
         self.code = code
-        self.line = line
+        self.line = Printable.text(line)
     }
 }
