@@ -25,28 +25,29 @@ extension Grid {
         return cron.latest(after: start, through: end, in: zone)
     }
 
-    /// The instant that the watchdog waits for: the last of as many as may be missed of those after `instant`.
+    /// The instant that the watchdog waits for: the last of as many as may be missed of those after `instant`. Nil when
+    /// there are fewer, or when it lies after the first of them by more than the longest duration, which bounds the search.
     func awaited(after instant: Int64) -> Int64? {
         guard let first = expected(after: instant) else { return nil }
+        let end = min(lastInstant, first + TimerRules.longestDuration)
         var last = first
         for _ in 1..<max(1, min(rules.misses, Self.mostCounted)) {
-            guard let next = expected(after: last) else { return nil }
+            guard let next = expected(after: last), next <= end else { return nil }
             last = next
         }
         guard rules.misses > Self.mostCounted else { return last }
-        return awaited(rules.misses, after: instant, span: last - instant)
+        return awaited(rules.misses - Self.mostCounted, after: last, span: last - first, through: end)
     }
 
-    /// The instant of the schedule that is the `count`th after `instant`; nil when it lies further ahead than the longest
-    /// duration. A search by how many lie before an end: each step counts only on from where fewer were found, so that all
-    /// together count over the time ahead some three times.
+    /// The instant of the schedule that is the `count`th after `instant`; nil when it lies after `end`. A search by how many
+    /// lie before an end: each step counts only on from where fewer were found, so that all together count over the time
+    /// ahead some three times.
     ///
-    /// - Parameter span: milliseconds in which there are fewer, or as many.
-    private func awaited(_ count: Int64, after instant: Int64, span: Int64) -> Int64? {
+    /// - Parameter span: milliseconds in which about as many lie as were counted one by one.
+    private func awaited(_ count: Int64, after instant: Int64, span: Int64, through end: Int64) -> Int64? {
         var low = instant
-        var high = instant + span
+        var high = min(end, instant + span)
         var left = count
-        let end = min(lastInstant, instant + TimerRules.longestDuration)
         while true {
             let found = expected(after: low, through: high)?.count ?? 0
             if found >= left { break }

@@ -139,7 +139,8 @@ extension Scheduler {
         guard let due = grid.first(activatedAt: now) else {
             if grid.rules.grace != nil, grid.expected(after: now.wall) != nil {
                 throw .invalidSchedule(
-                    pointer: "/misses", reason: "the schedule has not so many instants, or not within 36525 days")
+                    pointer: "/misses",
+                    reason: "the schedule has not so many instants, or not within 36525 days of the first")
             }
             throw .invalidSchedule(pointer: "/cron", reason: "no fire is due up to the year 9999")
         }

@@ -180,6 +180,28 @@ struct ScheduledWatchdogTests {
         #expect(try alarm(bench) == ZoneFiles.text(expected))
     }
 
+    @Test(
+        arguments: [
+            ("0 3 * * *", "2300-01-01T00:00Z", 32, "2300-02-01T03:10Z"),
+            ("0 3 * * *", "2300-01-01T00:00Z", 33, "2300-02-02T03:10Z"),
+            ("0 0 29 2 *", nil, 25, "2128-02-29T00:10Z"), ("0 0 29 2 *", nil, 26, nil),
+            ("0 0 1 1 *", nil, 101, "2127-01-01T00:10Z"), ("0 0 1 1 *", nil, 102, nil),
+            ("* * * * *", nil, 52_596_000, "2126-06-03T02:40Z"), ("* * * * *", nil, 52_596_002, nil),
+        ] as [(String, String?, Int64, String?)])
+    func `the last of many instants lies at most 36525 days after the first`(
+        cron: String, from: String?, misses: Int64, expected: String?
+    ) throws {
+        func made() throws -> Bench {
+            try bench(cron, from: from, at: "2026-06-02T02:30Z") { $0.misses = misses }
+        }
+        if let expected {
+            #expect(try alarm(made()) == expected)
+        } else {
+            let reason = "the schedule has not so many instants, or not within 36525 days of the first"
+            #expect(throws: TimerRefusal.invalidSchedule(pointer: "/misses", reason: reason)) { try made() }
+        }
+    }
+
     @Test(arguments: [
         // 02:30 is left out, and its instant is the end of the gap; then it comes twice, and the first counts.
         ("30 2 * * *", "Europe/Brussels", "2026-03-28T12:00Z", ["2026-03-29T01:00Z", "2026-03-30T00:30Z"]),
