@@ -49,6 +49,8 @@ def test_a_timer_is_made_in_the_form(board, own, page):
     pytest.param("cron", {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Berlin"},
                  {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Berlin"}, marks=pytest.mark.heavy),
     ("watchdog", {"watchdog": "45s"}, {"watchdog": "45s", "kind": "watchdog"}),
+    ("watchdog", {"watchdog": "1h", "expected": "0 3 * * *", "timeZone": "Europe/Berlin"},
+     {"watchdog": "1h", "cron": "0 3 * * *", "timeZone": "Europe/Berlin", "kind": "watchdog"}),
 ])
 def test_each_kind_can_be_made_by_keyboard_alone(board, own, kind, fields, shown):
     board.new_timer(kind, id="typed", **fields)
@@ -58,6 +60,15 @@ def test_each_kind_can_be_made_by_keyboard_alone(board, own, kind, fields, shown
     assert {name: timer[name] for name in shown} == shown
 
 
+def test_a_grid_keeps_the_local_time_of_a_zone(board, own, page):
+    board.new_timer("every", id="grid", every="1d", zone="Europe/Berlin")
+    page.run("document.querySelector('#create [name=through]').value = '2040-01-02T09:00'")
+    board.click("#create-submit")
+    board.until_row("grid", state="running", text="Europe/Berlin")
+    timer = own.client.timer("grid")
+    assert (timer["every"], timer["at"][:8], timer["timeZone"]) == ("1d", "2040-01-", "Europe/Berlin")
+
+
 @pytest.mark.timeout(180)
 @pytest.mark.heavy
 def test_a_bad_field_is_told_beside_it_and_nothing_is_made(board, own, page):
@@ -65,6 +76,7 @@ def test_a_bad_field_is_told_beside_it_and_nothing_is_made(board, own, page):
     own.client.create(id="taken")
     for kind, name, value in [("after", "after", "soon"), ("every", "every", "0s"), ("cron", "cron", "61 * * * *"),
                               ("cron", "cron", "0 0 31 2 *"), ("cron", "timeZone", "Mars/Base"), ("watchdog", "watchdog", "no"),
+                              ("watchdog", "expected", "61 * * * *"), ("every", "zone", "Mars/Base"),
                               ("after", "id", "a b"), ("after", "id", "taken"), ("after", "labels", "a b=1"), ("after", "payload", "{]")]:
         board.new_timer(kind, **{name: value})
         board.click("#create-submit")

@@ -10,8 +10,11 @@ function createBody() {
     id: value("id"), [kind]: kind === "at" ? local(form.at.value) : value(kind), start: value("start"),
     webhook: value("webhook"), maxFires: number(value("maxFires")), restartable: form.restartable.checked || undefined,
   };
-  if (kind === "every") body.after = value("first");
-  if (kind === "cron") body.timeZone = value("timeZone");
+  if (kind === "every") {
+    Object.assign(body, {after: value("first"), at: local(form.through.value), timeZone: value("zone")});
+  }
+  if (kind === "watchdog") body.cron = value("expected");
+  if (body.cron) body.timeZone = value("timeZone");
   const labels = form.labels.value.split("\n").filter(line => line.trim()).map(line => split(line.trim()));
   body.labels = Object.fromEntries(labels.map(([key, text = ""]) => [key, text]));
   const payload = value("payload") ?? "null";
@@ -45,7 +48,7 @@ async function preview() {
       const options = {method: "POST", body: createBody(), signal};
       ({fires} = await api.json("v1/schedules/preview?count=5", options));
       word = form.start.value ? "Next fires, were it activated now" : "Next fires";
-      if (kind === "watchdog") word = "It fires when it is not kicked.";
+      if (kind === "watchdog") word = fires.length ? "Kicks are expected" : "It fires when it is not kicked.";
     }
   } catch (problem) {
     if (signal.aborted) return;
@@ -61,7 +64,8 @@ async function preview() {
 
 // Shows the fields of the chosen kind alone.
 function showKind() {
-  for (const part of form.querySelectorAll("div[data-kind]")) part.hidden = part.dataset.kind !== form.kind.value;
+  const shown = `[data-kind~=${form.kind.value}]`;
+  for (const part of form.querySelectorAll("div[data-kind]")) part.hidden = !part.matches(shown);
 }
 
 let sent = {};

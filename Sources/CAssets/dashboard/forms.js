@@ -19,10 +19,13 @@ function clearErrors(form) {
   for (const input of form.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
 }
 
+// Fields that have another name in the form, by the kind of timer.
+const formNames = {every: {after: "first", at: "through", timeZone: "zone"}, watchdog: {cron: "expected"}};
+
 // Shows a problem beside the field that its JSON pointer names, or below them all.
 function showErrors(form, problem) {
-  let name = problem.pointer?.split("/")[1];
-  if (name === "after" && form.kind?.value === "every") name = "first";
+  const field = problem.pointer?.split("/")[1];
+  const name = formNames[form.kind?.value]?.[field] ?? field;
   const input = form.elements[name];
   const error = $(errorId(form, name));
   if (!error) return void (form.querySelector("p.error").textContent = problem.sentence);
