@@ -43,6 +43,9 @@ struct Gate {
     }
 
     private func checkToken(of exchange: Exchange, _ tokens: [[UInt8]]) throws(Problem) {
+        guard exchange.headers.count(of: "authorization") < 2 else {
+            throw Problem(.invalidRequest, "`Authorization` is given twice: send the one that is meant")
+        }
         let prefix = "bearer "
         guard let value = exchange.header("authorization")?.bytes, value.count > prefix.utf8.count,
             String(decoding: value.prefix(prefix.utf8.count), as: UTF8.self).lowercased() == prefix

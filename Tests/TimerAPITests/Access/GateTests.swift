@@ -1,3 +1,4 @@
+import Platform
 import Testing
 
 @testable import TimerAPI
@@ -32,6 +33,19 @@ struct GateTests {
         #expect(answer.status == status)
         #expect(answer.text.contains("twice") == (status != 201))
         #expect(try server.ask("GET", "/v1/timers", headers: lines).status == (status == 400 ? 400 : 200))
+    }
+
+    @Test func `two credentials are refused where one is asked for`() throws {
+        let server = try WholeServer {
+            var settings = AccessSettings()
+            settings.tokens = [Array("0123456789abcdef".utf8)]
+            $0.access.publish(settings)
+        }
+        let (good, bad) = ("Authorization: Bearer 0123456789abcdef\r\n", "Authorization: Bearer x\r\n")
+        for (lines, status) in [(good, 200), (bad, 401), (good + good, 400), (good + bad, 400), (bad + good, 400)] {
+            #expect(try server.ask("GET", "/v1/timers", headers: lines).status == status)
+        }
+        #expect(try server.ask("GET", "/problems/unauthorized", headers: good + bad).status == 200)
     }
 
     @Test(arguments: [
