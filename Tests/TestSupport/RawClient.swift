@@ -148,6 +148,11 @@ package final class RawClient {
         return chunk
     }
 
+    /// The statuses of all answers in `text`, interim ones included.
+    package static func statuses(in text: String) -> [Int] {
+        text.split(separator: "\r\n").filter { $0.hasPrefix("HTTP/1.1 ") }.compactMap { Int($0.dropFirst(9).prefix(3)) }
+    }
+
     package func get(_ target: String, headers: String = "") -> Answer? {
         send("GET \(target) HTTP/1.1\r\nHost: test\r\n\(headers)\r\n")
         return answer()

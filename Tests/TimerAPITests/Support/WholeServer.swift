@@ -50,20 +50,25 @@ final class WholeServer {
 
     /// Where it listens for clients.
     var port: UInt16 {
-        get throws { try #require(api.boundAddresses.first?.port) }
+        get throws { try port(of: 0) }
     }
+
+    /// The port of a listener, by its index.
+    func port(of listener: Int) throws -> UInt16 { try #require(api.boundAddresses[listener].port) }
 
     /// The answer to a request on a connection of its own.
     ///
     /// - Parameters:
     ///   - body: sent with its length as `type`; nil for a request without a body.
+    ///   - host: the value of `Host`.
     ///   - headers: further lines of the head, each with its CR LF.
+    ///   - listener: the index of the listener that is connected to.
     func ask(
         _ method: String = "GET", _ target: String, _ body: String? = nil, type: String = "application/json",
-        headers: String = ""
+        host: String = "localhost", headers: String = "", listener: Int = 0
     ) throws -> RawClient.Answer {
-        let client = RawClient(port: try port)
-        var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nRequest-Id: test\r\n\(headers)"
+        let client = RawClient(port: try port(of: listener))
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: \(host)\r\nRequest-Id: test\r\n\(headers)"
         if let body { head += "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n" }
         client.send(head + "\r\n" + (body ?? ""))
         return try #require(client.answer(isHead: method == "HEAD"))
