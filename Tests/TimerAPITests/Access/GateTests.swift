@@ -16,7 +16,8 @@ struct GateTests {
     }
 
     @Test(arguments: [
-        "", ".", "..", "a..b", "a.", ".a.", "*.example", "**", "a:80", "[::1]", "a b", "é.example", "a/b",
+        "", ".", "..", "a..b", "a.", ".a.", "*.example", "**", "a:80", "timers.example:8080", "[::1]", "a b",
+        "é.example", "a/b", "http://timers.example",
     ])
     func `what is no rule is refused`(text: String) {
         #expect(HostRule(text) == nil)
