@@ -1,4 +1,4 @@
-"""HTTP itself, over raw sockets: limits, framing, keep-alive, and smuggled requests."""
+"""HTTP itself, over raw sockets: connections that are kept, half closed, slow, or left."""
 
 import json
 import re
@@ -82,90 +82,22 @@ def test_a_client_that_half_closes_gets_its_wait_and_its_stream(api, version):
             assert answer.startswith(b"200 ") and b'"type":"fired"' in answer, answer
 
 
-def test_http_1_0_is_answered_and_closed(api):
-    assert status(api.raw(b"GET /healthz HTTP/1.0\r\n\r\n")) == 200
-
-
-def test_expect_100_continue(api):
-    with api.socket() as sock:
-        sock.sendall(head("POST", "/v1/timers", "Content-Type: application/json", f"Content-Length: {len(CREATE)}", "Expect: 100-continue"))
-        interim = sock.recv(4096)
-        assert interim.startswith(b"HTTP/1.1 100 ")
-        sock.sendall(CREATE)
-        assert one_answer(sock)[0] == 201
-
-
-def test_a_chunked_body_is_a_body(api):
-    body = b"5\r\n" + CREATE[:5] + b"\r\n" + f"{len(CREATE) - 5:x};ext=1\r\n".encode() + CREATE[5:] + b"\r\n0\r\n\r\n"
-    answer = api.raw(head("POST", "/v1/timers", "Content-Type: application/json", "Transfer-Encoding: chunked", "Connection: close") + body)
-    assert status(answer) == 201
-
-
 def test_a_body_of_256_kib_is_the_largest(api):
     fits = CREATE + b" " * (262_144 - len(CREATE))
     api.post("/v1/timers", body=fits).expect(201)
     api.post("/v1/timers", body=fits + b" ").problem(413, "too-large")
 
 
-def test_a_chunked_body_is_limited_too(api):
-    chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
-    answer = api.raw(head("POST", "/v1/timers", "Content-Type: application/json", "Transfer-Encoding: chunked") + chunk * 5 + b"0\r\n\r\n",
-                     half_close=True)
-    assert status(answer) == 413
-
-
-def test_an_announced_body_that_is_too_large_is_refused_at_once(api):
-    with api.socket() as sock:
-        sock.sendall(head("POST", "/v1/timers", "Content-Type: application/json", "Content-Length: 99999999999"))
-        assert status(sock.recv(4096)) == 413
-
-
-@pytest.mark.parametrize("length, expected", [(3000, (404,)), (5000, (414,)), (9000, (414, 431))])
-def test_the_uri_limit_is_4_kib(api, length, expected):
-    reply = api.get("/v1/timers/" + "x" * length)
-    assert reply.status in expected, reply
-    if reply.status == 414:
-        reply.problem(414, "too-large")
-
-
-def test_the_header_limit_is_8_kib(api):
-    api.get("/healthz", headers={"X-Fill": "x" * 6000}).expect(200)
-    api.get("/healthz", headers={"X-Fill": "x" * 9500}).problem(431, "too-large")
-    api.get("/healthz", headers={f"X-Fill-{n}": "x" * 100 for n in range(85)}).problem(431, "too-large")
-
-
 @pytest.mark.parametrize("request_bytes", [
     head("GET", "/healthz", host=None),
-    head("GET", "/healthz", "Host: 127.0.0.1"),
-    head("GET", "/healthz", "Na me: v"),
-    head("GET", "/healthz", "Name : v"),
-    head("GET", "/healthz", "A: b", " folded: c"),
-    head("GET", "/healthz", ": v"),
-    b"GET /healthz\x00 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-    b"GET healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 a TLS hello \r\n\r\n",
-], ids=["no-host", "two-hosts", "space-in-name", "space-before-colon", "folded", "no-name", "nul-in-path", "no-slash", "tls"])
+], ids=["no-host", "tls"])
 def test_a_malformed_request_gets_one_400_and_the_connection_closes(api, request_bytes):
     # The client half-closes nothing: the server must answer and then close by itself.
     answer = api.raw(request_bytes + head("GET", "/healthz"))
     assert re.findall(rb"HTTP/1\.1 (\d+)", answer) == [b"400"]
     assert re.search(rb"\r\nConnection: close\r\n", answer, re.IGNORECASE)
     api.get("/healthz").expect(200)
-
-
-def test_what_is_no_request_line_gets_a_closed_connection(api):
-    assert api.raw(b"nonsense\r\n\r\n" + head("GET", "/healthz")) == b""
-
-
-def test_an_absolute_uri_is_understood(server):
-    answer = server.client.raw(head("GET", f"{server.url}/healthz", "Connection: close"))
-    assert status(answer) == 200
-
-
-def test_a_target_that_is_no_text_is_told_of_in_text(api):
-    answer = api.raw(b"GET /\xff/\xc3\xa9 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-    assert status(answer) == 400
-    assert json.loads(answer.split(b"\r\n\r\n", 1)[1])["instance"] == "/%FF/%C3%A9"
 
 
 def test_a_client_that_leaves_in_the_middle_harms_nobody(api):
