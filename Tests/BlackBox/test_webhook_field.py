@@ -5,8 +5,6 @@ import json
 import os
 import threading
 
-import pytest
-
 from server import run
 from timers import types
 
@@ -42,9 +40,8 @@ def refused(api, webhook, kind="invalid-request"):
     return problem["pointer"].removeprefix("/webhook")
 
 
-@pytest.mark.parametrize("webhook", [URL, {"url": URL}, SHOWN, {**SHOWN, "stopped": True}, dict.fromkeys(SHOWN) | {"url": URL}])
-def test_defaults_are_filled_in(api, webhook):
-    timer = api.create(webhook=webhook)
+def test_defaults_are_filled_in(api):
+    timer = api.create(webhook=URL)
     assert timer["webhook"] == SHOWN == api.timer(timer["id"])["webhook"]
 
 
@@ -60,32 +57,11 @@ def test_no_webhook(api):
     assert api.create(webhook=None)["webhook"] is None
 
 
-@pytest.mark.parametrize("members, pointer", [
-    ({"url": "mailto:a@b"}, "/url"), ({"url": None}, ""), ({"url": "https://u:p@hooks.example/"}, "/url"), ({"method": "HEAD"}, "/method"),
-    ({"headers": {"Host": "x"}}, "/headers/Host"), ({"headers": {"webhook-id": "x"}}, "/headers/webhook-id"),
-    ({"headers": {"X-A": 1}}, "/headers/X-A"), ({"headers": {"X-A": "a\nb"}}, "/headers/X-A"), ({"format": "xml"}, "/format"),
-    ({"secret": "swordfish"}, "/secret"), ({"secret": [secret(), 1]}, "/secret/1"), ({"timeout": "11m"}, "/timeout"),
-    ({"timeout": 5}, "/timeout"), ({"types": []}, "/types"), ({"types": ["fired", "delivered"]}, "/types/1"),
-    ({"types": ["deliveryDead"]}, "/types/0"), ({"types": ["exploded"]}, "/types/0"), ({"retry": []}, "/retry"),
-    ({"retry": {"maxAttempts": 101}}, "/retry/maxAttempts"), ({"retry": {"maxAttempts": 1.5}}, "/retry/maxAttempts"),
-    ({"retry": {"giveUpOn": [200]}}, "/retry/giveUpOn/0"), ({"retry": {"giveUpOn": ["4xx", 410]}}, "/retry/giveUpOn/1"),
-    ({"retry": {"giveUpOn": "4xx"}}, "/retry/giveUpOn"), ({"retry": {"giveUpOn": ["5xx"]}}, "/retry/giveUpOn/0"),
-    ({"retry": {"maxAge": "0s"}}, "/retry/maxAge"), ({"retry": {"maxAge": 60}}, "/retry/maxAge"),
-    ({"retry": {"jitter": 2}}, "/retry/jitter"), ({"retry": {"max": "1ms"}}, "/retry/max"),
-    ({"secret": "whsec_…abcd"}, "/secret"), ({"secret": [secret(), "whsec_…abcd"]}, "/secret/1"),
-])
-def test_what_is_wrong_is_pointed_at(api, members, pointer):
-    assert refused(api, {"url": URL, **members}) == pointer
-
-
-@pytest.mark.parametrize("webhook", [5, [], True, "", "example.org", "ftp://hooks.example/"])
-def test_what_is_no_webhook(api, webhook):
-    assert refused(api, webhook) == ""
-
-
-@pytest.mark.parametrize("members, pointer", [({"colour": 1}, "/colour"), ({"retry": {"attempts": None}}, "/retry/attempts")])
-def test_unknown_members(api, members, pointer):
-    assert refused(api, {"url": URL, **members}, "unknown-field") == pointer
+def test_what_is_wrong_is_pointed_at(api):
+    assert refused(api, {"url": URL, "retry": {"giveUpOn": ["4xx", 410]}}) == "/retry/giveUpOn/1"
+    assert refused(api, {"url": URL, "secret": "swordfish"}) == "/secret"
+    assert refused(api, {"url": URL, "retry": {"attempts": None}}, "unknown-field") == "/retry/attempts"
+    assert refused(api, "ftp://hooks.example/") == ""
 
 
 def test_a_preview_takes_a_webhook_and_checks_it(api):
@@ -93,16 +69,10 @@ def test_a_preview_takes_a_webhook_and_checks_it(api):
     api.post("/v1/schedules/preview", {"after": "1h", "webhook": "nonsense"}).problem(400)
 
 
-def test_secrets_are_masked_in_one_shape_or_the_other(api):
-    one, two = secret(), secret()
-    assert api.create(webhook={"url": URL, "secret": one})["webhook"]["secret"] == mask(one)
-    assert api.create(webhook={"url": URL, "secret": [one]})["webhook"]["secret"] == mask(one)
-    assert api.create(webhook={"url": URL, "secret": [one, two]})["webhook"]["secret"] == [mask(one), mask(two)]
-
-
-@pytest.mark.parametrize("secrets", [0, 1, 3])
-def test_what_get_gave_can_be_put_back_and_patched_back(api, secrets):
-    timer = api.create(webhook=FULL | {"secret": [secret() for _ in range(secrets)]})
+def test_what_get_gave_can_be_put_back_and_patched_back(api):
+    own = secret()
+    timer = api.create(webhook=FULL | {"secret": [own]})
+    assert timer["webhook"]["secret"] == mask(own)
     target = f"/v1/timers/{timer['id']}"
     assert api.patch(target, api.timer(timer["id"])).expect(200).json["version"] == timer["version"], "it is the same"
     back = api.put(target, api.timer(timer["id"])).expect(200).json
@@ -121,9 +91,8 @@ def test_a_patch_that_sends_masks_and_secrets_tells_whether_they_are_the_same(ap
     assert patch(api, id, {"secret": [two, one]}).expect(200).json["version"] == version
 
 
-@pytest.mark.parametrize("url", ["http://hooks.example/timers", "https://hooks.example:8443/", "https://other.example/"])
-def test_a_secret_does_not_follow_to_another_origin(api, url):
-    own = secret()
+def test_a_secret_does_not_follow_to_another_origin(api):
+    own, url = secret(), "https://hooks.example:8443/"
     timer = api.create(webhook={"url": URL, "secret": own})
     for reply in (put(api, timer["id"], {"url": url, "secret": mask(own)}), patch(api, timer["id"], {"url": url})):
         problem = reply.problem(400, "invalid-request")
@@ -206,6 +175,14 @@ def test_a_put_of_masks_brings_no_secret_back_that_was_rotated_away(api, name):
         for thread in threads:
             thread.join()
     assert 200 in outcomes and outcomes <= {200, 400}, "400: its mask means no secret any more"
+
+
+def test_it_survives_a_crash(new_server):
+    server = new_server()
+    webhook = FULL | {"secret": [secret(), secret()], "types": ["cancelled", "fired"]}
+    shown = server.client.create(id="t", every="1h", webhook=webhook)["webhook"]
+    server.kill9()
+    assert server.start().client.timer("t")["webhook"] == shown
 
 
 def test_no_secret_is_ever_told(new_server):

@@ -47,9 +47,17 @@ private func refusal(_ webhook: String, replacing old: [UInt8] = []) -> Problem?
     }
 }
 
+/// The definition after a merge patch.
+private func patched(_ patch: String, _ definition: [UInt8]) throws -> [UInt8] {
+    var view = TimerView()
+    view.definition = definition
+    return try MergePatch.definition(view, parsed(patch), zones: OnlyUTC())
+}
+
 private let url = #""url":"https://hooks.example/t""#
 
-/// What a webhook in the body of a create means, and which member a refusal points to.
+/// What a webhook in the body of a create means, and which member a refusal points to. `WebhookConfigurationTests` and
+/// `WebhookURLTests` have the bounds of each member.
 struct WebhookFieldTests {
     @Test(arguments: [
         #""https://hooks.example/t""#, "{\(url)}",
@@ -86,30 +94,53 @@ struct WebhookFieldTests {
         #expect(layout?.rules.deliveries == [])
     }
 
-    @Test(arguments: [
-        ("5", ""), ("[]", ""), ("{}", ""), (#"{"url":null}"#, ""), (#""ftp://hooks.example/""#, ""),
+    /// Names of headers in JSON, one more than there may be.
+    private static let names = (0..<21).map { "\"X-\($0)\"" }
+
+    private static let wrong: [(String, String)] = [
+        ("5", ""), ("[]", ""), ("{}", ""), (#"{"url":null}"#, ""), (#""ftp://hooks.example/""#, ""), ("true", ""),
+        (#""""#, ""), (#""example.org""#, ""), (#""/path""#, ""), (#"{"method":"POST"}"#, ""),
+        (#"{"url":"mailto:a@b"}"#, "/url"), (#"{"url":"https://u:p@hooks.example/"}"#, "/url"),
         (#""https://u:p@hooks.example/""#, ""), (#"{"url":5}"#, "/url"), (#"{"url":"hooks.example"}"#, "/url"),
         ("{\(url),\"method\":\"post\"}", "/method"), ("{\(url),\"format\":\"xml\"}", "/format"),
+        ("{\(url),\"method\":\"HEAD\"}", "/method"), ("{\(url),\"method\":1}", "/method"),
         ("{\(url),\"headers\":[]}", "/headers"), ("{\(url),\"headers\":{\"X-A\":1}}", "/headers/X-A"),
         ("{\(url),\"headers\":{\"X-A\":null}}", "/headers/X-A"),
         ("{\(url),\"headers\":{\"Host\":\"x\"}}", "/headers/Host"),
         ("{\(url),\"headers\":{\"a/b\":\"x\"}}", "/headers/a~1b"),
+        ("{\(url),\"headers\":{\"webhook-id\":\"x\"}}", "/headers/webhook-id"),
+        ("{\(url),\"headers\":{\"X-A\":\"a\\nb\"}}", "/headers/X-A"),
+        ("{\(url),\"headers\":{\"\":\"b\"}}", "/headers/"),
+        ("{\(url),\"headers\":{\"X-A\":\"\\u0000\"}}", "/headers/X-A"),
+        ("{\(url),\"headers\":{\"X: y\\r\\nA\":\"b\"}}", "/headers/X: y\r\nA"),
+        ("{\(url),\"headers\":{\(names.map { "\($0):\"\"" }.joined(separator: ","))}}", "/headers"),
+        ("{\(url),\"secretHeaders\":\"X\"}", "/secretHeaders"), ("{\(url),\"secretHeaders\":[1]}", "/secretHeaders/0"),
+        ("{\(url),\"secretHeaders\":[\"ok\",\"a b\"]}", "/secretHeaders/1"),
+        ("{\(url),\"secretHeaders\":[\(names.joined(separator: ","))]}", "/secretHeaders"),
         ("{\(url),\"headers\":{\"X-A\":\"a\\r\\nB: c\"}}", "/headers/X-A"),
         ("{\(url),\"secret\":5}", "/secret"), ("{\(url),\"secret\":\"swordfish\"}", "/secret"),
         ("{\(url),\"secret\":\"\"}", "/secret"), ("{\(url),\"secret\":[null]}", "/secret/0"),
         ("{\(url),\"secret\":[\"\(secret(1, 2))\",\"whsec_AAAA\"]}", "/secret/1"),
+        ("{\(url),\"secret\":[\"\(secret(1, 2))\",1]}", "/secret/1"),
+        ("{\(url),\"secret\":\"whsec_…abcd\"}", "/secret"),
+        ("{\(url),\"secret\":[\"\(secret(1, 2))\",\"whsec_…abcd\"]}", "/secret/1"),
         ("{\(url),\"secret\":[\(repeatElement("\"\(secret(1, 2))\"", count: 6).joined(separator: ","))]}", "/secret"),
         ("{\(url),\"timeout\":15}", "/timeout"), ("{\(url),\"timeout\":\"15\"}", "/timeout"),
+        ("{\(url),\"timeout\":\"10m1ms\"}", "/timeout"), ("{\(url),\"timeout\":\"11m\"}", "/timeout"),
         ("{\(url),\"timeout\":\"99ms\"}", "/timeout"), ("{\(url),\"types\":[]}", "/types"),
         ("{\(url),\"types\":\"fired\"}", "/types"), ("{\(url),\"types\":[\"fired\",\"exploded\"]}", "/types/1"),
         ("{\(url),\"types\":[null]}", "/types/0"), ("{\(url),\"types\":[\"delivered\"]}", "/types/0"),
         ("{\(url),\"types\":[\"fired\",\"deliveryFailed\"]}", "/types/1"),
         ("{\(url),\"types\":[\"deliveryDead\"]}", "/types/0"), ("{\(url),\"retry\":3}", "/retry"),
+        ("{\(url),\"retry\":[]}", "/retry"), ("{\(url),\"retry\":\"often\"}", "/retry"),
         ("{\(url),\"retry\":{\"maxAttempts\":0}}", "/retry/maxAttempts"),
+        ("{\(url),\"retry\":{\"maxAttempts\":101}}", "/retry/maxAttempts"),
+        ("{\(url),\"retry\":{\"maxAttempts\":1.5}}", "/retry/maxAttempts"),
         ("{\(url),\"retry\":{\"maxAttempts\":9223372036854775807}}", "/retry/maxAttempts"),
         ("{\(url),\"retry\":{\"maxAge\":\"0s\"}}", "/retry/maxAge"),
         ("{\(url),\"retry\":{\"maxAge\":5}}", "/retry/maxAge"),
         ("{\(url),\"retry\":{\"giveUpOn\":404}}", "/retry/giveUpOn"),
+        ("{\(url),\"retry\":{\"giveUpOn\":\"4xx\"}}", "/retry/giveUpOn"),
         ("{\(url),\"retry\":{\"giveUpOn\":[404,\"404\"]}}", "/retry/giveUpOn/1"),
         ("{\(url),\"retry\":{\"giveUpOn\":[404.5]}}", "/retry/giveUpOn/0"),
         ("{\(url),\"retry\":{\"giveUpOn\":[\"5xx\"]}}", "/retry/giveUpOn/0"),
@@ -123,12 +154,21 @@ struct WebhookFieldTests {
             "/retry/giveUpOn"
         ),
         ("{\(url),\"retry\":{\"initial\":1}}", "/retry/initial"),
+        ("{\(url),\"retry\":{\"initial\":\"0s\"}}", "/retry/initial"),
+        ("{\(url),\"retry\":{\"initial\":\"25h\"}}", "/retry/initial"),
         ("{\(url),\"retry\":{\"initial\":\"2h\"}}", "/retry/max"),
+        ("{\(url),\"retry\":{\"max\":\"1ms\"}}", "/retry/max"),
+        ("{\(url),\"retry\":{\"max\":\"8d\"}}", "/retry/max"),
+        ("{\(url),\"retry\":{\"multiplier\":0.5}}", "/retry/multiplier"),
+        ("{\(url),\"retry\":{\"multiplier\":11}}", "/retry/multiplier"),
+        ("{\(url),\"retry\":{\"jitter\":1.1}}", "/retry/jitter"),
         ("{\(url),\"retry\":{\"multiplier\":\"2\"}}", "/retry/multiplier"),
         ("{\(url),\"retry\":{\"multiplier\":1e999}}", "/retry/multiplier"),
         ("{\(url),\"retry\":{\"jitter\":-0.1}}", "/retry/jitter"),
         ("{\(url),\"retry\":{\"jitter\":true}}", "/retry/jitter"),
-    ])
+    ]
+
+    @Test(arguments: wrong)
     func `what is wrong is pointed at`(webhook: String, pointer: String) throws {
         let problem = try #require(refusal(webhook))
         #expect(problem.kind == .invalidRequest)
@@ -138,6 +178,7 @@ struct WebhookFieldTests {
     @Test(arguments: [
         ("{\(url),\"colour\":\"red\"}", "/colour"), ("{\(url),\"URL\":null}", "/URL"),
         ("{\(url),\"retry\":{\"attempts\":3}}", "/retry/attempts"),
+        ("{\(url),\"retry\":{\"attempts\":null}}", "/retry/attempts"),
     ])
     func `a member that no webhook has is pointed at`(webhook: String, pointer: String) throws {
         let problem = try #require(refusal(webhook))
@@ -172,6 +213,17 @@ struct WebhookMaskTests {
         #expect(
             try definition(#"{"url":"https://hooks.example/t","secret":"\#(mask(old))"}"#, replacing: stored)
                 == definition(hook([old])))
+    }
+
+    @Test(arguments: [0, 1, 3])
+    func `what is shown can be sent back, whole or as a patch`(count: Int) throws {
+        let secrets = (0..<count).map { secret(UInt8($0), UInt8($0)) }
+        let stored = try definition(hook(secrets))
+        let text = try shown(stored)
+        let masks = secrets.map { "\"\(mask($0))\"" }.joined(separator: ",")
+        #expect(text.contains(#""secret":\#(count == 0 ? "null" : count == 1 ? masks : "[\(masks)]"),"#))
+        #expect(try definition(text, replacing: stored) == stored)
+        #expect(try patched(#"{"webhook":\#(text)}"#, stored) == stored)
     }
 
     @Test func `a mask that means no stored secret is refused`() throws {
@@ -211,9 +263,7 @@ struct WebhookPatchTests {
         + #""\#(secret(2, 2))"],"types":["fired","created"]}"#
 
     private func patched(_ patch: String) throws -> [UInt8] {
-        var view = TimerView()
-        view.definition = try definition(hook)
-        return try MergePatch.definition(view, parsed(patch), zones: OnlyUTC())
+        try TimerAPITests.patched(patch, definition(hook))
     }
 
     @Test func `a patch is applied to what is shown, without a secret`() throws {
@@ -227,6 +277,7 @@ struct WebhookPatchTests {
     @Test(arguments: [
         "{}", #"{"webhook":{"method":null}}"#, #"{"webhook":{"timeout":"15s","headers":{"X-C":null}}}"#,
         #"{"webhook":{"types":["created","fired"],"stopped":false}}"#,
+        #"{"webhook":{"url":"https://hooks.example/t"}}"#,
     ])
     func `a patch that says nothing new changes nothing`(patch: String) throws {
         #expect(try patched(patch) == definition(hook))
@@ -250,5 +301,96 @@ struct WebhookPatchTests {
     func `a patch that can't be is pointed at`(patch: String, pointer: String) {
         let problem = #expect(throws: Problem.self) { try patched(patch) }
         #expect(problem?.pointer == pointer)
+    }
+}
+
+/// Headers that carry credentials: masked where they are shown, and bound to the URL's origin.
+struct WebhookCredentialTests {
+    private func hook(
+        _ headers: String, at url: String = "https://hooks.example/t", secret names: String? = nil
+    ) -> String {
+        let secret = names.map { #","secretHeaders":["\#($0)"]"# } ?? ""
+        return #"{"url":"\#(url)","headers":{\#(headers)}\#(secret)}"#
+    }
+
+    @Test(arguments: ["Authorization", "authorization", "PROXY-AUTHORIZATION", "Cookie"])
+    func `credentials are masked`(name: String) throws {
+        let text = try shown(definition(hook(#""\#(name)":"s3cret","X-Plain":"seen""#)))
+        #expect(text.contains(#""headers":{"\#(name)":"***","X-Plain":"seen"}"#))
+        #expect(!text.contains("secretHeaders") && !text.contains("s3cret"))
+    }
+
+    @Test func `other headers are secret where they are named, also once they are set`() throws {
+        let stored = try definition(hook(#""X-Api-Key":"s3cret","X-Plain":"seen""#, secret: #"x-api-key","X-Absent"#))
+        let text = try shown(stored)
+        #expect(text.contains(#""headers":{"X-Api-Key":"***","X-Plain":"seen"}"#))
+        #expect(text.contains(#""secretHeaders":["x-api-key","X-Absent"]"#))
+        let later = try shown(patched(#"{"webhook":{"headers":{"X-Absent":"later"}}}"#, stored))
+        #expect(later.contains(#""X-Absent":"***""#) && !later.contains("later"))
+    }
+
+    @Test func `what is shown can be sent back`() throws {
+        let stored = try definition(hook(#""Authorization":"Bearer x","X-Api-Key":"k""#, secret: "X-Api-Key"))
+        let text = try shown(stored)
+        #expect(try definition(text, replacing: stored) == stored)
+        #expect(try patched(#"{"webhook":\#(text)}"#, stored) == stored)
+    }
+
+    @Test(
+        arguments: ["https://other.example/", "http://hooks.example/t", "https://hooks.example:8443/"],
+        [("Authorization", nil), ("X-Api-Key", "X-Api-Key")] as [(String, String?)])
+    func `a credential does not follow the URL to another origin`(url: String, header: (String, String?)) throws {
+        let (name, secret) = header
+        let stored = try definition(hook(#""\#(name)":"s3cret""#, secret: secret))
+        let members = [
+            "", #","secret":null"#, #","secretHeaders":null"#,
+            #","headers":{"\#(name.uppercased())":"***","\#(name)":null}"#,
+        ]
+        for more in members {
+            let patch = #"{"webhook":{"url":"\#(url)"\#(more)}}"#
+            let problem = #expect(throws: Problem.self) { try patched(patch, stored) }
+            #expect(problem?.pointer?.lowercased() == "/webhook/headers/\(name)".lowercased(), "\(patch)")
+            #expect(problem?.detail.contains("origin") == true, "\(patch)")
+        }
+        let put = try #require(refusal(hook(#""\#(name)":"***""#, at: url), replacing: stored))
+        #expect(put.pointer == "/webhook/headers/\(name)" && put.detail.contains("origin"))
+        func moved(_ value: String) throws -> String {
+            try shown(patched(#"{"webhook":{"url":"\#(url)","headers":{"\#(name)":\#(value)}}}"#, stored))
+        }
+        #expect(try moved(#""new""#).contains(#""headers":{"\#(name)":"***"}"#))
+        #expect(try moved("null").contains(#""headers":{}"#))
+    }
+
+    @Test func `the same origin keeps them`() throws {
+        let stored = try definition(hook(#""Authorization":"Bearer x""#))
+        let moved = #"{"webhook":{"url":"https://hooks.example/b","headers":{"X-More":"1"}}}"#
+        let expected = hook(#""Authorization":"Bearer x","X-More":"1""#, at: "https://hooks.example/b")
+        #expect(try patched(moved, stored) == definition(expected))
+    }
+
+    @Test(arguments: [("Authorization", nil), ("X-Plain", nil), ("X-Api-Key", "X-Api-Key")] as [(String, String?)])
+    func `a mask that means no stored value is refused`(name: String, secret: String?) throws {
+        let masked = hook(#""\#(name)":"***""#, secret: secret)
+        let stored = try definition(hook(#""X-Plain":"seen""#))
+        #expect(refusal(masked)?.pointer == "/webhook/headers/\(name)")
+        #expect(refusal(masked, replacing: stored)?.pointer == "/webhook/headers/\(name)")
+        let problem = #expect(throws: Problem.self) { try patched(#"{"webhook":\#(masked)}"#, stored) }
+        #expect(problem?.pointer == "/webhook/headers/\(name)")
+    }
+
+    @Test func `a header that was secret stays so while its value is the same`() throws {
+        let stored = try definition(hook(#""X-Api-Key":"s3cret""#, secret: "X-Api-Key"))
+        let kept = [
+            try patched(#"{"webhook":{"secretHeaders":null}}"#, stored),
+            try patched(#"{"webhook":{"secretHeaders":[]}}"#, stored),
+            try definition(hook(#""X-Api-Key":"s3cret""#), replacing: stored),
+            try definition(hook(#""X-Api-Key":"***""#), replacing: stored),
+            try definition(hook(#""x-api-key":"***""#), replacing: stored),
+        ]
+        for definition in kept {
+            #expect(try shown(definition).lowercased().contains(#""headers":{"x-api-key":"***"}"#))
+        }
+        let changed = try shown(definition(hook(#""X-Api-Key":"public""#), replacing: stored))
+        #expect(changed.contains(#""headers":{"X-Api-Key":"public"}"#))
     }
 }
