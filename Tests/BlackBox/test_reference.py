@@ -87,17 +87,9 @@ def test_the_json_is_the_yaml(api):
     assert api.get("/openapi.json").expect(200).json == contract.published()
 
 
-@pytest.mark.parametrize("path, media", [("/openapi.yaml", "application/yaml"), ("/openapi.json", "application/json"), ("/docs", "text/html; charset=utf-8")])
-def test_a_document_is_sent_once(api, path, media):
-    reply = api.get(path).expect(200)
-    assert reply.headers["Content-Type"] == media and reply.headers["Cache-Control"] == "no-cache"
-    again = api.get(path, headers={"If-None-Match": f'"x", {reply.etag}'}).expect(304)
-    assert again.body == b"" and again.etag == reply.etag
-    api.get(path, headers={"If-None-Match": '"x"'}).expect(200)
-    head = api.head(path).expect(200)
-    assert head.body == b"" and head.headers["Content-Length"] == str(len(reply.body)) and head.etag == reply.etag
-    assert api.post(path, {}).expect(405).headers["Allow"] == "GET, HEAD, OPTIONS"
-    assert api.get(f"{path}?x=1").problem(400, "unknown-field")["parameter"] == "x"
+def test_the_page_is_sent_once(api, reply):
+    assert reply.headers["Content-Type"] == "text/html; charset=utf-8" and reply.headers["Cache-Control"] == "no-cache"
+    assert api.get("/docs", headers={"If-None-Match": reply.etag}).expect(304).body == b""
 
 
 def test_the_policy_lets_in_what_stands_in_the_page_and_nothing_else(reply, parts):
@@ -140,14 +132,10 @@ def test_an_operation_shows_its_path_parameters_and_answers(parts):
             assert parameter["name"] == "Request-Id" or parameter["name"] in text, (name, parameter["name"])
 
 
-@pytest.mark.parametrize("slug", contract.published()["components"]["schemas"]["Slug"]["enum"])
-def test_a_problem_is_explained_as_on_its_own_page(api, parts, slug):
-    problem = contract.published()["x-problems"][slug]
-    page = re.sub(r"<[^>]+>", "", api.get(f"/problems/{slug}").expect(200).body.decode())
-    assert problem["title"] in page and f"status {problem['status']}" in page and problem["advice"].replace("`", "") in page
-    text = " ".join(parts.text[f"problem-{slug}"].split())
-    assert problem["title"] in text and problem["advice"].replace("`", "") in text
-    assert f'href="../docs#problem-{slug}"' in api.get(f"/problems/{slug}").body.decode()
+def test_a_problem_is_explained_as_in_the_document(parts):
+    for slug, problem in contract.published()["x-problems"].items():
+        text = " ".join(parts.text[f"problem-{slug}"].split())
+        assert problem["title"] in text and problem["advice"].replace("`", "") in text, slug
 
 
 def test_each_command_shown_gets_an_answer_that_the_document_has(new_server, parts):

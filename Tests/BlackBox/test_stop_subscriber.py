@@ -21,38 +21,6 @@ def is_suspended(api, id):
     return api.timer(id)["state"] == "suspended"
 
 
-@pytest.mark.parametrize("fields, pointer", [
-    ({"stop": "subscriber"}, "/stop"), ({"stop": "subscriber", "start": "now"}, "/stop"), ({"stop": "subscriber", "start": "manual"}, "/stop"),
-    ({"stop": "never", "start": "subscriber"}, "/stop"), ({"stop": True, "start": "subscriber"}, "/stop"),
-])
-def test_it_goes_with_start_subscriber_alone(api, name, fields, pointer):
-    for reply in (api.post("/v1/timers", {"after": "1h", **fields}), api.put(f"/v1/timers/{name}", {"after": "1h", **fields})):
-        assert reply.problem(400)["pointer"] == pointer
-    api.get(f"/v1/timers/{name}").expect(404)
-
-
-def test_without_it_none_is_shown(api):
-    assert api.create(stop=None)["stop"] is None
-    assert api.create(start="subscriber")["stop"] is None
-
-
-def test_a_patch_can_not_change_it(api):
-    id = watched(api)
-    for patch in ({"stop": None}, {"stop": "subscriber"}, {"stop": "x"}, {"start": "now", "stop": None}):
-        assert api.patch(f"/v1/timers/{id}", patch).problem(400)["pointer"] in ("/stop", "/start")
-    assert api.patch(f"/v1/timers/{id}", {"labels": {"a": "b"}}).expect(200).json["stop"] == "subscriber"
-    plain = api.create(start="subscriber")
-    api.patch(f"/v1/timers/{plain['id']}", {"stop": "subscriber"}).problem(400)
-    assert api.patch(f"/v1/timers/{plain['id']}", {"stop": None}).expect(200).json["version"] == plain["version"]
-
-
-def test_what_get_shows_can_be_put_back(api):
-    id = watched(api)
-    shown = api.timer(id)
-    again = api.put(f"/v1/timers/{id}", shown).expect(200).json
-    assert (again["stop"], again["start"], again["state"]) == ("subscriber", "subscriber", "idle")
-
-
 def test_it_is_suspended_two_seconds_after_the_last_left_and_resumed_by_the_next(api):
     id = watched(api, after="1h")
     with api.stream(events_of(id)).expect(200) as first, api.stream(events_of(id)).expect(200):

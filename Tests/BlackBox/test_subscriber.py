@@ -77,13 +77,10 @@ def test_what_does_not_follow_its_events_does_not_activate(api):
     still_idle(api, timer)
 
 
-@pytest.mark.parametrize("query, status", [("?since=9223372036854775807", 410), ("?since=x", 400), ("?colour=red", 400), ("?limit=0", 400),
-                                           ("?types=nothing", 400)])
-def test_a_refused_stream_changes_nothing(api, query, status):
+def test_a_refused_stream_changes_nothing(api):
     timer = waiting(api)
-    api.get(events_of(timer) + query).problem(status)
+    api.get(f"{events_of(timer)}?since=9223372036854775807").problem(410)
     still_idle(api, timer)
-    assert api.timer(timer["id"])["version"] == timer["version"]
 
 
 @pytest.mark.not_on_postgres("no row goes within ten minutes of a take-over there")

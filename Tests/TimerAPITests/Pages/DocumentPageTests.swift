@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -12,12 +13,43 @@ struct DocumentPageTests {
             #expect(answer.status == 200, "\(kind)")
             #expect(answer.header("content-type")?.hasPrefix("text/html") == true, "\(kind)")
             #expect(answer.text.contains("<code>\(kind.rawValue)</code>, status \(kind.status)"), "\(kind)")
+            #expect(answer.text.contains("<h1>\(kind.title)</h1>"), "\(kind)")
+            #expect(answer.text.contains("href=\"../docs#problem-\(kind.rawValue)\""), "\(kind)")
         }
     }
 
-    @Test func `every kind of problem is documented`() throws {
-        let text = try Repository.text(of: "openapi.yaml")
-        for kind in ProblemKind.allCases { #expect(text.contains(kind.rawValue), "\(kind)") }
+    @Test func `every problem is documented with its title, status and advice, and no other is`() throws {
+        let json = Data(try Repository.text(of: "Sources/CAssets/reference/openapi.json").utf8)
+        let document = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
+        let problems = try #require(document["x-problems"] as? [String: [String: Any]])
+        #expect(Set(problems.keys) == Set(ProblemKind.allCases.map(\.rawValue)))
+        for kind in ProblemKind.allCases {
+            let problem = try #require(problems[kind.rawValue], "\(kind)")
+            #expect(problem["title"] as? String == kind.title, "\(kind)")
+            #expect(problem["status"] as? Int == kind.status, "\(kind)")
+            #expect(problem["advice"] as? String == kind.advice, "\(kind)")
+        }
+    }
+
+    @Test(arguments: [
+        ("/openapi.yaml", "application/yaml"), ("/openapi.json", "application/json"),
+        ("/docs", "text/html; charset=utf-8"),
+    ])
+    func `a document is sent once`(path: String, type: String) throws {
+        let server = try WholeServer()
+        let whole = try server.ask("GET", path)
+        #expect(whole.status == 200 && whole.header("content-type") == type)
+        #expect(whole.header("cache-control") == "no-cache")
+        let tag = try #require(whole.header("etag"))
+        let again = try server.ask("GET", path, headers: "If-None-Match: \"x\", \(tag)\r\n")
+        #expect(again.status == 304 && again.body.isEmpty && again.header("etag") == tag)
+        #expect(try server.ask("GET", path, headers: "If-None-Match: \"x\"\r\n").status == 200)
+        let head = try server.ask("HEAD", path)
+        #expect(head.status == 200 && head.header("content-length") == "\(whole.body.count)")
+        #expect(head.header("etag") == tag)
+        let query = try server.ask("GET", "\(path)?x=1")
+        #expect(query.problem(at: path) == "unknown-field")
+        #expect(query.members["parameter"] as? String == "x")
     }
 
     @Test func `the document is served as it is, and the front page is a page`() throws {
