@@ -4,8 +4,6 @@ import json
 
 from timers import poll
 
-IGNORED = ("remaining", "nextFireAt")
-
 
 def drain(api):
     poll(lambda: api.post("/v1/drain").expect(200).json["attemptsUnderWay"] == 0)
