@@ -36,7 +36,6 @@ def test_create_answers_201_with_location_etag_and_the_timer(api, name):
 def test_the_shape_is_the_given_schedule_with_all_defaults(api, schedule, kind, clock):
     timer = api.create(**schedule)
     expected = {*schedule, *COMMON, *READ_ONLY, "id"} | ({"mode"} if "every" in schedule else set())
-    expected |= {"timeZone"} if {"every", "at"} <= schedule.keys() else set()
     assert set(timer) == expected
     assert {field: timer[field] for field in DEFAULTS} == DEFAULTS
     assert (timer["kind"], timer["clock"], timer.get("mode")) == (

@@ -28,8 +28,6 @@ struct Differences {
         return names.map { "/\($0)" }
     }
 
-    private static let defaultZone = Array("\"".utf8) + ScheduleFields.defaultZone + Array("\"".utf8)
-
     /// The fields that a client sets, but for the webhook and for those at their defaults, each with its JSON.
     private static func fields(_ definition: [UInt8]) -> [(name: String, value: [UInt8])] {
         var document = JSONDocument()
@@ -44,7 +42,6 @@ struct Differences {
             if name == "webhook" || document.kind(member) == .null { continue }
             var value: [UInt8] = []
             document.appendCompact(member, to: &value)
-            if name == "timeZone", value == defaultZone { continue }
             fields.append((name, value))
         }
         return fields

@@ -62,8 +62,12 @@ public enum TimerJSON {
         case .every(let period, let first):
             json.member("every", duration: period)
             if case .after(let delay) = first { json.member("after", duration: delay) }
-            if case .at(let instant) = first { writeGrid(through: instant, in: ScheduleFields.defaultZone, &json) }
-            if case .local(let instant, let zone) = first { writeGrid(through: instant, in: zone, &json) }
+            if case .at(let instant) = first { json.member("at", instant: instant) }
+            if case .local(let instant, let zone) = first {
+                json.member("at", instant: instant)
+                json.key("timeZone")
+                json.string(zone)
+            }
         case .cron(let cron):
             json.key("cron")
             json.string(cron.text)
@@ -76,12 +80,6 @@ public enum TimerJSON {
             json.member("watchdog", duration: grace)
             write(schedule, &json)
         }
-    }
-
-    private static func writeGrid(through instant: Int64, in zone: [UInt8], _ json: inout JSONWriter) {
-        json.member("at", instant: instant)
-        json.key("timeZone")
-        json.string(zone)
     }
 
     private static func writePolicies(_ rules: TimerRules, _ json: inout JSONWriter) {

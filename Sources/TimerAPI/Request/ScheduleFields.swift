@@ -18,7 +18,7 @@ struct ScheduleFields {
     var misses: Int64?
     var repeatAlarm: Bool?
 
-    /// The time zone of a cron expression, and of a grid, that names none.
+    /// The time zone of a cron expression that names none.
     static let defaultZone = Array("UTC".utf8)
 
     /// Sets the part of a timer's rules that these fields decide.

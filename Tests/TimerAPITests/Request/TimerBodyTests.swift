@@ -4,6 +4,13 @@ import WireJSON
 
 @testable import TimerAPI
 
+/// Knows UTC and one more zone.
+private struct TwoZones: ZoneSource {
+    func zone(named name: [UInt8]) -> TimeZoneTable? {
+        name == Array("UTC".utf8) || name == Array("Europe/Berlin".utf8) ? .utc : nil
+    }
+}
+
 /// Which fields of a create go together, and which member a refusal points to.
 struct TimerBodyTests {
     private func read(_ text: String, patchedWith patch: String? = nil) throws -> TimerRules {
