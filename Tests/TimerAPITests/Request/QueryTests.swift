@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Query parameters of the routes, whatever their meaning.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The fields `start` and `stop` of a timer that runs for its subscribers.
