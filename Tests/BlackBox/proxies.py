@@ -107,7 +107,7 @@ class Proxy:
     def __exit__(self, *_):
         self.process.terminate()  # nginx ends its workers then
         try:
-            self.process.wait(timeout=PATIENCE)
+            self.process.wait(timeout=2)  # Caddy waits for streams that are open
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -13,7 +13,7 @@ import contract
 import generators
 from server import ROOT
 
-# Generating takes ten seconds, and some more where others work too: one worker does it for all of these tests.
+# Generating takes ten seconds, by openapi-generator thirty: one worker does it for all of these tests.
 pytestmark = [pytest.mark.xdist_group("clients"), pytest.mark.timeout(300)]
 
 
@@ -127,6 +127,7 @@ def test_openapi_python_client_follows_events(ask, client, imported, models, nam
 @pytest.fixture(scope="module")
 def generated(folder):
     generators.openapi_generator("python", folder / "generated", "--package-name", "timerd_api")
+    importlib.invalidate_caches()  # the folder was not there when modules were first looked for
     return importlib.import_module("timerd_api")
 
 
@@ -136,7 +137,7 @@ def connection(generated, api):
         yield connection
 
 
-@pytest.mark.thorough
+@pytest.mark.heavy
 @pytest.mark.parametrize("schema", ["Timer", "TimerCreate", "TimerPatch", "Webhook", "Problem"])
 def test_both_models_have_every_member(generated, models, schema):
     wanted = set(contract.published()["components"]["schemas"][schema]["properties"])
@@ -144,7 +145,7 @@ def test_both_models_have_every_member(generated, models, schema):
     assert len(getattr(models, schema).__attrs_attrs__) == len(wanted) + 1  # and one for what is not known
 
 
-@pytest.mark.thorough
+@pytest.mark.heavy
 def test_openapi_generator_creates_reads_lists_and_patches(generated, connection, name):
     timers = generated.TimersApi(connection)
     webhook = generated.Webhook(url="http://127.0.0.1:1/", types=[generated.DeliveredType.COMPLETED])
