@@ -48,7 +48,8 @@ def streams(api):
     return api.get("/v1/stats").json["streams"]
 
 
-@pytest.mark.parametrize("headers", [{}, pytest.param({"Accept": "text/event-stream"}, marks=pytest.mark.heavy)])
+@pytest.mark.heavy
+@pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}])
 def test_a_stalled_reader_falls_back_to_the_log_and_comes_live_again(new_server, headers):
     """More than the server keeps in memory passes while it does not read."""
     server = new_server()
@@ -161,6 +162,7 @@ def test_a_poll_whose_client_vanished_is_closed_by_the_kernel(new_server):
         poll(lambda: streams(api) == 0, timeout=30)
 
 
+@pytest.mark.thorough
 def test_a_history_that_is_being_read_is_told_to_its_end_before_the_server_stops(new_server):
     server = new_server()
     api = server.client
