@@ -39,12 +39,6 @@ def transitions():
     return table
 
 
-def target_of(command, state, restartable, one_shot):
-    """The state a legal command leads to, else None."""
-    target = transitions()[command][state, restartable]
-    return ("completed" if one_shot else "running") if target == "*" else target
-
-
 def allowed(state, restartable=False):
     """The commands that are legal in a state (for a timer that is no watchdog)."""
     return {command for command, row in transitions().items() if row[state, restartable]}

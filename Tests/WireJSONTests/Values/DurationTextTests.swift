@@ -26,6 +26,8 @@ import WireJSON
             ("PT0S", 0), ("P0D", 0), ("PT36H", 129_600_000), ("P1DT2H3M4.005S", 93_784_005), ("P0.5W", 302_400_000),
             ("P1.5D", 129_600_000), ("PT1H0.5S", 3_600_500), ("P36525D", DurationText.maximum), ("PT0.001S", 1),
             ("P0.0009765625W", 590_625),
+            ("90s", 90_000), ("24h", 86_400_000), ("1500ms", 1500), ("3600000ms", 3_600_000), ("0.5h", 1_800_000),
+            ("PT0.25S", 250), ("P1DT1H", 90_000_000), ("36524d23h59m59s999ms", DurationText.maximum - 1),
         ] as [(String, Int64)])
     func `a duration is read exactly`(text: String, expected: Int64) throws {
         #expect(try parse(text) == expected)
@@ -55,6 +57,7 @@ import WireJSON
         ("5w", "not a duration"), ("5y", "not a duration"), ("5us", "not a duration"), ("5sec", "not a duration"),
         ("1e3s", "not a duration"), ("0x5s", "not a duration"), ("5m s", "not a duration"),
         ("forever", "not a duration"),
+        (" ", "not a duration"), ("NaN", "not a duration"), ("inf", "not a duration"), ("1s2", "no unit"),
         ("５s", "not a duration"), ("5s\0", "not a duration"), ("1m30s,", "not a duration"), ("é", "not a duration"),
     ])
     func `what is no duration is refused with the reason`(text: String, word: String) {
