@@ -25,6 +25,7 @@ struct CronTextTests {
             ("-1 * * * *", "minute: a number is missing"),
             ("1-2-3 * * * *", "minute: '2-3' is no number"),
             ("*/0 * * * *", "minute: the step 0 is not in 1-60"),
+            ("5-1/0 * * * *", "minute: the step 0 is not in 1-60"),
             ("*/90 * * * *", "minute: the step 90 is not in 1-60"),
             ("*/ * * * *", "minute: the step '' is no number"),
             ("1/2/3 * * * *", "minute: the step '2/3' is no number"),
