@@ -1,0 +1,116 @@
+import TestSupport
+import Testing
+import TimerCore
+
+@testable import TimerAPI
+
+/// POSTs with an `Idempotency-Key`, and their repeats.
+@Suite(.serialized) struct IdempotencyKeyTests {
+    private let server: WholeServer
+
+    init() throws { server = try WholeServer() }
+
+    private func post(
+        _ path: String, _ body: String? = nil, key: String = "k", type: String = "application/json"
+    ) throws -> RawClient.Answer {
+        try server.ask("POST", path, body, type: type, headers: "Idempotency-Key: \(key)\r\n")
+    }
+
+    /// Sends a request twice: the repeat must have the first one's answer, and change nothing.
+    private func twice(_ path: String, _ body: String? = nil) throws -> RawClient.Answer {
+        let first = try post(path, body)
+        #expect((200..<300).contains(first.status) && first.header("idempotency-replayed") == nil, "\(first.text)")
+        try expectReplay(of: first, path, body)
+        return first
+    }
+
+    private func expectReplay(of first: RawClient.Answer, _ path: String, _ body: String? = nil) throws {
+        let head = server.head
+        let again = try post(path, body)
+        #expect(again.header("idempotency-replayed") == "true", "\(path)")
+        #expect(again.status == first.status && again.text == first.text, "\(path)")
+        for name in ["location", "etag", "content-type", "event-id"] {
+            #expect(again.header(name) == first.header(name), "\(path): \(name)")
+        }
+        #expect(server.head == head, "\(path)")
+    }
+
+    @Test func `a create is done once`() throws {
+        _ = try twice("/v1/timers", #"{"after":"1h"}"#)
+        #expect(try #require(ShownJSON(try server.ask("GET", "/v1/timers").text)).elements("timers").count == 1)
+    }
+
+    @Test func `a command is done once, whatever became of the timer`() throws {
+        try server.make("t", in: .running)
+        let first = try twice("/v1/timers/t/suspend")
+        try server.command("t", "resume")
+        try expectReplay(of: first, "/v1/timers/t/suspend")
+        #expect(try server.types("t") == ["created", "activated", "suspended", "resumed"])
+        #expect(try server.ask("DELETE", "/v1/timers/t").status == 204)
+        try expectReplay(of: first, "/v1/timers/t/suspend")
+    }
+
+    @Test func `a bulk command is done once`() throws {
+        try server.make("t", in: .running)
+        let first = try twice("/v1/timers/bulk/suspend", #"{"states":["running"]}"#)
+        #expect(first.text == #"{"matched":1,"changed":1,"skipped":0}"#)
+    }
+
+    @Test func `a batch is done once, and repeats its results in brief`() throws {
+        let lines = "{\"after\":\"1h\"}\n{\"after\":\"nonsense\"}\n"
+        let first = try post("/v1/timers/batch", lines, type: "application/x-ndjson")
+        let id = try #require(first.lines.first?["timer/id"])
+        let again = try post("/v1/timers/batch", lines, type: "application/x-ndjson")
+        #expect(again.header("idempotency-replayed") == "true")
+        #expect(again.lines.first?.description == #"{"status":201,"id":"\#(id)","version":1}"#)
+        #expect(again.lines.map { $0["status"] } == ["201", "400"])
+        #expect(try #require(ShownJSON(try server.ask("GET", "/v1/timers").text)).elements("timers").count == 1)
+    }
+
+    @Test func `an array is repeated as one`() throws {
+        let elements =
+            #"[{"apply":{"id":"t","after":"1h"}},{"apply":{"id":"t","after":"60m"}},{"command":"kick","id":"u"}]"#
+        let first = try post("/v1/timers/batch?results=brief", elements)
+        let again = try post("/v1/timers/batch?results=brief", elements)
+        #expect(again.header("idempotency-replayed") == "true" && again.header("content-type") == "application/json")
+        let (results, repeated) = (ShownJSON(first.text)?.elements() ?? [], ShownJSON(again.text)?.elements() ?? [])
+        #expect(results.map { $0["status"] } == ["201", "200", "404"])
+        #expect(repeated.map { $0["status"] } == ["201", "200", "404"])
+        #expect(repeated.first?.description == results.first?.description)
+    }
+
+    @Test func `other bytes under a key are a mismatch`() throws {
+        _ = try post("/v1/timers", #"{"id":"t","after":"1h"}"#)
+        let head = server.head
+        for (path, body) in [
+            ("/v1/timers", #"{"id":"t","after":"2h"}"#), ("/v1/timers", #"{"id":"t",  "after":"1h"}"#),
+            ("/v1/timers?x=1", #"{"id":"t","after":"1h"}"#), ("/v1/schedules/preview", #"{"id":"t","after":"1h"}"#),
+        ] {
+            #expect(try post(path, body).verdict == "422 idempotency-mismatch", "\(path) \(body)")
+        }
+        #expect(server.head == head)
+    }
+
+    @Test func `a refusal frees the key`() throws {
+        try server.make("t", in: .running)
+        let rows: [(path: String, body: String?, verdict: String)] = [
+            ("/v1/timers", #"{"after":"x"}"#, "400 invalid-schedule /after"),
+            ("/v1/timers", #"{"id":"t","after":"1h"}"#, "409 timer-exists"),
+            ("/v1/timers/none/suspend", nil, "404 not-found"), ("/v1/timers/t/resume", nil, "409 illegal-transition"),
+        ]
+        for (path, body, verdict) in rows {
+            #expect(try post(path, body).verdict == verdict, "\(path)")
+        }
+        #expect(try post("/v1/timers", #"{"after":"1h"}"#).status == 201)
+    }
+
+    @Test func `a key is 1 to 128 visible ASCII characters`() throws {
+        let head = server.head
+        for key in [String(repeating: "k", count: 129), "", "a b", "é"] {
+            #expect(try post("/v1/timers", #"{"after":"1h"}"#, key: key).verdict == "400 invalid-request", "\(key)")
+        }
+        #expect(server.head == head)
+        let longest = String(repeating: "!", count: 128)
+        #expect(try post("/v1/timers", #"{"after":"1h"}"#, key: longest).status == 201)
+    }
+}
