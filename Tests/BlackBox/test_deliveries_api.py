@@ -2,7 +2,6 @@
 
 import json
 import re
-from urllib.parse import quote
 
 import pytest
 
@@ -16,7 +15,6 @@ QUICK = {"initial": "10ms", "max": "20ms", "maxAttempts": 2}
 KEYS = ["id", "timer", "type", "at", "state", "attempts", "nextAttemptAt", "diedAt", "expiresAt", "reason", "lastStatus", "error", "lastAttemptAt", "labels"]
 WEEK = 7 * 86_400_000
 UNKNOWN = "0000000000000000042"
-MALFORMED = ["1", "abc", "-", "%30000000000000000042x", "9" * 20, "00000000000000000 2"]
 
 
 def deliveries(api, query=""):
@@ -183,8 +181,7 @@ def test_a_redrive_delivers_anew(api, receiver, name):
     api.post(f"/v1/deliveries/{id}/redrive").problem(404, "not-found")
 
 
-@pytest.mark.parametrize("body", [{}, None])
-def test_a_redrive_takes_nothing(api, receiver, name, body):
+def test_a_redrive_takes_nothing(api, receiver, name):
     _, [id] = dead(api, receiver, name)
     path = f"/v1/deliveries/{id}/redrive"
     assert api.post(path, {"now": True}).problem(400, "unknown-field")["pointer"] == "/now"
@@ -192,7 +189,7 @@ def test_a_redrive_takes_nothing(api, receiver, name, body):
     api.post(path, {}, headers={"If-Match": "*"}).problem(400)
     assert api.post(f"{path}?dryRun=true").problem(400)["parameter"] == "dryRun"
     assert shown(api, id)["state"] == "dead"
-    (api.post(path) if body is None else api.post(path, body)).expect(200)
+    api.post(path, {}).expect(200)
 
 
 def test_only_dead_ones_are_redriven(api, receiver, name):
@@ -272,21 +269,8 @@ def test_many_at_once_are_repeated_safely(api, receiver, name):
     assert again.json == {"matched": 2, "changed": 2, "skipped": 0}
 
 
-@pytest.mark.parametrize("body", [
-    {}, {"labels": {}}, {"timer": None}, {"timer": None, "labels": None}, {"timer": "a b"}, {"timer": 5}, {"timer": "batch"},
-    {"labels": {"a": 1}}, {"labels": "a=b"}, {"states": ["dead"]}, [], None,
-])
-def test_a_bad_or_empty_selector(api, body):
-    api.post("/v1/deliveries/redrive", body).problem(400)
-
-
-def test_a_redrive_of_many_as_bulk_is(api):
-    path = "/v1/deliveries/redrive"
-    assert api.post(path).status == 400
-    api.post(path, {"timer": "x"}, content_type="text/plain").problem(415)
-    api.post(path, {"timer": "x"}, headers={"If-Match": "*"}).problem(400)
-    for query, parameter in (("?dryRun=maybe", "dryRun"), ("?colour=1", "colour")):
-        assert api.post(f"{path}{query}", {"timer": "x"}).problem(400)["parameter"] == parameter
+def test_an_empty_selector(api):
+    api.post("/v1/deliveries/redrive", {"labels": {}}).problem(400, "invalid-request")
 
 
 def test_dead_and_pending_ones_are_dropped(api, receiver, name):
@@ -312,33 +296,14 @@ def test_a_drop_checks_what_comes_with_it(api, receiver, name):
     api.delete(f"/v1/deliveries/{id}").expect(204)
 
 
-@pytest.mark.parametrize("id", [UNKNOWN, "0" * 19, "9" * 19, *MALFORMED])
-def test_an_unknown_or_malformed_id_is_404_before_all_else(api, id):
-    path = f"/v1/deliveries/{quote(id, safe='%')}"
+def test_an_unknown_id_is_404_before_all_else(api):
+    path = f"/v1/deliveries/{UNKNOWN}"
     for reply in (api.get(f"{path}?x=1"), api.delete(path, body="x", content_type="text/plain"), api.post(f"{path}/redrive", {"x": 1})):
         reply.problem(404, "not-found")
 
 
-@pytest.mark.parametrize("query, parameter", [
-    ("limit=0", "limit"), ("limit=1001", "limit"), ("state=inFlight", "state"), ("state=dead,", "state"), ("cursor=x", "cursor"),
-    ("cursor=1", "cursor"), ("timer=a%20b", "timer"), ("timer=", "timer"), ("timer=batch", "timer"), ("timer=a&timer=b", "timer"),
-    ("label=a", "label"), ("label=a%2Fb%20%3Dc", "label"),
-])
-def test_bad_parameters_are_named(api, query, parameter):
-    assert api.get(f"/v1/deliveries?{query}").problem(400)["parameter"] == parameter
-
-
-@pytest.mark.parametrize("path, allow", [
-    ("/v1/deliveries", "GET HEAD OPTIONS"), ("/v1/deliveries/redrive", "OPTIONS POST"),
-    (f"/v1/deliveries/{UNKNOWN}", "DELETE GET HEAD OPTIONS"), (f"/v1/deliveries/{UNKNOWN}/redrive", "OPTIONS POST"),
-])
-def test_methods(api, path, allow):
-    allow = set(allow.split())
-    assert {word.strip() for word in api.options(path).expect(204).headers["Allow"].split(",")} == allow
-    for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - allow:
-        refused = api.request(method, path, **({"json": {}} if method in ("POST", "PUT", "PATCH") else {}))
-        refused.problem(405, "method-not-allowed")
-        assert {word.strip() for word in refused.headers["Allow"].split(",")} == allow
+def test_a_bad_parameter_is_named(api):
+    assert api.get("/v1/deliveries?state=inFlight").problem(400)["parameter"] == "state"
 
 
 def test_head_and_metrics(api, receiver, name):
@@ -347,12 +312,6 @@ def test_head_and_metrics(api, receiver, name):
         assert api.head(path).expect(200).body == b""
     api.get(f"/v1/deliveries/{id}/nothing").problem(404)
     assert 'route="/v1/deliveries/{id}",method="HEAD"' in api.get("/metrics").body.decode()
-
-
-@pytest.mark.parametrize("method, path", [("POST", "/v1/deliveries/redrive"), ("POST", f"/v1/deliveries/{UNKNOWN}/redrive"),
-                                          ("DELETE", f"/v1/deliveries/{UNKNOWN}")])
-def test_other_sites_change_nothing(api, method, path):
-    api.request(method, path, headers={"Origin": "https://elsewhere.example"}).problem(403, "cross-origin")
 
 
 @pytest.mark.parametrize("end", ["stop", "kill9"])
