@@ -3,6 +3,8 @@ struct ClientFlags {
     var server: String?
     var token: String?
     var tokenFile: String?
+    /// The variables as of the making of the flags, for every thread that asks the server.
+    private let environment = Environment.current
 
     /// Makes flags; see the members.
     init(server: String? = nil, token: String? = nil, tokenFile: String? = nil) {
@@ -31,12 +33,11 @@ struct ClientFlags {
 
     /// The server to talk to.
     func client(timeoutMs: Int) throws(Failure) -> ServiceClient {
-        let environment = Environment()
-        return try ServiceClient(server: server, token: try chosenToken(environment), environment, timeoutMs: timeoutMs)
+        try ServiceClient(server: server, token: try chosenToken(), environment, timeoutMs: timeoutMs)
     }
 
     /// The token of --token, of --token-file, of the variable for the one, of the variable for the other.
-    private func chosenToken(_ environment: Environment) throws(Failure) -> String? {
+    private func chosenToken() throws(Failure) -> String? {
         if token != nil || tokenFile == nil && environment[Setting.token.variable] != nil { return token }
         guard let file = try SettingValue.one(.tokenFile, flag: tokenFile, environment) else { return nil }
         return try TokenFile.read(file.nonEmpty()).first.map { String(decoding: $0, as: UTF8.self) }

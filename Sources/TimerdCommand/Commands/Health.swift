@@ -24,7 +24,7 @@ struct Health: ParsableCommand {
     @Option(name: Setting.data.name, help: Setting.data.help) var data: String?
 
     func run() throws {
-        let environment = Environment()
+        let environment = Environment.current
         guard server == nil || data == nil else {
             throw Failure(.usage, "--\(Setting.server.flag) and --\(Setting.data.flag) both say which server to ask")
         }

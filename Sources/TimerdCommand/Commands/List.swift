@@ -56,7 +56,8 @@ struct List: ParsableCommand {
     /// Timers for a person: a table that fits the terminal.
     static func lines(_ timers: [JSONObject]) -> [String] {
         TimerText.table.lines(
-            timers.map(TimerText.row), width: Terminal.size?.columns, isColoured: Terminal.hasColours(Environment()))
+            timers.map(TimerText.row), width: Terminal.size?.columns,
+            isColoured: Terminal.hasColours(Environment.current))
     }
 
     private func show(_ listing: TimerListing, _ service: ServiceClient, from start: TimerListing.Place?)

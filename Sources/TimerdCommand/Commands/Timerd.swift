@@ -5,7 +5,10 @@ import Platform
 /// The program, from its arguments to its exit code.
 public enum Program {
     /// Runs the command that the process's arguments name, and ends the process with its exit code.
-    public static func run() -> Never { Timerd.end() }
+    public static func run() -> Never {
+        EndSignals.take()
+        Glibc.exit(Timerd.run(Array(CommandLine.arguments.dropFirst())))
+    }
 }
 
 /// The root of all commands: finds the subcommand and says in one line what went wrong.
@@ -45,39 +48,43 @@ struct Timerd: ParsableCommand {
             CommandGroup(name: "Shell", subcommands: [Completion.self]),
         ])
 
-    fileprivate static func end() -> Never {
-        EndSignals.take()
+    /// Runs the command that `arguments`, the words after the program's name, ask for.
+    ///
+    /// - Returns: the exit code. Where the command failed, the reason is on standard error.
+    static func run(_ arguments: [String]) -> Int32 {
         do {
-            try CommandLineFault.check(CommandLine.arguments.dropFirst(), root: Timerd.self)
-            var command = try parseAsRoot()
+            try CommandLineFault.check(arguments, root: Timerd.self)
+            var command = try parseAsRoot(arguments)
             var exitCode = ExitCode.success
             do { try command.run() } catch let code as ExitCode { exitCode = code }
             // What a server says about itself is not what it is for.
             if (command as? Serve)?.check ?? true { try Console.checkOutput() }
-            Glibc.exit(exitCode.rawValue)
+            return exitCode.rawValue
         } catch let failure as Failure {
-            end(failure)
+            return report(failure)
         } catch {
-            end(error)
+            return report(error, arguments)
         }
     }
 
-    private static func end(_ failure: Failure) -> Never {
+    /// Says on standard error why the command failed. Returns the exit code.
+    private static func report(_ failure: Failure) -> Int32 {
         Console.error("timerd: \(failure.line)")
-        Glibc.exit(failure.code.rawValue)
+        return failure.code.rawValue
     }
 
-    /// Ends with what the parser threw: help and the version on stdout, anything else as one line.
-    private static func end(_ error: any Error) -> Never {
+    /// Prints what the parser threw: help and the version on standard output, anything else as one line on standard error.
+    /// Returns the exit code.
+    private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         let code = exitCode(for: error)
         if code.isSuccess {
             Console.out(fullMessage(for: error))
-            do throws(Failure) { try Console.checkOutput() } catch { end(error) }
-            Glibc.exit(code.rawValue)
+            do throws(Failure) { try Console.checkOutput() } catch { return report(error) }
+            return code.rawValue
         }
-        let fault = CommandLineFault(CommandLine.arguments.dropFirst(), root: Timerd.self)
+        let fault = CommandLineFault(arguments, root: Timerd.self)
         let text = Printable.text(message(for: error).split(separator: "\n").joined(separator: " "))
         Console.error("timerd: \(fault.unknown ?? "\(text); `\(fault.path) --help` tells more")")
-        Glibc.exit(code.rawValue)
+        return code.rawValue
     }
 }

@@ -6,7 +6,7 @@ struct DataOptions: ParsableArguments {
 
     /// The directory to work on.
     func directory() throws(Failure) -> String {
-        guard let value = try SettingValue.one(.data, flag: data, Environment()) else {
+        guard let value = try SettingValue.one(.data, flag: data, Environment.current) else {
             throw Failure(.usage, "--\(Setting.data.flag) needs a value")
         }
         return try value.nonEmpty()

@@ -62,9 +62,28 @@ struct Serve: ParsableCommand {
     var check = false
 
     func run() throws {
+        let environment = Environment.current
+        if check {
+            for line in try report(environment) { Console.out(line) }
+            return
+        }
         let signals = Signals(takesReloads: true)
-        let environment = Environment()
-        let flags = [
+        let settings = try SettingReader(flags: flags, environment)
+        let configuration = try ServeConfiguration(settings)
+        Environment.forgetServiceManager()
+        try ServerRun(settings, configuration, unknownVariables: environment.unknown, signals).run()
+    }
+
+    /// What `--check` prints.
+    private func report(_ environment: Environment) throws(Failure) -> [String] {
+        let settings = try SettingReader(flags: flags, environment)
+        _ = try ServeConfiguration(settings)
+        return try ConfigurationReport.lines(settings)
+    }
+
+    /// The values that each flag was given, by its name.
+    private var flags: [String: [String]] {
+        [
             Setting.listen.flag: listen, Setting.data.flag: given(data), Setting.store.flag: given(store),
             Setting.storePasswordFile.flag: given(storePasswordFile),
             Setting.migrate.flag: migrate ? ["true"] : [], Setting.clusterURL.flag: given(clusterURL),
@@ -83,14 +102,6 @@ struct Serve: ParsableCommand {
             Setting.allowHost.flag: allowHost, Setting.logLevel.flag: given(logLevel),
             Setting.logFormat.flag: given(logFormat), Setting.config.flag: given(config),
         ].merging(webhooks.flags) { own, _ in own }
-        let settings = try SettingReader(flags: flags, environment)
-        let configuration = try ServeConfiguration(settings)
-        if check {
-            for line in try ConfigurationReport.lines(settings) { Console.out(line) }
-            return
-        }
-        Environment.forgetServiceManager()
-        try ServerRun(settings, configuration, unknownVariables: environment.unknown, signals).run()
     }
 
     private func given(_ flag: String?) -> [String] { flag.map { [$0] } ?? [] }

@@ -18,10 +18,16 @@ struct Environment {
     /// What they are called, which is not used.
     static let passedNames = "LISTEN_FDNAMES"
 
+    /// The environment of the command that runs: the process's own, unless the command runs inside another program.
+    @TaskLocal static var current = Environment()
+
     /// The id of this process.
     static var process: Int32 { getpid() }
 
     private let variables: [String: String]
+
+    /// An environment of these variables alone.
+    init(_ variables: [String: String]) { self.variables = variables }
 
     /// The process's own.
     init() {

@@ -10,7 +10,7 @@ struct DatabaseOptions: ParsableArguments {
     func settings(_ more: [String: String?] = [:]) throws(Failure) -> SettingReader {
         let flags = more.merging(
             [Setting.store.flag: store, Setting.storePasswordFile.flag: storePasswordFile], uniquingKeysWith: { $1 })
-        return try SettingReader(flags: flags.compactMapValues { $0.map { [$0] } }, Environment())
+        return try SettingReader(flags: flags.compactMapValues { $0.map { [$0] } }, Environment.current)
     }
 
     /// The database to work on.

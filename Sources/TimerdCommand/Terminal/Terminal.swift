@@ -3,10 +3,10 @@ import Glibc
 /// What is known of the terminal that a person sits at.
 enum Terminal {
     /// Whether standard output is a terminal.
-    static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
+    static var isOutput: Bool { Console.record == nil && isatty(STDOUT_FILENO) == 1 }
 
     /// Whether standard error is a terminal.
-    static var isError: Bool { isatty(STDERR_FILENO) == 1 }
+    static var isError: Bool { Console.record == nil && isatty(STDERR_FILENO) == 1 }
 
     /// Columns and lines of the terminal at standard output; nil where it is none, or does not tell.
     static var size: (columns: Int, lines: Int)? {

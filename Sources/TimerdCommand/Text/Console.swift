@@ -3,6 +3,9 @@ import Platform
 
 /// Standard output and standard error, unbuffered.
 enum Console {
+    /// Takes what the running command prints; nil, as in a process of its own, where that goes to the two descriptors.
+    @TaskLocal static var record: ConsoleRecord?
+
     /// The error number of the first write to standard output that failed; 0 while there is none.
     private static let fault = Guarded<Int32>(0)
 
@@ -15,7 +18,7 @@ enum Console {
     static func out(bytes: [UInt8]) -> Bool {
         if write(bytes, to: STDOUT_FILENO) { return true }
         let code = errno
-        fault.withLock { if $0 == 0 { $0 = code } }
+        (record?.fault ?? fault).withLock { if $0 == 0 { $0 = code } }
         return false
     }
 
@@ -25,7 +28,7 @@ enum Console {
     /// Throws where something that was printed did not reach standard output, so that no command can forget it. A reader
     /// that has gone away, as `head` does, ends the program as SIGPIPE does, also where its parent ignores that signal.
     static func checkOutput() throws(Failure) {
-        let code = fault.withLock { $0 }
+        let code = (record?.fault ?? fault).withLock { $0 }
         guard code != 0 else { return }
         if code == EPIPE {
             signal(SIGPIPE, SIG_DFL)
@@ -41,7 +44,8 @@ enum Console {
     /// for it, so that the last line is complete.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        EndSignals.completing { writeAll(bytes, to: descriptor) }
+        if let record, let isWritten = record.take(bytes, for: descriptor) { return isWritten }
+        return EndSignals.completing { writeAll(bytes, to: descriptor) }
     }
 
     private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

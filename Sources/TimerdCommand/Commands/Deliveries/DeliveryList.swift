@@ -35,7 +35,7 @@ struct DeliveryList: ParsableCommand {
             deliveries in
             DeliveryText.table.lines(
                 deliveries.map { DeliveryText.row($0, now: now) }, width: Terminal.size?.columns,
-                isColoured: Terminal.hasColours(Environment()))
+                isColoured: Terminal.hasColours(Environment.current))
         }
     }
 

@@ -11,7 +11,7 @@ struct EditedFile {
     /// Makes a file with `text` in it, in $TMPDIR or /tmp.
     init(_ text: [UInt8]) throws(Failure) {
         let suffix = ".json"
-        let folder = Environment()["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        let folder = Environment.current["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var template = Array("\(folder)/timerd-XXXXXX\(suffix)".utf8CString)
         let descriptor = unsafe mkstemps(&template, Int32(suffix.utf8.count))
         guard descriptor >= 0 else {
