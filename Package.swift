@@ -91,7 +91,8 @@ let package = Package(
         .testTarget(
             name: "TimerdCommandTests",
             dependencies: [
-                "TimerdCommand", "TimerAPI", "TimerService", "HTTPServer", "TimerCore", "Platform", "TestSupport",
+                "TimerdCommand", "TimerAPI", "TimerService", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore",
+                "Webhooks", "Platform", "TestSupport",
             ]),
         .testTarget(
             name: "SimulationTests",
