@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TimerdCommand
+
+/// Which server a client command asks, and with which token.
+struct ClientFlagsTests {
+    private static let good = "a-token-of-sixteen-bytes"
+    private static let other = "this-token-is-another-one"
+
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        try directory.write("good", Data("# the first one\n\n\(Self.good)\nanother-token-of-this-server\n".utf8))
+        try directory.write("other", Data("\(Self.other)\n".utf8))
+    }
+
+    /// Flags and variables with `FILE` and `OTHER` for the two files of tokens, and the token that is sent.
+    private static let sources: [([String], [String: String], String?)] = [
+        (["--token", good], ["TIMERD_TOKEN": other, "TIMERD_TOKEN_FILE": "OTHER"], good),
+        (["--token", good, "--token-file", "OTHER"], [:], good),
+        (["--token-file", "FILE"], ["TIMERD_TOKEN": other], good),
+        ([], ["TIMERD_TOKEN": good], good), ([], ["TIMERD_TOKEN": good, "TIMERD_TOKEN_FILE": "OTHER"], good),
+        ([], ["TIMERD_TOKEN_FILE": "FILE"], good), ([], ["TIMERD_TOKEN_FILE": "FILE\n"], good), ([], [:], nil),
+        ([], ["TIMERD_TOKEN": good + "\n"], good), ([], ["TIMERD_TOKEN": " \t\(good)\r\n"], good),
+    ]
+
+    @Test(arguments: sources)
+    func `a token comes from a flag, else a variable, the token itself before a file`(
+        flags: [String], variables: [String: String], token: String?
+    ) throws {
+        func filled(_ text: String) -> String {
+            text.replacing("FILE", with: directory.file("good")).replacing("OTHER", with: directory.file("other"))
+        }
+        let server = ScriptedServer([.answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")])
+        defer { server.stop() }
+        let run = CommandRun(
+            ["stats", "--server", server.address] + flags.map(filled), variables: variables.mapValues(filled))
+        #expect(run.code == 0)
+        let lines = server.requests.first?.split(separator: "\r\n").filter { $0.hasPrefix("Authorization: ") } ?? []
+        #expect(lines.map(String.init) == (token.map { ["Authorization: Bearer \($0)"] } ?? []))
+    }
+
+    @Test func `the server is that of the flag, else of the variable`() {
+        let nowhere = "http://127.0.0.1:1"
+        let run = CommandRun("stats", variables: ["TIMERD_SERVER": " \(nowhere)\n"])
+        #expect(run.refusal(1).hasPrefix("timerd: \(nowhere): "))
+        let flagged = CommandRun("stats", "--server", nowhere, variables: ["TIMERD_SERVER": "nonsense"])
+        #expect(flagged.refusal(1).hasPrefix("timerd: \(nowhere): "))
+    }
+
+    @Test(
+        arguments: [
+            ("TIMERD_TOKEN", [], ["TIMERD_TOKEN": "secret-part\nanother-part"]),
+            ("--token", ["--token", "secret-part\n"], [:]),
+            ("TIMERD_TOKEN", [], ["TIMERD_TOKEN": "secret-part\u{1b}another"]),
+            ("TIMERD_SERVER", [], ["TIMERD_SERVER": "http://secret-part\n:80"]),
+        ] as [(String, [String], [String: String])])
+    func `a control character in a value is told by the name of its setting`(
+        name: String, flags: [String], variables: [String: String]
+    ) {
+        let told = CommandRun(["stats"] + flags, variables: variables).refusal(64)
+        #expect(told == "timerd: \(name): the value has a control character in it, such as a newline")
+    }
+
+    @Test func `a token that can't be used is refused before a server is asked`() {
+        #expect(
+            CommandRun("list", variables: ["TIMERD_TOKEN": "\n"]).refusal(64) == "timerd: TIMERD_TOKEN is set and empty"
+        )
+        let none = directory.file("none")
+        #expect(CommandRun("list", "--token-file", none).refusal(78).contains(none))
+        #expect(CommandRun("list", "--token-file", "").refusal(64) == "timerd: --token-file : the value is empty")
+    }
+
+    @Test(
+        arguments: [
+            (["timerd", "get", "--server", "http://x", ""], "http://x"), (["get", "--server=unix:/x"], "unix:/x"),
+            (["get", "--server", "'http://x'"], "http://x"), (["get", "--server=\"http://x\""], "http://x"),
+            (["get", "--server", "'"], "'"), (["get", "--server"], nil), (["get", "tea"], nil),
+        ] as [([String], String?)])
+    func `an incomplete line names the server`(words: [String], server: String?) {
+        #expect(ClientFlags(words: words).server == server)
+    }
+}

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import TimerdCommand
+
+struct PreviewTests {
+    private func preview(_ words: String...) -> [String] {
+        CommandRun(["preview"] + words).printed().split(separator: "\n").map(String.init)
+    }
+
+    @Test func `ten fires are shown in local time and UTC`() {
+        let lines = preview("0 9 * * MON-FRI", "--time-zone", "Europe/Berlin")
+        #expect(lines.count == 10)
+        for line in lines {
+            let isSummer = line.contains("+02:00")
+            #expect(line.dropFirst(10).hasPrefix(isSummer ? "T09:00:00+02:00  " : "T09:00:00+01:00  "))
+            #expect(line.hasSuffix(isSummer ? "T07:00:00Z" : "T08:00:00Z"))
+        }
+    }
+
+    @Test(arguments: [
+        (
+            ["@daily", "--count", "2"],
+            ["2031-01-01T00:00:00Z  2031-01-01T00:00:00Z", "2031-01-02T00:00:00Z  2031-01-02T00:00:00Z"]
+        ),
+        (
+            ["30 6 1 1 *", "--count", "1", "--time-zone", "Asia/Kolkata"],
+            ["2031-01-01T06:30:00+05:30  2031-01-01T01:00:00Z"]
+        ),
+        (
+            ["0 0 1 7 *", "--count", "1", "--time-zone", "America/New_York"],
+            ["2031-07-01T00:00:00-04:00  2031-07-01T04:00:00Z"]
+        ),
+    ])
+    func `the instant to begin at counts, and each zone has its offset`(words: [String], lines: [String]) {
+        let run = CommandRun(["preview"] + words + ["--from", "2031-01-01T00:00:00Z"])
+        #expect(run.printed() == lines.map { $0 + "\n" }.joined())
+    }
+
+    @Test func `JSON has the fires in UTC and in local time`() {
+        let run = CommandRun(
+            "preview", "0 12 1 1 *", "--time-zone", "Europe/Berlin", "--count", "1", "--from", "2031-01-01T00:00:00Z",
+            "--json")
+        #expect(
+            run.printed() == #"{"fires":["2031-01-01T11:00:00.000Z"],"local":["2031-01-01T12:00:00+01:00"]}"# + "\n")
+    }
+
+    @Test(arguments: [
+        (["61 * * * *"], "61"), (["* * * *"], "fields"), (["0 0 30 2 *"], "never"),
+        (["@daily", "--time-zone", "Europe/Pariss"], "Europe/Pariss"), (["@daily", "--count", "0"], "--count"),
+        (["@daily", "--count", "1001"], "--count"), (["@daily", "--count", "x"], "count"),
+        (["@daily", "--from", "soon"], "--from"), ([], "cron"),
+        (["@daily", "--time-zone", "../../etc/passwd"], "time zone"), ([""], "fields"),
+        (["@daily", "--time-zone", "europe/berlin"], "did you mean Europe/Berlin"),
+        (["TZ=UTC 0 9 * * *"], "--time-zone"), (["0 9 * * 1\u{2013}5"], "'1\u{2013}5'"),
+    ])
+    func `what makes no sense is refused with the reason`(words: [String], reason: String) {
+        #expect(CommandRun(["preview"] + words).refusal(64).lowercased().contains(reason.lowercased()))
+    }
+}
