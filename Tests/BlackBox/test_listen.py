@@ -12,8 +12,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
-import pytest
-from server import binary, environment, run
+from server import binary, environment
 
 KEY = b"0123456789abcdef0123456789abcdef"
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
@@ -35,27 +34,22 @@ def listening(*flags):
         process.wait()
 
 
-def send(address, body=EVENT, key=KEY, **headers):
+def send(address, key=KEY):
     """The status of the answer to a delivery signed with `key`."""
     stamp = str(int(time.time()))
-    headers = {"webhook-id": "7_x", "webhook-timestamp": stamp, **{k.replace("_", "-"): v for k, v in headers.items()}}
+    headers = {"webhook-id": "7_x", "webhook-timestamp": stamp}
     if key:
-        code = hmac.new(key, f"7_x.{stamp}.".encode() + body, hashlib.sha256).digest()
+        code = hmac.new(key, f"7_x.{stamp}.".encode() + EVENT, hashlib.sha256).digest()
         headers["webhook-signature"] = "v1," + base64.b64encode(code).decode()
     try:
-        return urllib.request.urlopen(urllib.request.Request(address + "/hook", body, headers), timeout=10).status
+        return urllib.request.urlopen(urllib.request.Request(address + "/hook", EVENT, headers), timeout=10).status
     except urllib.error.HTTPError as error:
         return error.code
 
 
-@pytest.mark.parametrize("body, headers", [
-    (EVENT, {}),
-    (json.dumps({"specversion": "1.0", "type": "timerd.timer.fired", "data": json.loads(EVENT)}).encode(), {}),
-    (b"null", {"timerd_event": "fired", "timerd_timer": "tea"}),
-])
-def test_a_delivery_is_a_line_in_every_format(body, headers):
+def test_a_delivery_is_a_line():
     with listening("--secret", SECRET) as (address, line):
-        assert send(address, body, **headers) == 200
+        assert send(address) == 200
         said = line()
         for part in ("POST /hook", "fired", "tea", "id=7_x", "attempt=1", "✓ verified", "200"):
             assert part in said
@@ -76,8 +70,3 @@ def test_a_failing_receiver_fails_alike_each_time():
         with listening("--fail-rate", "0.5", "--seed", "3") as (address, _line):
             rows.append([send(address) for _ in range(20)])
     assert rows[0] == rows[1] and set(rows[0]) == {200, 500}
-
-
-def test_nonsense_is_refused():
-    assert run("listen", "--secret", "nonsense").returncode == 64
-    assert run("listen", "--fail-rate", "1.1").returncode == 64

@@ -15,21 +15,28 @@ struct ReceivedWebhook {
     private let body: [UInt8]
 
     init(_ exchange: Exchange) {
-        id = exchange.header("webhook-id")?.text
-        method =
+        let method =
             exchange.method == .other
             ? String(decoding: exchange.methodText, as: UTF8.self)
             : "\(exchange.method)".uppercased()
-        target = String(decoding: exchange.target, as: UTF8.self)
-        timestamp = exchange.header("webhook-timestamp")?.text
-        signature = exchange.header("webhook-signature")?.text
-        body = exchange.body
+        let target = String(decoding: exchange.target, as: UTF8.self)
+        self.init(method, target, body: exchange.body) { exchange.header($0)?.text }
+    }
+
+    /// Reads a request whose lines of the head `header` finds by their names.
+    init(_ method: String, _ target: String, body: [UInt8], header: (StaticString) -> String?) {
+        id = header("webhook-id")
+        self.method = method
+        self.target = target
+        timestamp = header("webhook-timestamp")
+        signature = header("webhook-signature")
+        self.body = body
         // The event is the body, is in an envelope, or stands in headers.
-        let json = JSONObject(exchange.body)
+        let json = JSONObject(body)
         let isEnvelope = json?["specversion"] != nil
         let event = isEnvelope ? json?["data"].flatMap { JSONObject(Array($0.utf8)) } : json
-        type = exchange.header("timerd-event")?.text ?? event?["type"]
-        timer = exchange.header("timerd-timer")?.text ?? event?["timer"]
+        type = header("timerd-event") ?? event?["type"]
+        timer = header("timerd-timer") ?? event?["timer"]
     }
 
     /// Whether one of `secrets` signed it, as the line says it.
