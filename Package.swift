@@ -60,7 +60,8 @@ let package = Package(
 
         // What the tests of several modules use; no part of the server.
         .target(
-            name: "TestSupport", dependencies: ["TimerService", "TimerLog", "TimerCore", "Platform"],
+            name: "TestSupport",
+            dependencies: ["TimerAPI", "TimerService", "TimerLog", "TimerCore", "HTTPServer", "Platform"],
             path: "Tests/TestSupport"),
         .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"]),
         .testTarget(name: "PlatformTests", dependencies: ["Platform", "TestSupport"]),
@@ -91,8 +92,8 @@ let package = Package(
         .testTarget(
             name: "TimerdCommandTests",
             dependencies: [
-                "TimerdCommand", "TimerAPI", "TimerService", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore",
-                "Webhooks", "Platform", "TestSupport",
+                "TimerdCommand", "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "HTTPClient", "WireJSON",
+                "TimerCore", "Webhooks", "Platform", "TestSupport",
             ]),
         .testTarget(
             name: "SimulationTests",

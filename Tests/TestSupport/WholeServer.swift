@@ -1,25 +1,22 @@
 import HTTPServer
 import Platform
-import TestSupport
-import Testing
-import TimerLog
-import TimerService
-
-@testable import TimerAPI
+package import TimerAPI
+package import TimerLog
+package import TimerService
 
 /// A whole server in this process: the API on a port of the loopback, the engine, and a log in memory, on clocks that the test
 /// moves. It sends no webhooks. It ends with its last reference.
-final class WholeServer {
-    let service: TimerService
-    let api: APIServer
-    let time: ManualTime
+package final class WholeServer {
+    package let service: TimerService
+    package let api: APIServer
+    package let time: ManualTime
 
     /// A server that owns the log of `store`, or that has `place` among the servers that share it.
     ///
     /// - Parameters:
     ///   - configure: changes how the API behaves.
     ///   - engine: how the engine behaves.
-    init(
+    package init(
         _ store: any LogStore = MemoryLogStore(), _ time: ManualTime = ManualTime(), place: (any ClusterPlace)? = nil,
         engine: EngineConfiguration = EngineConfiguration(), configure: (inout APIConfiguration) -> Void = { _ in }
     ) throws {
@@ -41,7 +38,7 @@ final class WholeServer {
     private var isStopped = false
 
     /// Drains and stops it.
-    func stop() {
+    package func stop() {
         guard !isStopped else { return }
         isStopped = true
         api.stop(drainSeconds: 1)
@@ -49,12 +46,17 @@ final class WholeServer {
     }
 
     /// Where it listens for clients.
-    var port: UInt16 {
+    package var port: UInt16 {
         get throws { try port(of: 0) }
     }
 
     /// The port of a listener, by its index.
-    func port(of listener: Int) throws -> UInt16 { try #require(api.boundAddresses[listener].port) }
+    package func port(of listener: Int) throws -> UInt16 {
+        guard let port = api.boundAddresses[listener].port else {
+            throw TimedOut(description: "no port of \(listener)")
+        }
+        return port
+    }
 
     /// The answer to a request on a connection of its own.
     ///
@@ -63,7 +65,7 @@ final class WholeServer {
     ///   - host: the value of `Host`.
     ///   - headers: further lines of the head, each with its CR LF.
     ///   - listener: the index of the listener that is connected to.
-    func ask(
+    package func ask(
         _ method: String = "GET", _ target: String, _ body: String? = nil, type: String = "application/json",
         host: String = "localhost", headers: String = "", listener: Int = 0
     ) throws -> RawClient.Answer {
@@ -71,6 +73,9 @@ final class WholeServer {
         var head = "\(method) \(target) HTTP/1.1\r\nHost: \(host)\r\nRequest-Id: test\r\n\(headers)"
         if let body { head += "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n" }
         client.send(head + "\r\n" + (body ?? ""))
-        return try #require(client.answer(isHead: method == "HEAD"))
+        guard let answer = client.answer(isHead: method == "HEAD") else {
+            throw TimedOut(description: "\(method) \(target) got no answer")
+        }
+        return answer
     }
 }
