@@ -90,19 +90,26 @@ struct Apply: ParsableCommand {
     /// - Returns: how many were refused.
     private func send(_ declared: DeclarationFile, _ service: ServiceClient) throws(Failure) -> Int {
         var sender = BatchSender(service, key: nil, json: false)
+        try Self.cut(declared.timers) { (part) throws(Failure) in try sender.send(part) }
+        sender.end()
+        return sender.refused
+    }
+
+    /// Hands `timers` to `send` in their order, as lines of a batch that apply them, in parts that the server takes.
+    static func cut(
+        _ timers: [DeclaredTimer], _ send: (BatchLines.Part) throws(Failure) -> Void
+    ) throws(Failure) {
         var part = BatchLines.Part()
-        for timer in declared.timers {
+        for timer in timers {
             let line = Array("{\"apply\":".utf8) + timer.body + Array("}\n".utf8)
             if part.numbers.count == BatchLines.mostLines || part.bytes.count + line.count > BatchLines.mostBytes {
-                try sender.send(part)
+                try send(part)
                 part = BatchLines.Part()
             }
             part.bytes += line
             part.numbers.append(timer.line)
         }
-        if !part.numbers.isEmpty { try sender.send(part) }
-        sender.end()
-        return sender.refused
+        if !part.numbers.isEmpty { try send(part) }
     }
 
     /// How many timers became what.

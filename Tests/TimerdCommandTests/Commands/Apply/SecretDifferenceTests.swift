@@ -4,8 +4,8 @@ import Testing
 
 @testable import TimerdCommand
 
-/// What is shown of a timer that differs from its declaration.
-struct TimerDifferenceTests {
+/// What is shown of the secrets of a webhook that differs from its declaration.
+struct SecretDifferenceTests {
     private static let secret = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"
     private static let other = "whsec_b3RoZXItc2VjcmV0LXNlY3JldC1zZWNyZXQ="
     private static let mask = "whsec_…cmV0"
