@@ -27,11 +27,6 @@ def answered(done):
     return json.loads(done.stdout)
 
 
-def test_version_is_one_line():
-    done = run("version")
-    assert done.returncode == 0 and re.fullmatch(r"(timerd )?\d+\.\d+\.\d+\S*\n", done.stdout), done
-
-
 def test_help_names_the_commands():
     done = run("--help")
     assert done.returncode == 0
@@ -48,58 +43,10 @@ def test_health(server):
 def test_a_timers_life_from_the_shell(server, name):
     timer = answered(client(server, "create", "--id", name, "--after", "10m", "--json"))
     assert (timer["id"], timer["state"], timer["after"]) == (name, "running", "10m")
-    for command, state in (("suspend", "suspended"), ("resume", "running")):
-        assert answered(client(server, command, name, "--json"))["state"] == state
-    assert answered(client(server, "get", name, "--json"))["state"] == "running"
-    moved = answered(client(server, "reschedule", name, "--after", "1h", "--json"))
-    assert moved["remaining"].startswith(("1h", "59m")) and moved["state"] == "running"
-    assert answered(client(server, "fire", name, "--json"))["state"] == "completed"
+    assert client(server, "suspend", name).stdout.startswith(f"{name}: suspended, ")
     assert client(server, "delete", name).returncode == 0
     assert client(server, "get", name).returncode not in (0, 64)
     assert server.client.get(f"/v1/timers/{name}").status == 404
-
-
-def test_activate_and_cancel_from_the_shell(server, name):
-    server.client.create(id=name, after="1h", start="manual")
-    assert answered(client(server, "activate", name, "--json"))["state"] == "running"
-    assert client(server, "cancel", name).returncode == 0
-    assert server.client.timer(name)["state"] == "cancelled"
-
-
-def test_create_takes_labels_and_payload(server, name):
-    client_line = ("create", "--id", name, "--every", "1h", "--label", "a=b", "--label", f"cli={name}", "--payload", '{"x":1}', "--json")
-    timer = answered(client(server, *client_line))
-    assert (timer["every"], timer["labels"], timer["payload"]) == ("1h", {"a": "b", "cli": name}, {"x": 1})
-    listed = client(server, "list", "--label", f"cli={name}", "--json")
-    assert listed.returncode == 0 and name in listed.stdout
-
-
-def test_without_json_a_person_can_read_it(server, name):
-    server.client.create(id=name, after="1h")
-    done = client(server, "get", name)
-    assert done.returncode == 0 and name in done.stdout and "running" in done.stdout
-
-
-def test_a_conflict_is_told_on_stderr(server, name):
-    server.client.create(id=name, after="1h", start="manual")
-    done = client(server, "suspend", name)
-    assert done.returncode not in (0, 64) and done.stdout == ""
-    assert "idle" in done.stderr and "activate" in done.stderr
-
-
-@pytest.mark.parametrize("control", ["\u202e", "\u2066", "\u200f", "\u061c", "\u009b", "\u007f"])
-def test_what_could_steer_the_terminal_is_shown_as_a_space(server, name, control):
-    server.client.create(id=name, after="1h", labels={"team": f"a{control}b"}, payload=f"a{control}b")
-    for words in (["get", name], ["list", "--id-prefix", name], ["events", "--timer", name]):
-        out = run(*words, "--server", server.url).stdout
-        assert "a b" in out and control not in out, (words, out)
-    assert control in run("get", name, "--json", "--server", server.url).stdout
-
-
-def test_a_server_that_is_not_there_is_told_in_one_line():
-    done = run("list", "--server", "http://127.0.0.1:1")
-    assert done.returncode not in (0, 64) and "127.0.0.1:1" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
 
 
 def next_line(process, timeout=10):
@@ -198,14 +145,6 @@ def test_watch_that_nothing_concerned_for_long_still_comes_back(new_server):
     finally:
         process.kill()
         process.wait(10)
-
-
-def test_watch_of_a_deleted_timer_with_nothing_to_show_ends(new_server):
-    server = new_server()
-    server.client.create(id="gone")
-    server.client.delete("/v1/timers/gone").expect(204)
-    done = run("watch", "gone", "--type", "fired", "--server", server.url, timeout=30)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_log_verify(stopped):
