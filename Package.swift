@@ -94,6 +94,7 @@ let package = Package(
             dependencies: [
                 "TimerdCommand", "TimerAPI", "TimerService", "TimerLog", "HTTPServer", "HTTPClient", "WireJSON",
                 "TimerCore", "Webhooks", "Platform", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
             name: "SimulationTests",
