@@ -57,6 +57,7 @@ class Checker:
         self.events = []  # (id, type, timer, labels, line) of the whole history
         self.fired = {}  # {event id: (timer, line)}
         self.delivered = set()
+        self.overflowed = {}  # {event id: id of the event that gave its delivery up, as the timer had too many pending}
         self._last_id = ""
         self._indexed = self._folded = self._taken = 0
         self._running, self._owed = {}, set()  # requests under way by process, and those that SIGTERM must let finish
@@ -132,6 +133,8 @@ class Checker:
     def _fold_delivery(self, event):
         if self.fired.get(event["delivery"], (None,))[0] != event["timer"]:
             raise Broken(f"a delivery of {event['delivery']}, which is no fire of {event['timer']}", timer=event["timer"])
+        if event["type"] == "deliveryDead" and event["reason"] == "backlog":
+            self.overflowed[event["delivery"]] = event["id"]
         if event["type"] != "delivered":
             return
         if event["delivery"] in self.delivered:

@@ -5,6 +5,8 @@ import json
 from due import instant
 from record import Broken
 
+MOST_PENDING = 1000  # deliveries of one timer; over it the oldest is given up
+
 
 class StreamChecker:
     """Compares each follower's lines with the events that `checker` has folded; each line once."""
@@ -116,8 +118,13 @@ def check_hooks(record, checker):
         if 200 <= (entry["answer"] or 0) < 300:
             taken.add(id)
     for id, (timer, line) in checker.fired.items() if is_complete(record) else ():
-        if id not in taken and is_owed(checker.timelines[timer], json.loads(line)["version"]):
+        if id in taken or not is_owed(checker.timelines[timer], json.loads(line)["version"]):
+            continue
+        end = checker.overflowed.get(id)
+        if end is None:
             raise Broken(f"webhook {id} of {timer}: it was never delivered", timer=timer)
+        if sum(owner == timer and id < later < end for later, (owner, _) in checker.fired.items()) < MOST_PENDING:
+            raise Broken(f"webhook {id} of {timer}: it was given up though fewer than {MOST_PENDING} were pending", timer=timer)
 
 
 def is_owed(timeline, version):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import check_streams
 from handmade import NOW, Handmade, line, story, view
 from record import Broken, Record
 from run import check
@@ -46,6 +47,17 @@ def swap(one, other):
     """Swaps two webhooks."""
     for name in ("id", "body"):
         one[name], other[name] = other[name], one[name]
+
+
+def give_up(part):
+    """The last webhook is refused, and its delivery given up for those that wait behind it."""
+    part.hooks[2].update(answer=500)
+    part.hand.event("deliveryDead", 7, delivery="107", reason="backlog")
+
+
+def test_a_webhook_that_too_many_wait_behind_need_not_come(monkeypatch):
+    monkeypatch.setattr(check_streams, "MOST_PENDING", 0)
+    check(spoilt(give_up))
 
 
 def test_a_sound_history_passes():
@@ -114,6 +126,7 @@ SPOILT = {
     "a webhook wrongly signed": (lambda part: part.hooks[0].update(is_signed=False), "its signature is wrong"),
     "webhooks out of order": (lambda part: swap(*part.hooks[:2]), "out of order"),
     "a forgotten webhook": (lambda part: part.hooks[2].update(answer=500), "webhook 107 of t: it was never delivered"),
+    "a webhook given up too early": (lambda part: give_up(part), "given up though fewer than 1000 were pending"),
     "a delivery told twice": (lambda part: part.hand.event("delivered", 7, delivery=part.first["id"]), "was told twice"),
 }
 
