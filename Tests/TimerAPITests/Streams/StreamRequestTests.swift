@@ -116,7 +116,8 @@ struct StreamRequestTests {
             let answer = try server.ask("GET", "/v1/timers/\(state)/wait?timeout=\(hasEnded ? "10m" : "0s")")
             #expect(answer.status == 204 && answer.body.isEmpty, "\(state)")
             let id = try #require(answer.header("event-id"), "\(state)")
-            #expect(id.allSatisfy(\.isNumber), "\(state)")
+            let isNumber = id.allSatisfy { $0.isNumber }
+            #expect(isNumber, "\(state)")
         }
     }
 }
