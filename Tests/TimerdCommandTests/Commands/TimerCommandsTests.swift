@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import TimerService
 
 @testable import TimerdCommand
 
@@ -7,7 +8,11 @@ import Testing
 struct TimerCommandsTests {
     private let server: WholeServer
 
-    init() throws { server = try WholeServer() }
+    init() throws {
+        var engine = EngineConfiguration()
+        engine.zones = HostZones.source()
+        server = try WholeServer(engine: engine)
+    }
 
     private func run(_ line: String) throws -> CommandRun {
         try server.run(line.split(separator: " ").map(String.init))
