@@ -25,6 +25,8 @@ TARGETS ?=
 # make instructions ONLY='core json' ACCEPT=1
 ONLY ?=
 ACCEPT ?=
+# How many mutants `make mutate` draws, by a random seed or that SEED; with a seed it goes on where its run ended.
+COUNT ?= 60
 # Where `make install` puts what is to be installed, below DESTDIR if that is given, and the binary that it installs.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -38,7 +40,7 @@ WORKERS ?= 4
 SWIFT_FILES := Sources Tests Fuzz Benchmarks/Micro Package.swift
 
 .PHONY: help run build check test proof test-heavy test-postgres test-forwarded simulate torture cluster-torture \
-	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams holds reference clients compare release screenshots lint format sanitize fuzz clean \
+	soak leaks instructions bench bench-alarms bench-more bench-postgres bench-streams holds reference clients compare release mutate screenshots lint format sanitize fuzz clean \
 	setup setup-tests setup-clients setup-deploy install uninstall deb test-deb dist test-dist test-deploy
 
 help: ## Show this list
@@ -195,6 +197,9 @@ sanitize: setup ## Run the Swift tests under ThreadSanitizer, then under Address
 
 fuzz: setup ## Run the parsers and the whole server on mutated input, each fuzzer for SECONDS (60): TARGETS=
 	Fuzz/run.sh $(SECONDS) $(TARGETS)
+
+mutate: setup ## Break the sources in small ways and show which breaks no Swift test notices, for hours: COUNT=60 SEED=
+	Scripts/mutate.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
 clean: ## Remove what was built (never the data)
 	rm -rf .build .build-tsan .build-asan .build-simulate .venv

@@ -15,7 +15,8 @@ extension Problem {
     ///
     /// - Parameter name: of the header.
     static func crossOrigin(givenTwice name: StaticString) -> Problem {
-        Problem(.crossOrigin, "`\(name)` is given twice, and a browser sends it once: the request's page is not certain")
+        Problem(
+            .crossOrigin, "`\(name)` is given twice, and a browser sends it once: the request's page is not certain")
     }
 
     /// Another page's request, by what the browser says of it.
