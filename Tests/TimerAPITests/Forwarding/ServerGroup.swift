@@ -38,10 +38,12 @@ final class ServerGroup {
 
     /// Shows a server where the owner is.
     func publish(to server: Int) {
-        let destinations = servers.enumerated().compactMap { index, server in
-            server.whole.api.peerAddress?.port.map {
-                ClusterRoutes.Destination(session: Int64(index + 1), host: "127.0.0.1", port: $0)
-            }
+        var destinations: [ClusterRoutes.Destination] = []
+        for (index, server) in servers.enumerated() {
+            // In a closure, with the address's port mapped, it crashes the optimizer of Swift 6.3.1.
+            guard let port = server.whole.api.peerAddress?.port else { continue }
+            destinations.append(
+                ClusterRoutes.Destination(session: Int64(index + 1), host: "127.0.0.1", port: port))
         }
         servers[server].place.routes.publish(
             ClusterRoutes(destinations: destinations, owner: server == owner ? nil : Int64(owner + 1)))
