@@ -45,7 +45,7 @@ package final class WholeServer {
         service.stop()
     }
 
-    /// Where it listens for clients.
+    /// The port on which the server listens for clients.
     package var port: UInt16 {
         get throws { try port(of: 0) }
     }

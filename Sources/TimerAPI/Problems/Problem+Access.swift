@@ -11,7 +11,7 @@ extension Problem {
         )
     }
 
-    /// What a browser says once is given more than once, so that the page it is from is not certain.
+    /// A header that a browser sends once is given more than once, so that the request's page is not certain.
     ///
     /// - Parameter name: of the header.
     static func crossOrigin(givenTwice name: StaticString) -> Problem {

@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// What a command prints where it runs inside another program, whose standard output and standard error are not the command's.
+/// The output of a command that runs inside another program, whose standard output and standard error are not the command's.
 final class ConsoleRecord: Sendable {
     private struct State {
         var output: [UInt8] = []
@@ -16,9 +16,9 @@ final class ConsoleRecord: Sendable {
     /// - Parameter isFull: whether each write to standard output fails, as on a full disk.
     init(isFull: Bool = false) { self.isFull = isFull }
 
-    /// What the command wrote to standard output.
+    /// The bytes that the command wrote to standard output.
     var output: String { String(decoding: state.withLock { $0.output }, as: UTF8.self) }
-    /// What the command wrote to standard error.
+    /// The bytes that the command wrote to standard error.
     var errors: String { String(decoding: state.withLock { $0.errors }, as: UTF8.self) }
 
     /// Appends `bytes` to what was written to `descriptor`.

@@ -21,7 +21,8 @@ struct Failure: Error, Sendable {
 
     /// How the program exits.
     var code: Code
-    /// What is wrong, without `timerd:` before it. What it repeats of a value, a file or an answer can't steer a terminal.
+    /// The line that says what is wrong, without `timerd:` before it. Text repeated from a value, a file or an answer can't
+    /// steer a terminal.
     var line: String
     /// Whether no server could be reached, so that the next request can't succeed either.
     var isUnreachable = false

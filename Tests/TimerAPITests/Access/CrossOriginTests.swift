@@ -6,7 +6,7 @@ import Testing
 
 /// Requests of other sites' pages, as a browser sends them. `PageOriginTests` has how `Origin` and `Host` are compared.
 struct CrossOriginTests {
-    /// What a browser adds to the request of another site's page.
+    /// The headers that a browser adds to the request of another site's page.
     private static let foreign = [
         "Origin: http://evil.example", "Origin: null", "Origin: http://localhost:1", "Sec-Fetch-Site: cross-site",
         "Sec-Fetch-Site: same-site",

@@ -10,7 +10,7 @@ import TimerCore
 
     init() throws { server = try WholeServer() }
 
-    /// Lets half a second pass and waits for a fire after the event `since`, with whose id the answer is.
+    /// Half a second passes, and then a fire after the event `since` is waited for: returns the id of its event.
     private func alarm(_ id: String, since: String = "0") throws -> RawClient.Answer {
         server.time.pass(milliseconds: 500)
         return try server.ask("GET", "/v1/timers/\(id)/wait?since=\(since)&timeout=60s")
@@ -34,7 +34,7 @@ import TimerCore
             recovered.names == ["id", "type", "timer", "at", "version", "labels", "stalledFor", "silentFor"],
             "\(recovered)")
         #expect(recovered["type"] == "recovered" && recovered["version"] == kicked["version"])
-        // It was never kicked before, so it was silent since it started.
+        // The watchdog was never kicked before, so it was silent since it started.
         #expect(recovered["stalledFor"] == "250ms" && recovered["silentFor"] == "750ms")
     }
 

@@ -6,7 +6,7 @@ import TimerService
 
 /// Timers of each kind as the API shows them, at 2023-11-14T22:13:20Z.
 @Suite(.serialized) struct TimerShapeTests {
-    /// What is shown of a timer, but for what all have in common.
+    /// The members that a timer shows beside those that all have.
     private struct Shape {
         var schedule: String
         var clock: String

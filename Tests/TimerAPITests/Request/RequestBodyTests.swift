@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a body may be, before its fields are read. `JSONAcceptanceTests` has the grammar.
+/// The bodies that are taken, before their fields are read. `JSONAcceptanceTests` has the grammar.
 struct RequestBodyTests {
     @Test func `another media type is refused, and nothing is created`() throws {
         let server = try WholeServer()
