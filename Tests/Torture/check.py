@@ -33,6 +33,7 @@ class Op:
         self.attempts = 0
         self.success = None  # the first 2xx answer, as (status, body)
         self.is_open = True  # it may still turn out to have been done
+        self.is_abandoned = False  # an attempt had no answer before the client went on
 
     def covers(self, instant, answer, skew_ms):
         """Whether it was under way at that instant of the server."""
@@ -154,18 +155,14 @@ class Checker:
             case "term":
                 self._owed |= {op for op, process in self._running.items() if process == entry.get("process")}
                 self._clean[entry.get("process", entry["life"])] = entry["wall"]
-            case "cut" if entry["opened"] in self._clean:
+            # A stop waits for readers as long as it may, then cuts those that did not take what was buffered for them.
+            case "cut" if entry["wall"] < self._clean.get(entry["opened"], 0) + STOP_MS:
                 raise Broken(f"stream {entry['follower']} ended without a last chunk on SIGTERM", follower=entry["follower"])
             case "refused":
                 raise Broken(f"stream {entry['follower']} was refused: {entry['status']} {entry['body'][:300]}",
                              follower=entry["follower"])
             case "exit" if entry["code"] != 0:
                 raise Broken(f"the server ended by itself or not cleanly: exit code {entry['code']}")
-            case "exit":
-                process = entry.get("process", entry["life"])
-                if entry["wall"] - self._clean.get(process, entry["wall"]) >= STOP_MS:
-                    # It has waited as long as a stop may for readers that did not take what was buffered for them.
-                    del self._clean[process]
 
     def _sent(self, op, entry):
         self._running[op.number] = entry.get("process")
@@ -177,6 +174,7 @@ class Checker:
     def _lost(self, op, entry):
         self._running.pop(op.number, None)
         if entry["why"] == "given up":
+            op.is_abandoned = True
             return self._owed.discard(op.number)
         if entry["why"].startswith("no answer within"):
             raise Broken(f"{op}: {entry['why']}", timer=op.timer)
@@ -198,7 +196,10 @@ class Checker:
         floors = op.first_floors if is_replay or in_parts else op.floors
         if op.action == "batch":
             op.unknown = [ask for ask, result in zip(op.asks, results_of(op.action, entry)) if is_unknown(result)]
-        self._close(op)
+        # A refusal frees the key, so an attempt that the client abandoned may still come, to another server than the one
+        # that refused its repeat.
+        if not (self.record.is_cluster and op.is_abandoned and entry["status"] >= 300):
+            self._close(op)
         is_of_many = op.action == "page" or op.action.startswith("bulk-")
         if is_of_many and entry["status"] != 200:
             raise Broken(f"{op} was answered {entry['status']}: {entry['body'][:300]}", timer=op.timer)

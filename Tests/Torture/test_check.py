@@ -305,8 +305,8 @@ def test_a_stop_waits_so_long_for_readers(stop_ms, is_broken):
     created(hand)
     hand.note("term")
     hand.now += stop_ms
-    hand.note("exit", code=0)
     hand.note("cut", follower="f", opened=1)
+    hand.note("exit", code=0)
     record = hand.build()
     if is_broken:
         assert "stream f ended without a last chunk on SIGTERM" in verdict(record).sentence

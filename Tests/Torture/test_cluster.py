@@ -87,6 +87,29 @@ def test_a_client_that_gave_up_is_owed_nothing():
     check(hand.build())
 
 
+@pytest.mark.parametrize("is_abandoned, times, fails", [(True, 1, False), (False, 1, True), (True, 2, True)])
+def test_an_abandoned_attempt_may_come_after_its_repeat_was_refused(is_abandoned, times, fails):
+    """A refusal frees the key: what a cut-off server still held is a request like any other, and done once at most."""
+    hand, _ = running()
+    op = hand.ask("resume", "t", key="k")
+    if is_abandoned:
+        hand.note("lost", op=op, why="given up")
+        hand.ask("resume", "t", key="k", op=op)
+    hand.tell(op, 409, {"type": "/problems/illegal-transition", "state": "running"})
+    for turn in range(times):
+        op = hand.ask("suspend", "t")
+        hand.event("suspended", 2 * turn + 2)
+        hand.tell(op, 200, view(2 * turn + 2, "suspended"))
+        hand.event("resumed", 2 * turn + 3)
+    record = hand.build()
+    record.is_cluster = True
+    if fails:
+        with pytest.raises(Broken, match="that nobody asked for, or one request was done twice"):
+            check(record)
+    else:
+        check(record)
+
+
 @pytest.mark.parametrize("told, fails", [(1, False), (2, False), (0, True), (3, True)])
 def test_a_bulk_change_may_look_as_if_it_had_done_the_next_request_too(told, fails):
     """Calendars differ by up to two seconds: a timer's next change may seem to lie within a request that has ended."""
