@@ -228,7 +228,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         if isLate || exchange.hasEndUnseen { exchange.connection?.shutDown() }
     }
 
-    /// Tells the handler of closed sockets; it may close others meanwhile.
+    /// Tells the producers of closed streams; they may close others meanwhile.
     private func tellClosed() {
         while let sink = closed.popLast() {
             let owner = sink.owner
@@ -236,11 +236,11 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             switch owner {
             case .none: break
             case .stream(let stream):
-                handler.streamClosed(stream)
-                stream.context = nil
+                stream.producer?.streamClosed()
+                stream.producer = nil
             case .parked(let parked):
-                handler.parkedClosed(parked)
-                parked.context = nil
+                parked.producer?.streamClosed()
+                parked.producer = nil
             }
         }
     }

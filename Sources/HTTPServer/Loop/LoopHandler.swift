@@ -25,15 +25,6 @@ public protocol LoopHandler: AnyObject {
     /// `deadline` has come.
     func deadlineCame(now: Int64)
 
-    /// The stream's buffer is empty again.
-    func streamWritable(_ stream: DetachedStream)
-
-    /// The stream has ended: its client has gone, it failed, or it was finished. Called exactly once for each stream.
-    func streamClosed(_ stream: DetachedStream)
-
-    /// The client went before the parked answer was sent; one that only sends nothing more is still there. Called once at most, and not after `ParkedAnswer.send`.
-    func parkedClosed(_ parked: ParkedAnswer)
-
     /// The server stops soon: finish the streams, send the parked answers. Called once.
     func drainBegan()
 
@@ -60,15 +51,6 @@ extension LoopHandler {
 
     /// Does nothing.
     public func deadlineCame(now: Int64) {}
-
-    /// Does nothing.
-    public func streamWritable(_ stream: DetachedStream) {}
-
-    /// Does nothing.
-    public func streamClosed(_ stream: DetachedStream) {}
-
-    /// Does nothing.
-    public func parkedClosed(_ parked: ParkedAnswer) {}
 
     /// Does nothing.
     public func drainBegan() {}

@@ -59,7 +59,7 @@ final class PeerSink: StreamSink {
     func contentSent() {
         guard isFull, isOpen, case .stream(let stream) = owner else { return }
         isFull = false
-        loop.handler.streamWritable(stream)
+        stream.producer?.streamWritable()
     }
 
     func streamClosed() {

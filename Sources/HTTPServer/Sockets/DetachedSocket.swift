@@ -187,7 +187,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
         written = 0
         if phase == .flushing { return linger() }
         watch(for: hasPeerEnded ? [] : .peerClosed)
-        if case .stream(let stream) = owner { loop.handler.streamWritable(stream) }
+        if case .stream(let stream) = owner { stream.producer?.streamWritable() }
     }
 
     private func linger() {

@@ -1,7 +1,7 @@
 /// An answer without a known end: each piece is sent to the client at once. Confined to its loop.
 public final class DetachedStream {
-    /// For the handler's use; released when the stream is closed.
-    public var context: AnyObject?
+    /// The maker of the stream's bytes; released when the stream is closed.
+    public var producer: (any StreamProducer)?
     /// Bytes that mean nothing to the reader at this place of the stream; nil where there are none. They are sent when the client
     /// has ended its side of the connection, to learn whether it still reads.
     public var filler: StreamChunk?
@@ -18,7 +18,7 @@ public final class DetachedStream {
     /// Sends `chunk`; what the kernel does not take is buffered. Without effect on a closed or finished stream.
     ///
     /// Above `ServerLimits.streamBufferBytes` of `bufferedBytes` the sender should wait for
-    /// `LoopHandler.streamWritable`. A stream that buffers eight times as much is closed.
+    /// `StreamProducer.streamWritable`. A stream that buffers eight times as much is closed.
     public func send(_ chunk: StreamChunk) {
         sink.write(chunk.framed, isChunked ? 0..<chunk.framed.count : chunk.content)
     }
@@ -38,13 +38,13 @@ public final class DetachedStream {
     /// `milliseconds`. A client that merely does not read still answers the kernel's probes.
     public func isUnacknowledged(milliseconds: Int64) -> Bool { sink.isUnacknowledged(milliseconds: milliseconds) }
 
-    /// Sends what is buffered and the last chunk, and ends. `LoopHandler.streamClosed` follows.
+    /// Sends what is buffered and the last chunk, and ends. `StreamProducer.streamClosed` follows.
     public func finish() {
         if isChunked { sink.write(Self.lastChunk) }
         sink.finish()
     }
 
-    /// Closes without a last chunk, so that the client sees that something is missing. `LoopHandler.streamClosed`
+    /// Closes without a last chunk, so that the client sees that something is missing. `StreamProducer.streamClosed`
     /// follows.
     public func abort() {
         sink.close()

@@ -2,8 +2,8 @@
 public final class ParkedAnswer {
     /// The answer; fill it before it is sent.
     public var response = Response()
-    /// For the handler's use; released when the answer is sent or the client has gone.
-    public var context: AnyObject?
+    /// The maker of the answer; released when the answer is sent or the client has gone.
+    public var producer: (any StreamProducer)?
     private let sink: any StreamSink
     private let isHead: Bool
 
@@ -16,7 +16,7 @@ public final class ParkedAnswer {
     /// sent.
     public func send() {
         guard sink.isOpen else { return }
-        context = nil
+        producer = nil
         sink.owner = .none
         sink.send(response, isHead: isHead)
         response = Response()

@@ -8,7 +8,7 @@ import TimerService
 ///
 /// Where the connection breaks, a request that may be carried out twice without harm is sent again; of another one that the
 /// server may have seen, its client is told that the outcome is not known.
-final class ForwardedRequest: PeerCallReceiver {
+final class ForwardedRequest: PeerCallReceiver, StreamProducer {
     private enum Stage {
         /// It waits until it can be sent.
         case waiting
@@ -229,7 +229,7 @@ final class ForwardedRequest: PeerCallReceiver {
             stopWaiting()
             owesEvent = ticket.route == .timerEvents
             stage = .streaming(stream)
-            stream.context = self
+            stream.producer = self
             guard ticket.route != .export else { return }
             let isSSE = call.headers.first("content-type")?.equals("text/event-stream") ?? false
             format = isSSE ? .sse : .ndjson
@@ -294,7 +294,7 @@ final class ForwardedRequest: PeerCallReceiver {
         guard let answer = ticket.answer.take() else { return }
         switch answer.park() {
         case .parked(let parked):
-            parked.context = self
+            parked.producer = self
             self.parked = parked
         case .refused(let answer, _): ticket.answer = consume answer
         }
@@ -306,8 +306,10 @@ final class ForwardedRequest: PeerCallReceiver {
         unread = 0
     }
 
+    func streamClosed() { clientGone() }
+
     /// The client has gone.
-    func clientGone() {
+    private func clientGone() {
         guard !isDone else { return }
         let call = call
         end()

@@ -76,7 +76,7 @@ final class ExportStream {
         self.version = version
     }
 
-    /// What a step came to.
+    /// The result of a step.
     enum Progress {
         /// There is more to do at once.
         case more
@@ -332,4 +332,11 @@ final class ExportStream {
         sink.finish()
         return .over
     }
+}
+
+extension ExportStream: StreamProducer {
+    func streamWritable() { inbox.wake() }
+
+    /// Its next step, which follows at once, finds that the connection is closed.
+    func streamClosed() { inbox.wake() }
 }

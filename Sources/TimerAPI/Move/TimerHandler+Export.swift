@@ -37,7 +37,7 @@ extension TimerHandler {
             let export = ExportStream(
                 id: ticket.serial, stream, log, context.service, inbox, showsSecrets: showsSecrets,
                 version: context.configuration.version)
-            stream.context = export
+            stream.producer = export
             exports[ticket.serial] = export
             inbox.wake()
         case .refused(let answer, let reason):

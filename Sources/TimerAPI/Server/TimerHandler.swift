@@ -288,23 +288,6 @@ final class TimerHandler: LoopHandler {
         }
     }
 
-    func streamWritable(_ stream: DetachedStream) {
-        if stream.context is ExportStream { return inbox.wake() }
-        if let request = stream.context as? ForwardedRequest { return request.streamWritable() }
-        if let stream = stream.context as? EventStream { streams.resume(stream) }
-    }
-
-    func streamClosed(_ stream: DetachedStream) {
-        if let export = stream.context as? ExportStream { exports[export.id] = nil }
-        if let request = stream.context as? ForwardedRequest { request.clientGone() }
-        if let stream = stream.context as? EventStream { streams.remove(stream) }
-    }
-
-    func parkedClosed(_ parked: ParkedAnswer) {
-        if let request = parked.context as? ForwardedRequest { request.clientGone() }
-        if let stream = parked.context as? EventStream { streams.remove(stream) }
-    }
-
     func drainBegan() {
         isDraining = true
         streams.drain()

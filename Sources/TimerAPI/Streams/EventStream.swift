@@ -30,6 +30,7 @@ final class EventStream {
     }
 
     let id: UInt64
+    private unowned let table: StreamTable
     /// The streams that are shown the same events.
     let channel: StreamChannel
     /// The request that a long poll came from; nil for a stream.
@@ -70,8 +71,12 @@ final class EventStream {
     /// Its place in the ring of heartbeats or of polls.
     var due: DueRing.Place?
 
-    init(id: UInt64, plan: StreamPlan, channel: StreamChannel, sink: Sink, origin: StreamOrigin?, now: Int64) {
+    init(
+        id: UInt64, plan: StreamPlan, table: StreamTable, channel: StreamChannel, sink: Sink, origin: StreamOrigin?,
+        now: Int64
+    ) {
         self.id = id
+        self.table = table
         self.channel = channel
         self.sink = sink
         self.origin = origin
@@ -100,4 +105,10 @@ final class EventStream {
 
     /// Whether it is a long poll.
     var isPoll: Bool { deadline != nil }
+}
+
+extension EventStream: StreamProducer {
+    func streamWritable() { table.resume(self) }
+
+    func streamClosed() { table.remove(self) }
 }

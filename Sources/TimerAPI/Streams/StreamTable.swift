@@ -75,12 +75,12 @@ final class StreamTable {
         let now = Clocks.monotonic()
         if streams.isEmpty { beginAnew() }
         let channel = channels.retain(StreamChannel.Key(filter: plan.filter, format: plan.format))
-        let stream = EventStream(id: nextID, plan: plan, channel: channel, sink: sink, origin: origin, now: now)
+        let stream = EventStream(id: nextID, plan: plan, table: self, channel: channel, sink: sink, origin: origin, now: now)
         nextID += 1
         streams[stream.id] = stream
         switch sink {
-        case .stream(let detached): detached.context = stream
-        case .poll(let parked): parked.context = stream
+        case .stream(let detached): detached.producer = stream
+        case .poll(let parked): parked.producer = stream
         case .probe: break
         case .closed: return
         }

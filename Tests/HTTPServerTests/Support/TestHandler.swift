@@ -50,6 +50,7 @@ final class TestHandler: LoopHandler {
             case .refused(let answer, let reason): refuse(answer, "\(reason)")
             case .parked(let answer):
                 parked.append(answer)
+                answer.producer = ParkedProducer(of: answer, self)
                 probe.note("parked")
             }
         case "/large":
@@ -96,6 +97,7 @@ final class TestHandler: LoopHandler {
 
     private func began(_ stream: DetachedStream, _ path: String) {
         streams.append(stream)
+        stream.producer = Producer(of: stream, self)
         stream.filler = StreamChunk(Self.filler)
         stream.send(StreamChunk("first".utf8))
         if path == "/finish" {
@@ -152,19 +154,41 @@ final class TestHandler: LoopHandler {
         if probe.isOpen("finish") { for stream in streams { stream.finish() } }
     }
 
-    func streamWritable(_ stream: DetachedStream) {
-        probe.note("writable")
-        if stream.bufferedBytes == 0 { stream.send(StreamChunk("again".utf8)) }
+    private final class Producer: StreamProducer {
+        private unowned let stream: DetachedStream
+        private unowned let handler: TestHandler
+
+        init(of stream: DetachedStream, _ handler: TestHandler) {
+            self.stream = stream
+            self.handler = handler
+        }
+
+        func streamWritable() {
+            handler.probe.note("writable")
+            if stream.bufferedBytes == 0 { stream.send(StreamChunk("again".utf8)) }
+        }
+
+        func streamClosed() {
+            handler.streams.removeAll { $0 === stream }
+            handler.probe.note("closed")
+        }
     }
 
-    func streamClosed(_ stream: DetachedStream) {
-        streams.removeAll { $0 === stream }
-        probe.note("closed")
-    }
+    private final class ParkedProducer: StreamProducer {
+        private unowned let answer: ParkedAnswer
+        private unowned let handler: TestHandler
 
-    func parkedClosed(_ answer: ParkedAnswer) {
-        parked.removeAll { $0 === answer }
-        probe.note("parkedClosed")
+        init(of answer: ParkedAnswer, _ handler: TestHandler) {
+            self.answer = answer
+            self.handler = handler
+        }
+
+        func streamWritable() {}
+
+        func streamClosed() {
+            handler.parked.removeAll { $0 === answer }
+            handler.probe.note("parkedClosed")
+        }
     }
 
     func drainBegan() {
