@@ -12,8 +12,8 @@ let package = Package(
         .target(
             name: "TimerdCommand",
             dependencies: [
-                "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks", "HTTPServer",
-                "HTTPClient", "WireJSON", "TimerCore", "Platform", "Primitives", "TOML",
+                "TimerForwarding", "TimerAPI", "TimerCluster", "PostgresLog", "TimerService", "TimerLog", "Webhooks",
+                "PeerHTTP", "HTTPServer", "HTTPClient", "WireJSON", "TimerCore", "Platform", "Primitives", "TOML",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -28,8 +28,10 @@ let package = Package(
         .target(name: "TimerCluster", dependencies: ["TimerLog", "TimerCore", "Platform"]),
         .target(name: "TimerLog", dependencies: ["TimerCore", "Platform", "Primitives", "CSQLite"]),
         .target(name: "PostgresLog", dependencies: ["TimerLog", "TimerCore", "Platform", "CPQ", "CZstd"]),
-        .target(name: "HTTPServer", dependencies: ["HTTP2", "Platform", "Primitives", "CMicroHTTPD"]),
-        .target(name: "HTTP2", dependencies: ["CNghttp2"]),
+        .target(
+            name: "TimerForwarding", dependencies: ["TimerAPI", "PeerHTTP", "HTTPServer", "Platform", "Primitives"]),
+        .target(name: "PeerHTTP", dependencies: ["HTTPServer", "Platform", "Primitives", "CNghttp2"]),
+        .target(name: "HTTPServer", dependencies: ["Platform", "Primitives", "CMicroHTTPD"]),
         .target(name: "HTTPClient", dependencies: ["Curl", "Platform", "Primitives"]),
         .target(
             name: "Webhooks",
@@ -76,7 +78,7 @@ let package = Package(
         .testTarget(
             name: "PostgresLogTests",
             dependencies: ["PostgresLog", "TimerCluster", "TimerLog", "TimerCore", "Platform", "TestSupport"]),
-        .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"]),
+        .testTarget(name: "PeerHTTPTests", dependencies: ["PeerHTTP"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "Platform", "TestSupport"]),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"]),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "TestSupport"]),
@@ -88,6 +90,12 @@ let package = Package(
             name: "TimerAPITests",
             dependencies: [
                 "TimerAPI", "TimerService", "TimerLog", "TimerCore", "WireJSON", "HTTPServer", "TestSupport",
+            ]),
+        .testTarget(
+            name: "TimerForwardingTests",
+            dependencies: [
+                "TimerForwarding", "TimerAPI", "TimerService", "TimerLog", "PeerHTTP", "HTTPServer", "Platform",
+                "TestSupport",
             ]),
         .testTarget(
             name: "TimerdCommandTests",

@@ -15,10 +15,12 @@ package final class WholeServer {
     ///
     /// - Parameters:
     ///   - configure: changes how the API behaves.
+    ///   - desks: make the desks for what another server answers.
     ///   - engine: how the engine behaves.
     package init(
         _ store: any LogStore = MemoryLogStore(), _ time: ManualTime = ManualTime(), place: (any ClusterPlace)? = nil,
-        engine: EngineConfiguration = EngineConfiguration(), configure: (inout APIConfiguration) -> Void = { _ in }
+        forwardingBy desks: (any RequestDesks)? = nil, engine: EngineConfiguration = EngineConfiguration(),
+        configure: (inout APIConfiguration) -> Void = { _ in }
     ) throws {
         self.time = time
         var configuration = APIConfiguration(listeners: [.tcp(host: "127.0.0.1", port: 0)])
@@ -30,7 +32,7 @@ package final class WholeServer {
             recovery: recovery, report: { _ in })
         service.start()
         api.start()
-        api.serve(service)
+        api.serve(service, forwardingBy: desks)
     }
 
     deinit { stop() }

@@ -47,7 +47,7 @@ public struct Answer: ~Copyable {
     /// - Parameter isStream: whether the head is a stream's.
     public consuming func sendHead(isStream: Bool) {
         guard exchange.owes(serial) else { return }
-        if let stream = exchange.peerStream { return exchange.answerHead(stream) }
+        if let channel = exchange.channel { return exchange.answerHead(by: channel) }
         guard let socket = exchange.takeSocket() else {
             // No descriptor is left: the library sends the same header lines, with a length.
             return exchange.sendResponse()

@@ -47,12 +47,12 @@ public final class Exchange {
     let loop: LoopCore
     let peer: SocketAddress?
     var connection: LibraryConnection?
-    /// The stream to which the answer goes where another server has forwarded the request; else nil.
-    var peerStream: PeerStream?
+    /// The way of the answer where another server has forwarded the request; else nil.
+    package var channel: (any AnswerChannel)?
     /// Its index in the loop's connections.
     var place = 0
     /// The instant that the stage's time limit counts from.
-    var since: Int64
+    package var since: Int64
     private(set) var stage = Stage.idle
     /// Changes with each request, so that an answer to an earlier one is recognised.
     private(set) var serial: UInt64 = 0
@@ -94,7 +94,7 @@ public final class Exchange {
     }
 
     /// One for the requests that other servers forward, one after the other.
-    init(loop: LoopCore, forwardedBy peer: SocketAddress?) {
+    package init(loop: LoopCore, forwardedBy peer: SocketAddress?) {
         self.loop = loop
         self.peer = peer
         listenerIndex = -1
@@ -119,7 +119,7 @@ public final class Exchange {
     public var serverIsDraining: Bool { loop.isDraining }
 
     /// Whether the client has ended its side of the connection: it has gone, or sends nothing more. Asks the kernel.
-    public var clientHasEnded: Bool { peerStream == nil && connection?.isAtEnd ?? true }
+    public var clientHasEnded: Bool { channel == nil && connection?.isAtEnd ?? true }
 
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`. Built by each call.
     public var peerDescription: String {

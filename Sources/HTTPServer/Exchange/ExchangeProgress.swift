@@ -51,7 +51,7 @@ extension Exchange {
         }
     }
 
-    func bodyArrived(_ bytes: Span<UInt8>) -> Bool {
+    package func bodyArrived(_ bytes: Span<UInt8>) -> Bool {
         loop.noteProgress()
         count(requestBytes: bytes.count)
         if stage == .body {
@@ -77,7 +77,7 @@ extension Exchange {
         return true
     }
 
-    func requestIsComplete() -> Bool {
+    package func requestIsComplete() -> Bool {
         switch stage {
         case .body:
             loop.noteProgress()
@@ -125,7 +125,7 @@ extension Exchange {
 
     /// Gives `response` to the library, or has it drop the connection where it can't take the response.
     func sendResponse() {
-        if let peerStream { return answer(peerStream) }
+        if let channel { return answer(by: channel) }
         guard stage == .owed, let connection else { return }
         enter(.sending)
         countAnswer(response.body.count)
@@ -139,8 +139,8 @@ extension Exchange {
     /// still sends: a reset would keep the client from reading the answer. Returns false, as the library must drop the
     /// connection.
     func answerAndLeave() -> Bool {
-        if let peerStream {
-            answer(peerStream)
+        if let channel {
+            answer(by: channel)
             return false
         }
         let head = ResponseHead(response, framing: .length(response.body.count), date: loop.date())
@@ -170,8 +170,8 @@ extension Exchange {
 
     /// Takes over what the answer's bytes go to, and counts it as a stream; nil where there are too many.
     func takeSink() -> (any StreamSink)? {
-        guard let peerStream else { return takeSocketForStream() }
-        return loop.quota.takeStream() ? peerStream.takeSink(peer) : nil
+        guard let channel else { return takeSocketForStream() }
+        return loop.quota.takeStream() ? channel.takeSink(peer) : nil
     }
 
     /// Takes the socket over, and counts it as a stream; nil also where there are too many streams.

@@ -3,7 +3,7 @@ public struct HeaderValue: Sendable {
     /// The bytes: visible ASCII, spaces, tabs and anything above ASCII.
     public let bytes: ArraySlice<UInt8>
 
-    init(_ bytes: ArraySlice<UInt8>) {
+    package init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
     }
 

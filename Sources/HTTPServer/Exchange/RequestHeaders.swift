@@ -8,8 +8,11 @@ public struct RequestHeaders: Sendable {
     }
 
     /// Names and values, one after the other.
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
     private var fields: [Field] = []
+
+    /// No header lines.
+    package init() {}
 
     /// How many lines there are.
     public var count: Int { fields.count }
@@ -60,13 +63,13 @@ public struct RequestHeaders: Sendable {
         return Int(range.lowerBound)..<Int(range.upperBound)
     }
 
-    mutating func reset() {
+    package mutating func reset() {
         bytes.removeAll(keepingCapacity: true)
         fields.removeAll(keepingCapacity: true)
     }
 
     /// Adds a line without the white space after the value (the library has dropped what was before it).
-    mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+    package mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
         let nameStart = Int32(bytes.count)
         bytes.append(copying: name)
         let nameEnd = Int32(bytes.count)

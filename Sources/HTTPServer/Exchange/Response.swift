@@ -20,6 +20,19 @@ public struct Response: Sendable {
     /// An empty 200.
     public init() {}
 
+    /// The number of header lines.
+    package var lineCount: Int { fields.count }
+
+    /// The name of a header line.
+    package func name(at index: Int) -> HeaderValue {
+        HeaderValue(head[fields[index].nameStart..<fields[index].valueStart - 1])
+    }
+
+    /// The value of a header line.
+    package func value(at index: Int) -> HeaderValue {
+        HeaderValue(head[fields[index].valueStart..<fields[index].end])
+    }
+
     /// Makes it an empty 200 again.
     public mutating func reset() {
         status = 200

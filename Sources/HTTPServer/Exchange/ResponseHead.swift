@@ -1,7 +1,7 @@
 import CMicroHTTPD
 
 /// An answer's head as bytes, for sockets that the library no longer writes to. It always says `Connection: close`.
-struct ResponseHead {
+package struct ResponseHead {
     /// How the client finds the end of the content.
     enum Framing {
         case length(Int)
@@ -39,7 +39,7 @@ struct ResponseHead {
     }
 
     /// True for answers that have no content.
-    static func isBodyless(_ status: Int) -> Bool {
+    package static func isBodyless(_ status: Int) -> Bool {
         status == 204 || status == 304
     }
 

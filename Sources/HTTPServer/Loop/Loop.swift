@@ -1,4 +1,4 @@
-import Platform
+package import Platform
 import Synchronization
 
 /// One I/O thread, as other threads see it.
@@ -7,7 +7,7 @@ public final class Loop: Sendable {
     public let index: Int
     let events = EventFD()
     /// What its thread runs, for what is confined to it; nil once it has ended.
-    let core = Guarded<LoopCore?>(nil)
+    package let core = Guarded<LoopCore?>(nil)
     private let isSignalled = Atomic(false)
     private let asks = Atomic(0)
 

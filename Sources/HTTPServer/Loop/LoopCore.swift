@@ -1,17 +1,17 @@
-import Platform
+package import Platform
 
 /// What one I/O thread runs: its daemons, connections and detached sockets.
 ///
 /// The library hands requests to `Exchange`; this class decides when the library runs. A *round* is one pass of the
 /// thread's loop: a wait, then everything that is ready.
-final class LoopCore: @unchecked Sendable {  // unchecked: made before its thread starts, then used by that thread only
+package final class LoopCore: @unchecked Sendable {  // unchecked: made before its thread starts, then used by that thread only
     let loop: Loop
-    let limits: ServerLimits
+    package let limits: ServerLimits
     let quota: SocketQuota
     let phase: ServerPhase
-    let epoll = Epoll()
+    package let epoll = Epoll()
     /// The monotonic clock when this round began.
-    private(set) var now = Clocks.monotonic()
+    package private(set) var now = Clocks.monotonic()
     private(set) var handler: any LoopHandler
     private(set) var isDraining = false
     /// Until when a stop waits at most for other servers to close their connections.
@@ -22,8 +22,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     /// The connections that came beyond the ordinary number, oldest first.
     private(set) var reserved: [Exchange] = []
     private(set) var sockets = SocketTable<DetachedSocket>(kind: 0)
-    /// What connects it with other servers: listeners, and connections either way.
-    let links: LoopLinks
+    /// What it runs beside its clients' connections; nil where that is nothing. Set before its thread starts.
+    package var guest: (any LoopGuest)?
     /// What the next connection counts as.
     var nextKind = SocketClaim.Kind.connection
     /// Sockets that may be closed for newcomers, the next one last; listed again when none is left, and after each
@@ -61,14 +61,8 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         self.phase = phase
         self.handler = handler
         evictions = EvictionInbox(loop)
-        links = LoopLinks(epoll)
         epoll.add(loop.events.descriptor, .readable, tag: Self.wakeTag)
         loop.core.update { $0 = self }
-    }
-
-    /// Adds a socket that listens for other servers, which it takes over. Before the thread starts.
-    func listenForPeers(_ listener: ListeningSocket) {
-        links.add { tag in PeerListener(listener.descriptor, loop: self, tag: tag) }
     }
 
     /// Sets the inbox of the next loop, and the number of other loops.
@@ -121,7 +115,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
                 takeEvictions()
                 handler.woken()
             }
-            if links.takeProgress() { handler.requestsWereHandled() }
+            if guest?.takeProgress() ?? false { handler.requestsWereHandled() }
             let isDue = events.isEmpty || events.contains { $0.tag == Self.daemonTag }
             if isDue || libraryHasWork { runLibrary() }
             if asked != readingsAnswered {
@@ -130,7 +124,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
             if now >= nextTick { tick() }
             if let deadline = handler.deadline, now >= deadline { handler.deadlineCame(now: now) }
             tellClosed()
-            links.flush()
+            guest?.flush()
             if phase.isStopping, isDone { break }
         }
         tearDown()
@@ -149,7 +143,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     }
 
     private func timeout() -> Int32 {
-        if libraryHasWork || !closed.isEmpty || links.hasWork { return 0 }
+        if libraryHasWork || !closed.isEmpty || guest?.hasWork ?? false { return 0 }
         let next = min(nextTick, handler.deadline ?? .max)
         let longest = phase.isStopping ? Self.stoppingMs : Int32(clamping: (next - now + 999_999) / 1_000_000)
         if owed == 0 { return max(0, longest) }
@@ -170,7 +164,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
                 loop.acknowledge()
                 isWoken = true
             } else if event.tag != Self.daemonTag {
-                if let socket = sockets[event.tag] { socket.happened(event.events) } else { links.happened(event) }
+                if let socket = sockets[event.tag] { socket.happened(event.events) } else { guest?.happened(event) }
             }
         }
         return isWoken
@@ -206,7 +200,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         for index in connections.indices.reversed() { checkDeadline(of: connections[index]) }
         for socket in ending { socket.checkDeadline() }
         ending.removeAll { $0.isClosed }
-        links.tick(now: now)
+        guest?.tick(now: now)
         candidates = []
         handler.tick(now: now)
         // The allocator keeps the memory of closed connections, some 10 KB each.
@@ -254,20 +248,21 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
         // Connections that the kernel has accepted already must not be reset.
         runLibrary()
         for daemon in daemons { daemon.quiesce() }
-        links.drain()
+        guest?.drain()
         handler.drainBegan()
     }
 
     private var isDone: Bool {
         let isQuiet = busy == 0 && busyForPeers == 0 && sockets.isEmpty
-        return isQuiet && (now >= lingersUntil || !links.hasAccepted) || now >= phase.deadline
+        return isQuiet && (now >= lingersUntil || !(guest?.isAwaited ?? false)) || now >= phase.deadline
     }
 
     private func tearDown() {
         for daemon in daemons { daemon.stop() }
         daemons = []
         for socket in sockets.all { socket.close() }
-        links.close()
+        guest?.close()
+        guest = nil  // it holds this loop
         ending = []  // they hold this loop, as do the candidates
         candidates = []
         tellClosed()
@@ -343,7 +338,7 @@ final class LoopCore: @unchecked Sendable {  // unchecked: made before its threa
     }
 
     /// The sink, which was a stream's or a parked answer's on a connection of another server, is closed.
-    func sinkClosed(_ sink: any StreamSink) {
+    package func sinkClosed(_ sink: any StreamSink) {
         quota.giveBackStream()
         closed.append(sink)
     }

@@ -1,7 +1,7 @@
-import Platform
+package import Platform
 
 /// A socket that a loop watches for itself, beside those of the library. Confined to the loop.
-protocol LoopSocket: AnyObject {
+package protocol LoopSocket: AnyObject {
     /// Identifies it to the loop's epoll.
     var tag: UInt64 { get }
     /// What the loop's epoll reports of it.

@@ -12,8 +12,6 @@ public final class HTTPServer: Sendable {
 
     /// Where it listens, in the order of the configuration, passed sockets first.
     public let boundAddresses: [BoundAddress]
-    /// Where it takes requests that other servers forward; nil where it takes none.
-    public let peerAddress: BoundAddress?
     private let loops: [LoopCore]
     private let quota: SocketQuota
     private let phase = ServerPhase()
@@ -48,12 +46,9 @@ public final class HTTPServer: Sendable {
         self.loops = loops
         var bound: [BoundAddress] = []
         var files: [(String, ListeningSocket.FileIdentity?)] = []
-        var peerAddress: BoundAddress?
         do throws(ListenError) {
-            if let address = configuration.peerListener {
-                let sockets = try ListeningSocket.open(address, index: -1, loops: loops.count)
-                peerAddress = sockets.first?.bound
-                for (loop, socket) in zip(loops, sockets) { loop.listenForPeers(socket) }
+            if let guests = try configuration.guests?.makeGuests(on: loops) {
+                for (loop, guest) in zip(loops, guests) { loop.guest = guest }
             }
             for descriptor in configuration.passedSockets {
                 let sockets = try ListeningSocket.adopt(descriptor, index: bound.count, loops: loops.count)
@@ -73,7 +68,6 @@ public final class HTTPServer: Sendable {
             throw error
         }
         boundAddresses = bound
-        self.peerAddress = peerAddress
         self.files = files
     }
 

@@ -1,12 +1,12 @@
 import Glibc
 
 /// A socket that listens. Closing it is up to its caller.
-struct ListeningSocket {
+package struct ListeningSocket {
     /// Not blocking.
-    let descriptor: Int32
+    package let descriptor: Int32
     /// The place of its address in the configuration.
     let index: Int
-    let bound: BoundAddress
+    package let bound: BoundAddress
     /// Which file a Unix socket is, so that only that one is removed at the end.
     let file: FileIdentity?
 
@@ -21,7 +21,7 @@ struct ListeningSocket {
     /// Binds `address` once for each of `loops` (Unix sockets once) and listens.
     ///
     /// Throws: the reason with the address; then nothing stays open.
-    static func open(_ address: ListenAddress, index: Int, loops: Int) throws(ListenError) -> [ListeningSocket] {
+    package static func open(_ address: ListenAddress, index: Int, loops: Int) throws(ListenError) -> [ListeningSocket] {
         try address.check()
         switch address {
         case .unix(let path): return [try openUnix(path, index: index)]

@@ -7,8 +7,8 @@ public struct ServerConfiguration: Sendable {
     /// Descriptors of listening sockets that another process opened, TCP or Unix; the server takes them over, and they come
     /// before `listeners`. A socket's file is left to whoever made it.
     public var passedSockets: [Int32] = []
-    /// Where it takes requests that other servers forward, if it does.
-    public var peerListener: ListenAddress?
+    /// The maker of what its loops run beside their clients' connections.
+    package var guests: (any LoopGuests)?
     /// I/O threads, at least 1; one fewer than cores by default.
     public var loops: Int
     /// Its bounds.

@@ -30,8 +30,6 @@ public struct ServerLimits: Sendable {
     /// Seconds that a connection may stay without a request after its last one; then it is closed. Longer than the 60 s after
     /// which the usual load balancers close theirs: whichever closes first must not be the one that is sent a request.
     public var idleSeconds = 75
-    /// The same for a connection by which another server forwards requests.
-    public var peerIdleSeconds = 60
     /// Seconds from the connection to the last byte of its first request, and from the first bytes of a later request,
     /// which are noticed up to five seconds after they came, to its last; then the connection is closed. On a Unix socket
     /// a later request counts from the end of its first line.
@@ -49,9 +47,6 @@ public struct ServerLimits: Sendable {
     public var drainBodyBytes = 1024 * 1024
     /// Seconds that a socket stays open for its peer to close first, after the last byte was sent.
     public var lingerSeconds = 1
-    /// Milliseconds that a forwarded request may be on its way longer than the quickest one of its connection; above, it is
-    /// refused: its client has given up or soon will, and may have asked elsewhere.
-    public var longestWayMs: Int64 = 2000
     /// Descriptors left to the rest of the process.
     public var reservedDescriptors = 256
 

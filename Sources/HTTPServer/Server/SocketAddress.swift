@@ -1,8 +1,7 @@
-import CMicroHTTPD
-import Glibc
+package import Glibc
 
 /// An IPv4 or IPv6 address with its port. The kernel's structures are used in this file only.
-struct SocketAddress: Equatable, Sendable {
+package struct SocketAddress: Equatable, Sendable {
     private enum Bytes: Equatable {
         case v4(UInt32)  // in network order, as the kernel has it
         case v6(high: UInt64, low: UInt64, scope: UInt32)
@@ -13,7 +12,7 @@ struct SocketAddress: Equatable, Sendable {
     let port: UInt16
 
     /// Nil unless `host` is `localhost` or an IP literal.
-    init?(host: String, port: UInt16) {
+    package init?(host: String, port: UInt16) {
         self.port = port
         var v4 = in_addr()
         var v6 = in6_addr()
@@ -29,7 +28,7 @@ struct SocketAddress: Equatable, Sendable {
 
     /// Nil where `address` is nil or of another family, as for a Unix socket's peer. IPv4 inside IPv6, as at a socket for
     /// both, is IPv4.
-    init?(_ address: UnsafePointer<sockaddr>?) {
+    package init?(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return nil }
         switch Int32(unsafe address.pointee.sa_family) {
         case AF_INET:
@@ -110,7 +109,7 @@ struct SocketAddress: Equatable, Sendable {
     }
 
     /// Begins to connect a new socket here, which is not waited for; nil where that fails at once.
-    func connect() -> Int32? {
+    package func connect() -> Int32? {
         let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(kind), 0)
         guard descriptor >= 0 else { return nil }
@@ -154,7 +153,7 @@ struct SocketAddress: Equatable, Sendable {
 
 extension SocketAddress: CustomStringConvertible {
     /// `127.0.0.1:5000` or `[::1]:5000`.
-    var description: String {
+    package var description: String {
         isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

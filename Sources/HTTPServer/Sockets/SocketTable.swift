@@ -1,40 +1,40 @@
 /// A loop's sockets of one kind by their tags. No tag is used again while an event of an earlier socket may be at hand.
-struct SocketTable<Socket: LoopSocket> {
+package struct SocketTable<Socket: LoopSocket> {
     private let kind: UInt64
     private var slots: [Socket?] = []
     private var free: [Int] = []
     private var made: UInt64 = 0
-    private(set) var count = 0
+    package private(set) var count = 0
 
     /// - Parameter kind: tells its tags from those of another table of the loop; 0 or 1.
-    init(kind: UInt64) { self.kind = kind << 63 }
+    package init(kind: UInt64) { self.kind = kind << 63 }
 
     var isEmpty: Bool { count == 0 }
 
     /// The tag of the socket that is inserted next.
-    var nextTag: UInt64 {
+    package var nextTag: UInt64 {
         // Tags below are the loop's own.
         kind | (made & 0x7FFF_FFFF) << 32 | UInt64((free.last ?? slots.count) + Self.reserved)
     }
 
     private static var reserved: Int { 16 }
 
-    var all: [Socket] { slots.compactMap { $0 } }
+    package var all: [Socket] { slots.compactMap { $0 } }
 
-    subscript(tag: UInt64) -> Socket? {
+    package subscript(tag: UInt64) -> Socket? {
         let slot = Self.slot(tag)
         guard slots.indices.contains(slot), let socket = slots[slot], socket.tag == tag else { return nil }
         return socket
     }
 
     /// Inserts one that was made with `nextTag`.
-    mutating func insert(_ socket: Socket) {
+    package mutating func insert(_ socket: Socket) {
         made += 1
         count += 1
         if let slot = free.popLast() { slots[slot] = socket } else { slots.append(socket) }
     }
 
-    mutating func remove(_ tag: UInt64) {
+    package mutating func remove(_ tag: UInt64) {
         guard self[tag] != nil else { return }
         slots[Self.slot(tag)] = nil
         free.append(Self.slot(tag))

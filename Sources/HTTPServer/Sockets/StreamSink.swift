@@ -1,5 +1,5 @@
 /// Where the bytes of a stream, or of a parked answer, go: a socket, or a stream of a peer's connection.
-protocol StreamSink: AnyObject {
+package protocol StreamSink: AnyObject {
     var loop: LoopCore { get }
     /// What writes to it and is told of its end.
     var owner: SinkOwner { get set }
@@ -25,7 +25,7 @@ protocol StreamSink: AnyObject {
 }
 
 /// What writes to a sink and is told of its end.
-enum SinkOwner {
+package enum SinkOwner {
     case none
     case stream(DetachedStream)
     case parked(ParkedAnswer)

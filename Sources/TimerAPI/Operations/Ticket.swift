@@ -1,4 +1,4 @@
-import HTTPServer
+package import HTTPServer
 import TimerCore
 import TimerLog
 import TimerService
@@ -7,17 +7,17 @@ import WireJSON
 /// One request under way: what it asks for, its outcome, and the duty to answer it.
 ///
 /// Each connection has one, and reuses it for its next request.
-final class Ticket {
-    let exchange: Exchange
+package final class Ticket {
+    package let exchange: Exchange
     let scratch: Scratch
-    var answer: Answer?
+    package var answer: Answer?
     var serial: UInt64 = 0
     var route = Route.dashboard
     /// Whether the path led to `route`; if not, `route` means nothing.
     var isRouted = false
     var target = Target()
     var parameter: [UInt8] = []
-    var requestID: [UInt8] = []
+    package var requestID: [UInt8] = []
     var operation = Operation.none
     var outcome = Outcome.none
     /// The timer the request names or made.

@@ -71,11 +71,16 @@ extension Problem {
     }
 
     /// The answers under way hold as much memory as they may together.
-    static var tooManyAnswers: Problem {
+    package static var tooManyAnswers: Problem {
         var problem = Problem(.overloaded, "larger answers than may be are under way; nothing was changed")
         problem.outcome = "none"
         problem.retryAfter = 1
         return problem
+    }
+
+    /// The requests that wait for a server hold as many places, or as many bytes, as they may.
+    package static var tooManyWaiting: Problem {
+        Problem(.overloaded, "too many requests wait for the node that answers; nothing was changed")
     }
 
     /// All places for connections are taken.
@@ -101,7 +106,7 @@ extension Problem {
     /// This server does not own the log.
     ///
     /// - Parameter owner: where the node is reached that does, where that is known.
-    static func elsewhere(owner: String?) -> Problem {
+    package static func elsewhere(owner: String?) -> Problem {
         var problem = Problem(
             .ownerUnavailable,
             owner == nil
@@ -119,7 +124,7 @@ extension Problem {
     }
 
     /// The node that a request was forwarded to has gone, and may have carried it out.
-    static func lostFromSight(owner: String?) -> Problem {
+    package static func lostFromSight(owner: String?) -> Problem {
         var problem = Problem(
             .ownerUnavailable,
             "the node that answers for the timer has gone; whether the change stands is not known")

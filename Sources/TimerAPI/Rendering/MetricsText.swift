@@ -22,11 +22,11 @@ struct MetricsText {
             "timerd_drained", "gauge", "1 while an operator keeps the server drained, else 0.",
             service.isDrained ? 1 : 0)
         writeCluster(service)
-        if context.routes != nil {
+        if let desks = context.desks {
             labelled(
                 "timerd_forwarded_total", "counter", "Requests that other servers were to answer, by outcome.",
                 "outcome",
-                context.forwardingCounts.all.map { ("\($0.0)", $0.1) })
+                desks.counts.map { ($0.outcome, $0.count) })
         }
         let counters = service.snapshotCounters()
         labelled(

@@ -7,9 +7,9 @@ public struct APIConfiguration: Sendable {
     public var listeners: [ListenAddress]
     /// Listening sockets that were opened by another process; the server takes them over.
     public var passedSockets: [Int32] = []
-    /// Where it takes requests that other servers forward; nil where it takes and forwards none.
-    public var peerListener: ListenAddress?
-    /// What servers prove to each other: the first is sent, each is accepted.
+    /// What its loops run beside their clients' connections: the connections with other servers.
+    package var guests: (any LoopGuests)?
+    /// What other servers prove to this one: each is accepted.
     public var peerTokens: [[UInt8]] = []
     /// Most streams and long polls at once.
     public var maximumStreams = 10_000
@@ -21,16 +21,12 @@ public struct APIConfiguration: Sendable {
     public var idleMilliseconds: Int64 = 75_000
     /// Milliseconds between two heartbeats on a stream.
     public var heartbeatMilliseconds: Int64 = 15_000
-    /// Milliseconds that a request of another server may be on its way longer than the quickest one.
-    public var longestWayMilliseconds = ServerLimits().longestWayMs
     /// The settings that can change while it serves.
     public let access: Published<AccessSettings>
     /// Names that `Host` may have where it is checked, beside addresses and names without a dot.
     public var allowedHosts: [HostRule] = []
     /// The release, for `/v1/stats`.
     public var version = ""
-    /// Called when another server does not take what this one proves: their tokens differ. Any thread, often.
-    public var peerRefused: (@Sendable () -> Void)?
     /// Called with a name that `Host` may not have, for which a request was refused: once a minute for a name, and for so many
     /// names within a minute. Any thread.
     public var hostRefused: (@Sendable (String) -> Void)?

@@ -9,10 +9,8 @@ import WireJSON
 final class APIContext: Sendable {
     let service: TimerService
     let configuration: APIConfiguration
-    /// What waits for a server that answers.
-    let ownerWaits = OwnerWaits()
-    /// What became of what was forwarded.
-    let forwardingCounts = ForwardingCounts()
+    /// The maker of the desks for what another server answers; nil where this server forwards nothing.
+    let desks: (any RequestDesks)?
     private let registered = Guarded<[HTTPMetrics]>([])
     private let refusedHosts: RefusedHosts
     /// The rows that the loops' streams decoded last.
@@ -27,10 +25,13 @@ final class APIContext: Sendable {
     /// Unowned: the handlers of its loops hold this context.
     private unowned let server: HTTPServer
 
-    init(_ service: TimerService, _ configuration: APIConfiguration, _ server: HTTPServer) {
+    init(
+        _ service: TimerService, _ configuration: APIConfiguration, _ desks: (any RequestDesks)?, _ server: HTTPServer
+    ) {
         self.server = server
         self.service = service
         self.configuration = configuration
+        self.desks = desks
         newestRows = NewestRows()
         refusedHosts = RefusedHosts { name in configuration.hostRefused?(name) }
         dashboard = HTMLPage(
@@ -100,7 +101,7 @@ final class APIContext: Sendable {
     private var readiness: String {
         if server.isDraining { return "draining" }
         switch service.standing {
-        case .standby where routes?.value.owner != nil: return "ready"
+        case .standby where desks?.knowsOwner ?? false: return "ready"
         case .standby: return isTakingOver ? "taking-over" : "standby"
         case .leaseOver: return "storage-unavailable"
         case .serving:
@@ -132,9 +133,6 @@ final class APIContext: Sendable {
     func elsewhere(_ ticket: Ticket) -> Problem {
         ticket.exchange.isFromPeer ? .misdirectedByPeer : .elsewhere(owner: service.owner)
     }
-
-    /// Where requests are forwarded to; nil where this server forwards none.
-    var routes: Published<ClusterRoutes>? { configuration.peerTokens.isEmpty ? nil : service.place?.routes }
 
     private func stats() -> [UInt8] {
         let counters = service.snapshotCounters()

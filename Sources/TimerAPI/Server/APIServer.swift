@@ -13,11 +13,10 @@ public final class APIServer: Sendable {
     public init(_ configuration: APIConfiguration, recovery: Heartbeat) throws(ListenError) {
         var server = ServerConfiguration(listeners: configuration.listeners)
         server.passedSockets = configuration.passedSockets
-        server.peerListener = configuration.peerListener
+        server.guests = configuration.guests
         server.limits.streams = configuration.maximumStreams
         server.limits.streamKeepAliveSeconds = Int(clamping: (configuration.heartbeatMilliseconds + 999) / 1000)
         server.limits.idleSeconds = Int(clamping: (configuration.idleMilliseconds + 999) / 1000)
-        server.limits.longestWayMs = configuration.longestWayMilliseconds
         server.limits.connections =
             configuration.maximumConnections ?? configuration.maximumStreams + Self.connectionsBesideStreams
         server.limits.connectionsPerAddress = configuration.maximumConnectionsPerAddress ?? .max
@@ -31,16 +30,19 @@ public final class APIServer: Sendable {
     /// The addresses that it listens on, with their real ports.
     public var boundAddresses: [BoundAddress] { server.boundAddresses }
 
-    /// Where it takes requests that other servers forward; nil where it takes none.
-    public var peerAddress: BoundAddress? { server.peerAddress }
-
     /// Begins to accept connections. Health checks are answered, other requests refused until `serve`.
     public func start() { server.start() }
 
     /// Serves `service` from now on. Call once, after `start`.
-    public func serve(_ service: TimerService) {
-        let context = APIContext(service, configuration, server)
-        server.handOver { loop in TimerHandler(context, loop) }
+    ///
+    /// - Parameter desks: make the desks for what another server answers; nil where this server forwards nothing.
+    package func serve(_ service: TimerService, forwardingBy desks: (any RequestDesks)? = nil) {
+        let context = APIContext(service, configuration, desks, server)
+        server.handOver { loop in
+            let handler = TimerHandler(context, loop)
+            handler.forward(by: desks?.makeDesk(for: handler, on: loop))
+            return handler
+        }
     }
 
     /// Drains: takes no new connections, answers running requests and ends streams. Connections left after `seconds` are cut.

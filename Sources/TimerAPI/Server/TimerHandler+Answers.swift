@@ -1,4 +1,4 @@
-import HTTPServer
+package import HTTPServer
 import Platform
 
 /// Fills and sends answers: refusals at the head of a request, and outcomes.
@@ -16,7 +16,7 @@ extension TimerHandler {
         note(ticket)
     }
 
-    func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
+    package func renderRefusal(_ refusal: Refusal, into exchange: Exchange) {
         if case .internalError = refusal {
             // The exchange's ticket may not be used: its answer is being destroyed.
             let requestID = ids.next()
@@ -63,7 +63,7 @@ extension TimerHandler {
     }
 
     /// Counts and logs an answer.
-    func note(_ ticket: Ticket) {
+    package func note(_ ticket: Ticket) {
         let exchange = ticket.exchange
         metrics.count(
             ticket.isRouted ? ticket.route : nil, exchange.method, exchange.response.status, seconds: exchange.seconds)

@@ -1,4 +1,4 @@
-import HTTPServer
+package import HTTPServer
 import Platform
 import TimerCore
 import TimerLog
@@ -191,7 +191,7 @@ extension TimerHandler {
         ticket.exchange.response.add("Event-Id", plan.head.text)
     }
 
-    func refuseStream(_ answer: consuming Answer, _ reason: DetachRefusal, _ ticket: Ticket) {
+    package func refuseStream(_ answer: consuming Answer, _ reason: DetachRefusal, _ ticket: Ticket) {
         ticket.answer = consume answer
         var problem = Problem(.streamLimit, "the server holds as many streams as it may")
         problem.retryAfter = 1

@@ -54,7 +54,7 @@ extension TimerHandler {
 
     /// Sends a request that came to a log which this server no longer owns to the server that does.
     private func followMove(_ ticket: Ticket) -> Bool {
-        guard case .problem(let problem) = ticket.outcome, problem.kind == .shuttingDown, routes != nil, !isDraining,
+        guard case .problem(let problem) = ticket.outcome, problem.kind == .shuttingDown, desk != nil, !isDraining,
             !ticket.mayStandInPart, !ticket.isUnderWay, context.service.log.value !== log.value
         else { return false }
         sendElsewhere(ticket)

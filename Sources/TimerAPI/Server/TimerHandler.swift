@@ -1,4 +1,4 @@
-import HTTPServer
+package import HTTPServer
 import Platform
 import Synchronization
 import TimerCore
@@ -10,7 +10,7 @@ import WireJSON
 ///
 /// The requests of one round of the loop are gathered and applied in one hold of the engine's lock. An answer is sent once
 /// the records that it rests on are durable.
-final class TimerHandler: LoopHandler {
+package final class TimerHandler: LoopHandler {
     let context: APIContext
     let inbox: LoopInbox
     let reader: RequestReader
@@ -43,15 +43,8 @@ final class TimerHandler: LoopHandler {
     var reading: [UInt64: Ticket] = [:]
     /// Exports under way.
     var exports: [UInt64: ExportStream] = [:]
-    /// Where requests are forwarded to; nil where this server forwards none.
-    var routes: Published<ClusterRoutes>.Copy?
-    /// The connections by which it does.
-    var links: PeerLinks
-    /// Requests that another server answers, and those of them that wait for a server.
-    var forwarded: [ObjectIdentifier: ForwardedRequest] = [:]
-    var ownerless: [ForwardedRequest] = []
-    /// When those without a server are tried again, on the monotonic clock.
-    var nextOwnerTry: Int64 = 0
+    /// The desk for what another server answers; nil where this server forwards nothing.
+    private(set) var desk: (any RequestDesk)?
     private var nextSerial: UInt64 = 1
     private(set) var isDraining = false
 
@@ -59,8 +52,6 @@ final class TimerHandler: LoopHandler {
         self.context = context
         inbox = LoopInbox(loop)
         let ids = ids
-        routes = context.routes.map(Published.Copy.init)
-        links = PeerLinks(loop, token: context.configuration.peerTokens.first ?? [])
         log = Published.Copy(context.service.log)
         reader = RequestReader(
             siphash: context.service.siphash, zones: context.service.zones, makeID: ids.next)
@@ -74,7 +65,6 @@ final class TimerHandler: LoopHandler {
         context.service.watchdog.watch(heart)
         let inbox = inbox
         context.service.feed.observe { inbox.wake() }
-        if context.routes != nil { context.service.place?.observeRoutes { inbox.wake() } }
         streams = StreamTable(
             context.service, context.newestRows, inbox,
             heartbeatMilliseconds: context.configuration.heartbeatMilliseconds
@@ -90,7 +80,10 @@ final class TimerHandler: LoopHandler {
         }
     }
 
-    func admit(_ exchange: Exchange) -> Admission {
+    /// Sets the desk, before it serves.
+    func forward(by desk: (any RequestDesk)?) { self.desk = desk }
+
+    package func admit(_ exchange: Exchange) -> Admission {
         if access.refresh() { gate = context.gate(tokens: access.value.tokens) }
         let ticket = ticket(for: exchange)
         do throws(Problem) {
@@ -118,7 +111,7 @@ final class TimerHandler: LoopHandler {
         return ticket
     }
 
-    func handle(_ exchange: Exchange, _ answer: consuming Answer) {
+    package func handle(_ exchange: Exchange, _ answer: consuming Answer) {
         guard let ticket = exchange.context as? Ticket else { return answer.send() }
         ticket.answer = consume answer
         if exchange.method == .options { return answerOptions(ticket) }
@@ -160,7 +153,7 @@ final class TimerHandler: LoopHandler {
 
     private var isIdle: Bool { ready.isEmpty && long.isEmpty }
 
-    func requestsWereHandled() {
+    package func requestsWereHandled() {
         heart.beat()
         followLog()
         for _ in 0..<Self.stepsPerRound where !isIdle { applyReady() }
@@ -186,7 +179,7 @@ final class TimerHandler: LoopHandler {
     /// Whether the log has come or gone since a request began.
     func hasMoved(since ticket: Ticket) -> Bool { moves > ticket.moves }
 
-    func socketsWereRead(round: Int) {
+    package func socketsWereRead(round: Int) {
         readRound = round
         tellRead()
     }
@@ -248,11 +241,11 @@ final class TimerHandler: LoopHandler {
         applied.append(ticket)
     }
 
-    func woken() {
+    package func woken() {
         for message in inbox.take() { receive(message) }
         resolveWaiting()
         retryHeld()
-        retryForwarded(now: Clocks.monotonic())
+        desk?.retry(now: Clocks.monotonic())
         streams.feed()
         stepExports()
         requestsWereHandled()
@@ -288,30 +281,30 @@ final class TimerHandler: LoopHandler {
         }
     }
 
-    func drainBegan() {
+    package func drainBegan() {
         isDraining = true
         streams.drain()
-        for request in forwarded.values { request.drain() }
+        desk?.drain()
         for export in exports.values { export.cancel() }
         exports = [:]
     }
 
-    var deadline: Int64? {
-        let next = min(streams.nextDeadline ?? .max, ownerless.isEmpty ? .max : nextOwnerTry)
+    package var deadline: Int64? {
+        let next = min(streams.nextDeadline ?? .max, desk?.deadline ?? .max)
         return next == .max ? nil : next
     }
 
-    func deadlineCame(now: Int64) {
+    package func deadlineCame(now: Int64) {
         if streams.nextDeadline.map({ now >= $0 }) ?? false { streams.deadlineCame(now) }
-        if !ownerless.isEmpty && now >= nextOwnerTry { retryForwarded(now: now) }
+        if let desk, desk.deadline.map({ now >= $0 }) ?? false { desk.retry(now: now) }
     }
 
-    func tick(now: Int64) {
+    package func tick(now: Int64) {
         heart.beat()
         streams.retryReads()
         cutSilentExports(now: now)
         expireWaiting(now: now)
-        tickForwarded(now: now)
+        desk?.tick(now: now)
         if !held.isEmpty { inbox.wake() }
     }
 }

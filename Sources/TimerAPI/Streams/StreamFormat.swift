@@ -1,4 +1,4 @@
-import HTTPServer
+package import HTTPServer
 
 /// How a stream writes its events.
 package enum StreamFormat {
@@ -10,7 +10,7 @@ package enum StreamFormat {
 
 extension StreamFormat {
     /// Bytes that a reader skips between two lines: an empty line, or a comment.
-    var filler: StreamChunk { self == .ndjson ? Self.emptyLine : Self.comment }
+    package var filler: StreamChunk { self == .ndjson ? Self.emptyLine : Self.comment }
 
     private static let emptyLine = StreamChunk("\n".utf8)
     private static let comment = StreamChunk(":\n".utf8)

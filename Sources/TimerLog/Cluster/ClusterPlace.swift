@@ -1,5 +1,3 @@
-public import Platform
-
 /// What a process of several on one storage knows of its place among them. Any thread.
 public protocol ClusterPlace: Sendable {
     /// Until when this process may show what it holds.
@@ -8,10 +6,6 @@ public protocol ClusterPlace: Sendable {
     var owner: String? { get }
     /// Who takes part, and who owns the log; nil until this process has begun to join.
     var map: ClusterMap? { get }
-    /// Where requests are forwarded.
-    var routes: Published<ClusterRoutes> { get }
-    /// Calls `body` whenever `routes` has changed. Any thread.
-    func observeRoutes(_ body: @escaping @Sendable () -> Void)
     /// How many times this process has taken the log since it started, and how many times it was taken from it.
     var takeovers: Int { get }
     var fenced: Int { get }

@@ -20,7 +20,8 @@ final class ClusterMember: ClusterPlace, LogHost {
     /// Called now and then while the log is read.
     private let moved: @Sendable () -> Void
     private let state = Guarded(State())
-    private let routeWatch = RouteWatch()
+    /// Where requests are forwarded, once this server has joined with an address for the others.
+    let routeWatch = RouteWatch()
 
     /// How long a stop waits for the database to note that this server has left.
     static let leaveSeconds = 2.0
@@ -51,8 +52,6 @@ final class ClusterMember: ClusterPlace, LogHost {
         let standing = loop.standing
         return ClusterMap(session: standing.session, url: loop.url, nodes: standing.nodes, owner: standing.owner)
     }
-    var routes: Published<ClusterRoutes> { routeWatch.routes }
-    func observeRoutes(_ body: @escaping @Sendable () -> Void) { routeWatch.observe(body) }
     var takeovers: Int { standing?.takeovers ?? 0 }
     var fenced: Int { standing?.fenced ?? 0 }
 

@@ -1,9 +1,10 @@
 import Platform
 import TimerCluster
+import TimerForwarding
 import TimerLog
 
 /// Keeps the routes to other servers true: it follows how the cluster stands, on a thread of its own, and looks names up.
-final class RouteWatch: Sendable {
+final class RouteWatch: RouteSource {
     /// What was found for a name, and when, in nanoseconds.
     private struct Found {
         var address: String
@@ -36,7 +37,7 @@ final class RouteWatch: Sendable {
     func stop() { isEnded.withLock { $0 = true } }
 
     /// Calls `body` whenever the routes have changed.
-    func observe(_ body: @escaping @Sendable () -> Void) { observers.withLock { $0.append(body) } }
+    func observeRoutes(_ body: @escaping @Sendable () -> Void) { observers.withLock { $0.append(body) } }
 
     private func update(_ standing: ClusterStanding, _ found: inout [String: Found]) {
         let now = Clocks.monotonic()

@@ -1,7 +1,9 @@
 import HTTPServer
 import Logging
+import PeerHTTP
 import Platform
 import TimerAPI
+import TimerForwarding
 import TimerLog
 import TimerService
 import Webhooks
@@ -35,7 +37,8 @@ struct ServerRun {
     func run() throws(Failure) {
         let recovery = Heartbeat(name: "recovery")
         let manager = try ServiceManager(settings.environment, logger)
-        let server = try bind(recovery)
+        let peers = configuration.clusterListener.map { PeerNetwork(listeningAt: $0) }
+        let server = try bind(peers, recovery)
         let list = configuration.store.isDirectory ? ListenersFile(directory: configuration.dataDirectory) : nil
         let end: @Sendable () -> Void = {
             server.stop(drainSeconds: 0)
@@ -58,9 +61,9 @@ struct ServerRun {
         service.start()
         signals.serving()
         let url = configuration.clusterURL ?? ClusterURL.of(server.boundAddresses)
-        opened.join(url: url, peer: server.peerAddress.map { PeerURL.of($0, url: url) } ?? "", until: signals)
-        server.serve(service)
-        tell(of: server)
+        opened.join(url: url, peer: peers?.address.map { PeerURL.of($0, url: url) } ?? "", until: signals)
+        server.serve(service, forwardingBy: opened.member.flatMap(forwarding))
+        tell(of: server, peers)
         if let list, !isListed {
             logger.warning(
                 "where the server listens could not be written down; timerd health needs --server then",
@@ -83,7 +86,7 @@ struct ServerRun {
     }
 
     /// Says that the server serves, where, and what about it an operator should know.
-    private func tell(of server: APIServer) {
+    private func tell(of server: APIServer, _ peers: PeerNetwork?) {
         operatorLog.open()
         for name in unknownVariables {
             logger.warning("a variable looks like a setting and is none", metadata: ["variable": "\(name)"])
@@ -94,20 +97,26 @@ struct ServerRun {
                 "whoever reaches this listener commands the timers: it is not loopback and there is no --token-file",
                 metadata: ["listener": "\(address)"])
         }
-        if let peer = server.peerAddress {
+        if let peer = peers?.address {
             logger.info("forwarded requests are taken", metadata: ["listener": "\(peer)"])
         }
         for address in server.boundAddresses { Console.out("timerd listening on \(address)") }
     }
 
-    private func bind(_ recovery: Heartbeat) throws(Failure) -> APIServer {
+    /// How requests are forwarded to the owner of the timers; nil where this server has no address for the others.
+    private func forwarding(_ member: ClusterMember) -> Forwarding? {
+        configuration.clusterTokens.first.map { token in
+            Forwarding(by: member.routeWatch, token: token) { [operatorLog] in
+                operatorLog.tellSeldom("another server does not take this one's --cluster-token-file", "401")
+            }
+        }
+    }
+
+    private func bind(_ peers: PeerNetwork?, _ recovery: Heartbeat) throws(Failure) -> APIServer {
         var api = APIConfiguration(listeners: configuration.listeners, access: configuration.access)
         api.passedSockets = configuration.passedSockets
-        api.peerListener = configuration.clusterListener
+        api.guests = peers
         api.peerTokens = configuration.clusterTokens
-        api.peerRefused = { [operatorLog] in
-            operatorLog.tellSeldom("another server does not take this one's --cluster-token-file", "401")
-        }
         api.maximumStreams = configuration.maximumStreams
         api.maximumConnections = configuration.maximumConnections
         api.maximumConnectionsPerAddress = configuration.maximumConnectionsPerAddress

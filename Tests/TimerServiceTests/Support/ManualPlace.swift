@@ -1,4 +1,3 @@
-import Platform
 import TimerLog
 
 /// A process's place among others, as a test sets it.
@@ -7,8 +6,6 @@ final class ManualPlace: ClusterPlace {
     let lease = Lease { ManualPlace.start }
     var owner: String? { "http://other:1" }
     let map: ClusterMap? = nil
-    let routes = Published(ClusterRoutes.none)
-    func observeRoutes(_ body: @escaping @Sendable () -> Void) {}
     let (takeovers, fenced) = (0, 0)
 
     init(isValid: Bool = true) { if isValid { renew() } }

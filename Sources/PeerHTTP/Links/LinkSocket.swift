@@ -1,0 +1,180 @@
+import Glibc
+import HTTPServer
+import Platform
+
+/// A socket of a loop that speaks HTTP/2 with another server.
+final class LinkSocket: LoopSocket {
+    /// What owns it, and is told of its life.
+    protocol Owner: AnyObject {
+        /// Whether the other server has connected to this one.
+        var isAccepted: Bool { get }
+        /// Whether anything may be sent yet.
+        var maySend: Bool { get }
+        /// The connection is there.
+        func linkConnected()
+        /// The first bytes have come, and make sense.
+        func greeted()
+        /// All bytes that were there were read.
+        func bytesWereRead()
+        /// The connection is gone, or never was.
+        func linkClosed()
+        /// Called about once a second.
+        func tick(now: Int64)
+        /// The server stops soon.
+        func drain()
+    }
+
+    let tag: UInt64
+    let session: HTTP2Session
+    /// Nil once it is closed: each holds the other until then.
+    var owner: (any Owner)?
+    /// The monotonic clock when bytes came last.
+    private(set) var heardAt: Int64
+    private unowned let links: LoopLinks
+    private var loop: LoopCore { links.loop }
+    private let descriptor: Int32
+    private var isConnecting: Bool
+    private var isClosed = false
+    /// Whether the other server is given up, and no orderly end is of use.
+    var isBroken = false
+    /// Whether the loop knows that there is something to send.
+    private var isNoted = false
+    private var unsent: [UInt8] = []
+    private var sent = 0
+    private var watched: Epoll.Events
+
+    /// Bytes that are gathered for one write.
+    private static let writeBytes = 128 * 1024
+    private static let readBytes = 64 * 1024
+    /// Reads in one round, so that other sockets are not starved.
+    private static let readsPerRound = 4
+    /// Milliseconds after which the kernel gives up a connection that acknowledges nothing.
+    private static let userTimeout: Int32 = 5000
+
+    init(
+        _ descriptor: Int32, among links: LoopLinks, tag: UInt64, _ session: HTTP2Session, isConnecting: Bool,
+        watched: Epoll.Events
+    ) {
+        self.descriptor = descriptor
+        self.links = links
+        self.tag = tag
+        self.session = session
+        self.isConnecting = isConnecting
+        self.watched = watched
+        heardAt = links.loop.now
+        set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Self.userTimeout)
+        set(SOL_SOCKET, SO_KEEPALIVE, 1)
+    }
+
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        unsafe setsockopt(descriptor, level, option, &value, 4)
+    }
+
+    /// Notes that the session has bytes to send: they leave at the end of the round.
+    func noteBytes() {
+        guard !isNoted, !isClosed else { return }
+        isNoted = true
+        links.noteBytes(self)
+    }
+
+    func happened(_ events: Epoll.Events) {
+        if isConnecting {
+            guard !events.isDisjoint(with: [.writable, .failed, .hungUp]) else { return }
+            guard socketError == 0 else { return close() }
+            isConnecting = false
+            heardAt = loop.now
+            watch(for: .readable)
+            owner?.linkConnected()
+            return noteBytes()
+        }
+        if events.contains(.writable) { noteBytes() }
+        if !events.isDisjoint(with: [.readable, .hungUp, .failed]) { read() }
+    }
+
+    private var socketError: Int32 {
+        var error: Int32 = 0
+        var size = socklen_t(4)
+        return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno
+    }
+
+    private func read() {
+        readAll()
+        if !isClosed { owner?.bytesWereRead() }
+    }
+
+    private func readAll() {
+        for _ in 0..<Self.readsPerRound {
+            let isGone = unsafe withUnsafeTemporaryAllocation(byteCount: Self.readBytes, alignment: 16) { bytes in
+                let count = unsafe recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
+                if count < 0 { return errno != EAGAIN && errno != EINTR ? true : nil }
+                heardAt = loop.now
+                let isSound = unsafe count > 0 && session.receive(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+                guard isSound else { return true }
+                owner?.greeted()
+                return count == bytes.count ? false : nil
+            }
+            if isClosed { return }
+            noteBytes()
+            switch isGone {
+            case nil: return
+            case true?: return close()
+            case false?: continue
+            }
+        }
+    }
+
+    /// Sends what the session has, as far as the kernel takes it.
+    func flush() {
+        isNoted = false
+        guard !isConnecting, !isClosed, owner?.maySend ?? false else { return }
+        while true {
+            if sent == unsent.count {
+                unsent.removeAll(keepingCapacity: true)
+                sent = 0
+                let isSound = unsafe session.send { bytes in
+                    unsafe unsent.append(contentsOf: bytes)
+                    return unsent.count < Self.writeBytes
+                }
+                guard isSound, !session.isOver || !unsent.isEmpty else { return close() }
+            }
+            guard sent < unsent.count else { return watch(for: .readable) }
+            let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+            let count = unsafe unsent.withUnsafeBytes { bytes in
+                unsafe Glibc.send(descriptor, bytes.baseAddress.map { unsafe $0 + sent }, bytes.count - sent, flags)
+            }
+            if count < 0 {
+                if errno == EAGAIN || errno == EINTR { return watch(for: [.readable, .writable]) }
+                // A GOAWAY that came before the connection ended is read first: it names what the other server has not looked at.
+                readAll()
+                return close()
+            }
+            sent += count
+        }
+    }
+
+    func tick(now: Int64) { owner?.tick(now: now) }
+
+    func drain() { owner?.drain() }
+
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        loop.epoll.remove(descriptor)
+        // What the kernel has not sent yet is not sent any more: nobody waits for it.
+        var linger = Glibc.linger(l_onoff: 1, l_linger: 0)
+        let size = socklen_t(MemoryLayout.size(ofValue: linger))
+        if isBroken { unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, size) }
+        Glibc.close(descriptor)
+        links.remove(self)
+        owner?.linkClosed()
+        owner = nil
+    }
+
+    private func watch(for events: Epoll.Events) {
+        guard events != watched else { return }
+        watched = events
+        loop.epoll.modify(descriptor, events, tag: tag)
+    }
+}

@@ -1,0 +1,93 @@
+import HTTPServer
+package import Platform
+
+/// A loop's connections with other servers: the listener, and connections either way. Confined to the loop.
+package final class LoopLinks: LoopGuest {
+    unowned let loop: LoopCore
+    let limits: PeerLimits
+    private var table = SocketTable<LinkSocket>(kind: 1)
+    private var listener: PeerListener?
+    /// Connections with bytes to send, told at the end of the round so that they leave together.
+    private var dirty: [LinkSocket] = []
+    /// Connections that are to be closed at the end of the round.
+    private var left: [PeerLink] = []
+    /// Whether requests of other servers, or answers of theirs, have come.
+    private var hasProgress = false
+
+    /// The links of `loop`, with a socket that listens for other servers, which they take over.
+    init(_ loop: LoopCore, _ limits: PeerLimits, listeningAt socket: ListeningSocket?) {
+        self.loop = loop
+        self.limits = limits
+        guard let socket else { return }
+        listener = PeerListener(socket.descriptor, among: self, tag: Self.listenerTag)
+        loop.epoll.add(socket.descriptor, .readable, tag: Self.listenerTag)
+    }
+
+    private static let listenerTag: UInt64 = 2
+
+    /// Whether something is left to be done in a further round.
+    package var hasWork: Bool { hasProgress || !dirty.isEmpty }
+
+    /// Watches a connection, which `make` makes with the tag given; nil where the kernel can't watch it.
+    func watch(_ descriptor: Int32, _ events: Epoll.Events, _ make: (UInt64) -> LinkSocket) -> LinkSocket? {
+        let tag = table.nextTag
+        guard loop.epoll.add(descriptor, events, tag: tag) == 0 else { return nil }
+        let socket = make(tag)
+        table.insert(socket)
+        return socket
+    }
+
+    /// Notes that a connection has nothing more to do. Its session is in use up to the end of the round.
+    func noteLeft(_ link: PeerLink) { left.append(link) }
+
+    /// Whether other servers are connected to this one: they close first.
+    package var isAwaited: Bool { table.all.contains { $0.owner?.isAccepted ?? false } }
+
+    /// How many connections there are.
+    var count: Int { table.count }
+
+    func remove(_ socket: LinkSocket) {
+        table.remove(socket.tag)
+        dirty.removeAll { $0 === socket }
+    }
+
+    package func happened(_ event: Epoll.Event) {
+        if let socket = table[event.tag] { return socket.happened(event.events) }
+        if event.tag == Self.listenerTag { listener?.happened(event.events) }
+    }
+
+    /// Notes that a connection has bytes to send.
+    func noteBytes(_ socket: LinkSocket) { dirty.append(socket) }
+
+    /// Notes that something came which the handler is to go on with.
+    func noteProgress() { hasProgress = true }
+
+    /// Whether something came since the last call.
+    package func takeProgress() -> Bool {
+        defer { hasProgress = false }
+        return hasProgress
+    }
+
+    /// Sends what the round has left to send.
+    package func flush() {
+        while let socket = dirty.popLast() { socket.flush() }
+        while let link = left.popLast() { link.finish() }
+    }
+
+    package func tick(now: Int64) {
+        for socket in table.all { socket.tick(now: now) }
+    }
+
+    /// Takes no further connections; no further requests come by those there are.
+    package func drain() {
+        listener?.close()
+        listener = nil
+        for socket in table.all { socket.drain() }
+    }
+
+    package func close() {
+        listener?.close()
+        listener = nil
+        for socket in table.all { socket.close() }
+    }
+}

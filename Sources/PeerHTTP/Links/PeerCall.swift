@@ -1,0 +1,31 @@
+package import HTTPServer
+
+/// A request under way to another server. Confined to its loop.
+package final class PeerCall {
+    /// The answer's status code; 0 until its head has come.
+    package internal(set) var status = 0
+    /// The answer's header lines.
+    package internal(set) var headers = RequestHeaders()
+    /// Whether the head says how long the answer is: then it is whole, and soon there.
+    package var hasLength: Bool { headers.first("content-length") != nil || status == 204 || status == 304 }
+
+    weak var receiver: (any PeerCallReceiver)?
+    var number: Int32 = 0
+    private weak var link: PeerLink?
+    /// Whether the whole answer has come.
+    var isComplete = false
+
+    init(_ receiver: any PeerCallReceiver, on link: PeerLink) {
+        self.receiver = receiver
+        self.link = link
+    }
+
+    /// Gives it up. Nothing more is heard of it.
+    package func cancel() {
+        receiver = nil
+        link?.cancel(self)
+    }
+
+    /// Tells the server that `count` bytes of the answer are done with, so that it may send as many more.
+    package func consume(_ count: Int) { link?.consume(self, count) }
+}

@@ -1,0 +1,220 @@
+import Glibc
+package import HTTPServer
+import Platform
+
+/// A connection of one loop to another server, by which requests are forwarded: many at once, and those of one round of the
+/// loop together. Confined to the loop.
+///
+/// The link connects when it is made, and serves until it breaks; then another one is made. A request leaves once the other
+/// server has greeted. From then on only GOAWAY and REFUSED_STREAM name requests that it has not looked at: a connection that
+/// breaks says nothing of that, with or without a byte of an answer, as the way back may have been cut long before.
+package final class PeerLink {
+    private unowned let links: LoopLinks
+    private var loop: LoopCore { links.loop }
+    private var link: LinkSocket?
+    private var calls: [Int32: PeerCall] = [:]
+    private var isConnected = false
+    /// Whether the other server has greeted. No request leaves before, so it has seen none.
+    private var isGreeted = false
+    /// Whether the other server takes no further requests by this connection.
+    private var isLeaving = false
+    private var pingedAt: Int64 = 0
+    private let authorization: [UInt8]
+    private let madeAt: Int64
+
+    /// When a request was sent, in milliseconds of a clock that only its connection knows.
+    static let sentHeader: StaticString = "timerd-sent"
+    /// Nanoseconds without a byte, while something is awaited, after which the connection is given up.
+    private static let longestSilence: Int64 = 4_000_000_000
+    /// Nanoseconds for connecting.
+    private static let longestConnecting: Int64 = 2_000_000_000
+
+    /// Connects to `address`.
+    ///
+    /// - Parameters:
+    ///   - links: those of the loop on whose thread this is called.
+    ///   - token: proves to the other server that this one may forward.
+    package init(to address: PeerAddress, among links: LoopLinks, token: [UInt8]) {
+        self.links = links
+        authorization = Array("Bearer ".utf8) + token
+        madeAt = links.loop.now
+        let session = HTTP2Session(.client)
+        session.events = self
+        guard let descriptor = address.address.connect() else { return }
+        link = links.watch(descriptor, .writable) { tag in
+            LinkSocket(descriptor, among: links, tag: tag, session, isConnecting: true, watched: .writable)
+        }
+        if let link { link.owner = self } else { Glibc.close(descriptor) }
+    }
+
+    /// Whether requests can be sent by it, or will be once it is connected.
+    package var isUsable: Bool { link != nil && !isLeaving }
+
+    /// Forwards the request of `exchange`, with its method, target, header lines and body. Returns nil where the connection takes
+    /// none.
+    ///
+    /// - Parameters:
+    ///   - leavingOut: whether a header line, by its name, stays here.
+    ///   - adding: further header lines.
+    package func forward(
+        _ exchange: Exchange, leavingOut: (HeaderValue) -> Bool, adding: [(name: StaticString, value: [UInt8])],
+        to receiver: any PeerCallReceiver
+    ) -> PeerCall? {
+        guard let link, isUsable else { return nil }
+        var fields = HTTP2Fields()
+        fields.add(":method", exchange.method == .other ? exchange.methodText : Array("\(exchange.method.name)".utf8))
+        fields.add(":scheme", "http".utf8)
+        fields.add(":authority", "timerd".utf8)
+        fields.add(":path", exchange.target, isRare: true)
+        fields.add("authorization", authorization)
+        fields.add(Self.sentHeader, String(loop.now / 1_000_000).utf8, isRare: true)
+        for (name, value) in ForwardedFields(exchange, leavingOut: leavingOut, adding: adding).all {
+            fields.add(name, value, isRare: !Self.isFrequent(HeaderValue(name)))
+        }
+        let body = exchange.body
+        guard let number = link.session.request(fields, content: body.isEmpty ? nil : body) else { return nil }
+        let call = PeerCall(receiver, on: self)
+        call.number = number
+        calls[number] = call
+        link.noteBytes()
+        return call
+    }
+
+    /// Closes it, once all that was sent has left.
+    func finish() { link?.close() }
+
+    /// Closes it; calls under way fail.
+    package func close() {
+        link?.isBroken = true
+        link?.close()
+    }
+
+    /// Whether the values of a header line come again and again.
+    private static func isFrequent(_ name: HeaderValue) -> Bool {
+        let names: [StaticString] = ["content-type", "accept", "user-agent", "accept-encoding"]
+        return names.contains { name.equalsIgnoringCase($0) }
+    }
+
+    func cancel(_ call: PeerCall) {
+        guard calls.removeValue(forKey: call.number) != nil, let link else { return }
+        link.session.cancel(call.number)
+        link.noteBytes()
+    }
+
+    func consume(_ call: PeerCall, _ count: Int) {
+        guard let link else { return }
+        link.session.consume(call.number, count)
+        link.noteBytes()
+    }
+}
+
+extension PeerLink: HTTP2Events {
+    /// An answer's head begins.
+    func headBegan(_ stream: Int32) {
+        // A later head is a trailer, which timerd never sends.
+        guard let call = calls[stream], call.status == 0 else { return }
+        call.headers.reset()
+    }
+
+    /// A field of it.
+    func fieldCame(_ stream: Int32, name: Span<UInt8>, value: Span<UInt8>) {
+        guard let call = calls[stream] else { return }
+        if name.count > 0 && name[0] == UInt8(ascii: ":") {
+            call.status = value.indices.reduce(0) { $0 * 10 + Int(value[$1] &- 0x30) }
+        } else if call.headers.bytes.count <= loop.limits.headerBytes {
+            call.headers.append(name: name, value: value)
+        }
+    }
+
+    /// It is complete.
+    func headEnded(_ stream: Int32) {
+        guard let call = calls[stream] else { return }
+        links.noteProgress()
+        call.receiver?.headCame(call)
+    }
+
+    /// Content of an answer.
+    func contentCame(_ stream: Int32, _ bytes: Span<UInt8>) {
+        guard let call = calls[stream], let receiver = call.receiver else {
+            link?.session.consume(stream, bytes.count)
+            return
+        }
+        receiver.contentCame(call, bytes)
+    }
+
+    /// An answer is complete.
+    func contentEnded(_ stream: Int32) {
+        guard let call = calls[stream] else { return }
+        call.isComplete = true
+        links.noteProgress()
+        call.receiver?.ended(call)
+        call.receiver = nil
+    }
+
+    /// Nothing is to be done: requests are sent as a whole.
+    func contentSent(_ stream: Int32) {}
+
+    /// An answer is over, complete or not.
+    func streamClosed(_ stream: Int32, isRefused: Bool) {
+        if let call = calls.removeValue(forKey: stream), !call.isComplete { fail(call, isUnseen: isRefused) }
+        closeIfLeft()
+    }
+
+    /// The other server takes no further requests by this connection.
+    func peerLeaves(last: Int32) {
+        isLeaving = true
+        for (stream, call) in calls where stream > last {
+            calls[stream] = nil
+            fail(call, isUnseen: true)
+        }
+        closeIfLeft()
+    }
+
+    /// Closes a connection that takes nothing further and owes nothing: the other server waits for that, so that it does not end
+    /// with something of ours unread, and the kernel drops what it has said.
+    private func closeIfLeft() {
+        if isLeaving && calls.isEmpty { links.noteLeft(self) }
+    }
+
+    private func fail(_ call: PeerCall, isUnseen: Bool) {
+        links.noteProgress()
+        call.receiver?.failed(call, isUnseen: isUnseen)
+        call.receiver = nil
+    }
+}
+
+extension PeerLink: LinkSocket.Owner {
+    var isAccepted: Bool { false }
+
+    func linkConnected() { isConnected = true }
+
+    func bytesWereRead() {}
+
+    var maySend: Bool { isGreeted }
+
+    func greeted() { isGreeted = true }
+
+    func linkClosed() {
+        let isUnseen = !isGreeted
+        link = nil
+        let left = calls
+        calls = [:]
+        for call in left.values where !call.isComplete { fail(call, isUnseen: isUnseen) }
+    }
+
+    func tick(now: Int64) {
+        guard let link else { return }
+        if !isConnected {
+            if now - madeAt > Self.longestConnecting { link.close() }
+        } else if !calls.isEmpty {
+            if now - max(link.heardAt, pingedAt - 1_000_000_000) > Self.longestSilence { return close() }
+            if now - link.heardAt > 1_000_000_000, pingedAt < link.heardAt {
+                pingedAt = now
+                link.session.ping()
+                link.noteBytes()
+            }
+        }
+    }
+
+    func drain() {}
+}

@@ -1,0 +1,187 @@
+import Glibc
+import HTTPServer
+import Platform
+
+/// A connection by which another server forwards requests. Each becomes an `Exchange` of the loop, as those of clients do.
+final class PeerConnection: LinkSocket.Owner, HTTP2Events {
+    private unowned let links: LoopLinks
+    var loop: LoopCore { links.loop }
+    private let peer: SocketAddress?
+    private var link: LinkSocket!
+    private var session: HTTP2Session { link.session }
+    /// Requests under way, by stream.
+    private var exchanges: [Int32: Exchange] = [:]
+    private var sinks: [Int32: PeerSink] = [:]
+    /// Whether a request came that was let in.
+    private var hasServed = false
+    /// Requests that came whole in the bytes read last. They are handled once all of those were looked at: the other server
+    /// may have given some of them up meanwhile, as after a cut both arrive together.
+    private var complete: [Int32] = []
+    /// The least that the sending of a request has lain back when it arrived, by the clocks of both servers, in milliseconds.
+    private var leastLag = Int64.max
+    /// Exchanges without a request.
+    private var spare: [Exchange] = []
+
+    /// Exchanges that are kept for further requests.
+    private static let mostSpare = 64
+
+    private init(among links: LoopLinks, peer: SocketAddress?) {
+        self.links = links
+        self.peer = peer
+    }
+
+    /// Serves the connection, whose socket it takes over.
+    static func begin(_ descriptor: Int32, among links: LoopLinks, peer: SocketAddress?) {
+        let connection = PeerConnection(among: links, peer: peer)
+        let session = HTTP2Session(.server)
+        session.events = connection
+        let link = links.watch(descriptor, .readable) { tag in
+            LinkSocket(descriptor, among: links, tag: tag, session, isConnecting: false, watched: .readable)
+        }
+        guard let link else {
+            Glibc.close(descriptor)
+            return
+        }
+        connection.link = link
+        link.owner = connection
+        link.noteBytes()
+    }
+
+    // MARK: Requests
+
+    func headBegan(_ stream: Int32) {
+        guard exchanges[stream] == nil, sinks[stream] == nil else { return }
+        let exchange = spare.popLast() ?? Exchange(loop: loop, forwardedBy: peer)
+        exchange.channel = PeerStream(connection: self, number: stream)
+        exchanges[stream] = exchange
+        exchange.forwardedHeadBegan()
+    }
+
+    func fieldCame(_ stream: Int32, name: Span<UInt8>, value: Span<UInt8>) {
+        exchanges[stream]?.forwardedFieldCame(name, value)
+    }
+
+    func headEnded(_ stream: Int32) {
+        guard let exchange = exchanges[stream] else { return }
+        exchange.forwardedHeadEnded(isLate: isLate(exchange))
+        if exchange.isAdmitted { hasServed = true }
+    }
+
+    func contentCame(_ stream: Int32, _ bytes: Span<UInt8>) {
+        session.consume(stream, bytes.count)
+        if let exchange = exchanges[stream], !exchange.bodyArrived(bytes) {
+            session.cancel(stream)
+        }
+    }
+
+    func contentEnded(_ stream: Int32) {
+        complete.append(stream)
+    }
+
+    var maySend: Bool { true }
+
+    func greeted() {}
+
+    func bytesWereRead() {
+        guard !complete.isEmpty else { return }
+        links.noteProgress()
+        for stream in complete { _ = exchanges[stream]?.requestIsComplete() }
+        complete.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether a request was held up on its way, by how long the others took. Only rates of clocks count.
+    private func isLate(_ exchange: Exchange) -> Bool {
+        let sent = exchange.header(PeerLink.sentHeader).flatMap { Int64($0.text) }
+        guard let sent, sent >= 0 else { return false }
+        let lag = loop.now / 1_000_000 &- sent
+        leastLag = min(leastLag, lag)
+        return lag &- leastLag > links.limits.longestWayMs
+    }
+
+    func streamClosed(_ stream: Int32, isRefused: Bool) {
+        if let exchange = exchanges.removeValue(forKey: stream), exchange.forwardEnded() {
+            // What the handler keeps of a request holds the exchange: one that is not used again lets go of it.
+            if spare.count < Self.mostSpare { spare.append(exchange) } else { exchange.context = nil }
+        }
+        sinks.removeValue(forKey: stream)?.streamClosed()
+    }
+
+    func peerLeaves(last: Int32) {}
+
+    // MARK: Answers
+
+    /// Sends an answer's head with its length, and its content if there is any.
+    func send(_ stream: Int32, _ response: Response, length: Int, content: [UInt8]?) {
+        var fields = response.fieldsForPeer
+        fields.add("content-length", String(length).utf8, isRare: true)
+        session.respond(stream, fields, content: content)
+        link.noteBytes()
+    }
+
+    /// Sends an answer's head alone.
+    func sendHead(_ stream: Int32, _ response: Response) {
+        session.respond(stream, response.fieldsForPeer, content: nil)
+        link.noteBytes()
+    }
+
+    func takeSink(_ stream: Int32, _ peer: SocketAddress?) -> PeerSink {
+        let sink = PeerSink(self, stream, peer)
+        sinks[stream] = sink
+        _ = exchanges.removeValue(forKey: stream)?.forwardEnded()
+        return sink
+    }
+
+    func contentSent(_ stream: Int32) { sinks[stream]?.contentSent() }
+
+    // MARK: What a sink asks for
+
+    func begin(_ stream: Int32, _ response: Response) {
+        session.respond(stream, response.fieldsForPeer, content: [], isWhole: false)
+        link.noteBytes()
+    }
+
+    func write(_ stream: Int32, _ bytes: ArraySlice<UInt8>) {
+        session.write(stream, bytes)
+        link.noteBytes()
+    }
+
+    func finish(_ stream: Int32) {
+        session.finish(stream)
+        link.noteBytes()
+    }
+
+    func cancel(_ stream: Int32) {
+        session.cancel(stream)
+        link.noteBytes()
+    }
+
+    func waitingBytes(_ stream: Int32) -> Int { session.waitingBytes(stream) }
+
+    // MARK: The connection
+
+    var isAccepted: Bool { true }
+
+    func linkConnected() {}
+
+    func linkClosed() {
+        for stream in Array(exchanges.keys) + Array(sinks.keys) { streamClosed(stream, isRefused: false) }
+        for exchange in spare { exchange.context = nil }
+        spare = []
+    }
+
+    /// Gives up requests that come too slowly, and a connection without any.
+    func tick(now: Int64) {
+        func isOver(_ seconds: Int, since instant: Int64) -> Bool { now - instant > Int64(seconds) * 1_000_000_000 }
+        for (stream, exchange) in exchanges where exchange.isReceiving {
+            if isOver(loop.limits.requestSeconds, since: exchange.since) { session.cancel(stream) }
+        }
+        let limit = hasServed ? links.limits.idleSeconds : loop.limits.firstByteSeconds
+        if exchanges.isEmpty, sinks.isEmpty, isOver(limit, since: link.heardAt) { return link.close() }
+        link.noteBytes()
+    }
+
+    func drain() {
+        session.leave()
+        link.noteBytes()
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPServer
+
+/// A stream of another server's connection to which events, or a parked answer, are written.
+final class PeerSink: StreamSink {
+    let loop: LoopCore
+    let peer: SocketAddress?
+    var owner = SinkOwner.none
+    private let connection: PeerConnection
+    private let stream: Int32
+    private(set) var isOpen = true
+    private var isClosed = false
+    /// Whether the owner waits for room.
+    private var isFull = false
+
+    /// A sink that buffers so many times the limit is closed.
+    private static let overrun = 8
+
+    init(_ connection: PeerConnection, _ stream: Int32, _ peer: SocketAddress?) {
+        self.connection = connection
+        self.stream = stream
+        self.peer = peer
+        loop = connection.loop
+    }
+
+    var bufferedBytes: Int { connection.waitingBytes(stream) }
+
+    func begin(_ response: Response, isChunked: Bool) { connection.begin(stream, response) }
+
+    func write(_ bytes: [UInt8], _ range: Range<Int>) {
+        guard isOpen, !range.isEmpty else { return }
+        connection.write(stream, bytes[range])
+        isFull = true
+        if bufferedBytes > loop.limits.streamBufferBytes * Self.overrun { close() }
+    }
+
+    func send(_ response: Response, isHead: Bool) {
+        guard isOpen else { return }
+        isOpen = false
+        var response = response
+        PeerStream(connection: connection, number: stream).send(&response, isHead: isHead)
+    }
+
+    func finish() {
+        guard isOpen else { return }
+        isOpen = false
+        connection.finish(stream)
+    }
+
+    func close() {
+        guard !isClosed else { return }
+        isOpen = false
+        connection.cancel(stream)
+    }
+
+    /// The server that reads answers for its own client.
+    func isUnacknowledged(milliseconds: Int64) -> Bool { false }
+
+    // MARK: From the connection
+
+    /// Everything that was written has left.
+    func contentSent() {
+        guard isFull, isOpen, case .stream(let stream) = owner else { return }
+        isFull = false
+        stream.producer?.streamWritable()
+    }
+
+    func streamClosed() {
+        guard !isClosed else { return }
+        isClosed = true
+        isOpen = false
+        loop.sinkClosed(self)
+    }
+}

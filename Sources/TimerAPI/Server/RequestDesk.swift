@@ -1,0 +1,65 @@
+package import HTTPServer
+import TimerService
+
+/// The desk that takes the requests of one loop which this server does not answer itself. Confined to the loop.
+///
+/// This file is all that the handler knows of other servers: `TimerForwarding` has the desk.
+package protocol RequestDesk: AnyObject {
+    /// Takes a request over. It ends with an answer, or with `TimerHandler.takeBack`.
+    func take(_ ticket: Ticket)
+    /// Tries again what waits, as the owner may have changed. `now` is the monotonic clock's, in nanoseconds.
+    func retry(now: Int64)
+    /// When `retry` is to be called, by the monotonic clock in nanoseconds; nil for never.
+    var deadline: Int64? { get }
+    /// Called about once a second.
+    func tick(now: Int64)
+    /// The server stops soon: ends the streams.
+    func drain()
+}
+
+/// The maker of the loops' desks, and what they have counted. Any thread.
+package protocol RequestDesks: Sendable {
+    /// Whether a server is known that answers for the timers, other than this one.
+    var knowsOwner: Bool { get }
+    /// Requests by outcome, for the metrics.
+    var counts: [(outcome: String, count: Int)] { get }
+    /// Makes the desk of a loop, on any thread and before the loop's handler serves.
+    func makeDesk(for handler: TimerHandler, on loop: Loop) -> any RequestDesk
+}
+
+extension TimerHandler {
+    /// Hands a request to the desk. Returns false where there is none, or another server has forwarded the request.
+    func forward(_ ticket: Ticket) -> Bool {
+        guard let desk, !ticket.exchange.isFromPeer else { return false }
+        // Before its owner counts a subscriber, which may start the timer.
+        if ticket.route.isStream, ticket.exchange.method == .get,
+            context.streamCount >= context.configuration.maximumStreams, let answer = ticket.answer.take()
+        {
+            refuseStream(answer, .limitReached, ticket)
+            return true
+        }
+        desk.take(ticket)
+        return true
+    }
+
+    // MARK: What a desk asks for
+
+    /// Whether this server answers a request itself by now.
+    package func answersItself(_ ticket: Ticket) -> Bool { context.refusal(of: ticket) == nil }
+
+    /// Begins a request here that a desk had taken.
+    package func takeBack(_ ticket: Ticket) {
+        begin(ticket)
+        inbox.wake()
+    }
+
+    /// Where the node is reached that answers for the timers; nil where none is known.
+    package var owner: String? { context.service.owner }
+
+    /// Fills the response with a refusal.
+    package func fill(_ problem: Problem, _ ticket: Ticket) {
+        ticket.outcome = .problem(problem)
+        ticket.exchange.response.reset()
+        Renderer.render(ticket)
+    }
+}

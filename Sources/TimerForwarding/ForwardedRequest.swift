@@ -1,0 +1,331 @@
+import HTTPServer
+import PeerHTTP
+import Platform
+import Primitives
+import TimerAPI
+
+/// A request that another server answers: it waits until it is known which, is sent there, and its answer is passed on.
+///
+/// Where the connection breaks, a request that may be carried out twice without harm is sent again; of another one that the
+/// server may have seen, its client is told that the outcome is not known.
+final class ForwardedRequest: PeerCallReceiver, StreamProducer {
+    private enum Stage {
+        /// It waits until it can be sent.
+        case waiting
+        /// It was sent, and has no answer yet.
+        case sent
+        /// Its answer comes, whose length is known.
+        case answering
+        /// Its answer is a stream.
+        case streaming(DetachedStream)
+        /// Its client has its answer, or is gone.
+        case done
+    }
+
+    let ticket: Ticket
+    private unowned let desk: ForwardingDesk
+    private var handler: TimerHandler { desk.handler }
+    private var stage = Stage.waiting
+    private var call: PeerCall?
+    private var parked: ParkedAnswer?
+    /// When it began to wait, on the monotonic clock in nanoseconds; nil while it does not.
+    private var waitingSince: Int64?
+    /// Bytes of its body that are counted while it waits.
+    private let bytes: Int
+    /// Whether it was sent before, and a server may have seen it.
+    private var isRepeat = false
+    /// Bytes of the stream that the other server was not told of yet, as the client has not taken them.
+    private var unread = 0
+    /// How its stream writes events; nil for an export.
+    private var format: StreamFormat?
+    /// Whether its stream may have changed its timer, and nothing of it was shown yet.
+    private var owesEvent = false
+    /// Since when it is to end as soon as it owes nothing, on the monotonic clock in nanoseconds.
+    private var drainedSince: Int64?
+
+    /// Nanoseconds that a request waits for a server that answers.
+    private static let longestWait: Int64 = 5_000_000_000
+    /// Nanoseconds after which a long poll gives up its connection to the library, which asks for each answer.
+    private static let longestUnparked: Int64 = 500_000_000
+    /// Bytes that are reserved for an answer before its content comes.
+    private static let reservedBytes = 16 * 1024
+    /// Most bytes that an answer to HEAD is said to have.
+    private static let mostHeadBytes = 16 << 20
+    /// Bytes a client may leave unread before the other server is told to wait.
+    private static let mostBuffered = 64 * 1024
+    /// Nanoseconds that a server that stops waits for the first event of a stream.
+    private static let longestDrain: Int64 = 1_000_000_000
+
+    init(_ ticket: Ticket, _ desk: ForwardingDesk) {
+        self.ticket = ticket
+        self.desk = desk
+        bytes = ticket.exchange.body.count
+    }
+
+    private var exchange: Exchange { ticket.exchange }
+
+    /// Whether nothing is left to be done.
+    private var isDone: Bool { if case .done = stage { true } else { false } }
+
+    // MARK: Sending
+
+    /// Sends it, if it is known where to; else it waits.
+    func send() {
+        guard case .waiting = stage else { return }
+        guard desk.knowsOwner else { return wait() }
+        // A client that has ended its side may have given up, and may have had another answer under the same key meanwhile: nothing is done behind its back.
+        // The kernel is asked only now: thousands may wait, and each is looked at many times a second.
+        if waitingSince != nil, parked == nil, !isRead, exchange.clientHasEnded {
+            desk.forwarding.count(.refused)
+            return refuse(.elsewhere(owner: handler.owner))
+        }
+        if let call = desk.call(self) {
+            self.call = call
+            stage = .sent
+        } else {
+            wait()
+        }
+    }
+
+    private func wait() {
+        stage = .waiting
+        call = nil
+        if waitingSince == nil {
+            guard desk.forwarding.waits.take(bytes) else {
+                return refuse(.tooManyWaiting)
+            }
+            waitingSince = Clocks.monotonic()
+        }
+        desk.waitForOwner(self)
+    }
+
+    /// Tries again, unless it has waited too long, or this server answers by now.
+    func retry(now: Int64) {
+        guard case .waiting = stage, let since = waitingSince else { return }
+        if isAbandoned { return clientGone() }
+        if handler.answersItself(ticket) && parked == nil {
+            end()
+            return handler.takeBack(ticket)
+        }
+        guard now - since < Self.longestWait else {
+            let owner = handler.owner
+            let isLost = isRepeat && !isRead
+            desk.forwarding.count(isLost ? .unknown : .refused)
+            return refuse(isLost ? .lostFromSight(owner: owner) : .elsewhere(owner: owner))
+        }
+        send()
+    }
+
+    private var isRead: Bool { exchange.method == .get || exchange.method == .head }
+
+    private func stopWaiting() {
+        guard waitingSince != nil else { return }
+        waitingSince = nil
+        desk.forwarding.waits.giveBack(bytes)
+    }
+
+    // MARK: The answer
+
+    func headCame(_ call: PeerCall) {
+        guard case .sent = stage else { return call.cancel() }
+        if call.status == 421 || call.status == 401 {
+            // That server no longer answers for the timer, or does not yet; or it does not know this one.
+            if call.status == 401 { desk.forwarding.tokenWasRefused() }
+            call.cancel()
+            return again()
+        }
+        guard call.hasLength else { return beginStream(call) }
+        stage = .answering
+        let length = call.headers.first("content-length").flatMap { Int($0.text) } ?? 0
+        fillHead(call)
+        guard !exchange.reserveAnswer(length), isRead else {
+            exchange.response.body.reserveCapacity(min(length, Self.reservedBytes))
+            return
+        }
+        call.cancel()
+        refuse(.tooManyAnswers)
+    }
+
+    func contentCame(_ call: PeerCall, _ bytes: Span<UInt8>) {
+        switch stage {
+        case .answering:
+            exchange.response.body.append(copying: bytes)
+            call.consume(bytes.count)
+        case .streaming(let stream):
+            stream.send(StreamChunk([UInt8](copying: bytes)))
+            if let format, bytes.count > 0 {
+                stream.filler = bytes[bytes.count - 1] == UInt8(ascii: "\n") ? format.filler : nil
+            }
+            unread += bytes.count
+            owesEvent = false
+            if drainedSince != nil { return drain() }
+            if stream.bufferedBytes <= Self.mostBuffered { streamWritable() }
+        case .waiting, .sent, .done: call.consume(bytes.count)
+        }
+    }
+
+    func ended(_ call: PeerCall) {
+        switch stage {
+        case .answering:
+            if isRepeat, call.status == 409, isInProgress { return again() }
+            desk.forwarding.count(.answered)
+            if exchange.method == .head, let length = call.headers.first("content-length").flatMap({ Int($0.text) }) {
+                // The library counts the bytes that it does not send.
+                exchange.response.body = [UInt8](repeating: 0, count: min(length, Self.mostHeadBytes))
+            }
+            answer()
+        case .streaming(let stream):
+            end()
+            stream.finish()
+        case .waiting, .sent, .done: break
+        }
+    }
+
+    private func again() {
+        desk.forwarding.count(.repeated)
+        wait()
+    }
+
+    func failed(_ call: PeerCall, isUnseen: Bool) {
+        switch stage {
+        case .sent, .answering:
+            if !isUnseen { isRepeat = true }
+            if isUnseen || ticket.isRepeatable { return again() }
+            desk.forwarding.count(.unknown)
+            refuse(.lostFromSight(owner: handler.owner))
+        case .streaming(let stream):
+            // Its client sees that something is missing, and goes on behind what it has.
+            end()
+            stream.abort()
+        case .waiting, .done: break
+        }
+    }
+
+    /// Whether the answer says that an earlier sending of the same request is still under way.
+    private var isInProgress: Bool {
+        exchange.response.body.firstRange(of: Array("/problems/idempotency-in-progress".utf8)) != nil
+    }
+
+    private func fillHead(_ call: PeerCall) {
+        exchange.response.reset()
+        exchange.response.status = call.status
+        for index in 0..<call.headers.count where !call.headers.name(at: index).equals("content-length") {
+            exchange.response.add(relayed: call.headers.name(at: index), call.headers.value(at: index))
+        }
+    }
+
+    private func beginStream(_ call: PeerCall) {
+        guard let answer = ticket.answer.take() else {
+            call.cancel()
+            return end()
+        }
+        desk.forwarding.count(.answered)
+        fillHead(call)
+        handler.note(ticket)
+        if exchange.method == .head {
+            call.cancel()
+            end()
+            return answer.sendHead(isStream: !ticket.isLongPoll)
+        }
+        switch answer.detach() {
+        case .stream(let stream):
+            stopWaiting()
+            owesEvent = ticket.maySubscribe
+            stage = .streaming(stream)
+            stream.producer = self
+            guard !ticket.isExport else { return }
+            let isSSE = call.headers.first("content-type")?.equals("text/event-stream") ?? false
+            format = isSSE ? .sse : .ndjson
+            stream.filler = format?.filler
+        case .refused(let answer, let reason):
+            call.cancel()
+            end()
+            handler.refuseStream(answer, reason, ticket)
+        }
+    }
+
+    private func answer() {
+        end()
+        if let parked {
+            parked.response = exchange.response
+            handler.note(ticket)
+            return parked.send()
+        }
+        guard let answer = ticket.answer.take() else { return }
+        handler.note(ticket)
+        answer.send()
+    }
+
+    private func refuse(_ problem: Problem) {
+        handler.fill(problem, ticket)
+        answer()
+    }
+
+    private func end() {
+        stopWaiting()
+        stage = .done
+        call = nil
+        desk.forget(self)
+    }
+
+    // MARK: The client
+
+    /// Whether the client has gone before its answer.
+    private var isAbandoned: Bool {
+        if let parked { return parked.isClosed }
+        return ticket.answer?.isOrphaned ?? true
+    }
+
+    /// Called about once a second.
+    func tick(now: Int64) {
+        switch stage {
+        case .sent, .answering:
+            // A client of a stream or a long poll may have ended its side only: its kernel says whether it has gone, by a
+            // reset, once the answer has begun.
+            let mayHaveGone = parked == nil && !ticket.isStream && exchange.clientHasEnded
+            guard !isAbandoned, !mayHaveGone else { return clientGone() }
+            if ticket.isLongPoll, parked == nil, now - exchange.startedAt > Self.longestUnparked { park() }
+        case .streaming:
+            if let drainedSince, now - drainedSince > Self.longestDrain { endStream() }
+        case .waiting, .done: break
+        }
+    }
+
+    private func park() {
+        guard let answer = ticket.answer.take() else { return }
+        switch answer.park() {
+        case .parked(let parked):
+            parked.producer = self
+            self.parked = parked
+        case .refused(let answer, _): ticket.answer = consume answer
+        }
+    }
+
+    /// The client takes more of a stream.
+    func streamWritable() {
+        call?.consume(unread)
+        unread = 0
+    }
+
+    func streamClosed() { clientGone() }
+
+    /// The client has gone.
+    private func clientGone() {
+        guard !isDone else { return }
+        let call = call
+        end()
+        call?.cancel()
+    }
+
+    /// Ends a stream, as the server stops soon. One that may have started its timer shows the event first.
+    func drain() {
+        guard owesEvent else { return endStream() }
+        if drainedSince == nil { drainedSince = Clocks.monotonic() }
+    }
+
+    private func endStream() {
+        guard case .streaming(let stream) = stage else { return }
+        clientGone()
+        stream.finish()
+    }
+}

@@ -1,0 +1,51 @@
+package import HTTPServer
+import Platform
+package import TimerAPI
+
+/// The forwarding of requests to the server that owns the timers. Any thread.
+package final class Forwarding: RequestDesks {
+    let source: any RouteSource
+    /// What this server proves to the others.
+    let token: [UInt8]
+    let waits = OwnerWaits()
+    private let refused: @Sendable () -> Void
+    private let outcomes = Guarded([Int](repeating: 0, count: ForwardingOutcome.allCases.count))
+
+    /// - Parameters:
+    ///   - source: where requests are forwarded.
+    ///   - token: what this server proves to the others.
+    ///   - refused: called when another server does not take the token: theirs differ. Any thread, often.
+    package init(by source: any RouteSource, token: [UInt8], refused: @escaping @Sendable () -> Void) {
+        self.source = source
+        self.token = token
+        self.refused = refused
+    }
+
+    package var knowsOwner: Bool { source.routes.value.owner != nil }
+
+    package func makeDesk(for handler: TimerHandler, on loop: Loop) -> any RequestDesk {
+        ForwardingDesk(self, handler, loop)
+    }
+
+    package var counts: [(outcome: String, count: Int)] {
+        outcomes.withLock { counts in ForwardingOutcome.allCases.map { ("\($0)", counts[$0.rawValue]) } }
+    }
+
+    /// Counts one more request by its outcome.
+    func count(_ outcome: ForwardingOutcome) { outcomes.withLock { $0[outcome.rawValue] += 1 } }
+
+    /// Reports that another server does not take the token.
+    func tokenWasRefused() { refused() }
+}
+
+/// The outcome of a forwarded request.
+enum ForwardingOutcome: Int, CaseIterable {
+    /// Another server has answered it.
+    case answered
+    /// It was sent again, as its connection broke or the server no longer answered for the timer.
+    case repeated
+    /// No server was found in time.
+    case refused
+    /// The server that may have seen it is gone: its client was answered that the outcome is not known.
+    case unknown
+}

@@ -1,0 +1,89 @@
+import HTTPServer
+import PeerHTTP
+import Platform
+import TestSupport
+import TimerAPI
+import TimerForwarding
+import TimerLog
+import TimerService
+
+/// Servers in this process that share a log. One owns it, and the others forward to it over the loopback.
+final class ServerGroup {
+    private struct Server {
+        let whole: WholeServer
+        let place: TestPlace
+        let peers: PeerNetwork
+    }
+
+    private var servers: [Server] = []
+    private var owner: Int
+    /// What the servers prove to each other.
+    private static let token = Array("secret".utf8)
+
+    /// - Parameters:
+    ///   - count: how many servers there are.
+    ///   - owner: the index of the one that owns the log.
+    init(_ store: MemoryLogStore, _ time: ManualTime, _ count: Int, owner: Int = 0) throws {
+        self.owner = owner
+        for _ in 0..<count {
+            let place = TestPlace()
+            // However slow the machine is, no request is late.
+            var limits = PeerLimits()
+            limits.longestWayMs = .max
+            let peers = PeerNetwork(listeningAt: .tcp(host: "127.0.0.1", port: 0), limits)
+            let forwarding = Forwarding(by: place, token: Self.token) {}
+            let whole = try WholeServer(store.seen(by: 0), time, place: place, forwardingBy: forwarding) {
+                $0.guests = peers
+                $0.peerTokens = [Self.token]
+            }
+            servers.append(Server(whole: whole, place: place, peers: peers))
+        }
+        try servers[owner].whole.service.adopt()
+        for server in servers.indices { publish(to: server) }
+    }
+
+    /// Shows a server where the owner is.
+    func publish(to server: Int) {
+        var destinations: [ClusterRoutes.Destination] = []
+        for (index, server) in servers.enumerated() {
+            // In a closure, with the address's port mapped, it crashes the optimizer of Swift 6.3.1.
+            guard let port = server.peers.address?.port else { continue }
+            destinations.append(
+                ClusterRoutes.Destination(session: Int64(index + 1), host: "127.0.0.1", port: port))
+        }
+        servers[server].place.routes.publish(
+            ClusterRoutes(destinations: destinations, owner: server == owner ? nil : Int64(owner + 1)))
+    }
+
+    /// Moves the log to another server, or has its owner read it again. No server is shown where it is.
+    func move(to server: Int) throws {
+        servers[owner].whole.service.drop()
+        owner = server
+        try servers[owner].whole.service.adopt()
+    }
+
+    /// A server's answer.
+    func ask(
+        _ server: Int = 0, _ method: String = "GET", _ target: String, _ body: String? = nil, key: String? = nil,
+        type: String = "application/json", headers: String = ""
+    ) throws -> RawClient.Answer {
+        let key = key.map { "Idempotency-Key: \($0)\r\n" } ?? ""
+        return try servers[server].whole.ask(method, target, body, type: type, headers: headers + key)
+    }
+
+    /// Drains the owner, or takes that back.
+    func drain(back: Bool = false) {
+        servers[owner].whole.service.log.value?.engine.turn { turn in try? turn.setDrained(!back) }
+    }
+
+    /// Where a server listens for clients.
+    func port(of server: Int) throws -> UInt16 { try servers[server].whole.port }
+
+    /// How many timers the owner has.
+    var timers: Int { servers[owner].whole.service.snapshotCounters().timers.reduce(0, +) }
+
+    func stop() {
+        for server in servers { server.whole.stop() }
+        servers = []
+    }
+}
