@@ -1,11 +1,12 @@
 import TimerCore
 import TimerLog
 
-/// Which requests with an idempotency key were answered, whole or in part, and where in the log their answers stand.
+/// The requests with an idempotency key that were answered, whole or in part, and the positions of their answers in
+/// the log.
 ///
-/// Kept for 24 hours or up to a number of keys and bytes, whichever is less. The map is cut into shards so that no insertion
-/// has to move more than a shard, and no call forgets more than a few keys: a key whose time is over is not answered,
-/// forgotten or not.
+/// Keys are kept for 24 hours or up to a number of keys and bytes, whichever is less. The map is cut into shards so
+/// that no insertion has to move more than a shard. No call forgets more than a few keys, so that one whose time is
+/// over may still be here; it is not answered.
 struct IdempotencyTable {
     private struct Entry {
         var fingerprint: Hash128
@@ -13,9 +14,9 @@ struct IdempotencyTable {
         var answeredAt: Int64
         /// Position of the answer, or of the newest part; 0 for none.
         var position: Int64 = 0
-        /// Its number in `order`, where it is listed.
+        /// The number of the key in `order`, where it is listed.
         var listing: UInt32 = 0
-        /// The upper three bits are marks, the rest bytes.
+        /// Marks in the upper three bits, the number of bytes in the rest.
         private var bits: UInt32 = 0
 
         init(fingerprint: Hash128, answeredAt: Int64) {
@@ -39,7 +40,7 @@ struct IdempotencyTable {
             get { has(1 << 30) }
             set { set(1 << 30, newValue) }
         }
-        /// Whether `order` has it.
+        /// Whether the key is listed in `order`.
         var isListed: Bool {
             get { has(1 << 31) }
             set { set(1 << 31, newValue) }
@@ -51,12 +52,12 @@ struct IdempotencyTable {
         }
     }
 
-    /// The parts of a run: of one that is not done, or that has several.
+    /// The parts of a run that is not done, or that has several.
     private struct Run {
         let origin: Int64
-        /// Where they stand; 0 where that is not known.
+        /// The positions of the parts; 0 where that is not known.
         var positions: [Int64] = []
-        /// The number of the last one, once it is known.
+        /// The number of the last part, once it is known.
         var last: Int?
 
         var isWhole: Bool { positions.count - 1 == last && !hasGap }
@@ -80,7 +81,7 @@ struct IdempotencyTable {
     private var nextListing: UInt32 = 0
     /// How many keys were answered, or cut.
     private(set) var count = 0
-    /// Bytes of the answers, as they stand in the log.
+    /// Bytes of the answers in the log.
     private(set) var answerBytes = 0
     private let maximum: Int
     private let maximumBytes: Int
@@ -90,7 +91,8 @@ struct IdempotencyTable {
         self.maximumBytes = maximumBytes
     }
 
-    /// A table of the requests under way alone, with the runs that they belong to: they go on when the log is folded anew.
+    /// Returns a table of the requests under way alone, with their runs: these requests go on when the log is
+    /// folded again.
     func underWay() -> IdempotencyTable {
         var table = IdempotencyTable(maximum: maximum, maximumBytes: maximumBytes)
         for (index, shard) in shards.enumerated() {
@@ -111,7 +113,7 @@ struct IdempotencyTable {
         _ = expire(wall)
         let shard = shard(key)
         if let entry = shards[shard][key], !entry.isUnderWay {
-            // Where a run's oldest parts were forgotten, its other parts say nothing.
+            // The parts of a run are of no use once the oldest of them were forgotten.
             if isOver(entry, wall) || runs[key]?.hasGap ?? false { remove(key) }
         }
         if let entry = shards[shard][key] {
@@ -127,13 +129,13 @@ struct IdempotencyTable {
         return .fresh
     }
 
-    /// Ends a request without a whole answer: its key is free, or cut where parts of it stand.
+    /// Ends a request without a whole answer: its key is free, or cut where the log holds parts of the answer.
     mutating func release(_ key: Hash128) {
         let shard = shard(key)
         guard var entry = shards[shard][key], entry.isUnderWay else { return }
         entry.isUnderWay = false
         guard entry.position != 0 else {
-            // Of a run under way a fold may have found no part.
+            // A fold may have found no part of a run that is under way.
             runs[key] = nil
             shards[shard][key] = nil
             return
@@ -142,21 +144,22 @@ struct IdempotencyTable {
         shards[shard][key] = entry
     }
 
-    /// Where the answer of a key stands, part by part.
+    /// Returns the positions of the answer of a key, part by part.
     func positions(of key: Hash128) -> [Int64] {
         if let run = runs[key] { return run.positions }
         guard let position = shards[shard(key)][key]?.position, position != 0 else { return [] }
         return [position]
     }
 
-    /// When the run of a key that is under way began, which it is and how many parts of it stand.
+    /// Returns the run of a key that is under way: when it began (wall milliseconds), its origin, and how many
+    /// parts the log holds; nil where no request is under way.
     func standing(of key: Hash128) -> (began: Int64, origin: Int64, parts: Int)? {
         guard let entry = shards[shard(key)][key], entry.isUnderWay else { return nil }
         return (entry.answeredAt, runs[key]?.origin ?? 0, runs[key]?.positions.count ?? 0)
     }
 
-    /// Notes an answer that a log holds. What it holds of a request under way are parts of its run alone: an answer with its
-    /// key was forgotten before it began.
+    /// Notes an answer that a log holds. For a request under way only parts of its own run are noted: any other
+    /// answer with its key was forgotten before the request began.
     mutating func restore(_ place: LogFold.AnswerPlace) {
         if let entry = shards[shard(place.key)][place.key], entry.isUnderWay {
             guard let part = place.part, part.origin == runs[place.key]?.origin else { return }
@@ -164,11 +167,12 @@ struct IdempotencyTable {
         note(place)
     }
 
-    /// Notes where a request's answer stands, or a part of it.
+    /// Notes the position of a request's answer, or of a part of it.
     mutating func note(_ place: LogFold.AnswerPlace) {
         let shard = shard(place.key)
         let old = shards[shard][place.key]
-        // By the calendar the key's answer may be older than the one that took its place.
+        // Answers are restored in the order of the calendar, in which an older one may come after the one that
+        // replaced it.
         let isOfRun = place.part.map { $0.origin == runs[place.key]?.origin } ?? false
         if let old, old.position > place.position, !isOfRun { return }
         var entry = old ?? Entry(fingerprint: place.fingerprint, answeredAt: place.answeredAt)
@@ -200,7 +204,7 @@ struct IdempotencyTable {
         let isAnew = run.positions[part.index] != 0
         run.positions[part.index] = place.position
         if part.isLast { run.last = part.index }
-        // A part that takes another's place is as long, or the only one.
+        // A part that replaces another is as long, or the only one.
         if isFirst || isAnew && run.positions.count == 1 {
             entry.byteCount = place.byteCount
         } else if !isAnew {
@@ -210,7 +214,7 @@ struct IdempotencyTable {
         runs[place.key] = run.isWhole && run.positions.count == 1 ? nil : run
     }
 
-    /// Whether the record at `position` is still wanted.
+    /// Whether the record at `place` is still needed.
     func holds(_ place: LogFold.AnswerPlace) -> Bool {
         if let run = runs[place.key] {
             guard let part = place.part, part.origin == run.origin else { return false }
@@ -252,7 +256,8 @@ struct IdempotencyTable {
     /// Whether there is no room for the oldest entry.
     private var isAbove: Bool { count > maximum || answerBytes > maximumBytes }
 
-    /// Forgets keys whose time is over, and the oldest above the maxima; a few. Returns whether there may be more.
+    /// Forgets a few keys: those whose time is over, and the oldest above the maxima. Returns whether there may be
+    /// more.
     mutating func expire(_ wall: Int64) -> Bool {
         for _ in 0..<Self.forgottenPerCall {
             guard let key = order.first?[orderHead] else { return false }

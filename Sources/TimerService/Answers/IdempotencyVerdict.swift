@@ -1,13 +1,13 @@
-/// What an idempotency key says about a request.
+/// The judgement of a request by its idempotency key.
 public enum IdempotencyVerdict: Equatable, Sendable {
-    /// Nothing yet: the request is under way from now on.
+    /// The key is new: the request is under way from now on.
     case fresh
-    /// The same request was cut: the parts at these positions stand. It is under way again from now on.
+    /// The same request was cut: the log holds the parts at these positions. It is under way again from now on.
     case cut([Int64])
     /// The same request was answered; its answer is at these positions, part by part.
     case answered([Int64])
     /// Another request had this key.
     case mismatch
-    /// The first is still under way.
+    /// The first request with this key is still under way.
     case inProgress
 }

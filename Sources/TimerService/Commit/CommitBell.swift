@@ -1,7 +1,7 @@
 import Platform
 import Synchronization
 
-/// What wakes the committer, and what it is told meanwhile. Any thread.
+/// The bell that wakes the committer, and the notes that are left for it meanwhile. May be used on any thread.
 final class CommitBell: Sendable {
     private struct State {
         var isRung = false
@@ -15,11 +15,12 @@ final class CommitBell: Sendable {
     private let isNoted = Atomic<Bool>(false)
     /// Whether the bell was rung since the committer last looked: then it need not be rung again.
     private let isRung = Atomic<Bool>(false)
-    /// Requests that the batches at hand are to answer, and for how many the committer waits before it takes them.
+    /// The number of requests that the batches at hand are to answer, and the number for which the committer waits
+    /// before it takes them.
     private let gathered = Atomic<Int>(0)
     private let awaited = Atomic<Int>(0)
 
-    /// Has the committer look for work.
+    /// Wakes the committer, so that it looks for work.
     func ring() {
         guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
         state.update { $0.isRung = true }
@@ -28,7 +29,7 @@ final class CommitBell: Sendable {
     /// Notes that the log has something to commit.
     func note() { isNoted.store(true, ordering: .releasing) }
 
-    /// Takes that note back, before the committer looks at the log.
+    /// Takes the note back, before the committer looks at the log.
     func takeNote() { _ = isNoted.exchange(false, ordering: .acquiringAndReleasing) }
 
     /// Whether the log has something to commit.
@@ -47,13 +48,14 @@ final class CommitBell: Sendable {
     /// Ends a pause of the committer: more records wait than may.
     func tellFull() { state.update { $0.isFull = true } }
 
-    /// Lets changes gather for `nanoseconds`; ends early when there are too many, or at a stop. The committer's thread.
+    /// Waits for `nanoseconds` while changes gather; ends early when there are too many, or at a stop. Called on
+    /// the committer's thread only.
     func pause(nanoseconds: Int64) {
         state.withLock { $0.isFull = false }
         _ = state.wait(nanoseconds: nanoseconds) { isStopping || $0.isFull ? () : nil }
     }
 
-    /// Tells the committer to end once everything is committed.
+    /// Makes the committer end once everything is committed.
     func stop() {
         state.update { state in
             stopping.store(true, ordering: .releasing)
@@ -64,13 +66,13 @@ final class CommitBell: Sendable {
     /// Whether the committer is to end.
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
-    /// Waits until the bell is rung. The committer's thread.
+    /// Waits until the bell is rung. Called on the committer's thread only.
     func wait() {
         state.wait { $0.isRung ? () : nil }
         clear()
     }
 
-    /// As `wait()`, for at most `nanoseconds`. Returns whether the bell was rung.
+    /// Waits like `wait()`, for at most `nanoseconds`. Returns whether the bell was rung.
     func wait(nanoseconds: Int64) -> Bool {
         let isRung = state.wait(nanoseconds: nanoseconds) { $0.isRung ? () : nil } != nil
         if isRung { clear() }
@@ -88,7 +90,7 @@ final class CommitBell: Sendable {
         }
     }
 
-    /// Requests that the batches at hand are to answer.
+    /// The number of requests that the batches at hand are to answer.
     var gatheredRequests: Int { gathered.load(ordering: .sequentiallyConsistent) }
 
     /// Notes that so many of the gathered requests are in a batch that was taken.

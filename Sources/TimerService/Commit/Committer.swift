@@ -3,8 +3,8 @@ import Synchronization
 import TimerCore
 import TimerLog
 
-/// The thread that makes changes durable: it takes the engine's batch, appends it, and reports to the engine what became of
-/// it.
+/// The thread that makes changes durable: it takes the engine's batch, appends it, and reports to the engine what
+/// became of it.
 ///
 /// The append under way is the batching window of group commit: whatever arrives meanwhile shares the next one. With
 /// `--durability interval` rows are shown as they are made, as far as a mark on disk covers them, and appended together
@@ -16,7 +16,7 @@ final class Committer: Worker, @unchecked Sendable {
     private let bell: CommitBell
     private let durability: Durability
     private let foldsAtOnce: Bool
-    /// Until when what is committed may be shown; nil: always.
+    /// The lease under which what is committed may be shown; nil where it always may be.
     private let lease: Lease?
     /// Whether storage fails and is not tried any more, as the service stops.
     private var hasGivenUp = false
@@ -24,24 +24,24 @@ final class Committer: Worker, @unchecked Sendable {
     /// Empty buffers for the next batch.
     private var spare = ReadyBatch()
     private var release = MemoryRelease()
-    /// Bytes appended since the compactor was last told.
+    /// Bytes appended since the compactor was last woken.
     private var grownBytes = 0
-    /// Called each time the log has grown by a step. Set before `run`.
+    /// The closure that is called each time the log has grown by `growthStep`. Set before `run`.
     var onGrowth: @Sendable () -> Void = {}
-    /// Called when another process is found to own the log. Set before `run`.
+    /// The closure that is called when another process is found to own the log. Set before `run`.
     var onFenced: @Sendable () -> Void = {}
     /// Pause between attempts while storage fails, in nanoseconds. Set before `run`.
     var retryPause: Int64 = 250_000_000
 
-    /// Bytes of growth after which the compactor is told.
+    /// Bytes of growth after which the compactor is woken.
     private static let growthStep = 1 << 20
-    /// What is shown before it is on disk gathers for so many nanoseconds.
+    /// The longest pause between two steps with `--durability interval`, in nanoseconds: changes gather meanwhile.
     private static let longestGathering: Int64 = 2_000_000
 
     /// - Parameters:
-    ///   - bell: the one that the log in `log` rings.
-    ///   - lease: until when what is committed may be shown; nil: always.
-    ///   - foldsAtOnce: a log is folded again on the committer's thread, for tests that have but one.
+    ///   - bell: the bell that the log in `log` rings.
+    ///   - lease: the lease under which what is committed may be shown; nil where it always may be.
+    ///   - foldsAtOnce: whether a log is folded again on the committer's thread, for tests that have but one.
     init(
         _ log: Published<ActiveLog?>, _ bell: CommitBell, durability: Durability, lease: Lease? = nil,
         foldsAtOnce: Bool = false
@@ -59,7 +59,7 @@ final class Committer: Worker, @unchecked Sendable {
         set { release.quietTime = newValue }
     }
 
-    /// Ends `run` once everything is committed, or at once while storage fails.
+    /// Ends `run` once everything is committed, or where storage still fails.
     func stop() { bell.stop() }
 
     /// Commits until `stop`. The body of the committer's thread.
@@ -71,7 +71,7 @@ final class Committer: Worker, @unchecked Sendable {
         }
     }
 
-    /// The log, unless another process has it or it is not tried any more.
+    /// The log, unless another process has it or its storage is not tried any more.
     private var working: ActiveLog? {
         guard !hasGivenUp, let log = owned.value, !log.hasEnded else { return nil }
         return log
@@ -88,7 +88,7 @@ final class Committer: Worker, @unchecked Sendable {
     /// Whether storage fails and is still tried.
     var isRecovering: Bool { working.map { !$0.recovery.isWorking } ?? false }
 
-    /// Waits for work and does it. Returns false when there will be none any more.
+    /// Waits for work and does it. Returns false when no more will come.
     func step() -> Bool {
         rest()
         gather()
@@ -107,8 +107,8 @@ final class Committer: Worker, @unchecked Sendable {
         return !isStopping || isUnfinished
     }
 
-    /// Whether records are still to be committed before the end. Rows that are to be deleted are not: the next process finds
-    /// them.
+    /// Whether records are still to be committed before the end. Rows that are to be deleted do not count: the next
+    /// process finds them.
     private var isUnfinished: Bool {
         guard let log = working, !log.isHeld else { return false }
         return !log.recovery.isWorking || !log.tail.rows.isEmpty || log.engine.hasBatch(isLast: true)
@@ -140,9 +140,9 @@ final class Committer: Worker, @unchecked Sendable {
         }
     }
 
-    // Where other processes may write too.
+    // The steps for a log that other processes may write too.
 
-    /// Asks what became of rows, or appends them again.
+    /// Finds out what became of rows, or appends them again, where that is due.
     private func retry(_ log: ActiveLog, at now: Int64) {
         if log.isToSettle(at: now) {
             let settlement = log.settle()
@@ -161,8 +161,8 @@ final class Committer: Worker, @unchecked Sendable {
         noteGrowth(log.appendedAgain(outcome, seconds: seconds, pause: retryPause))
     }
 
-    /// Waits until what was committed may be shown, or until the log is not this process's any more. A stop ends the log where
-    /// it may not.
+    /// Waits until the lease allows what was committed to be shown, or until the log is not this process's any
+    /// more. Ends the log when the service stops without a valid lease.
     private func waitForLease(_ log: ActiveLog) {
         guard let lease else { return }
         while !lease.isValid, !log.hasEnded {
@@ -171,7 +171,7 @@ final class Committer: Worker, @unchecked Sendable {
         }
     }
 
-    /// Between two looks whether the lease was renewed, in nanoseconds.
+    /// The pause between two checks whether the lease was renewed, in nanoseconds.
     private static let leasePause: Int64 = 2_000_000
 
     /// Ends a log that another process has taken.
@@ -185,7 +185,7 @@ final class Committer: Worker, @unchecked Sendable {
         if log.recovery.isWorking || log.isHeld { return }
         if isStopping && log.isShared && log.recovery.isPausing { return log.end() }
         if isStopping && log.recovery.isPausing {
-            // What was shown is tried once more before a stop gives it up.
+            // Rows that were shown are tried once more before a stop drops them.
             guard case .append = log.recovery.task else { return hasGivenUp = true }
             log.pausedUntil = now
         }
@@ -222,7 +222,8 @@ final class Committer: Worker, @unchecked Sendable {
         ProcessUsage.trimMemory()
     }
 
-    /// Lets the clients that were answered last join the batch with their next requests, where that is worth its time.
+    /// Waits for the clients that were answered last to join the batch with their next requests, where that is
+    /// worth its time.
     private func gather() {
         guard case .commit = durability, bell.hasNote, !bell.isStopping else { return }
         bell.gather(atLeast: gathering.expected, until: gathering.deadline)

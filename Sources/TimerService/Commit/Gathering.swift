@@ -1,9 +1,9 @@
 /// How long the committer delays a batch so that more requests share its append (group commit).
 ///
-/// Clients that were answered together ask again together. Without a delay the first of them would have an append of its
-/// own, and the others the next one: each of these would wait for two appends. So the committer waits for as many requests
-/// as the last batch answered, at most half as long as the last append took. A single client never waits: its one request is
-/// all that the last batch answered.
+/// Clients that were answered together ask again together. Without a delay the first of them would have an append
+/// of its own, and the others the next one: each of these would wait for two appends. The committer therefore waits
+/// for as many requests as the last batch answered, at most half as long as the last append took. A single client
+/// never waits: its one request is all that the last batch answered.
 struct Gathering {
     /// Requests that the last batch answered: as many may come again.
     private(set) var expected = 0

@@ -8,16 +8,16 @@ struct LogTail {
     var head: Int64
     /// Rows that are not on disk, in order.
     private(set) var rows: [LogRow] = []
-    /// How many of them were shown already.
+    /// How many of the rows were shown already.
     private var shownRows = 0
-    /// The newest mark among them.
+    /// The newest mark in the rows.
     private(set) var mark: HighWaterMark?
-    /// Bytes of their data.
+    /// Bytes of the rows' data.
     private(set) var byteCount = 0
-    /// Monotonic nanoseconds by which they are to be on disk.
+    /// Monotonic nanoseconds by which the rows are to be on disk.
     private(set) var syncBy = Int64.max
 
-    /// Rows are written before their time once they have so many bytes.
+    /// The number of bytes from which rows are written before their time.
     private static let mostBytes = 16 << 20
 
     /// Begins with a log that ends at `head`.
@@ -35,7 +35,7 @@ struct LogTail {
     /// Takes further rows.
     ///
     /// - Parameters:
-    ///   - mark: among their records.
+    ///   - mark: the mark among their records.
     ///   - deadline: monotonic nanoseconds by which they are to be on disk, where they are the first.
     mutating func add(_ added: [LogRow], mark: HighWaterMark?, deadline: Int64) {
         if let mark { self.mark = mark }
@@ -49,7 +49,7 @@ struct LogTail {
     /// Whether the rows are to be written at the monotonic instant `now`.
     func isDue(at now: Int64) -> Bool { !rows.isEmpty && now >= syncBy }
 
-    /// The rows that were not shown yet; they are from now on.
+    /// Returns the rows that were not shown yet, which count as shown from now on.
     mutating func takeUnshown() -> [LogRow] {
         defer { shownRows = rows.count }
         return shownRows == 0 ? rows : Array(rows[shownRows...])

@@ -2,22 +2,23 @@ import Platform
 import Synchronization
 import TimerLog
 
-/// What of the log is to go, or to be replaced, and how large the log is. Any thread.
+/// The rows of the log that are to be deleted or replaced, and the size of the log. May be used on any thread.
 ///
-/// The compactor asks; the committer does it beside its batches.
+/// The compactor asks; the committer does it between its batches, or, where other processes may write the log too,
+/// the compactor itself.
 final class LogTrim: Sendable {
     private struct State {
-        /// Rows up to there are to go.
+        /// Position up to which rows are to be deleted.
         var deleteThrough: Int64 = 0
-        /// Rows up to there are gone.
+        /// Position up to which rows are deleted.
         var deletedThrough: Int64
-        /// Events up to there are no longer kept, whether their rows are gone yet or not.
+        /// Position up to which events are no longer kept, whether their rows are deleted yet or not.
         var expiredThrough: Int64 = 0
         /// Whether a deletion failed; the next one asked for tries again.
         var deletionFailed = false
         /// Bytes of the rows' data in the log, but for rows that are to be deleted.
         var held: RowBytes
-        /// Rows that are to take the place of others, and whether some are just doing so.
+        /// Rows that are to replace others, and whether some are being written just now.
         var replacements: [RowReplacement] = []
         var isReplacing = false
 
@@ -28,12 +29,12 @@ final class LogTrim: Sendable {
     /// Whether there may be something to do: nearly always there is nothing.
     private let isAsked = Atomic<Bool>(false)
 
-    /// Begins with a log from which rows up to `deletedThrough` are gone.
+    /// Begins with a log from which rows up to `deletedThrough` are deleted.
     init(deletedThrough: Int64, held: RowBytes) {
         state = Guarded(State(deletedThrough: deletedThrough, held: held))
     }
 
-    // What the compactor asks for.
+    // The requests of the compactor.
 
     /// Asks for the deletion of rows up to `position`, of so many bytes; nothing live rests on them any more.
     func delete(through position: Int64, _ bytes: RowBytes) {
@@ -45,7 +46,7 @@ final class LogTrim: Sendable {
         }
     }
 
-    /// Asks that rows take the place of others.
+    /// Asks that each of `rows` replace the rows that it spans.
     func replace(_ rows: [RowReplacement]) {
         state.withLock { state in
             state.replacements += rows
@@ -58,25 +59,25 @@ final class LogTrim: Sendable {
         state.withLock { $0.expiredThrough = max($0.expiredThrough, position) }
     }
 
-    /// Whether rows are still to take the place of others.
+    /// Whether rows are still to replace others.
     var isReplacing: Bool { state.withLock { $0.isReplacing || !$0.replacements.isEmpty } }
 
-    /// Position up to which events are no longer kept, whether their rows are gone yet or not.
+    /// Position up to which events are no longer kept, whether their rows are deleted yet or not.
     var horizon: Int64 { state.withLock { max($0.expiredThrough, $0.deletedThrough) } }
 
     /// Bytes of the rows' data in the log, but for rows that are to be deleted.
     var bytes: RowBytes { state.withLock { $0.held } }
 
-    /// Rows up to there are to go, or are gone.
+    /// Position up to which rows are to be deleted, or are.
     var deleteThrough: Int64 { state.withLock { $0.deleteThrough } }
 
-    // What the committer does.
+    // The work on those requests.
 
-    /// What is to be done at once.
+    /// The work that is to be done at once.
     struct Work {
-        /// Rows up to there are to go.
+        /// Position up to which rows are to be deleted; nil for none.
         var deletion: Int64?
-        /// Rows that are to take the place of others.
+        /// Rows that are to replace others.
         var replacements: [RowReplacement] = []
     }
 
@@ -90,7 +91,7 @@ final class LogTrim: Sendable {
         }
     }
 
-    /// Takes what is to be done; `replaced` or `deleted` follows for each part of it.
+    /// Takes the work that is to be done; `replaced` or `deleted` is called for each part of it.
     func take() -> Work {
         state.withLock { state in
             var work = Work(deletion: state.wantsDeletion ? state.deleteThrough : nil)
@@ -100,9 +101,9 @@ final class LogTrim: Sendable {
         }
     }
 
-    /// Notes what came of a deletion of rows up to `position`.
+    /// Notes the outcome of a deletion of rows up to `position`.
     ///
-    /// - Parameter isOver: whether all of them are gone; nil when it failed.
+    /// - Parameter isOver: whether all of them are deleted; nil when the deletion failed.
     func deleted(through position: Int64, isOver: Bool?) {
         state.withLock { state in
             guard let isOver else { return state.deletionFailed = true }
@@ -110,7 +111,7 @@ final class LogTrim: Sendable {
         }
     }
 
-    /// Notes that rows took the place of others, or could not: then `replacements` is empty.
+    /// Notes that rows replaced others, or could not: then `replacements` is empty.
     func replaced(_ replacements: [RowReplacement]) {
         state.withLock { state in
             for replacement in replacements {
@@ -124,6 +125,6 @@ final class LogTrim: Sendable {
     /// Notes that the log has grown by rows.
     func grow(_ rows: [LogRow]) { state.withLock { $0.held += RowBytes(rows) } }
 
-    /// Notes what a fold of the log found.
+    /// Notes the bytes that a fold of the log found.
     func reset(held: RowBytes) { state.withLock { $0.held = held } }
 }

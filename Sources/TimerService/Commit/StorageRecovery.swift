@@ -1,7 +1,7 @@
 import TimerLog
 
-/// What the committer does about the log after an append that failed, which is no refusal: what the disk holds
-/// decides. A state machine without I/O: each event moves it on, `task` says what is next.
+/// The committer's next step for the log after a failed append. A failure is no refusal: what the disk holds
+/// decides. This is a state machine without I/O: each event moves it on, and `task` says what is next.
 ///
 /// | state | event | becomes |
 /// |---|---|---|
@@ -9,7 +9,7 @@ import TimerLog
 /// | working | an append failed, its rows were not shown | folding |
 /// | insisting | the rows are on disk | working |
 /// | insisting | others wrote | folding |
-/// | folding | the log was folded anew | probing |
+/// | folding | the log was folded again | probing |
 /// | probing | the probe is on disk | working |
 /// | probing | it is not known whether the probe is on disk | folding |
 /// | working | on a shared storage an append was refused for now | appending again |
@@ -22,31 +22,31 @@ import TimerLog
 /// | holding | an operator accepts the loss | working |
 /// | any but working | its attempt failed | the same, after a pause |
 struct StorageRecovery {
-    /// What is next.
+    /// The next step.
     enum Task: Equatable {
         /// Nothing: storage works.
         case none
-        /// Append what was shown already once more, until the disk takes it.
+        /// Append again what was shown already, until the disk takes it.
         case append(reopening: Bool)
-        /// Fold the log anew: what was shown to nobody is given up.
+        /// Fold the log again: what was shown to nobody is dropped unless the disk holds it.
         case fold(FoldRequest)
         /// Write a record that says nothing new.
         case probe
         /// Find out what became of the rows, of a log that others may write.
         case settle
-        /// Nothing before an operator accepts that the log has lost rows: reads are answered, nothing changes.
+        /// Wait until an operator accepts that the log has lost rows: reads are answered, nothing changes.
         case hold
-        /// Append the rows once more to a log that others may write, which do not hold them.
+        /// Append the rows again to a log that others may write, which does not hold them.
         case appendAgain
     }
 
-    /// How the log is to be folded anew.
+    /// The way in which the log is to be folded again.
     struct FoldRequest: Equatable {
-        /// Whether the store is opened anew before, as it is not known what it holds.
+        /// Whether the store is opened again before the fold, as it is not known what it holds.
         var isReopening: Bool
-        /// Whether reads are shown first what was surely on disk before the rows.
+        /// Whether reads are first shown what was surely on disk before the rows.
         var showsDurablePart: Bool
-        /// The rows of which it is to be found out whether they are on disk.
+        /// The rows whose fate the fold has to find out.
         var rows: [LogRow]
         /// Whether the log has lost rows that it had promised to keep.
         var followsLoss = false
@@ -61,9 +61,9 @@ struct StorageRecovery {
     /// Whether storage works.
     var isWorking: Bool { task == .none }
 
-    /// An append of `rows` failed.
+    /// Notes that an append of `rows` failed.
     ///
-    /// - Parameter wereShown: the rows were shown already, so they are kept until the disk takes them.
+    /// - Parameter wereShown: whether the rows were shown already, so that they are kept until the disk takes them.
     mutating func appendFailed(_ outcome: AppendOutcome, _ rows: [LogRow], wereShown: Bool) {
         let isOpen = Self.isKnown(outcome)
         isPausing = false
@@ -73,7 +73,8 @@ struct StorageRecovery {
             : .fold(FoldRequest(isReopening: !isOpen, showsDurablePart: !isOpen, rows: rows))
     }
 
-    /// An append of `rows` to a log that others may write failed, and was not fenced. What was taken is kept.
+    /// Notes that an append of `rows` to a log that others may write failed, and was not fenced. The rows are kept,
+    /// unless the log has to be folded again.
     mutating func sharedAppendFailed(_ outcome: AppendOutcome, _ rows: [LogRow]) {
         isPausing = false
         switch outcome {
@@ -87,7 +88,7 @@ struct StorageRecovery {
         }
     }
 
-    /// What became of `rows` was asked, of a log that others may write.
+    /// Notes what became of `rows`, of a log that others may write.
     mutating func settled(_ settlement: Settlement, _ rows: [LogRow]) {
         switch settlement {
         case .landed: task = .none
@@ -98,7 +99,7 @@ struct StorageRecovery {
         }
     }
 
-    /// The rows were appended once more to a log that others may write.
+    /// Notes the outcome of appending the rows once more to a log that others may write.
     mutating func appendedToShared(_ outcome: AppendOutcome, _ rows: [LogRow]) {
         if outcome == .durable { task = .none } else { sharedAppendFailed(outcome, rows) }
     }
@@ -109,23 +110,23 @@ struct StorageRecovery {
             FoldRequest(isReopening: true, showsDurablePart: false, rows: rows, followsLoss: followsLoss))
     }
 
-    /// An operator has accepted that rows are lost.
+    /// Notes that an operator has accepted the loss of rows.
     mutating func acceptLoss() {
         guard task == .hold else { return }
         hasLoss = false
         task = .none
     }
 
-    /// What became of a further attempt to append the rows.
+    /// The outcome of a further attempt to append the rows.
     enum Attempt {
         case landed
-        /// Nothing was written, or the store could not be opened.
+        /// Nothing was written, if the store is open; else it has to be opened to find out.
         case failed(isOpen: Bool)
-        /// The log is another one: others wrote.
+        /// Another writer has written the log.
         case foreign
     }
 
-    /// Another attempt to append `rows` ended.
+    /// Notes that another attempt to append `rows` ended.
     mutating func appendedAgain(_ attempt: Attempt, _ rows: [LogRow]) {
         switch attempt {
         case .landed: task = .none
@@ -136,28 +137,29 @@ struct StorageRecovery {
         }
     }
 
-    /// The log was folded anew, or could not be.
+    /// Notes that the log was folded again, or could not be.
     mutating func folded(_ isDone: Bool) {
         guard case .fold(var request) = task else { return }
         isPausing = !isDone
-        // What was surely on disk is shown once.
+        // The part that was surely on disk is shown once, not before each attempt.
         request.showsDurablePart = false
         task = isDone ? .probe : .fold(request)
     }
 
-    /// The probe, of `rows`, was appended, or was not. It is written before an operator accepts a loss: it says which versions were
-    /// given, so that a server that is started meanwhile gives none of them again.
+    /// Notes the outcome of the probe, whose rows are `rows`. The probe is written before an operator accepts a
+    /// loss: it says which versions were given, so that a server that is started meanwhile gives none of them
+    /// again.
     mutating func probed(_ outcome: AppendOutcome, _ rows: [LogRow]) {
         switch outcome {
         case .durable: task = hasLoss ? .hold : .none
         case .absent: isPausing = true
-        // What the disk holds must be found out again before the next attempt.
+        // The contents of the disk must be found out again before the next attempt.
         case .diverged(let error): refold(rows, followsLoss: error.kind == .lost)
         case .unknown, .fenced: refold(rows, followsLoss: false)
         }
     }
 
-    /// The pause is over.
+    /// Notes that the pause is over.
     mutating func goOn() { isPausing = false }
 
     private static func isKnown(_ outcome: AppendOutcome) -> Bool { if case .absent = outcome { true } else { false } }

@@ -1,17 +1,17 @@
 import TimerCore
 
-/// What the engine has counted since it started; a snapshot.
+/// A snapshot of what the engine has counted since it started.
 public struct EngineCounters: Sendable {
-    /// Nothing counted.
+    /// Makes counters that have counted nothing.
     public init() {}
 
     /// Fires by reason, indexed by `EventReason`.
     public var fires = [Int](repeating: 0, count: EventReason.allCases.count)
     /// Events by type, indexed by `EventType.rawValue`.
     public var events = [Int](repeating: 0, count: 32)
-    /// How late fires were, in seconds.
+    /// The lateness of fires, in seconds.
     public var lateness = Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 60])
-    /// How long commits took, in seconds.
+    /// The duration of commits, in seconds.
     public var commitSeconds = Histogram(bounds: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
     /// How many records a commit held.
     public var commitRecords = Histogram(bounds: [1, 10, 100, 1000, 10_000, 100_000])
@@ -23,7 +23,7 @@ public struct EngineCounters: Sendable {
     public var commandsRefused = 0
     /// Commands in answers that were no 2xx, or of deliveries that were dropped meanwhile.
     public var commandsIgnored = 0
-    /// From a fire to the 2xx of its webhook, in seconds.
+    /// The time from a fire to the 2xx of its webhook, in seconds.
     public var deliverySeconds = Histogram(bounds: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 60, 600, 3600])
     /// Deliveries that are pending.
     public var pendingDeliveries = 0
@@ -45,7 +45,7 @@ public struct EngineCounters: Sendable {
     public var mostChangesPerTurn = 0
     /// Age of the oldest due instant that has not fired, in milliseconds; 0 where there is none.
     public var overdueMilliseconds: Int64 = 0
-    /// Bytes on the device.
+    /// Bytes of the log on the device.
     public var logBytes = 0
 
     /// How an attempt at a delivery ended.

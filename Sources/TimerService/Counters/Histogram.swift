@@ -1,13 +1,13 @@
 /// A histogram with fixed bounds, as Prometheus has it.
 public struct Histogram: Sendable {
-    /// Upper bounds of the buckets, rising; one more without a bound follows.
+    /// Upper bounds of the buckets, rising; one more bucket without a bound follows.
     public let bounds: [Double]
-    /// Observations a bucket, not cumulated.
+    /// Observations in each bucket, not cumulated.
     public private(set) var counts: [Int]
     /// Sum of what was observed.
     public private(set) var sum = 0.0
 
-    /// Makes an empty one.
+    /// Makes an empty histogram.
     public init(bounds: [Double]) {
         self.bounds = bounds
         counts = [Int](repeating: 0, count: bounds.count + 1)

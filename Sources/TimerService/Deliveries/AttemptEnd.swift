@@ -1,22 +1,22 @@
 import TimerCore
 import Webhooks
 
-/// How an attempt ended.
+/// The end of an attempt at a delivery, for the engine to record.
 struct AttemptEnd {
     var outcome: DeliveryOutcome
     /// The waiting time before the next attempt, in milliseconds.
     var retryAfter: Int64 = 0
     /// The receiver's command for the timer.
     var command: ReceiverCommand?
-    /// Of a timer that is gone: the prefix of its definition.
+    /// The definition of a deleted timer, of which only the prefix is recorded; empty otherwise.
     var definition: [UInt8] = []
-    /// Of a timer that is gone: its last version.
+    /// The last version of a deleted timer; 0 otherwise.
     var version: Int64 = 0
-    /// When the event was, where it is a fire; wall milliseconds.
+    /// The instant of the event where it is a fire, in wall milliseconds; nil otherwise.
     var firedAt: Int64?
-    /// Where the attempt went; nil where no URL was found in the webhook.
+    /// The URL that the attempt was sent to; nil where none was sent.
     var url: String?
-    /// From when on the delivery is too old for another attempt, wall milliseconds; nil for never.
+    /// The instant from which the delivery is too old for another attempt, in wall milliseconds; nil for never.
     var expiresAt: Int64?
 }
 
@@ -37,14 +37,14 @@ extension AttemptEnd {
         if case .failed(let failure) = result { outcome.failure = failure }
     }
 
-    /// The end of a delivery that was too old when an attempt was to begin, which is not made.
+    /// Makes the end of a delivery that was already too old when an attempt was to begin: the attempt is not made.
     init(aged attempt: DeliveryAttempt) {
         self.init(outcome: DeliveryOutcome(.deliveryDead, delivery: attempt.id, attempt: attempt.number - 1))
         outcome.reason = .age
     }
 
-    /// Bounds the wait for the next attempt by the delivery's age at `now`, wall milliseconds: it is over when the
-    /// delivery becomes too old, and one that is too old is dead.
+    /// Ends the wait for the next attempt no later than when the delivery becomes too old; a delivery that is too
+    /// old at `now`, in wall milliseconds, is dead.
     mutating func boundAge(_ now: Int64) {
         guard outcome.type == .deliveryFailed, let expiresAt else { return }
         if now >= expiresAt {

@@ -2,16 +2,16 @@
 struct DeliveryAttempt {
     /// Position of the event.
     var id: Int64
-    /// Position of the record that holds it.
+    /// Position of the record that holds the event.
     var body: Int64
-    /// 1 for the first.
+    /// The attempt's number, from 1.
     var number: Int
-    /// When it began, wall milliseconds.
+    /// The instant at which the attempt began, in wall milliseconds.
     var begunAt: Int64
-    /// When the delivery was redriven, wall milliseconds; nil where it was not.
+    /// The instant at which the delivery was redriven, in wall milliseconds; nil where it was not.
     var redrivenAt: Int64?
-    /// The webhook as it stands, encoded; nil for a timer that is gone: its will holds it, or else its event.
+    /// The timer's present webhook, encoded; nil for a deleted timer, whose will holds the webhook, or else its event.
     var webhook: [UInt8]?
-    /// Position of the timer's will.
+    /// Position of a deleted timer's will (see `DeliveryWill`); nil where there is none.
     var will: Int64?
 }

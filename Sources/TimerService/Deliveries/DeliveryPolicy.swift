@@ -1,14 +1,15 @@
 public import Webhooks
 
-/// What of the configuration of deliveries can change while they go on: an attempt begins with one and keeps it.
+/// The part of the configuration of deliveries that can change while they go on. The secrets are read when an
+/// attempt begins, the rules when it connects.
 public struct DeliveryPolicy: Sendable {
-    /// Sign the deliveries of webhooks that have no secrets of their own.
+    /// The secrets that sign the deliveries of webhooks that have none of their own.
     public var secrets: [WebhookSecret] = []
-    /// Where deliveries may go; empty: wherever they are not refused.
+    /// The rules for where deliveries may go; empty: wherever they are not refused.
     public var allow: [AddressRule] = []
-    /// Where deliveries may not go.
+    /// The rules for where deliveries may not go.
     public var deny: [AddressRule] = []
 
-    /// Every default.
+    /// Makes a policy with every default.
     public init() {}
 }

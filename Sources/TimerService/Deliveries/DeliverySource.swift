@@ -2,17 +2,18 @@ import TimerCore
 import TimerLog
 import Webhooks
 
-/// The log as the dispatcher knows it: its deliveries' events, and what is still to be told to its engine. Confined to
-/// the dispatcher's thread.
+/// The log as the dispatcher sees it: the events of its deliveries, and the outcomes that its engine has yet to
+/// record. Confined to the dispatcher's thread.
 final class DeliverySource {
     let log: ActiveLog
-    /// Ended attempts, and deliveries that were too old for one, whose outcomes are still to be recorded.
+    /// The ends of attempts, and of deliveries that were too old for one, that are still to be recorded.
     var ends: [AttemptEnd] = []
-    /// Deliveries that came first at their hosts while none might begin, and their hosts.
+    /// Deliveries, with their hosts, that came up in the queues while no attempt could begin.
     var putAside: [(id: Int64, host: String)] = []
-    /// Whether storage failed when an attempt was to begin.
+    /// Whether the engine began no attempts when last asked: storage failed, the server was drained, or the lease
+    /// was over.
     var isHeld = false
-    /// Reads the events of its deliveries.
+    /// The reader of the deliveries' events.
     private(set) var bodies: EventBodies
     private let rows: RowSource
     private var restarts = 0
@@ -36,7 +37,7 @@ final class DeliverySource {
                 if reader == nil { reader = try log.store.makeReader() }
                 return try reader?.row(holding: position)
             } catch {
-                // The store may have been opened anew.
+                // The store may have been opened again.
                 reader = nil
                 throw error
             }
@@ -49,30 +50,30 @@ final class DeliverySource {
         bodies = EventBodies(rows.row)
     }
 
-    /// Whether no attempt may begin: an outcome that can't be recorded now would be sent again, and of a log that has
-    /// ended none can be.
+    /// Whether no attempt may begin: a delivery whose outcome can't be recorded now would be sent again, and once
+    /// the log has ended no outcome can be recorded.
     var isBlocked: Bool { !ends.isEmpty || isHeld || log.hasEnded }
 
-    /// Whether something is to be tried again after a pause.
+    /// Whether work is to be tried again after a pause.
     var isWaiting: Bool { !ends.isEmpty || isHeld }
 
-    /// Notes how often the log was folded anew. Returns whether it was since this was called last: then every delivery that
-    /// was taken over and not begun is ready again.
+    /// Notes how often the log was folded again. Returns whether that has changed since the last call: then every
+    /// delivery that was taken over and not begun is ready again.
     func note(restarts: Int) -> Bool {
         if restarts == self.restarts { return false }
         self.restarts = restarts
-        // Positions may have been given out again.
+        // Positions may have been given out again, to other records than those in the rows kept.
         bodies = EventBodies(rows.row)
         putAside = []
         return true
     }
 
-    /// As `EventBodies.event`.
+    /// Reads the event of the delivery `id`, whose record is at `position`: see `EventBodies.event`.
     func event(_ id: Int64, at position: Int64) throws(StoreError) -> (event: LogRecord, data: [UInt8])? {
         try bodies.event(id, at: position)
     }
 
-    /// Where the delivery of a timer that is gone leads; empty where that can't be read now.
+    /// Returns the origin to which the delivery of a deleted timer goes; empty where that can't be read now.
     func originOfEvent(_ ready: DispatchedDelivery) -> String {
         guard let found = try? event(ready.id, at: ready.body),
             let webhook = try? webhookLeft(will: ready.will, Array(found.data[found.event.definition]))
@@ -80,16 +81,17 @@ final class DeliverySource {
         return WebhookConfiguration.origin(encoded: webhook.span) ?? ""
     }
 
-    /// The webhook that a deleted timer left, encoded: as it stood at the deletion, or else at the event.
+    /// Returns the webhook that a deleted timer left, encoded: as it was at the deletion, or else at the event.
     ///
-    /// - Parameter definition: the timer's at the event.
+    /// - Parameter definition: the timer's definition at the event.
     func webhookLeft(will: Int64?, _ definition: [UInt8]) throws(StoreError) -> [UInt8]? {
         var definition = definition
         if let will {
             guard let left = try bodies.will(at: will) else {
                 throw StoreError(.damaged, "the will at \(will) is not in the log")
             }
-            // Two timers may share the numbers by which their lives are known; only one of them has left the will.
+            // Two timers may share the half hash and the instant that identify their lives; only one of them has
+            // left the will.
             if Definition.haveSameName(left.span, definition.span) { definition = left }
         }
         return Definition.layout(definition.span)?.webhook.map { Array(definition[$0]) }

@@ -2,10 +2,10 @@
 struct DispatchedDelivery {
     /// Position of the event.
     var id: Int64
-    /// Position of the record that holds it.
+    /// Position of the record that holds the event.
     var body: Int64
-    /// Where it goes; nil for a timer that is gone: its will holds it, or else its event.
+    /// The origin that the delivery goes to; nil for a deleted timer, whose will holds the webhook, or else its event.
     var origin: String?
-    /// Position of the timer's will.
+    /// Position of a deleted timer's will (see `DeliveryWill`); nil where there is none.
     var will: Int64?
 }

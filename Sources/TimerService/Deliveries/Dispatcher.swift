@@ -3,12 +3,12 @@ import TimerCore
 import TimerLog
 import Webhooks
 
-/// The thread that sends deliveries to webhooks: it takes those that are ready, sends them host by host, and records how each
-/// attempt ended.
+/// The thread that sends deliveries to webhooks: it takes those that are ready, sends them host by host, and
+/// records how each attempt ended.
 ///
-/// Until a delivery is first in the queue of its host it is a number there; then its event is read by its position, its
-/// request made and given to the courier. A timer's next delivery is ready once the outcome of the last is on disk. While
-/// outcomes can't be recorded, deliveries wait.
+/// A delivery waits in the queue of its host as a number. Once it is first there, its event is read by its
+/// position, and its request is made and given to the courier. A timer's next delivery is ready once the outcome of
+/// the last is on disk. While outcomes can't be recorded, deliveries wait.
 final class Dispatcher: @unchecked Sendable {
     // Unchecked: `courier` is set once, and what is not in `state` is touched by the dispatcher's thread alone.
     private struct State {
@@ -21,7 +21,7 @@ final class Dispatcher: @unchecked Sendable {
         var isOver = false
         var listeners: [AddressPolicy.Listener] = []
 
-        /// Takes what woke the thread; nil when it was not woken.
+        /// Takes the news that woke the thread; nil when it was not woken.
         mutating func takeIfAwake() -> News? { isAwake ? take() : nil }
 
         mutating func take() -> News {
@@ -33,7 +33,7 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
-    /// What other threads have reported to the dispatcher's thread.
+    /// The reports of other threads to the dispatcher's thread.
     private struct News {
         let results: [CourierResult]
         let isReady: Bool
@@ -49,10 +49,10 @@ final class Dispatcher: @unchecked Sendable {
     private var courier: (any WebhookCourier)?
     /// The log; nil while this process owns none.
     private var source: DeliverySource?
-    /// Whether the engine is still to be asked what is ready.
+    /// Whether the engine is still to be asked for ready deliveries.
     private var isReady = false
     private var queues: HostQueues<Int64>
-    /// Attempts at the courier, by delivery.
+    /// Attempts that the courier makes, by delivery.
     private var underWay: [Int64: UnderWay] = [:]
     private var webhooks = KnownWebhooks()
 
@@ -60,7 +60,7 @@ final class Dispatcher: @unchecked Sendable {
         var place: HostQueues<Int64>.Place
         var attempt: Int
         var retry: RetryPolicy
-        /// Of a timer that is gone: see `AttemptEnd`.
+        /// The definition and version of a deleted timer: see `AttemptEnd`.
         var definition: [UInt8] = []
         var version: Int64 = 0
         var firedAt: Int64?
@@ -68,16 +68,16 @@ final class Dispatcher: @unchecked Sendable {
         var expiresAt: Int64?
     }
 
-    /// Deliveries taken over from the engine, begun or recorded in one hold of its lock.
+    /// The most deliveries that are taken over, begun or recorded in one hold of the engine's lock.
     private static let step = 128
-    /// Pause before outcomes that could not be recorded are tried again, in nanoseconds.
+    /// The pause before work that failed (outcomes not recorded, attempts not begun) is tried again, in nanoseconds.
     private static let pause: Int64 = 100_000_000
-    /// How often that is tried before a stop gives up.
+    /// The most steps in which a stop still tries to record outcomes.
     private static let settlesAtEnd = 20
     /// Milliseconds until a delivery whose event could not be read is ready again.
     private static let unreadablePause: Int64 = 10_000
 
-    /// - Parameter makeCourier: makes what sends in place of `Courier`; it is given what takes the results.
+    /// - Parameter makeCourier: makes the sender that replaces `Courier`, given the function that takes its results.
     init(
         _ log: Published<ActiveLog?>, _ configuration: DeliveryConfiguration, _ sending: DeliverySending,
         makeCourier: ((_ finished: @escaping @Sendable ([CourierResult]) -> Void) -> any WebhookCourier)? = nil,
@@ -100,16 +100,16 @@ final class Dispatcher: @unchecked Sendable {
                 finished: finished)
     }
 
-    /// Notes what the server listens on, where no delivery may go.
+    /// Notes the server's own listeners, to which no delivery may go.
     func refuse(_ listeners: [AddressPolicy.Listener]) { state.withLock { $0.listeners = listeners } }
 
-    /// Watches for deliveries of `log` that are ready. Called before anything of it changes.
+    /// Watches for ready deliveries of `log`. Called before anything changes in the log.
     func watch(_ log: ActiveLog) {
         log.engine.observeReadyDeliveries { [weak self] in self?.noteReady() }
         log.hub.observe { [weak engine = log.engine] in engine?.ringDeliveries() }
     }
 
-    /// Has the dispatcher's thread look for deliveries that are ready. Any thread.
+    /// Wakes the dispatcher's thread to look for ready deliveries. May be called on any thread.
     private func noteReady() {
         state.update { state in
             state.isReady = true
@@ -117,7 +117,7 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
-    /// Has the dispatcher's thread look for work. Any thread.
+    /// Wakes the dispatcher's thread to look for work. May be called on any thread.
     func wake() { state.update { $0.isAwake = true } }
 
     private func take(_ results: [CourierResult]) {
@@ -136,8 +136,8 @@ final class Dispatcher: @unchecked Sendable {
         return policy.refusal(of: judged, port: address.port, host: host)?.rawValue
     }
 
-    /// Begins no further attempts and waits up to `seconds` for those under way; what has not ended then is attempted
-    /// again by the next process. Not from its own thread.
+    /// Begins no further attempts and waits up to `seconds` for those under way; an attempt that has not ended by
+    /// then is made again by the next process. Not called on the dispatcher's thread.
     func stop(seconds: Double) {
         state.withLock { $0.isStopping = true }
         courier?.stop(deadlineSeconds: seconds)
@@ -145,7 +145,7 @@ final class Dispatcher: @unchecked Sendable {
         wake()
     }
 
-    /// Sends until `stop`. The body of its thread.
+    /// Sends deliveries until `stop`. The body of the dispatcher's thread.
     func run() {
         courier?.start()
         var settlesLeft = Self.settlesAtEnd
@@ -156,7 +156,7 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
-    /// Waits for something to do and does it. Returns whether the courier has reported its last result.
+    /// Waits for work and does one round of it. Returns whether the courier has reported its last result.
     @discardableResult
     func step() -> Bool {
         let news = wait()
@@ -172,7 +172,7 @@ final class Dispatcher: @unchecked Sendable {
         return news.isOver
     }
 
-    /// Turns to the log that is active now, and forgets what belongs to the one before.
+    /// Switches to the log that is active now, and drops what belongs to the previous one.
     private func refresh() {
         guard owned.refresh(), owned.value !== source?.log else { return }
         source = owned.value.map(DeliverySource.init)
@@ -185,7 +185,7 @@ final class Dispatcher: @unchecked Sendable {
     /// Whether a step would not wait.
     var hasWork: Bool { state.withLock { $0.isAwake } }
 
-    /// Waits until the thread is woken, or for a pause where outcomes are still to be recorded.
+    /// Waits until the thread is woken, or for a pause where work is to be tried again.
     private func wait() -> News {
         if !(source?.isWaiting ?? false) { return state.wait { $0.takeIfAwake() } }
         return state.wait(nanoseconds: Self.pause) { $0.takeIfAwake() } ?? state.withLock { $0.take() }
@@ -196,7 +196,7 @@ final class Dispatcher: @unchecked Sendable {
         let id = Int64(bitPattern: result.serial)
         guard let attempt = underWay.removeValue(forKey: id) else { return }
         queues.finished(attempt.place)
-        // An attempt that was given up because of the stop did not fail.
+        // An attempt that the stop aborted did not fail.
         if isStopping && result.status == 0 { return }
         let ended: AttemptResult
         if result.status > 0 {
@@ -218,7 +218,7 @@ final class Dispatcher: @unchecked Sendable {
         source?.ends.append(end)
     }
 
-    /// Records what has ended.
+    /// Records the ends of attempts.
     private func settle() {
         guard let source, !source.ends.isEmpty else { return }
         var done = 0
@@ -234,13 +234,13 @@ final class Dispatcher: @unchecked Sendable {
         source.ends.removeFirst(done)
     }
 
-    /// Records the ends of deliveries that were too old when they came up: until then no other attempt begins.
+    /// Records the ends of deliveries that were too old when they came up: no other attempt begins before.
     private func settleAged() {
         settle()
         if !hasEnds { wake() }
     }
 
-    /// Queues again what was put aside, where it may begin now.
+    /// Queues again the deliveries that were put aside, once attempts may begin.
     private func release() {
         guard let source, source.isHeld || !source.putAside.isEmpty else { return }
         source.isHeld = source.isHeld && !source.log.engine.mayBeginDeliveries
@@ -249,7 +249,7 @@ final class Dispatcher: @unchecked Sendable {
         source.putAside = []
     }
 
-    /// Takes the deliveries that are ready over into the queues of their hosts.
+    /// Moves the ready deliveries into the queues of their hosts.
     private func queue() {
         guard isReady, let source, !source.isBlocked else { return }
         var isLast = false
@@ -276,7 +276,8 @@ final class Dispatcher: @unchecked Sendable {
         }
     }
 
-    /// Begins the attempts at the deliveries `ids`; what remains in `places` did not begin.
+    /// Begins the attempts at the deliveries `ids` and returns their requests; the places of those that did not
+    /// begin remain in `places`.
     private func begin(
         _ ids: [Int64], _ source: DeliverySource, _ places: inout [Int64: HostQueues<Int64>.Place]
     ) -> [CourierRequest] {
@@ -290,7 +291,7 @@ final class Dispatcher: @unchecked Sendable {
         var requests: [CourierRequest] = []
         for attempt in attempts {
             guard let place = places.removeValue(forKey: attempt.id) else { continue }
-            // The log was folded anew while it was under way: its result still counts.
+            // The log was folded again while the attempt was under way: its result still counts.
             guard underWay[attempt.id] == nil else {
                 queues.finished(place)
                 continue
@@ -304,8 +305,8 @@ final class Dispatcher: @unchecked Sendable {
         return requests
     }
 
-    /// Reads the event of an attempt and makes its request, which is under way then; nil where it can't be read, or is too
-    /// old to be sent.
+    /// Reads the event of an attempt and makes its request, which is under way from then on; nil where the event
+    /// can't be read, or the delivery is too old to be sent.
     private func request(
         _ attempt: DeliveryAttempt, _ source: DeliverySource, _ place: HostQueues<Int64>.Place
     ) -> CourierRequest? {
@@ -345,7 +346,7 @@ final class Dispatcher: @unchecked Sendable {
                 headers: request.headers.map { ($0.name, $0.value) }, body: request.body,
                 timeoutMs: Int(request.timeoutMs))
         } catch {
-            // Nothing was sent, so no attempt is lost; a row may also have been written anew just now.
+            // Nothing was sent, so no attempt is lost. The event's row may also have been rewritten just now.
             report(.deliveryUnreadable(error))
             source.log.engine.postpone(attempt.id, milliseconds: Self.unreadablePause)
             return nil
@@ -356,10 +357,10 @@ final class Dispatcher: @unchecked Sendable {
 extension Dispatcher: Worker {
     var name: String { "deliver" }
 
-    /// Begins no further attempts and waits up to `seconds` for those under way; what has not ended then is attempted
-    /// again by the next process.
+    /// Begins no further attempts and waits up to `seconds` for those under way; an attempt that has not ended by
+    /// then is made again by the next process.
     func drain(seconds: Double) { stop(seconds: seconds) }
 
-    /// As `drain`, without a wait.
+    /// Stops without waiting for attempts under way.
     func stop() { stop(seconds: 0) }
 }

@@ -1,13 +1,13 @@
 import Webhooks
 
-/// Webhooks by their bytes: many timers have the same.
+/// Decoded webhooks by their bytes: many timers have the same.
 struct KnownWebhooks {
     private var webhooks: [[UInt8]: WebhookConfiguration] = [:]
 
-    /// Webhooks remembered.
+    /// The most webhooks that are kept; beyond that all are dropped.
     private static let kept = 1024
 
-    /// The webhook that `bytes` encode; nil where they can't be read.
+    /// Returns the webhook that `bytes` encode; nil where they can't be read.
     mutating func webhook(_ bytes: [UInt8]) -> WebhookConfiguration? {
         if let known = webhooks[bytes] { return known }
         guard let read = WebhookConfiguration(bytes.span) else { return nil }

@@ -1,18 +1,18 @@
 public import TimerCore
 import TimerLog
 
-/// What an event that is delivered says, its payload aside.
+/// An event that is to be delivered, without its payload.
 public struct OwedEvent: Sendable, Equatable {
-    /// What happened.
+    /// The event's type.
     public var type: EventType
-    /// Wall milliseconds at which it did.
+    /// The instant at which the event happened, in wall milliseconds.
     public var at: Int64
-    /// The prefix of its timer's definition as it was then: id and labels.
+    /// The prefix of the timer's definition at the event: id and labels.
     public var definition: [UInt8]
 
-    /// The event that `record` tells; nil when it tells none.
+    /// Reads the event that `record` holds; nil when it holds none.
     ///
-    /// - Parameter data: of the row that holds the record.
+    /// - Parameter data: the data of the row that holds the record.
     init?(_ record: LogRecord, _ data: [UInt8]) {
         guard case .event(let type, _, _) = record.content else { return nil }
         self.type = type

@@ -2,9 +2,9 @@ import Webhooks
 
 /// A receiver's answer in `Timer-Command`.
 struct ReceiverCommand {
-    /// As it came.
+    /// The header's value as it came.
     var text: [UInt8]
-    /// As it was understood; nil where it is no command.
+    /// The command that the value was understood as; nil where it is none.
     var header: TimerCommandHeader?
 
     init(_ text: [UInt8]) {

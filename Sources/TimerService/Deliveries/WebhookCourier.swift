@@ -6,7 +6,7 @@ protocol WebhookCourier: Sendable {
     func start()
     /// Begins requests; each has one result.
     func submit(_ requests: [CourierRequest])
-    /// Ends; requests under way have `deadlineSeconds` to end.
+    /// Stops; requests under way have `deadlineSeconds` to end.
     func stop(deadlineSeconds: Double)
 }
 

@@ -1,7 +1,7 @@
-/// When an answer may leave.
+/// The moment from which an answer may leave.
 public enum Durability: Sendable, Equatable {
-    /// When every change it rests on is on disk.
+    /// The answer leaves once every change that it rests on is on disk.
     case commit
-    /// At once; changes reach the disk at most that many nanoseconds later, and a crash may lose them.
+    /// The answer leaves at once; changes reach the disk at most that many nanoseconds later: a crash may lose them.
     case interval(Int64)
 }

@@ -4,7 +4,7 @@ import TimerLog
 
 /// Records that are no events: answers, and what compaction carries from old rows into new ones.
 extension Engine {
-    /// Writes the record of an answer and remembers where it stands.
+    /// Writes the record of an answer and notes its position.
     func record(_ answer: StoredAnswer) {
         let position = takePosition()
         RecordCodec.append(answer, to: &batch.records)
@@ -21,18 +21,18 @@ extension Engine {
     /// Whether a step has recorded or dropped as much as one hold of the lock may.
     ///
     /// - Parameters:
-    ///   - bytes: of records that waited for the disk when it began.
-    ///   - deliveries: that were pending then.
+    ///   - bytes: bytes of records that waited for the disk when the step began.
+    ///   - deliveries: deliveries that were pending then.
     func isCostly(since bytes: Int, _ deliveries: Int) -> Bool {
         let copied = (waitingBytes - bytes) / EngineConfiguration.bytesPerChange
         let dropped = max(0, deliveries - scheduler.pendingDeliveries) / EngineConfiguration.looksPerChange
         return copied + dropped >= EngineConfiguration.holdLimit
     }
 
-    /// Writes anew what of a row's records is still needed, one bounded step: afterwards nothing rests on the part of
+    /// Writes what is still needed of a row again, in one bounded step: afterwards nothing rests on the entries of
     /// `carried` before the returned index.
     ///
-    /// - Returns: how many entries are done; nil when storage takes no writes now.
+    /// - Returns: how many entries are done in all; nil while storage fails or the service stops.
     func carry(_ carried: Carried, from start: Int) -> Int? {
         lock.withLock(.compaction) {
             guard takesRecords else { return nil }
@@ -64,8 +64,9 @@ extension Engine {
         carryWill(definition, position)
     }
 
-    /// Plans cron timers anew whose zones' data have changed since the log was written, by bounded steps. While storage
-    /// fails none is: the fire loop goes on with them once the log was folded anew. Returns how many were planned anew.
+    /// Plans the cron timers again whose zones' data have changed since the log was written, in bounded steps, and
+    /// returns how many there were. Ends early while no changes are taken, as when storage fails: the fire loop
+    /// checks the rest once they are.
     func replanZoned() -> Int {
         var replanned = 0
         var isDone = false
@@ -85,7 +86,8 @@ extension Engine {
         return replanned
     }
 
-    /// One bounded step of `replanZoned`: how many were planned anew, and whether every plan has been checked.
+    /// Takes one bounded step of `replanZoned`. Returns how many timers were planned again, and whether every plan
+    /// has been checked.
     func replanStep(_ now: Now) -> (replanned: Int, isDone: Bool) {
         if unchecked.isEmpty { return (0, true) }
         let step = unchecked.prefix(EngineConfiguration.stepLimit)
@@ -96,11 +98,12 @@ extension Engine {
         return (replanned, unchecked.isEmpty)
     }
 
-    /// Pause between looks whether there is room for more records, in nanoseconds. Named by `Engine`: a closure that says `Self`
-    /// reads the object outside of the lock, which ThreadSanitizer takes for a race with a change of what the object holds.
+    /// The pause between two checks whether there is room for more records, in nanoseconds. It is named by
+    /// `Engine`, as a closure that says `Self` reads the object outside of the lock, which ThreadSanitizer takes
+    /// for a race with a change of what the object holds.
     private static let roomPause: Int64 = 10_000_000
 
-    /// Refuses further changes for good. The last record tells how long the server was up, where that counts.
+    /// Refuses further changes for good. The last record says until when the server was up, if a timer counts that.
     func close() {
         lock.withLock {
             if availability == .open && scheduler.countsUptime { tick() }
@@ -109,8 +112,8 @@ extension Engine {
         }
     }
 
-    /// Takes no further changes, for good, and drops those that the committer has not taken: the log is another process's, or
-    /// its storage is not tried any more.
+    /// Refuses further changes for good, and drops those that the committer has not taken. Called when the log is
+    /// another process's, or when its storage is not tried any more.
     func abandon() {
         lock.withLock {
             isStopping = true
@@ -121,7 +124,7 @@ extension Engine {
         }
     }
 
-    /// Counts no more for the committer: the log is not here any more.
+    /// Removes the requests of the batch from the committer's count. Called once this process has dropped the log.
     func leave() {
         lock.withLock {
             bell.took(batch.requests)
@@ -129,7 +132,8 @@ extension Engine {
         }
     }
 
-    /// Writes anew what deletions in old rows say. Returns false when storage takes no writes now.
+    /// Writes the floor of versions, a drain and the progress of imports again, whose records may be in old rows.
+    /// Returns false while storage fails or the service stops.
     func carryVersionFloor() -> Bool {
         lock.withLock(.compaction) {
             guard takesRecords else { return false }
@@ -154,11 +158,11 @@ extension Engine {
         recordKick(slot, progress, kicks)
     }
 
-    /// Writes a delivery anew.
+    /// Writes a delivery again.
     private func carryDelivery(_ carried: CarriedDelivery) {
         let now = clockNow
         guard var delivery = scheduler.delivery(carried.id, now), delivery.body == carried.position else { return }
-        // An attempt under way is told by its outcome only.
+        // An attempt under way is recorded by its outcome only.
         if delivery.state == .inFlight {
             delivery.state = .pending
             delivery.attempts -= 1
@@ -170,7 +174,7 @@ extension Engine {
         scheduler.noteCarried(carried.id, at: position)
     }
 
-    /// Writes a deleted timer's definition anew.
+    /// Writes a deleted timer's definition again.
     private func carryWill(_ definition: [UInt8], _ position: Int64) {
         guard var will = scheduler.will(definition.span), will.position == position else { return }
         will.position = takePosition()
@@ -180,13 +184,13 @@ extension Engine {
         scheduler.moveWill(definition.span, will)
     }
 
-    /// Bytes of the events of deliveries, about: as many as a definition of each timer on average.
+    /// The estimated bytes of deliveries' events: each counts as one definition of average size, with its overhead.
     var deliveryBytes: Int {
         let count = scheduler.pendingDeliveries + scheduler.deadDeliveries
         return count * (scheduler.definitionBytes / max(1, scheduler.count) + Self.eventOverhead)
     }
 
-    /// Bytes of an event's record and of what carries it, beside the definition.
+    /// Bytes of an event's record, and of the record that holds it, beside the definition.
     private static let eventOverhead = 96
 
     /// Writes the record of a timer as it is.
@@ -202,22 +206,22 @@ extension Engine {
         _ = scheduler.stamp(slot, position: position, isBase: true, isEvent: false)
     }
 
-    /// Writes a record that says nothing new, because its row has a time base: after a crash the suspending clock goes on
-    /// from there.
+    /// Writes a record that says nothing new, for the sake of its row's time base: after a crash the suspending
+    /// clock goes on from there.
     func tick() {
         let isAlone = batch.isEmpty
         recordVersionFloor()
         if isAlone { batch.noteTick() }
     }
 
-    /// Writes the floor of versions, which deleted timers' records no longer tell once they are gone.
+    /// Writes the floor of versions, which must outlast the records of deleted timers that it was taken from.
     func recordVersionFloor() {
         _ = takePosition()
         appendVersionFloor()
     }
 
-    /// Writes the record by which storage is tried, which says nothing new; and the mark that the next batch has to bring
-    /// along.
+    /// Writes the record by which storage is tried, which says nothing new, and the mark that is due, if any.
+    /// Returns that mark.
     func recordProbe() -> HighWaterMark? {
         _ = batch.takePosition(at: clockNow)
         appendVersionFloor()

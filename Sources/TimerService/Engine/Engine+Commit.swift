@@ -1,12 +1,12 @@
 import TimerCore
 import TimerLog
 
-/// What passes between an engine and the committer: a batch one way, its outcome the other.
+/// The interface between an engine and the committer: a batch goes one way, its outcome the other.
 extension Engine {
     /// Takes the batch at hand.
     ///
     /// - Parameter empty: an empty batch, whose memory the next records are written into.
-    /// - Returns: a batch without a time base where there are no records.
+    /// - Returns: the batch; it has no time base where there are no records.
     func ready(_ demand: CommitDemand, into empty: consuming ReadyBatch) -> ReadyBatch {
         lock.lock(.commit)
         defer { lock.unlock() }
@@ -19,7 +19,7 @@ extension Engine {
         return ready
     }
 
-    /// Takes what was recorded while an append was under way that failed, where it may be shown nevertheless.
+    /// Takes what was recorded during an append that failed, if it may be shown nevertheless; else returns nil.
     func readyShownEarly() -> ReadyBatch? {
         lock.withLock(.commit) {
             guard mayShowBatch, !batch.isEmpty else { return nil }
@@ -30,7 +30,8 @@ extension Engine {
         }
     }
 
-    /// Writes the record by which storage is tried while it fails. No answer waits for it: reads go on meanwhile.
+    /// Makes the batch by which storage is tried while it fails. No answer waits for its record, so reads go on
+    /// meanwhile.
     func readyProbe() -> ReadyBatch {
         lock.withLock(.commit) {
             var ready = ReadyBatch()
@@ -43,7 +44,7 @@ extension Engine {
         }
     }
 
-    /// Takes what became of a batch.
+    /// Applies the outcome of a batch.
     func advance(_ outcome: CommitOutcome) {
         switch outcome {
         case .shown(let position): fates.setShown(position)
@@ -58,10 +59,11 @@ extension Engine {
         case .failed: lock.withLock(.commit) { storageFails = true }
         case .recovered:
             lock.withLock(.commit) {
-                // The record by which storage was tried stands now.
+                // The record by which storage was tried is durable now.
                 batch.head = max(batch.head, fates.durableHead)
                 storageFails = false
-                // What was recorded before it failed waits in the batch, and the committer was told of it then.
+                // Records from before the failure may wait in the batch. The committer took the note of them then, so
+                // they are noted again.
                 isNoted = false
                 afterChanges(instant())
             }
@@ -69,26 +71,26 @@ extension Engine {
         }
     }
 
-    /// The position that the next record gets.
+    /// The position that the next record gets at the earliest.
     var nextPosition: Int64 { lock.withLock(.commit) { batch.next } }
 
     /// Gives back the memory of empty buffers.
     func shrink() { lock.withLock(.commit) { batch.shrink() } }
 
-    /// Whether records wait for the committer, or a mark has to be written before the end.
+    /// Whether records wait for the committer, or, at the end of the service (`isLast`), a mark has to be written.
     func hasBatch(isLast: Bool) -> Bool {
         lock.withLock(.commit) { !batch.isEmpty || isLast && showsEarly && isMarkAhead && !storageFails }
     }
 
     private func move(into ready: inout ReadyBatch) {
-        // Before the batch is taken: the reading follows a step of the calendar.
+        // Read before the batch is taken, as this reading follows a step of the calendar.
         let base = timeBase()
         lastBase = base.now.elapsed
         ready.base = base
         batch.move(into: &ready)
     }
 
-    /// Writes the mark that has to go along with what is written now.
+    /// Writes the mark that has to be in this batch, and returns it; nil where none is due.
     private func markDue(_ demand: CommitDemand) -> HighWaterMark? {
         let isLast = demand.isLast && showsEarly
         guard !batch.isEmpty || demand.hasRows || isLast && isMarkAhead else { return nil }

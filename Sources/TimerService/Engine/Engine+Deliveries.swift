@@ -5,10 +5,11 @@ import Webhooks
 
 /// Deliveries, as the dispatcher takes them and clients change them.
 extension Engine {
-    /// Notes that the event that `effect` tells, at `position`, is to be delivered. A delivery above the bounds is dead.
+    /// Notes that the event of `effect`, at `position`, is to be delivered. Above the bounds, the oldest delivery
+    /// that is not in flight becomes a dead letter, or is dropped if its timer is deleted.
     func owe(_ position: Int64, _ effect: Effect) {
         scheduler.owe(position, effect.slot)
-        // One delivery more, one less; two less where the bounds were lowered since.
+        // Each new delivery removes one above the bounds, or two, as the bounds may have been lowered.
         for _ in 0..<2 {
             guard let id = scheduler.surplusDelivery(effect.slot), let delivery = scheduler.delivery(id, clockNow)
             else { return }
@@ -22,9 +23,9 @@ extension Engine {
         }
     }
 
-    /// Drops a delivery; no stream shows it.
+    /// Drops a delivery. No stream shows that.
     ///
-    /// - Parameter definition: of its timer, or the prefix of it; empty where it is not known.
+    /// - Parameter definition: the definition of its timer, or its prefix; empty where that is not known.
     func drop(_ delivery: DeliveryStanding, definition: [UInt8], _ now: Now) {
         var dropped = delivery
         dropped.slot = nil
@@ -33,20 +34,22 @@ extension Engine {
         _ = scheduler.dropDelivery(delivery.id, position: position)
     }
 
-    /// Calls `observer` when deliveries are ready, under the lock. Called before anything changes.
+    /// Sets `observer` to be called, under the lock, when deliveries are ready. Called before anything changes.
     func observeReadyDeliveries(_ observer: @escaping () -> Void) { lock.withLock { onReadyDeliveries = observer } }
 
-    /// Deliveries that are ready, each with the origin it goes to; nil for a timer that is gone.
+    /// Takes deliveries that are ready, each with the origin of its webhook; the origin is nil where the timer is
+    /// deleted.
     ///
     /// - Parameters:
-    ///   - isLast: whether there are no more.
-    ///   - restarts: how often the log was folded anew when they were taken: after a fold every delivery that was
+    ///   - isLast: set to whether there are no more.
+    ///   - restarts: set to how often the log had been folded again by then: after a fold every delivery that was
     ///     taken before and not begun is ready again.
     func takeReady(limit: Int, isLast: inout Bool, restarts: inout Int) -> [DispatchedDelivery] {
         lock.withLock(.delivery) {
             isLast = true
             restarts = self.restarts
-            // A delivery that is taken must be begun or be ready again, and while storage fails no attempt begins.
+            // A delivery that is taken must be begun or become ready again, and while storage fails no attempt
+            // begins.
             guard !storageFails, !isDrained else { return [] }
             let durable = shownHead
             let ids = scheduler.takeReadyDeliveries(limit: limit, durable: durable)
@@ -62,12 +65,14 @@ extension Engine {
         }
     }
 
-    /// Whether attempts may begin: storage works, and the server is not drained.
+    /// Whether attempts may begin: storage works, the server is not drained, and the lease, if there is one, is
+    /// valid.
     var mayBeginDeliveries: Bool { lock.withLock(.delivery) { canDeliver } }
 
     private var canDeliver: Bool { !storageFails && !isDrained && lease?.isValid ?? true }
 
-    /// Begins attempts at the deliveries `ids`, but for those that are no longer ready; nil while none may begin.
+    /// Begins attempts at the deliveries `ids`, except those that are no longer ready. Returns nil while none may
+    /// begin.
     func begin(_ ids: [Int64]) -> [DeliveryAttempt]? {
         lock.withLock(.delivery) {
             guard canDeliver else { return nil }
@@ -86,7 +91,7 @@ extension Engine {
         }
     }
 
-    /// Takes back the beginning of an attempt whose event can't be read now; the delivery is ready after `milliseconds`.
+    /// Takes back an attempt whose event can't be read now: its delivery is ready again after `milliseconds`.
     func postpone(_ id: Int64, milliseconds: Int64) {
         lock.withLock(.delivery) {
             attempted.remove(id)
@@ -95,15 +100,15 @@ extension Engine {
         }
     }
 
-    /// Records how attempts ended, each with what its receiver wants of the timer in one step.
+    /// Records how attempts ended, each together with its receiver's command for the timer, in one step.
     ///
-    /// - Returns: how many were taken, as many as one hold of the lock may cost, none while storage takes no writes; and the
-    ///   commands that were not legal.
+    /// - Returns: how many were taken: as many as one hold of the lock may cost, and none while no records are
+    ///   taken or too many wait for the disk; and the commands that were not legal.
     func settle(
         _ ends: ArraySlice<AttemptEnd>
     ) -> (taken: Int, refused: [(timer: [UInt8], command: ReceiverCommand)]) {
         lock.withLock(.delivery) {
-            // Attempts that a drain finds under way still end.
+            // Attempts that are under way when a drain begins still end.
             guard takesRecords, !isFull else { return (0, []) }
             let now = instant()
             let (bytes, deliveries) = (waitingBytes, scheduler.pendingDeliveries)
@@ -119,7 +124,8 @@ extension Engine {
                     if end.command != nil { counters.commandsIgnored += 1 }
                     continue
                 }
-                // A receiver stops a webhook that leads to it, not one that was changed to lead elsewhere since.
+                // A receiver stops only a webhook with the URL that it was reached by, not one whose URL was
+                // changed since.
                 if end.outcome.reason == .gone, let slot = delivery.slot, url(of: slot) != end.url {
                     (end.outcome.type, end.outcome.reason) = (.deliveryFailed, .none)
                 }
@@ -138,21 +144,23 @@ extension Engine {
         }
     }
 
-    /// Where the webhook of the timer at `slot` leads now; nil where it has none.
+    /// Returns the URL that the webhook of the timer at `slot` has now; nil where there is none.
     private func url(of slot: SlotIndex) -> String? {
         scheduler.withWebhook(slot) { WebhookConfiguration.url(encoded: $0) } ?? nil
     }
 
-    /// Whether the receiver of the timer at `slot` stopped its webhook, which by `definition` leads elsewhere.
+    /// Whether the receiver stopped the webhook of the timer at `slot`, and `definition` gives the webhook another
+    /// URL.
     func isStoppedElsewhere(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
         guard scheduler.progress(slot).flags.contains(.webhookStopped) else { return false }
         let webhook = Definition.layout(definition.span)?.webhook
         return webhook.flatMap { WebhookConfiguration.url(encoded: definition.span.extracting($0)) } != url(of: slot)
     }
 
-    /// Applies a receiver's command to the timer at `slot`. Returns the timer's id where that is not legal.
+    /// Applies a receiver's command to the timer at `slot`. Returns nil, or the timer's id if the command is not
+    /// legal.
     ///
-    /// - Parameter definition: of a timer that is gone.
+    /// - Parameter definition: the prefix of a deleted timer's definition; empty for a timer that exists.
     private func obey(
         _ command: ReceiverCommand, _ slot: SlotIndex?, _ definition: [UInt8], _ now: Now
     ) -> [UInt8]? {
@@ -179,7 +187,7 @@ extension Engine {
         }
     }
 
-    /// Records an outcome.
+    /// Records the outcome of an attempt.
     private func record(_ end: AttemptEnd, _ now: Now) {
         var outcome = end.outcome
         if outcome.type == .deliveryFailed { outcome.retryAt = now.ceiling(on: .wall) + end.retryAfter }
@@ -192,7 +200,7 @@ extension Engine {
             let version = scheduler.progress(slot).version
             let distance = batch.distance(from: previous, to: position)
             if owner == nil {
-                // Its labels are those of the timer that is gone.
+                // The outcome's labels are those of the deleted timer.
                 RecordCodec.append(
                     outcome, version: version, distance: distance, at: now.wall, definition: end.definition.span,
                     to: &batch.records)
@@ -211,12 +219,13 @@ extension Engine {
         scheduler.settle(outcome, at: now.wall, position: position, wallOffset: now.wallOffset)
     }
 
-    /// The timer that has the name of one that is gone: a stream that follows the name shows what becomes of its deliveries.
+    /// Finds the timer that has the name of a deleted one: a stream that follows the name also shows the outcomes
+    /// of the deleted timer's deliveries.
     private func namesake(_ definition: [UInt8]) -> SlotIndex? {
         definition.isEmpty ? nil : scheduler.find(TimerKey(definition: definition.span, siphash: scheduler.siphash))
     }
 
-    /// Records the definition of the timer at `slot`, which is being deleted, where dead letters outlive it.
+    /// Records the definition of the timer at `slot`, which is being deleted, if dead letters outlive it.
     func recordWill(_ slot: SlotIndex) {
         guard scheduler.leavesLetters(slot) else { return }
         let will = DeliveryWill(position: takePosition(), takesDeliveries: scheduler.takesDeliveries(slot))
@@ -227,10 +236,10 @@ extension Engine {
         scheduler.noteWill(slot, will)
     }
 
-    /// Records a change of a delivery that a client made.
+    /// Records a client's change of a delivery.
     ///
-    /// - Parameter definition: of its timer, or the prefix of it, where it belongs to none.
-    /// - Returns: position of the record.
+    /// - Parameter definition: the definition of its timer, or its prefix; read only where `delivery` has no slot.
+    /// - Returns: the position of the record.
     func record(_ delivery: DeliveryStanding, definition: [UInt8], _ now: Now) -> Int64 {
         let position = takePosition()
         guard let slot = delivery.slot else {

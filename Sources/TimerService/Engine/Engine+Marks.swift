@@ -1,8 +1,8 @@
 import TimerCore
 import TimerLog
 
-/// High-water marks: with `--durability interval` changes are shown before they are on disk, and neither a position nor a
-/// version that was shown is ever given again.
+/// High-water marks: with `--durability interval` changes are shown before they are on disk, and neither a position
+/// nor a version that was shown is ever given again.
 ///
 /// A mark is written ahead: changes that are shown early lie at or below the newest mark on disk, and a start goes on
 /// above it.
@@ -10,9 +10,9 @@ extension Engine {
     /// Whether changes may be shown before they are on disk.
     var showsEarly: Bool { configuration.durability != .commit }
 
-    /// A mark lies so many nanoseconds of the calendar ahead, beside twice the time between two writes.
+    /// The nanoseconds of the calendar by which a mark lies ahead, beside twice the time between two writes.
     private static let lead: Int64 = 10_000_000_000
-    /// And so many versions.
+    /// The versions by which a mark lies ahead.
     static let versionLead: Int64 = 1 << 16
 
     private var leadPositions: Int64 {
@@ -32,21 +32,22 @@ extension Engine {
     /// Whether the log ends with a mark that lies ahead of it.
     var isMarkAhead: Bool { mark.position > batch.head }
 
-    /// Whether less than half of what the mark is to cover is left.
+    /// Whether less than half of the mark's lead is left, in positions or in versions.
     var isMarkLow: Bool {
         let position = max(PositionClock.position(at: clockNow), batch.next)
         return position + leadPositions / 2 > mark.position || highestVersion + Self.versionLead / 2 > mark.version
     }
 
-    /// Has answers that rest on the batch at hand wait until it is on disk.
+    /// Makes answers that rest on the batch at hand wait until it is on disk.
     func bindBatch() {
         fates.bind(from: batch.first)
     }
 
-    /// Begins positions and versions anew by the clock: another server may have gone on with the log since it was copied, and
-    /// the clock is above what it can have reached, as no timer has a version a microsecond.
+    /// Begins positions and versions again from the clock, as another server may have gone on with the log since it
+    /// was copied. The clock, with `branchLead`, is above what that server can have reached, as no timer gets a
+    /// version a microsecond.
     ///
-    /// - Parameter wall: milliseconds at which it was copied, by the clock there.
+    /// - Parameter wall: when the log was copied, in milliseconds by the clock there.
     func beginAnew(_ wall: Int64) {
         let now = clock.now()
         let latest = PositionClock.lastSecond * 1000 - Self.branchLead
@@ -56,17 +57,17 @@ extension Engine {
         needsMark = true
     }
 
-    /// So many milliseconds a clock may be behind where a copy is started.
+    /// The milliseconds by which a clock may be behind on the machine where a copy is started.
     private static let branchLead: Int64 = 3_600_000
 
     /// Writes a mark into the batch.
     ///
-    /// - Parameter isExact: nothing is shown early behind it.
+    /// - Parameter isExact: whether nothing is shown early after the mark.
     func recordMark(isExact: Bool) -> HighWaterMark {
         let position = batch.takePosition(at: clockNow)
         var mark = HighWaterMark(position: position, version: scheduler.lostVersions)
         if !isExact {
-            // While the calendar is behind the log, a second's positions: many quick restarts use up little.
+            // One second's positions while the calendar is behind the log, so that many quick restarts use up few.
             mark.position = max(
                 PositionClock.position(at: clockNow) + leadPositions, position + PositionClock.perSecond)
             mark.version = highestVersion + Self.versionLead

@@ -2,16 +2,16 @@ public import TimerCore
 
 /// Timers that run only while a stream follows their events.
 extension Engine {
-    /// A stream follows the timer named `key`, from now until `unsubscribe`.
+    /// Notes that a stream follows the timer named `key`, from now until `unsubscribe`.
     public func subscribe(_ key: TimerKey) {
         step { now in
             subscriptions.come(key)
-            // It may have been suspended while the stream was being opened.
+            // The timer may have been suspended while the stream was being opened.
             if let slot = scheduler.find(key), scheduler.stopsUnsubscribed(slot) { welcome(slot, now) }
         }
     }
 
-    /// A stream that followed the timer named `key` has ended.
+    /// Notes that a stream that followed the timer named `key` has ended.
     public func unsubscribe(_ key: TimerKey) {
         step { now in
             guard subscriptions.leave(key), let slot = scheduler.find(key), scheduler.stopsUnsubscribed(slot) else {
@@ -21,8 +21,8 @@ extension Engine {
         }
     }
 
-    /// Runs `body` under the lock, at one instant. (`turn` can't be called from here: the optimizer of Swift 6.3 ends in a
-    /// crash where it specializes that within this module.)
+    /// Runs `body` under the lock, at one instant. (`turn` can't be called from here: the optimizer of Swift 6.3
+    /// crashes where it specializes that within this module.)
     private func step(_ body: (Now) -> Void) {
         lock.lock(.turn)
         defer { lock.unlock() }
@@ -31,19 +31,19 @@ extension Engine {
         afterChanges(now)
     }
 
-    /// Sets a timer that waits for a subscriber going. Called under the lock.
+    /// Starts or resumes a timer that waits for a subscriber. Called under the lock.
     private func welcome(_ slot: SlotIndex, _ now: Now) {
         scheduler.release(slot, now)
         guard availability == .open, scheduler.waitsForSubscriber(slot) else { return }
         do throws(TimerRefusal) { try scheduler.subscribe(slot, now, &effects) } catch {
-            // It can't go on: it stays as it is.
+            // The timer can't go on, and stays as it is.
             effects.removeAll(keepingCapacity: true)
         }
         record()
     }
 
-    /// Suspends the timers that no stream has followed for too long, a bounded number of them; timers that wait for a
-    /// subscriber and have one go on. Called under the lock.
+    /// Suspends timers that no stream has followed for too long, and starts or resumes timers that waited for a
+    /// subscriber and have one: a bounded number of them. Called under the lock.
     ///
     /// - Returns: whether that was all of them.
     func settleSubscriptions(_ now: Now) -> Bool {
@@ -60,7 +60,8 @@ extension Engine {
         return false
     }
 
-    /// Plans what is due next by subscribers, too.
+    /// Returns the next instant, in elapsed nanoseconds, at which a timer or a deadline of a subscription is due;
+    /// nil for none.
     func nextWake(_ now: Now) -> Int64? {
         guard let next = scheduler.nextWake(now) else { return subscriptions.nextWake }
         return min(next, subscriptions.nextWake ?? .max)
@@ -69,8 +70,8 @@ extension Engine {
     /// Gives the timers that run only while a stream follows them time to get one, after a fold.
     ///
     /// - Parameters:
-    ///   - stoppable: where they are.
-    ///   - isStart: the process has just started, so that no stream follows anything yet.
+    ///   - stoppable: the slots of these timers.
+    ///   - isStart: whether the engine has just begun, so that no stream follows anything yet.
     func expectSubscribers(of stoppable: [SlotIndex], _ now: Now, isStart: Bool) {
         let siphash = scheduler.siphash
         for slot in stoppable {
@@ -82,14 +83,14 @@ extension Engine {
             }
         }
         guard !isStart else { return scheduler.noteHeldStall(longerThan: FirePacer.stallThreshold, now) }
-        // A failed append may have lost what a stream's coming changed.
+        // A failed append may have lost a change that the arrival of a stream made.
         for key in subscriptions.followed { subscriptions.expect(key, at: now.elapsed) }
     }
 }
 
 extension Turn {
-    /// Notes that a stream is about to follow the timer named `key`, at `slot`: sets the timer going if it waits for that.
-    /// A stream that never follows after this counts as one that has just left.
+    /// Notes that a stream is about to follow the timer named `key`, at `slot`, and starts or resumes the timer if
+    /// it waits for that. A stream that never follows after this counts as one that has just left.
     public func subscribe(_ key: TimerKey, _ slot: SlotIndex) throws(ServiceError) {
         engine.scheduler.release(slot, now)
         if engine.scheduler.waitsForSubscriber(slot) {

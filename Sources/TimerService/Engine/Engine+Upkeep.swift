@@ -1,25 +1,25 @@
 import TimerCore
 
-/// What compaction asks of an engine.
+/// The figures that compaction asks an engine for.
 extension Engine {
-    /// What compaction goes by, at one instant.
+    /// The figures that compaction decides by, at one instant.
     struct Upkeep {
-        /// How often the log was folded anew: what was recorded before such an event may be lost.
+        /// How often the log was folded again: what was recorded before a fold may be lost.
         var restarts: Int
         /// Position of the newest record given out.
         var head: Int64
-        /// Wall milliseconds.
+        /// The instant, in wall milliseconds.
         var wall: Int64
-        /// Timers and answers that the log has to keep, and bytes of their definitions and texts.
+        /// Timers and answers that the log has to keep, and the bytes of their definitions and texts.
         var liveRecords: Int
         var liveBytes: Int
         /// Bytes of pending deliveries' events, estimated.
         var deliveryBytes: Int
-        /// Bytes of deliveries' events that were written anew so far.
+        /// Bytes of deliveries' events that were written again so far.
         var carriedDeliveryBytes: Int
     }
 
-    /// What compaction goes by, now.
+    /// The figures that compaction decides by, as they are now.
     var upkeep: Upkeep {
         lock.withLock(.compaction) {
             Upkeep(

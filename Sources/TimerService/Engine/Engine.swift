@@ -5,9 +5,9 @@ import TimerLog
 /// The one place where timers change: a scheduler under one lock, and the batch of records that will make its changes
 /// durable.
 ///
-/// Threads that bring commands take a `turn`; the fire loop calls `advance`; the committer takes the batch, appends it
-/// to the log and releases the answers that wait for it. The lock is held for deciding and copying alone: JSON, hashing,
-/// checksums and the disk are outside.
+/// Threads that bring commands take a `turn`; the fire loop calls `fire`; the committer takes the batch, appends
+/// it to the log and releases the answers that wait for it. The lock is held for deciding and copying alone: JSON,
+/// hashing, checksums and the disk are outside.
 public final class Engine: @unchecked Sendable {  // unchecked: every `var` is guarded by `lock`
     /// Whether changes are taken.
     enum Availability {
@@ -17,7 +17,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     let lock: MeteredLock
     let configuration: EngineConfiguration
     let bell: CommitBell
-    /// Until when what it holds may be shown; nil: always.
+    /// The lease under which the engine's state may be shown; nil where it always may be.
     let lease: Lease?
     private let alarm: any Alarm
     /// The loops that read sockets.
@@ -26,7 +26,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var scheduler: Scheduler
     var clock: ServiceClock
     var idempotency: IdempotencyTable
-    /// Keys of requests that ended without an answer since the engine began to fold the log anew.
+    /// Keys of requests that ended without an answer since the engine began to fold the log again.
     var abandoned: [Hash128] = []
     var counters = EngineCounters()
     var subscriptions = Subscriptions()
@@ -35,27 +35,28 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var effects: [Effect] = []
     /// Records that wait for the committer, and the positions that are given out.
     var batch: PendingBatch
-    /// Whether the committer knows that there are some.
+    /// Whether the committer knows that records wait.
     var isNoted = false
-    /// What became of the positions given out.
+    /// The fates of the positions given out.
     let fates: Fates
-    /// Where it notes, when it is abandoned, of which positions nothing more is learnt.
+    /// The list to which this engine, when it is abandoned, adds the positions whose fate stays unknown.
     let givenUp: GivenUpPositions
-    /// How often the log was folded anew: what was recorded before such an event may be lost.
+    /// How often the log was folded again: what was recorded before a fold may be lost.
     private(set) var restarts = 0
-    /// Whether storage fails; nothing changes until it was brought back.
+    /// Whether storage fails; nothing changes until it works again.
     var storageFails = false
     /// Whether the service stops, for good.
     var isStopping = false
     /// Whether fires, webhooks and changes are stopped, as the log says.
     var isDrained = false
-    /// Another one once a drain was taken back, and in any other engine, of this process or another.
+    /// A stamp that changes when a drain is taken back, and differs in any other engine, of this process or
+    /// another.
     var drainStamp = KernelRandom.words(1)[0]
     /// How far imports have come.
     var imports = ImportTable()
-    /// What the commands of this hold of the lock have cost: see `EngineConfiguration.holdLimit`.
+    /// The cost of the commands of this hold of the lock so far: see `EngineConfiguration.holdLimit`.
     var spent = 0
-    /// When the fire loop means to wake.
+    /// The instant at which the fire loop is to wake, and whether that loop stood still.
     private(set) var pacer = FirePacer()
     /// Elapsed nanoseconds of the newest batch's time base.
     var lastBase: Int64 = 0
@@ -64,27 +65,28 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     var unchecked: ArraySlice<SlotIndex> = []
     /// Deliveries with an attempt under way, which a fold of the log does not know.
     var attempted: Set<Int64> = []
-    /// Bytes of deliveries' events that were written anew so far.
+    /// Bytes of deliveries' events that were written again so far.
     var carriedDeliveryBytes = 0
-    /// Called under the lock when deliveries are ready. Set before anything changes.
+    /// The closure that is called under the lock when deliveries are ready. Set before anything changes.
     var onReadyDeliveries: () -> Void = {}
     /// The newest mark that is on disk and was written by this process.
     var mark = HighWaterMark()
     /// The highest version that this process gave or may not give again.
     var highestVersion: Int64 = 0
-    /// Versions up to this one may have been given in changes that are lost, beyond what the log tells of that.
+    /// The highest version that may have been given in a change that is lost, beyond what the log says of that.
     var lostVersions: Int64 = 0
-    /// Whether the next batch has to bring a mark along: positions or versions moved on beyond what the log tells.
+    /// Whether the next batch has to contain a mark: positions or versions are beyond what the log says.
     var needsMark = false
 
-    /// A new time base is written, at the loop's next waking within a second, once the newest is so old while a timer counts the time the server is up, in nanoseconds.
+    /// The age of the newest time base, in nanoseconds, from which a new one is written while a timer counts the
+    /// time that the server is up: at the fire loop's next waking, within a second.
     static let tickInterval: Int64 = 8_000_000_000
 
-    /// How long the suspending clock stands after the log was taken over from another process, in nanoseconds: its clients try
-    /// again within that.
+    /// How long the suspending clock stops after the log was taken over from another process, in nanoseconds: the
+    /// clients of that process try again within that time.
     private static let takeoverPatience: Int64 = 1_000_000_000
 
-    /// Takes a folded log over.
+    /// Makes the engine of a folded log.
     ///
     /// - Parameters:
     ///   - isShared: whether other processes may write the log as well.
@@ -116,7 +118,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         take(&state)
     }
 
-    /// Whether changes are taken.
+    /// Whether changes are taken now, and if not, why.
     var availability: Availability {
         storageFails ? .storageUnavailable : isStopping ? .stopping : isDrained ? .drained : .open
     }
@@ -124,8 +126,8 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     /// Whether records are taken that change no timer: also while the server is drained.
     var takesRecords: Bool { !storageFails && !isStopping }
 
-    /// What the log holds, for `restart`. Not under the lock, and only while storage fails: then the requests under way get
-    /// no more.
+    /// Returns what the log holds, for `restart`. Called without the lock, and only while storage fails, when no
+    /// further requests get under way.
     func state(of fold: consuming LogFold) -> FoldedState {
         let (now, keys, holds) = lock.withLock(.restart) {
             abandoned = []
@@ -134,12 +136,13 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return FoldedState(fold, underWay: keys.underWay(), holdsUnsubscribed: holds, configuration, at: now)
     }
 
-    /// Begins anew from what the log holds, after a failed append.
+    /// Begins again from what the log holds, after a failed append.
     ///
     /// - Parameters:
     ///   - state: gets what the engine had, to be freed without the lock.
-    ///   - kept: the newest position of ours that the log holds, or may hold; those given out above are lost.
-    ///   - isLoss: changes that were shown may be lost, whose versions are not given again.
+    ///   - kept: the newest position given by this process that the log holds, or may hold; those given out above
+    ///     it are lost.
+    ///   - isLoss: whether changes that were shown may be lost; their versions are not given again.
     func restart(_ state: inout FoldedState, keeping kept: Int64, isLoss: Bool = false) {
         lock.lock(.restart)
         defer { lock.unlock() }
@@ -150,11 +153,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         bell.took(batch.requests)
         batch.clear()
         take(&state)
-        // What is read rests on what was left. The row that began an epoch behind it has a position that was given and lost.
+        // Reads rest on what was left. The row that began an epoch after it has a position that was given out and
+        // lost.
         if isLoss { batch.head = min(batch.head, kept) }
     }
 
-    /// Takes over what a log held, in exchange for what was here.
+    /// Exchanges the engine's state for what a log held.
     private func take(_ state: inout FoldedState) {
         swap(&scheduler, &state.scheduler)
         swap(&idempotency, &state.idempotency)
@@ -167,7 +171,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         for id in attempted { scheduler.rejoinDelivery(id) }
         unchecked = state.zonedTimers[...]
         let (head, mark) = (state.head, state.mark)
-        // Two above the mark, so that no row begins right behind lost positions.
+        // Two above the mark, so that no row begins right after lost positions.
         batch.resume(
             head: head, atOrAfter: max(min(mark.position, .max - 2) + 2, PositionClock.position(at: now)))
         needsMark = needsMark || mark.position > head || lostVersions > scheduler.lostVersions
@@ -193,10 +197,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return result
     }
 
-    /// Lets waiting threads take the lock. Called by a thread that takes it again at once (starvation); the holder may not.
+    /// Sleeps while threads wait for the lock, so that they can take it. Called by a thread that would take it
+    /// again at once (starvation); the holder may not call.
     public func letOthersIn(naps: Int = 1) { lock.yield(naps: naps) }
 
-    /// The current instant; a step of the calendar is followed at once.
+    /// Reads the clocks. A step of the calendar is followed at once.
     func instant() -> Now {
         let last = clock.lastReading
         let now = clock.now(isUp: !storageFails && !isDrained)
@@ -205,7 +210,7 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return now
     }
 
-    /// Whether due timers may be judged: not while a kick may be in a socket since the process stood still.
+    /// Whether due timers may be judged: not while a kick may be unread in a socket, as the process stood still.
     private func mayJudge(_ now: Now) -> Bool {
         if sockets.areRead || !scheduler.mayHoldWatchdogs { return true }
         guard let next = scheduler.nextWake(now), next <= now.elapsed else { return true }
@@ -223,10 +228,11 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         plan(now)
     }
 
-    /// The clocks as they are, for a row. A step of the calendar that this reading sees is followed.
+    /// Reads the clocks, for a row. A step of the calendar that this reading sees is followed.
     func timeBase() -> TimeBase { clock.base(at: instant()) }
 
-    /// Wakes the committer when there are records, and plans the next waking.
+    /// Wakes the committer when there are records and the dispatcher when deliveries are ready, and plans the next
+    /// waking.
     func afterChanges(_ now: Now) {
         if !batch.isEmpty { callCommitter() }
         if scheduler.hasReadyDeliveries(durable: shownHead) { onReadyDeliveries() }
@@ -325,12 +331,12 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
     public func fire() -> FireStep {
         lock.lock(.fire)
         defer { lock.unlock() }
-        // Before the clock is read: that may plan anew.
+        // Copied before the clock is read, which may make another plan.
         let pacerBefore = pacer
         let now = instant()
         guard availability == .open else { return .done }
         if pacerBefore.stoodStill(until: now.elapsed) { scheduler.noteStall(until: now) }
-        // Also when held: overload makes fires late, not missed.
+        // The loop counts as moving also when held: overload makes fires late, not missed.
         pacer.beat(at: now.elapsed)
         guard !isFull, mayJudge(now) else { return .held }
         if scheduler.countsUptime && now.elapsed - lastBase >= Self.tickInterval { tick() }
@@ -348,6 +354,6 @@ public final class Engine: @unchecked Sendable {  // unchecked: every `var` is g
         return done ? .done : .more
     }
 
-    /// Has the fire loop look at the engine at once.
+    /// Wakes the fire loop, so that it takes a step of the engine at once.
     func callFireLoop() { alarm.ring() }
 }

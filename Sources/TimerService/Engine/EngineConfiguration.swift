@@ -2,7 +2,7 @@ public import TimerCore
 
 /// The bounds and policies of an `Engine`.
 public struct EngineConfiguration: Sendable {
-    /// When an answer may leave.
+    /// The moment from which an answer may leave.
     public var durability = Durability.commit
     /// Most timers; further creates are refused.
     public var maximumTimers = 20_000_000
@@ -22,7 +22,7 @@ public struct EngineConfiguration: Sendable {
     /// Whether the service goes on at once where the storage has lost rows that it had promised to keep.
     public var acceptsLosses = false
 
-    /// Whether each hold of the engine's lock is measured, not one in 64: what takes the longest is then named.
+    /// Whether each hold of the engine's lock is measured, not one in 64; the longest of each cause is then kept.
     public var measuresEveryHold = false
 
     /// Every default.
@@ -32,8 +32,8 @@ public struct EngineConfiguration: Sendable {
     static let maximumBatchBytes = 64 << 20
     /// Most timers a step fires or moves before it lets others have the lock.
     static let stepLimit = 64
-    /// What the commands of one hold of the lock may cost, in changes of small timers. A command that is begun is carried
-    /// out.
+    /// The most that the commands of one hold of the lock may cost, in changes of small timers. A command that has
+    /// begun is carried out.
     static let holdLimit = 64
     /// Bytes of definitions and records that cost as much to copy as a small timer costs to change.
     static let bytesPerChange = 2048

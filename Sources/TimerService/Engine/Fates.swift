@@ -1,20 +1,20 @@
 import Platform
 import Synchronization
 
-/// What became of the positions that an engine gave out: on disk, shown, or lost. Any thread.
+/// The fates of the positions that an engine gave out: on disk, shown, or lost. May be used on any thread.
 public final class Fates: Sendable {
     private let durable = Atomic<Int64>(0)
     private let shown = Atomic<Int64>(0)
-    /// Answers that rest on positions up to here may leave before those are on disk.
+    /// The position up to which the records that an answer rests on need not be on disk before the answer leaves.
     private let unbound = Atomic<Int64>(0)
-    /// Whether nothing more is learnt of what is not on disk yet.
+    /// Whether the fate of what is not on disk yet stays unknown.
     private let isAbandoned = Atomic<Bool>(false)
     /// The newest position that was lost.
     private let lostThrough = Atomic<Int64>(0)
     /// Positions that were given out and lost, newest last.
     private let lost = Guarded<[ClosedRange<Int64>]>([])
 
-    /// Positions given out by earlier engines, which this process dropped before it learnt what became of them.
+    /// Positions given out by earlier engines, which this process dropped before those positions' fate was known.
     private let givenUp: [ClosedRange<Int64>]
 
     private static let lostRangesKept = 64
@@ -37,10 +37,12 @@ public final class Fates: Sendable {
     /// Notes that everything up to `position` may be shown.
     func setShown(_ position: Int64) { shown.store(position, ordering: .releasing) }
 
-    /// Lets answers that rest on positions up to `position` leave before those are on disk. Called under the engine's lock.
+    /// Allows answers that rest on positions up to `position` to leave before those are on disk. Called under the
+    /// engine's lock.
     func unbind(through position: Int64) { unbound.store(position, ordering: .releasing) }
 
-    /// Has answers that rest on positions from `position` on wait until those are on disk. Called under the engine's lock.
+    /// Makes answers that rest on positions from `position` on wait until those are on disk. Called under the
+    /// engine's lock.
     func bind(from position: Int64) {
         unbound.store(min(unbound.load(ordering: .relaxed), position - 1), ordering: .releasing)
     }
@@ -52,7 +54,7 @@ public final class Fates: Sendable {
         shown.store(head, ordering: .releasing)
     }
 
-    /// Notes that nothing more is learnt of what is not on disk yet.
+    /// Notes that the fate of what is not on disk yet stays unknown.
     func abandon() { isAbandoned.store(true, ordering: .releasing) }
 
     /// Notes that the positions from above `kept` through `last` are lost.
@@ -73,19 +75,21 @@ public final class Fates: Sendable {
         return lost.withLock { $0.contains { $0.overlaps(positions) } }
     }
 
-    /// What became of the records at `positions`, for an answer that rests on all of them: lost when any of them is.
+    /// Returns the fate of the records at `positions`, for an answer that rests on all of them: lost when any of
+    /// them is.
     func fate(of positions: ClosedRange<Int64>) -> Fate {
         fate(of: positions, within: max(shownHead, unbound.load(ordering: .acquiring)))
     }
 
-    /// As `fate(of:)`, for what reads the records themselves: `pending` until streams are shown them.
+    /// Returns the fate of the records at `positions`, for a reader of the records themselves: `pending` until
+    /// streams may show them.
     func fateOfShown(_ positions: ClosedRange<Int64>) -> Fate { fate(of: positions, within: shownHead) }
 
-    /// Whether an earlier engine had given out any record at `positions` when it was dropped. What the log has of them is
-    /// durable; of the others nothing is known.
+    /// Whether any of `positions` was given out by an earlier engine and not shown yet when that was dropped. Such
+    /// a record is durable if the log has it; else nothing is known of it.
     func isGivenUp(_ positions: ClosedRange<Int64>) -> Bool { givenUp.contains { $0.overlaps(positions) } }
 
-    /// - Parameter head: read before the losses, as a loss is noted before a record behind it can be durable.
+    /// - Parameter head: read before the losses, as a loss is noted before a record after it can be durable.
     private func fate(of positions: ClosedRange<Int64>, within head: Int64) -> Fate {
         if isLost(positions) { return .lost }
         if positions.upperBound <= head { return .durable }

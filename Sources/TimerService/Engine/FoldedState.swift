@@ -1,8 +1,8 @@
 import TimerCore
 import TimerLog
 
-/// The contents of a log, armed and bounded, from which an engine goes on. Making one takes time by the number of timers,
-/// and needs no lock.
+/// The contents of a log, armed and bounded, from which an engine goes on. Making one takes time in proportion to
+/// the number of timers, and needs no lock.
 struct FoldedState: ~Copyable {
     var scheduler: Scheduler
     var idempotency: IdempotencyTable
@@ -18,12 +18,12 @@ struct FoldedState: ~Copyable {
     let isDrained: Bool
     /// How far imports have come.
     let imports: ImportTable
-    /// When its timers were armed.
+    /// The instant at which the timers were armed.
     let armedAt: Now
 
     /// - Parameters:
-    ///   - underWay: keys of requests that go on.
-    ///   - holdsUnsubscribed: running timers with `stop: subscriber` are held until a subscriber comes.
+    ///   - underWay: the keys of requests that go on.
+    ///   - holdsUnsubscribed: whether running timers with `stop: subscriber` are held until a subscriber comes.
     ///   - now: a reading of the engine's clocks.
     ///   - moved: called now and then on the way.
     init(
@@ -31,7 +31,7 @@ struct FoldedState: ~Copyable {
         _ configuration: EngineConfiguration, at now: Now, moved: () -> Void = {}
     ) {
         var idempotency = underWay
-        // Sorted into an array of their own: the fold's does not outlive it.
+        // The answers are sorted into an array of their own, as the fold's does not outlive the fold.
         for place in fold.answers.sorted(by: LogFold.AnswerPlace.isOlder) { idempotency.restore(place) }
         self.idempotency = idempotency
         head = fold.head

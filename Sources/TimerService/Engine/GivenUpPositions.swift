@@ -1,13 +1,15 @@
 import Platform
 
-/// Positions that engines gave out and that were not on disk when this process dropped the engines. Any thread.
+/// Positions that engines gave out and that were not shown yet when this process dropped the engines. May be used
+/// on any thread.
 ///
-/// The process may own the log again, with another engine, before an answer that rests on such a position is looked at: the log
-/// may have gone on above it without the record, so that its place in the log says nothing.
+/// The process may own the log again, with another engine, before an answer that rests on such a position is looked
+/// at. The log may have gone on above the position without the record, so that the position says nothing about its
+/// fate.
 final class GivenUpPositions: Sendable {
     private let known = Guarded<[ClosedRange<Int64>]>([])
 
-    /// The log comes back in seconds, and an answer waits for seconds at most.
+    /// The most ranges that are kept: the log comes back in seconds, and an answer waits for seconds at most.
     private static let mostKept = 64
 
     /// Notes the positions above `shown` through `last`.

@@ -3,8 +3,8 @@ import TimerLog
 
 /// The records that wait for the committer, and the positions that an engine gives out.
 ///
-/// The positions of a batch's records are consecutive; its kicks, which go into rows of their own, get their positions after
-/// them when the batch is taken.
+/// The positions of a batch's records are consecutive; its kicks, which go into rows of their own, get their
+/// positions after them when the batch is taken.
 struct PendingBatch {
     /// How many positions stay free before the first of each batch: see `AppendRules.settlements`.
     private let room: Int64
@@ -13,11 +13,11 @@ struct PendingBatch {
     /// Records of kicks.
     var kicks: [UInt8] = []
     private(set) var kickCount: Int64 = 0
-    /// Whether `records` holds but one record, which says nothing new.
+    /// Whether `records` holds only one record, which says nothing new.
     private(set) var isTickOnly = false
     /// Position of the first record.
     private(set) var first: Int64 = 0
-    /// The position that the next record gets.
+    /// The position that the next record gets; the first of a batch may get a later one.
     private(set) var next: Int64 = 0
     /// The newest position that is given out and not lost, or was found on disk.
     var head: Int64 = 0
@@ -44,7 +44,8 @@ struct PendingBatch {
     /// a position again.
     mutating func takePosition(at now: Now) -> Int64 {
         if records.isEmpty {
-            // Of an empty log, streams were shown the position before its first: none may lie between the two.
+            // Streams of an empty log were shown the position before its first, and no position may lie between the
+            // two.
             if head > 0 { skip(to: max(PositionClock.position(at: now), next + room)) }
             first = next
         }
@@ -61,7 +62,8 @@ struct PendingBatch {
     /// Notes that the one record says nothing new.
     mutating func noteTick() { isTickOnly = true }
 
-    /// Moves records and kicks into `batch`, whose buffers are empty and take their place; the kicks get their positions.
+    /// Moves records and kicks into `batch`, whose buffers are empty and take their place; the kicks get their
+    /// positions.
     mutating func move(into batch: inout ReadyBatch) {
         swap(&batch.records, &records)
         swap(&batch.kicks, &kicks)
@@ -86,7 +88,7 @@ struct PendingBatch {
         requests = 0
     }
 
-    /// Gives back the memory of the buffers that are empty.
+    /// Gives back the memory of empty buffers.
     mutating func shrink() {
         if records.isEmpty { records = [] }
         if kicks.isEmpty { kicks = [] }
@@ -99,9 +101,9 @@ struct PendingBatch {
         self.head = head
     }
 
-    /// Goes on at `position` or later. The positions of a batch are consecutive, so it is empty.
+    /// Goes on at `position` or later. Called only while the batch is empty, as its positions are consecutive.
     mutating func skip(to position: Int64) { next = max(next, position) }
 
-    /// How far two positions lie apart; 0 where there is no earlier one.
+    /// Returns the distance between two positions; 0 where there is no `earlier` one.
     func distance(from earlier: Int64, to later: Int64) -> Int64 { earlier == 0 ? 0 : later - earlier }
 }

@@ -1,13 +1,13 @@
 import TimerCore
 
-/// How many streams follow which timers, and which timers the last stream left or a stream is expected at. In memory
-/// alone, since a stop of the server ends every stream.
+/// The number of streams that follow each timer, and the timers that the last stream left or at which a stream is
+/// expected. Kept in memory alone, since a stop of the server ends every stream.
 struct Subscriptions {
     private struct Place {
         var key: TimerKey
-        /// Streams that follow.
+        /// How many streams follow the timer.
         var readers = 0
-        /// Elapsed nanoseconds from which on it counts that there are none.
+        /// The instant, in elapsed nanoseconds, from which it counts that no stream follows the timer.
         var deadline: Int64?
     }
 
@@ -17,8 +17,9 @@ struct Subscriptions {
     }
 
     private var places: [UInt64: Place] = [:]
-    /// Each queue has deadlines of one length, so they are in order. A deadline that a subscriber or a later deadline made
-    /// void is passed over.
+    /// The deadlines of timers that the last stream left, and of timers at which a stream is expected since a
+    /// start. Each queue has deadlines of one length, so they are in order. A deadline that a subscriber or a later
+    /// deadline made void is passed over.
     private var leaving: FIFO<Deadline> = FIFO()
     private var returning: FIFO<Deadline> = FIFO()
 
@@ -27,7 +28,7 @@ struct Subscriptions {
     /// How long the server waits after its start for streams that followed before, in nanoseconds.
     static let patienceAtStart: Int64 = 10_000_000_000
 
-    /// How many streams follow the timer named `key`.
+    /// Returns how many streams follow the timer named `key`.
     func readers(_ key: borrowing TimerKey) -> Int { places[key.hash]?.readers ?? 0 }
 
     /// The timers that a stream follows.
@@ -36,13 +37,13 @@ struct Subscriptions {
     /// Whether streams that followed before the start are still expected.
     var expectsReturns: Bool { !returning.isEmpty }
 
-    /// A stream follows the timer named `key`.
+    /// Notes that a stream follows the timer named `key`.
     mutating func come(_ key: TimerKey) {
         places[key.hash, default: Place(key: key)].readers += 1
         places[key.hash]?.deadline = nil
     }
 
-    /// A stream that followed the timer named `key` has ended.
+    /// Notes that a stream that followed the timer named `key` has ended.
     ///
     /// - Returns: whether it was the last.
     mutating func leave(_ key: TimerKey) -> Bool {
@@ -54,9 +55,10 @@ struct Subscriptions {
         return false
     }
 
-    /// Has it checked, once the patience is over, whether a stream follows the timer named `key`.
+    /// Sets a deadline by which a stream has to follow the timer named `key`.
     ///
-    /// - Parameter atStart: because the server has just started.
+    /// - Parameter atStart: whether `patienceAtStart` applies: the server has just started, or the timer was just
+    ///   imported.
     mutating func expect(_ key: TimerKey, at now: Int64, atStart: Bool = false) {
         let deadline = now + (atStart ? Self.patienceAtStart : Self.patience)
         places[key.hash, default: Place(key: key)].deadline = deadline

@@ -5,7 +5,7 @@ import TimerLog
 ///
 /// Deliveries come in roughly the order of the log, so the rows read last are kept.
 struct EventBodies {
-    /// Most rows kept.
+    /// The most rows that are kept.
     private static let capacity = 16
 
     private let read: (_ position: Int64) throws(StoreError) -> LogRow?
@@ -15,7 +15,7 @@ struct EventBodies {
     /// - Parameter read: finds the row that holds a position.
     init(_ read: @escaping (_ position: Int64) throws(StoreError) -> LogRow?) { self.read = read }
 
-    /// The event `id` whose record stands at `position`, with the data of its row; nil where it is gone.
+    /// Returns the event `id`, whose record is at `position`, with the data of its row; nil where it is gone.
     mutating func event(_ id: Int64, at position: Int64) throws(StoreError) -> (event: LogRecord, data: [UInt8])? {
         guard let row = try row(position), let record = row.record(at: position) else { return nil }
         if case .delivery(let standing, let event) = record.content {
@@ -25,7 +25,7 @@ struct EventBodies {
         return record.position == id && record.isEvent ? (record, row.row.data) : nil
     }
 
-    /// The definition of the deleted timer whose will stands at `position`; nil where it is gone.
+    /// Returns the definition of the deleted timer whose will is at `position`; nil where it is gone.
     mutating func will(at position: Int64) throws(StoreError) -> [UInt8]? {
         guard let row = try row(position), let record = row.record(at: position), case .will = record.content else {
             return nil

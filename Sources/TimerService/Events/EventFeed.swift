@@ -1,19 +1,20 @@
 import Platform
 public import TimerLog
 
-/// The newest rows of the active log for streams, or none while this process owns no log. It outlives changes of ownership,
-/// and keeps its observers.
+/// The newest rows of the active log for streams, or none while this process owns no log. The feed outlives changes
+/// of ownership and keeps its observers.
 public final class EventFeed: Sendable {
     private let log: Published<ActiveLog?>
     private let observers = Guarded<[@Sendable () -> Void]>([])
 
-    /// A feed of the log in `log`.
+    /// Makes a feed of the log that `log` publishes.
     init(_ log: Published<ActiveLog?>) {
         self.log = log
         if let active = log.value { follow(active) }
     }
 
-    /// Passes on what the hub of `log` tells its observers. Once for each log that comes to this process.
+    /// Calls the feed's observers whenever the hub of `log` calls its own. Called once for each log that comes to
+    /// this process.
     func follow(_ log: ActiveLog) {
         log.hub.observe { [weak self] in self?.notify() }
     }
@@ -25,8 +26,8 @@ public final class EventFeed: Sendable {
 
     private var hub: EventHub? { log.value?.hub }
 
-    /// Calls `observer` after each publication, whenever waiting answers may have been resolved, and whenever the log comes or
-    /// goes. Any thread.
+    /// Calls `observer` after each publication, whenever waiting answers may have been resolved, and whenever the
+    /// log comes or goes. May be called on any thread.
     public func observe(_ observer: @escaping @Sendable () -> Void) { observers.withLock { $0.append(observer) } }
 
     /// Position of the newest row that was published; 0 where there is no log.
@@ -35,16 +36,16 @@ public final class EventFeed: Sendable {
     /// Whether every row after `position` is in memory.
     public func holds(after position: Int64) -> Bool { hub?.holds(after: position) ?? false }
 
-    /// The row that holds `position`, where it is in memory.
+    /// Returns the row that holds `position`; nil where it is not in memory.
     public func row(holding position: Int64) -> LogRow? { hub?.row(holding: position) }
 
-    /// As `EventHub.standing`; `gone` where there is no log.
+    /// Returns whether `position` was ever given to a record: see `EventHub.standing`; `gone` where there is no log.
     public func standing(of position: Int64) -> EventHub.Standing { hub?.standing(of: position) ?? .gone }
 
-    /// What memory has after a position.
+    /// The result of a search in memory for the row after a position.
     public typealias Next = EventHub.Next
 
-    /// Begins to read what memory has after `position`; nothing ever comes where there is no log. For one thread, and not for
-    /// long: it keeps what it was begun with.
+    /// Begins to read the rows in memory after `position`; none ever come where there is no log. The reading is for
+    /// one thread and a short time, as it keeps the hub that it was begun with.
     public func reading(after position: Int64) -> FeedReading { FeedReading(hub, after: position) }
 }

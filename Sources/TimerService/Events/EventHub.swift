@@ -3,12 +3,12 @@ public import TimerLog
 
 /// The newest rows of the log in memory, for streams that follow live; older ones are replayed from the store.
 ///
-/// Rows come in log order, only once they may be shown: when they are durable, or with `--durability interval` once no id of
-/// them can be given again. Those that are not on disk yet stay in memory.
+/// Rows come in log order, only once they may be shown: when they are durable, or with `--durability interval` once
+/// none of their ids can be given again. Rows that are not on disk yet stay in memory.
 public final class EventHub: Sendable {
-    /// Rows are kept up to this many bytes of data.
+    /// The bytes of data up to which rows are kept.
     static let capacityBytes = 16 << 20
-    /// Rows are kept up to this many bytes while no new ones come: by then every live stream has read them.
+    /// The bytes of data up to which rows are kept while no new ones come: by then every live stream has read them.
     static let restingBytes = 1 << 20
 
     private struct State {
@@ -19,11 +19,11 @@ public final class EventHub: Sendable {
         /// Position after which every row is held.
         var heldAfter: Int64
         var newest: Int64
-        /// Rows up to here are on disk.
+        /// Position up to which rows are on disk.
         var durable: Int64
         var observers: [@Sendable () -> Void] = []
 
-        /// Drops the oldest rows; the newest stays.
+        /// Drops the oldest rows down to `limit` bytes, but neither the newest nor rows that are not on disk.
         mutating func drop(downTo limit: Int) {
             while bytes > limit && first < rows.count - 1 && rows[first].last <= durable {
                 bytes -= rows[first].data.count
@@ -38,7 +38,7 @@ public final class EventHub: Sendable {
             }
         }
 
-        /// Index of the first row held that ends after `position`.
+        /// Returns the index of the first row held that ends after `position`.
         func index(after position: Int64) -> Int {
             var low = first
             var high = rows.count
@@ -52,13 +52,14 @@ public final class EventHub: Sendable {
 
     private let state: Guarded<State>
 
-    /// Begins with nothing held after `head`.
+    /// Makes a hub with no rows, of a log that ends at `head`.
     init(head: Int64) { state = Guarded(State(heldAfter: head, newest: head, durable: head)) }
 
-    /// Calls `observer` after each publication and whenever waiting answers may have been resolved. Any thread.
+    /// Calls `observer` after each publication and whenever waiting answers may have been resolved. May be called
+    /// on any thread.
     public func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observers.append(observer) } }
 
-    /// Adds rows. Those up to `position` are on disk, of them and of those added before.
+    /// Adds rows. All rows up to `position`, these and earlier ones, are on disk.
     func publish(_ added: [LogRow], durableThrough position: Int64) {
         state.withLock { state in
             state.durable = max(state.durable, position)
@@ -71,30 +72,31 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// The row as streams need it: no stream shows kicks, so they need not be held.
+    /// Returns the row as streams need it: no stream shows kicks, so a row of kicks is held without them.
     private static func shown(_ row: LogRow) -> LogRow {
         guard BatchHeader.kind(of: row) == .kicks else { return row }
         return BatchRows.condense([row], restingOn: row.last) ?? row
     }
 
-    /// Drops all but a few rows.
+    /// Drops the oldest rows down to `restingBytes`.
     func shrink() { state.withLock { $0.drop(downTo: Self.restingBytes) } }
 
-    /// Tells every observer.
+    /// Calls every observer.
     func notify() {
         for observer in state.withLock({ $0.observers }) { observer() }
     }
 
-    /// Notes that the log was opened anew and ends at `head`: rows of another writer before it are read from the store.
+    /// Notes that the log was opened again and ends at `head`: rows of another writer before that are read from the
+    /// store.
     ///
-    /// - Parameter kept: of what was published, rows after this position are lost.
+    /// - Parameter kept: the position after which published rows are lost.
     func reset(head: Int64, keeping kept: Int64) {
         state.withLock { state in
             while state.rows.count > state.first, let row = state.rows.last, row.last > kept {
                 state.bytes -= row.data.count
                 state.rows.removeLast()
             }
-            // Streams that were shown what is lost go on behind it.
+            // Streams that were shown lost rows go on after them.
             state.newest = max(state.newest, head)
             state.durable = max(state.durable, head)
             if state.rows.last?.last ?? state.heldAfter < head {
@@ -115,7 +117,7 @@ public final class EventHub: Sendable {
     /// Whether every row after `position` is in memory.
     public func holds(after position: Int64) -> Bool { position >= floor }
 
-    /// The row that holds `position`, where it is in memory.
+    /// Returns the row that holds `position`; nil where it is not in memory.
     public func row(holding position: Int64) -> LogRow? {
         state.withLock { state in
             let index = state.index(after: position - 1)
@@ -126,15 +128,16 @@ public final class EventHub: Sendable {
 
     /// Whether a position was ever given to a record.
     public enum Standing: Sendable, Equatable {
-        /// A row holds it.
+        /// A row holds the position or begins right after it, or no row has come so far yet.
         case given
-        /// It lies between two rows: the record that it was given to never came into this log.
+        /// The position lies between two rows: the record that it was given to never came into this log.
         case lost
-        /// Its rows are no longer in memory.
+        /// The rows around the position are no longer in memory.
         case gone
     }
 
-    /// Whether a row holds `position`, or begins right behind it: a stream that comes from further back begins there.
+    /// Returns whether a row holds `position`, or begins right after it: a stream that goes further back begins at
+    /// such a position.
     public func standing(of position: Int64) -> Standing {
         state.withLock { state in
             if position < state.heldAfter { return .gone }
@@ -144,17 +147,17 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// What memory has after a position.
+    /// The result of a search in memory for the row after a position.
     public enum Next: Sendable, Equatable {
         /// The first row that holds a later position.
         case row(LogRow)
-        /// Nothing: `newest` is the newest position there is.
+        /// No row: `newest` is the newest position there is.
         case none(newest: Int64)
-        /// Rows that are no longer in memory.
+        /// The rows after the position are no longer all in memory.
         case gone
     }
 
-    /// The first row that ends after `position`.
+    /// Returns the first row that ends after `position`.
     public func row(after position: Int64) -> Next {
         state.withLock { state in
             guard position >= state.heldAfter else { return .gone }

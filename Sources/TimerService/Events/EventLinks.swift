@@ -1,14 +1,14 @@
 import TimerLog
 
-/// Which position each record of a row names as its timer's event before: read once, however many are asked for.
+/// The links of a row's records, each to its timer's previous event. The row is read once, however many are asked for.
 struct EventLinks {
     private var row: LogRow?
     private var previous: [Int64] = []
 
-    /// Of no row.
+    /// Makes the links of no row.
     init() {}
 
-    /// Of the records of `row`.
+    /// Reads the links of the records of `row`.
     init(_ row: LogRow) throws(StoreError) {
         var previous: [Int64] = []
         try BatchRows.read(row) { record in
@@ -24,6 +24,6 @@ struct EventLinks {
         row?.index(of: position).map { $0 < previous.count } ?? false
     }
 
-    /// The position that the record at `position`, which is in the row, names.
+    /// Returns the position of the previous event, as the record at `position`, which is in the row, names it.
     func previous(of position: Int64) -> Int64 { row?.index(of: position).map { previous[$0] } ?? 0 }
 }

@@ -1,6 +1,6 @@
 import TimerLog
 
-/// Reads what a feed has in memory, row by row.
+/// Reads the rows that a feed has in memory, one by one.
 public struct FeedReading {
     /// The newest rows of the log that was active when the reading began; nil for none.
     private let hub: EventHub?
@@ -12,7 +12,7 @@ public struct FeedReading {
         self.position = position
     }
 
-    /// What comes next.
+    /// Reads the next row.
     public mutating func next() -> EventFeed.Next {
         guard let hub else { return .none(newest: position) }
         let next = hub.row(after: position)

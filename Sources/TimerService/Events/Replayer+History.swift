@@ -4,20 +4,20 @@ public import TimerLog
 extension Replayer {
     /// A timer's events, from the newest back.
     public struct History: Sendable {
-        /// Events from one mark to the next.
+        /// The number of events from one mark to the next.
         public static let stride = 256
-        /// Positions of the newest event, the 256th before it, and so on, oldest first: a mark every `stride` events, so
-        /// that a history costs little however long it is.
+        /// Positions of the newest event, the 256th before it, and so on, oldest first: a mark every `stride`
+        /// events, so that a history costs little however long it is.
         public var marks: [Int64] = []
-        /// The oldest event that was found; 0 for none.
+        /// Position of the oldest event that was found; 0 for none.
         public var oldest: Int64 = 0
-        /// Whether it goes back to the timer's creation.
+        /// Whether the history goes back to the timer's creation.
         public var isWhole = false
-        /// Whether events behind the asker's position are gone.
+        /// Whether events after the asker's position are gone.
         public var isExpired = false
     }
 
-    /// Events that one slice passes: other jobs come in between.
+    /// The most events that one slice passes, so that other jobs come in between.
     private static let sliceEvents = 4 * History.stride
 
     /// Follows a timer's events back from the one at `newest` to those after `since`.
@@ -27,7 +27,7 @@ extension Replayer {
         readSlice(HistoryProgress(next: newest, since: since), reply)
     }
 
-    /// How far a history was followed back.
+    /// The progress of following a history back.
     private struct HistoryProgress: Sendable {
         var next: Int64
         let since: Int64
@@ -35,10 +35,10 @@ extension Replayer {
         /// Events passed so far.
         var passed = 0
 
-        /// Whether there is more to follow.
+        /// Whether there are more events to follow.
         var goesOn: Bool { next > since }
 
-        /// Follows so many events at most.
+        /// Follows at most `events` events back.
         mutating func walk(_ readers: ReplayReaders, events: Int) throws(StoreError) {
             guard goesOn else { return }
             let end = passed + events
@@ -52,7 +52,7 @@ extension Replayer {
             next = 0
         }
 
-        /// Passes the event at `next`; the one before it is at `previous`.
+        /// Passes the event at `next`; the event before that is at `previous`.
         private mutating func pass(to previous: Int64) {
             if passed % History.stride == 0 { history.marks.append(next) }
             passed += 1

@@ -3,8 +3,8 @@ public import TimerCore
 public import TimerLog
 
 /// Reads old rows from the store for streams and repeated requests, on threads and connections of its own, so that
-/// neither the I/O loops nor the committer wait for it. A bounded run of rows is read at a time; for more the caller asks
-/// again.
+/// neither the I/O loops nor the committer wait for it. A bounded run of rows is read at a time; for more the
+/// caller asks again.
 public final class Replayer: @unchecked Sendable {  // unchecked: the queues do not say that they may change threads
     typealias Job = @Sendable (ReplayReaders) -> Void
 
@@ -26,19 +26,19 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     private let state = Guarded(State())
     private let log: Published<ActiveLog?>
 
-    /// Threads that replay.
+    /// The number of replay threads.
     static let threadCount = 2
 
-    /// Reads the rows of the log in `log`.
+    /// Reads the rows of the log that `log` publishes.
     init(_ log: Published<ActiveLog?>) { self.log = log }
 
-    /// Works until `stop`, which leaves undone what was not begun. The body of its threads.
+    /// Runs jobs until `stop`, which drops those that were not begun. The body of the replay threads.
     func run() {
         let readers = ReplayReaders(log)
         while let job = next() { readers.run(job) }
     }
 
-    /// The next job, once there is one; nil after `stop`.
+    /// Waits for the next job; nil after `stop`.
     private func next() -> Job? {
         state.wait { state -> Job?? in
             if state.isStopping { return .some(nil) }
@@ -48,15 +48,16 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
 
     func enqueue(_ job: @escaping Job) { state.update { $0.jobs.append(job) } }
 
-    /// As `enqueue`, for a slice of a history.
+    /// Enqueues a slice of a history: see `State.slices`.
     func enqueueSlice(_ job: @escaping Job) { state.update { $0.slices.append(job) } }
 
     func stop() { state.update { $0.isStopping = true } }
 
-    /// Bytes of rows after which a read of several ends: what one stream may hold of the log.
+    /// The bytes of rows after which a read of several ends, and so the most that one stream holds of the log.
     static let bytesARead = 1 << 20
 
-    /// Finds the rows that hold positions after `position`, about a mebibyte of them; `reply` gets none at the log's end.
+    /// Finds the rows that hold positions after `position`, about a mebibyte of them; `reply` gets none at the
+    /// log's end.
     public func rows(
         after position: Int64, reply: @escaping @Sendable (Result<StoredRows, StoreError>) -> Void
     ) {
@@ -66,7 +67,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
     }
 
     private static func rows(after position: Int64, _ readers: ReplayReaders) throws(StoreError) -> StoredRows {
-        // Before the read: rows that come meanwhile are in memory.
+        // Read before the rows: those that come meanwhile are in memory.
         var found = StoredRows(rows: [], through: try readers.active().hub.floor)
         var bytes = 0
         try readers.reader().read(from: position + 1) { row in
@@ -78,8 +79,8 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         return found
     }
 
-    /// Finds the rows that hold a timer's events after `position` up to the one at `newest`, about a mebibyte of them,
-    /// following the events' links back: no more than `History.stride` of them should lie between.
+    /// Finds the rows that hold a timer's events after `position` up to the one at `newest`, about a mebibyte of
+    /// them, following the events' links back: no more than `History.stride` events should lie between.
     ///
     /// `reply` gets the rows, oldest first.
     public func rows(
@@ -95,8 +96,8 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         ofEventsTo newest: Int64, after position: Int64, _ readers: ReplayReaders
     ) throws(StoreError) -> StoredRows {
         var next = newest
-        // The newest first. Those that are more than one read may hold have their data dropped, the newest first: they are
-        // read again when their turn comes.
+        // The rows, newest first. Beyond what one read may hold, the newest have their data dropped: they are read
+        // again when their turn comes.
         var rows: [LogRow] = []
         var dropped = 0
         var bytes = 0
@@ -139,7 +140,7 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         }
     }
 
-    /// Finds out whether a row holds `position` or begins right behind it: see `EventHub.standing`.
+    /// Finds out whether a row holds `position` or begins right after it: see `EventHub.standing`.
     public func isHeld(_ position: Int64, reply: @escaping @Sendable (Result<Bool, StoreError>) -> Void) {
         enqueue { readers in
             do throws(StoreError) {
@@ -151,8 +152,8 @@ public final class Replayer: @unchecked Sendable {  // unchecked: the queues do 
         }
     }
 
-    /// Reads the events of `deliveries`; nil where one is gone. Rows are let go as they are read: ask for as many at once
-    /// as one thread may be busy with.
+    /// Reads the events of `deliveries`; nil where one is gone. Rows are released as they are read, so only the
+    /// time that one thread may be busy bounds how many are asked for at once.
     public func events(
         of deliveries: [DeliveryStanding], reply: @escaping @Sendable (Result<[OwedEvent?], StoreError>) -> Void
     ) {

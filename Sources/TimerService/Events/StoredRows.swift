@@ -1,11 +1,11 @@
 public import TimerLog
 
-/// What one read of the store found.
+/// The rows that one read of the store found.
 public struct StoredRows: Sendable, Equatable {
     /// The rows, in the order of the log.
     public var rows: [LogRow]
-    /// Every event up to here that is kept and comes after the reader's place is in `rows`.
+    /// Position up to which `rows` holds every kept event after the position that was asked for.
     public var through: Int64
-    /// Whether none between them is gone; for a timer's own events.
+    /// Whether none of the events in between is gone; for a timer's own events.
     public var isWhole = true
 }

@@ -1,4 +1,4 @@
-/// What wakes the fire loop of a server.
+/// The kinds of alarm that can wake the fire loop of a server.
 public enum AlarmKind: String, CaseIterable, Sendable {
     /// `TimerFDAlarm`.
     case timerfd

@@ -1,7 +1,7 @@
 import Dispatch
 import Platform
 
-/// The alarm over a `DispatchSourceTimer`, kept from the four steps that crash one.
+/// The alarm over a `DispatchSourceTimer`, which avoids the four steps that crash one.
 ///
 /// | what crashes | why it can't happen here |
 /// |---|---|
@@ -10,18 +10,18 @@ import Platform
 /// | more resumes than suspends | nothing resumes it |
 /// | resume after cancel | the one cancel is in `deinit`, after which nothing is called |
 ///
-/// Its deadlines are on the uptime clock, which stands still while the machine sleeps, and it hears of no step of the
-/// calendar: `TimerFDAlarm` does, so the server uses that unless it is told otherwise. Here a waking that turns out to be
-/// too soon is planned anew, and the fire loop looks at the clocks once a second anyway.
+/// The deadlines are on the uptime clock, which stops while the machine sleeps, and no step of the calendar wakes
+/// the alarm. `TimerFDAlarm` covers both, so the server uses that unless it is set otherwise. Here a wake-up that
+/// comes too soon is planned again, and the fire loop looks at the clocks once a second anyway.
 public final class DispatchAlarm: Alarm, @unchecked Sendable {
     // Unchecked: Dispatch does not declare that its sources take calls from any thread, which they do.
     private struct State {
-        /// Nanoseconds since boot the next waking is planned for.
+        /// The instant of the next wake-up, in nanoseconds since boot; `Int64.max` for none.
         var deadline = Int64.max
         var isDue = false
         var isRung = false
 
-        /// Takes the waking or the ring that came; nil where none did.
+        /// Takes the wake-up or the ring that came; nil where none did.
         mutating func take() -> Void? {
             guard isDue || isRung else { return nil }
             isDue = false
@@ -43,7 +43,7 @@ public final class DispatchAlarm: Alarm, @unchecked Sendable {
 
     deinit { source.cancel() }
 
-    /// Plans the source's next event. A waking that was planned before and came already counts no longer.
+    /// Plans the source's next event. An earlier wake-up that already came no longer counts.
     public func arm(boottime: Int64) {
         state.withLock { state in
             state.deadline = max(0, boottime)
@@ -64,14 +64,14 @@ public final class DispatchAlarm: Alarm, @unchecked Sendable {
     /// Signals the condition.
     public func ring() { state.update { $0.isRung = true } }
 
-    /// Plans the source's event for `deadline`. Under the lock, so that the last `arm` is the one that counts.
+    /// Plans the source's event for `deadline`. Called under the lock, so that the last `arm` is the one that counts.
     private func plan(_ deadline: Int64) {
         guard deadline != .max else { return source.schedule(deadline: .distantFuture) }
         let left = max(0, deadline - Clocks.boottime())
         source.schedule(deadline: .now() + .nanoseconds(Int(left)), leeway: .nanoseconds(0))
     }
 
-    /// The source's event; on its queue. It may be one of an earlier plan.
+    /// Handles the source's event, on the source's queue. The event may be one of an earlier plan.
     private func reached() {
         state.update { state in
             guard state.deadline != .max else { return }

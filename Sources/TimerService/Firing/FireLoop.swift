@@ -9,7 +9,7 @@ final class FireLoop: Worker {
     private let stopping = Atomic<Bool>(false)
     /// The longest sleep, in milliseconds: the loop proves that it moves even when nothing is due.
     private static let longestSleep: Int32 = 1000
-    /// Sleep while too many records wait for the disk.
+    /// The sleep while too many records wait for the disk, or sockets are still to be read, in milliseconds.
     private static let backpressureSleep: Int32 = 1
 
     private let log: Published<ActiveLog?>
@@ -25,13 +25,13 @@ final class FireLoop: Worker {
         self.report = report
     }
 
-    /// Plans cron timers again whose zones' data have changed since the log was written: nothing fires before.
+    /// Plans again, before anything fires, the cron timers whose zones' data have changed since the log was written.
     func prepare() {
         let replanned = log.value?.engine.replanZoned() ?? 0
         if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
     }
 
-    /// Fires until `stop`. The body of its thread.
+    /// Fires timers until `stop`. The body of the fire loop's thread.
     func run() {
         while !stopping.load(ordering: .acquiring) {
             switch step() {

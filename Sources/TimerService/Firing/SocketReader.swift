@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A loop that reads sockets, as the engine knows it: asked, it reports once it has read what was in them.
+/// A loop that reads sockets, as the engine sees it: when asked, the loop reports once it has carried out what was
+/// in them.
 public final class SocketReader: Sendable {
     private let ask: @Sendable () -> Void
     private let onRead: @Sendable () -> Void
@@ -12,7 +13,7 @@ public final class SocketReader: Sendable {
         self.onRead = onRead
     }
 
-    /// Notes that what was in the loop's sockets when it had been asked `round` times has been carried out.
+    /// Notes that the loop has carried out what was in its sockets when it had been asked `round` times.
     public func tellRead(round: Int) {
         answered.store(round, ordering: .releasing)
         onRead()

@@ -1,31 +1,31 @@
 import Platform
 import Synchronization
 
-/// Has the loops read their sockets after a gap, before a watchdog is judged: kicks that came while the process stood
-/// still are in there. Instants are nanoseconds since boot.
+/// Asks the loops to read their sockets after a gap, before a watchdog is judged: kicks that came while the process
+/// stood still are in there. Instants are nanoseconds since boot.
 ///
-/// A gap is a time in which no thread read the clocks. The process may have stood still or had nothing to do; these look
-/// alike, so either makes the loops read once, when something is due.
+/// A gap is a time in which no thread read the clocks. The process may have stood still or had nothing to do; these
+/// look alike, so either makes the loops read once, when something is due.
 final class SocketReaders: Sendable {
-    /// A gap over this, in nanoseconds, may have left kicks in sockets.
+    /// The longest gap, in nanoseconds, that counts as none: a longer one may have left kicks in sockets.
     static let longestGap: Int64 = 100_000_000
-    /// A loop that has not answered for so long, in nanoseconds, is waited for no longer.
+    /// The longest wait for loops that do not answer, in nanoseconds.
     static let patience: Int64 = 1_000_000_000
 
     private struct State {
         var readers: [SocketReader] = []
         /// Whether there was a gap since the loops were asked; a process begins with one.
         var hadGap = true
-        /// When the loops were asked, while their answers are awaited.
+        /// The instant at which the loops were asked, while their answers are awaited; nil otherwise.
         var askedAt: Int64?
 
         var areRead: Bool { !hadGap && askedAt == nil }
     }
 
     private let state = Guarded(State())
-    /// As `State.areRead`, for a look without the lock.
+    /// The value of `State.areRead`, for a look without the lock.
     private let read = Atomic<Bool>(false)
-    /// When a thread read the clocks last.
+    /// The instant of the last reading of the clocks by any thread.
     private let lastReading = Atomic<Int64>(.max)
 
     func add(_ reader: SocketReader) { state.withLock { $0.readers.append(reader) } }
@@ -47,7 +47,7 @@ final class SocketReaders: Sendable {
     /// Whether watchdogs may be judged now, without asking the loops.
     var areRead: Bool { read.load(ordering: .acquiring) }
 
-    /// Whether watchdogs may be judged at `now`; asks the loops, once, where there was a gap.
+    /// Returns whether watchdogs may be judged at `now`; asks the loops, once, where there was a gap.
     func read(at now: Int64) -> Bool {
         state.withLock { state in
             if state.hadGap {

@@ -9,16 +9,16 @@ public final class SystemZones: ZoneSource, Sendable {
     private let directory: String
     private let found = Guarded<[[UInt8]: TimeZoneTable]>([:])
 
-    /// Longer names are refused unread; the longest there is has 32 bytes.
+    /// The most bytes of a name: longer ones are refused unread. The longest that exists has 32.
     private static let nameLimit = 64
 
-    /// - Parameter directory: where the files are; there may be none, UTC is known without.
+    /// - Parameter directory: the directory of the files; there may be none, as UTC is known without.
     public init(directory: String = "/usr/share/zoneinfo") { self.directory = directory }
 
-    /// The zone of that IANA name; nil when there is none, or when its file can't be read.
+    /// Returns the zone of that IANA name; nil when there is none, or when its file can't be read.
     ///
-    /// Names are case-sensitive. `right/` zones, which count leap seconds, are none; `posix/` ones are copies of the
-    /// others and are taken where they are installed.
+    /// Names are case-sensitive. `right/` zones, which count leap seconds, are refused; `posix/` ones are copies of
+    /// the others and are taken where they are installed.
     public func zone(named name: [UInt8]) -> TimeZoneTable? {
         if name == Array("UTC".utf8) { return .utc }
         guard Self.isName(name) else { return nil }

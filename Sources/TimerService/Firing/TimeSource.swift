@@ -1,11 +1,11 @@
 public import TimerLog
 
-/// Where the service reads the time; a manual one in tests.
+/// The clocks that the service reads; tests have manual ones.
 public protocol TimeSource: Sendable {
-    /// Nanoseconds since boot, sleep included.
+    /// Returns nanoseconds since boot, sleep included.
     func boottime() -> Int64
-    /// Nanoseconds since 1970.
+    /// Returns nanoseconds since 1970.
     func realtime() -> Int64
-    /// Which boot `boottime` counts from.
+    /// Returns the identity of the boot that `boottime` counts from.
     func boot() -> Hash128
 }

@@ -7,7 +7,7 @@ public final class TimerFDAlarm: Alarm {
     private let bell = EventFD()
     private let epoll = Epoll()
 
-    /// Far enough to never come; a calendar timer must be armed to report steps.
+    /// An instant that never comes, in nanoseconds: a calendar timer must be armed to report steps.
     private static let farFuture: Int64 = 9_000_000_000_000_000_000
 
     /// Makes an alarm that is not armed.
@@ -29,7 +29,7 @@ public final class TimerFDAlarm: Alarm {
             switch event.tag {
             case 0: _ = due.drain()
             case 1:
-                // A step between the two calls is told by the second; in either case the wait is over.
+                // A step between the two calls is reported by the second; in either case the wait is over.
                 _ = calendar.drain()
                 calendar.set(Self.farFuture)
             default: bell.drain()

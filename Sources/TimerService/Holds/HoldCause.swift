@@ -1,4 +1,4 @@
-/// What the engine's lock is held for.
+/// The purpose that the engine's lock is held for.
 public enum HoldCause: Int, CaseIterable, Sendable {
     case turn, fire, commit, compaction, delivery, restart, other
 

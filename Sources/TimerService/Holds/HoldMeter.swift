@@ -1,18 +1,18 @@
 import Platform
 
-/// Measures how long a lock is held, as processor time of its holder: one hold in 64, or each.
+/// The meter of how long a lock is held, in processor time of its holder: it measures one hold in 64, or each.
 ///
-/// Guarded by the lock that it measures. For a hold that is not measured it counts one down.
+/// The meter is guarded by the lock that it measures. A hold that is not measured costs one decrement.
 struct HoldMeter {
-    /// One hold in so many is measured, unless each is.
+    /// The number of holds of which one is measured, unless each is.
     static let sampleInterval = 64
 
     /// Holds measured, in seconds of processor time.
     private(set) var seconds = Histogram(
         bounds: [0.000001, 0.000005, 0.00001, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.1, 1])
-    /// The longest of each cause, indexed by `HoldCause`; empty unless every hold is measured.
+    /// The longest hold of each cause, indexed by `HoldCause`; empty unless every hold is measured.
     private(set) var longest: [LongestHold]
-    /// What the lock is held for.
+    /// The purpose that the lock is held for.
     private(set) var cause = HoldCause.other
     private let interval: Int
     private var holdsLeft: Int
@@ -20,7 +20,7 @@ struct HoldMeter {
     private var cpuStart: Int64 = 0
     private var wallStart: Int64 = 0
 
-    /// - Parameter measuresAll: every hold is measured, and the longest of each cause kept.
+    /// - Parameter measuresAll: whether every hold is measured, and the longest of each cause kept.
     init(measuresAll: Bool) {
         interval = measuresAll ? 1 : Self.sampleInterval
         holdsLeft = interval

@@ -1,6 +1,6 @@
 import Platform
 
-/// The engine's lock, which knows what it is held for and how long.
+/// The engine's lock, which records what it is held for and how long.
 final class MeteredLock: @unchecked Sendable {  // unchecked: `meter` is guarded by `inner`
     private let inner = Lock()
     private(set) var meter: HoldMeter
@@ -29,7 +29,7 @@ final class MeteredLock: @unchecked Sendable {  // unchecked: `meter` is guarded
         return try body()
     }
 
-    /// As `Lock.wait(nanoseconds:)`: the hold ends, and another one of the same cause begins.
+    /// Waits like `Lock.wait(nanoseconds:)`: the hold ends, and another one of the same cause begins.
     func wait(nanoseconds: Int64) -> Bool {
         let cause = meter.cause
         meter.end()
@@ -37,6 +37,6 @@ final class MeteredLock: @unchecked Sendable {  // unchecked: `meter` is guarded
         return inner.wait(nanoseconds: nanoseconds)
     }
 
-    /// As `Lock.yield`.
+    /// Sleeps while threads wait for the lock, as `Lock.yield` does. The holder may not call.
     func yield(naps: Int = Lock.mostNaps) { inner.yield(naps: naps) }
 }

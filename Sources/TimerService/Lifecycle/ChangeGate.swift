@@ -1,19 +1,19 @@
 import Platform
 
-/// Lets the log in and out, and no further changes in once the service stops. Without a thread: its place among the
-/// workers says when.
+/// The gate that admits and dismisses the log, and refuses further changes once the service stops. The gate has no
+/// thread: its place among the workers decides when it shuts.
 final class ChangeGate: Worker {
     let name = "gate"
     let threadCount = 0
     private let log: Published<ActiveLog?>
     private let isShut = Guarded(false)
 
-    /// - Parameter log: where the log that is let in is published.
+    /// - Parameter log: the place where an admitted log is published.
     init(_ log: Published<ActiveLog?>) { self.log = log }
 
     func run() {}
 
-    /// Publishes `active`. Returns whether it was let in: none is once the service stops.
+    /// Publishes `active`. Returns whether it was admitted: no log is once the service stops.
     func admit(_ active: ActiveLog) -> Bool {
         isShut.withLock { isShut in
             if !isShut { log.publish(active) }
@@ -24,7 +24,7 @@ final class ChangeGate: Worker {
     /// Publishes that there is no log.
     func dismiss() { isShut.withLock { _ in log.publish(nil) } }
 
-    /// Refuses further changes; what was taken is still committed.
+    /// Refuses further changes; changes that were taken are still committed.
     func stop() {
         isShut.withLock { isShut in
             isShut = true

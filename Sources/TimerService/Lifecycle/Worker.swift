@@ -1,24 +1,24 @@
 /// A part of the service that works on threads of its own.
 protocol Worker: AnyObject, Sendable {
-    /// Names its threads.
+    /// The name of the worker's threads.
     var name: String { get }
-    /// How many threads run it.
+    /// The number of threads that run the worker.
     var threadCount: Int { get }
-    /// What is to be done before its threads start. Called once.
+    /// Does what is needed before the worker's threads start. Called once.
     func prepare()
     /// Works until `stop`. The body of each thread.
     func run()
-    /// Begins nothing new, and waits up to `seconds` for what is under way. Not from its own threads.
+    /// Begins nothing new, and waits up to `seconds` for the work under way. Not called on the worker's own threads.
     func drain(seconds: Double)
-    /// Has its threads end soon.
+    /// Makes the worker's threads end soon.
     func stop()
 }
 
 extension Worker {
     /// One thread.
     var threadCount: Int { 1 }
-    /// Nothing.
+    /// Does nothing.
     func prepare() {}
-    /// Nothing: what is under way is short.
+    /// Does nothing: the work under way is short.
     func drain(seconds: Double) {}
 }

@@ -1,7 +1,7 @@
 import Platform
 
-/// The workers of a service, in the order in which they start. They are drained and stopped the other way round, so each
-/// may rest on those before it.
+/// The workers of a service, in the order in which they start. Workers are drained and stopped in reverse, so each
+/// may rely on those before it.
 final class WorkerGroup: Sendable {
     private struct Running: Sendable {
         var worker: any Worker
@@ -14,7 +14,7 @@ final class WorkerGroup: Sendable {
     /// - Parameter workers: in the order in which they start.
     init(_ workers: [any Worker]) { self.workers = workers }
 
-    /// Starts every worker. Call once.
+    /// Starts every worker. Called once.
     func start() {
         for worker in workers {
             worker.prepare()
@@ -23,12 +23,12 @@ final class WorkerGroup: Sendable {
         }
     }
 
-    /// Has every worker begin nothing new, and waits up to `seconds` for what is under way.
+    /// Drains one worker after another: each begins nothing new, and has up to `seconds` to end its work under way.
     func drain(seconds: Double) {
         for worker in workers.reversed() { worker.drain(seconds: seconds) }
     }
 
-    /// Stops every worker; its threads have ended when it returns.
+    /// Stops every worker; all threads have ended when this returns.
     func stop() {
         let running = self.running.withLock { running in
             defer { running = [] }

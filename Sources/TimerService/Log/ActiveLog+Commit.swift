@@ -2,7 +2,7 @@ import Platform
 import Synchronization
 import TimerLog
 
-/// What the committer does for the log. All of it on the committer's thread.
+/// The steps of the committer for the log. All of them run on the committer's thread.
 extension ActiveLog {
     /// Whether there is something to do at the monotonic instant `now`, the records that wait in the engine aside.
     func isDue(at now: Int64, isStopping: Bool) -> Bool {
@@ -67,7 +67,7 @@ extension ActiveLog {
         hub.notify()
     }
 
-    /// Takes what became of the append of the rows.
+    /// Applies the outcome of the append of the rows.
     ///
     /// - Returns: bytes of rows by which the log has grown.
     func advance(_ outcome: AppendOutcome, seconds: Double) -> Int {
@@ -80,7 +80,7 @@ extension ActiveLog {
 
     /// Notes that the rows are on disk, and shows what was not shown before.
     ///
-    /// - Parameter head: where the log ends, if that is not with the rows.
+    /// - Parameter head: the end of the log, if that is not the end of the rows.
     func landed(seconds: Double?, head: StoreHead? = nil) -> Int {
         let (last, bytes) = (tail.last, tail.byteCount)
         hub.publish(tail.takeUnshown(), durableThrough: last)
@@ -99,7 +99,7 @@ extension ActiveLog {
         isHurried.store(false, ordering: .releasing)
     }
 
-    /// Deletes a bounded number of rows, and puts rows in the place of others.
+    /// Deletes a bounded number of rows, and replaces rows by others.
     func trimLog() {
         guard recovery.isWorking, hasTrimming else { return }
         let work = trim.take()
@@ -113,7 +113,7 @@ extension ActiveLog {
             }
         }
         guard !work.replacements.isEmpty else { return }
-        // Rows that could not be replaced stay as they are, which is but larger.
+        // Rows that could not be replaced stay as they are, which only makes the log larger.
         var replaced: [RowReplacement] = []
         if recovery.isWorking {
             do throws(StoreError) {
@@ -126,7 +126,7 @@ extension ActiveLog {
         trim.replaced(replaced)
     }
 
-    /// Opens the store anew, as it wants to be after a failed deletion.
+    /// Opens the store again, as it requires after a failed deletion or replacement.
     private func reopen(after error: StoreError) {
         report(.storageStillFailing(error))
         do throws(StoreError) {

@@ -3,10 +3,11 @@ import Synchronization
 import TimerCore
 import TimerLog
 
-/// What the committer does while the storage fails: see `StorageRecovery`. On the committer's thread, but for
-/// the fold.
+/// The steps of the committer while the storage fails: see `StorageRecovery`. All but the fold run on the
+/// committer's thread.
 ///
-/// What was shown to nobody is dropped: the log is folded again. What was shown already is kept until the disk takes it.
+/// Rows that were shown to nobody are dropped, and the log is folded again. Rows that were shown already are kept
+/// until the disk takes them.
 extension ActiveLog {
     /// Begins to recover: no changes are taken meanwhile.
     func fail(_ outcome: AppendOutcome) {
@@ -26,11 +27,11 @@ extension ActiveLog {
         show()
     }
 
-    /// Goes one step on.
+    /// Takes the next step of the recovery, unless a pause is still to pass.
     ///
     /// - Parameters:
     ///   - pause: nanoseconds between two attempts.
-    ///   - foldsAtOnce: the log is folded on the committer's thread, for tests that have but one.
+    ///   - foldsAtOnce: whether the log is folded on the committer's thread, for tests that have but one.
     func recover(at now: Int64, pause: Int64, foldsAtOnce: Bool) {
         if recovery.isPausing && now < pausedUntil { return }
         recovery.goOn()
@@ -58,7 +59,7 @@ extension ActiveLog {
         hub.notify()
     }
 
-    /// Tries to append what is not on disk; opens the store before where it is not known what it holds.
+    /// Tries to append the rows that are not on disk; opens the store before where it is not known what it holds.
     private func insist(reopening: Bool, since started: Int64) {
         let attempt = attempt(reopening: reopening)
         let rows = tail.rows
@@ -104,7 +105,7 @@ extension ActiveLog {
         }
     }
 
-    /// Writes a record that says nothing new; when it lands, changes are taken again.
+    /// Writes a record that says nothing new; once it is on disk, changes are taken again.
     private func probe() {
         let batch = engine.readyProbe()
         let rows = batch.rows(after: tail.head, epoch: tail.epoch)

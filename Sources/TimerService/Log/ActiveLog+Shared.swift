@@ -1,24 +1,24 @@
 import Platform
 import TimerLog
 
-/// What is done for a log that other processes may write: see `LogStore.isShared`.
+/// The steps for a log that other processes may write: see `LogStore.isShared`.
 extension ActiveLog {
-    // While its storage fails. On the committer's thread.
+    // Steps while the storage fails, on the committer's thread.
 
-    /// Whether the fate of its rows is to be asked for now.
+    /// Whether it is time to find out the fate of the log's rows whose append has an unknown outcome.
     func isToSettle(at now: Int64) -> Bool { isDueAgain(.settle, at: now) }
 
-    /// Whether its rows are to be appended again now.
+    /// Whether it is time to append the log's rows again.
     func isToAppend(at now: Int64) -> Bool { isDueAgain(.appendAgain, at: now) }
 
     private func isDueAgain(_ task: StorageRecovery.Task, at now: Int64) -> Bool {
         recovery.task == task && (!recovery.isPausing || now >= pausedUntil)
     }
 
-    /// Finds out what became of its rows.
+    /// Finds out the fate of the rows that are not known to be on disk.
     func settle() -> Settlement { store.settle(tail.rows, expecting: tail.head, epoch: tail.epoch) }
 
-    /// Takes the fate of its rows.
+    /// Applies the fate of the rows, as `settle` found it.
     func settled(_ settlement: Settlement, pause: Int64) {
         recovery.goOn()
         let rows = tail.rows
@@ -32,7 +32,7 @@ extension ActiveLog {
         goOn(pause)
     }
 
-    /// Takes what became of its rows, which were appended again.
+    /// Applies the outcome of appending the rows again.
     ///
     /// - Returns: bytes of rows by which the log has grown.
     func appendedAgain(_ outcome: AppendOutcome, seconds: Double, pause: Int64) -> Int {
@@ -55,9 +55,10 @@ extension ActiveLog {
         if recovery.isWorking { workAgain() }
     }
 
-    // On the compactor's thread.
+    // Steps on the compactor's thread.
 
-    /// Deletes and replaces what is asked for, beside appends. What can't be done now is asked for again by the next round.
+    /// Deletes and replaces what is asked for, beside appends. What can't be done now is asked for again by the
+    /// next round.
     func trimShared() {
         while trim.hasWork, !hasEnded {
             let work = trim.take()

@@ -3,20 +3,20 @@ import Synchronization
 import TimerCore
 import TimerLog
 
-/// The log that this process writes, and what lives on it: the engine that changes its timers, the hub that shows its newest
-/// rows, and what the committer has to do for it.
+/// The log that this process writes, with the engine that changes its timers, the hub that shows its newest rows,
+/// and what the committer has to do for it.
 public final class ActiveLog: @unchecked Sendable {
     // Unchecked: `tail` to `isFenced` are confined to the committer's thread.
-    /// Where its timers change.
+    /// The engine that changes the log's timers.
     public let engine: Engine
-    /// Its newest rows, for live streams.
+    /// The hub of the log's newest rows, for live streams.
     public let hub: EventHub
     let store: any LogStore
-    /// What of it is to go.
+    /// The rows that are to be deleted or replaced.
     let trim: LogTrim
-    /// Rows on their way to disk.
+    /// The rows on their way to disk.
     var tail: LogTail
-    /// What to do where storage fails.
+    /// The state of the recovery where storage fails.
     var recovery = StorageRecovery()
     /// Monotonic nanoseconds at which the recovery goes on.
     var pausedUntil: Int64 = 0
@@ -31,7 +31,7 @@ public final class ActiveLog: @unchecked Sendable {
     /// How often the log was found to have lost rows.
     let losses = Atomic<Int>(0)
     private let ended = Atomic<Bool>(false)
-    /// Threads that read the store, so that nobody closes it meanwhile.
+    /// The threads that read the store, so that nobody closes it meanwhile.
     private let reading = Guarded(Reading())
     let secret: [UInt8]
     let report: @Sendable (ServiceEvent) -> Void
@@ -39,7 +39,7 @@ public final class ActiveLog: @unchecked Sendable {
     /// Position of the oldest event when the log was opened, or that of the first one to come.
     private let oldestAtStart: Int64
 
-    /// Takes a recovered log over.
+    /// Makes the log of a recovered one.
     ///
     /// - Parameter moved: called now and then on the way.
     init(
@@ -58,8 +58,8 @@ public final class ActiveLog: @unchecked Sendable {
         secret = head.secret
         tail = LogTail(head)
         oldestAtStart = oldest ?? engine.nextPosition
-        // A log that is whole never gave an id before its first: a client with an earlier one knows another log, and has
-        // a gap.
+        // A log from which nothing was deleted never gave an id before its first: a client with an earlier one has
+        // it from another log, and has a gap.
         trim = LogTrim(deletedThrough: deletedThrough > 0 ? deletedThrough : oldestAtStart - 1, held: bytes)
     }
 
@@ -72,7 +72,7 @@ public final class ActiveLog: @unchecked Sendable {
     /// Position of the oldest event that may be kept.
     public var oldestKept: Int64 { max(horizon + 1, oldestAtStart) }
 
-    // What the compactor asks of the committer.
+    // The requests of the compactor to the committer.
 
     /// Asks for the deletion of rows up to `position`, of so many bytes; nothing live rests on them any more.
     func delete(through position: Int64, _ bytes: RowBytes) {
@@ -80,23 +80,24 @@ public final class ActiveLog: @unchecked Sendable {
         trimSoon()
     }
 
-    /// Asks that rows take the place of others.
+    /// Asks that each of `rows` replace the rows that it spans.
     func replace(_ rows: [RowReplacement]) {
         trim.replace(rows)
         trimSoon()
     }
 
-    /// A log that one process alone writes is trimmed between its appends, another one beside them.
+    /// Starts the work asked for: between appends where this process alone writes the log, else beside them, at
+    /// once.
     private func trimSoon() { if isShared { trimShared() } else { callCommitter() } }
 
-    /// Has rows that wait for their time written at once.
+    /// Makes the committer write rows at once that wait for their time.
     func hurry() {
         guard engine.showsEarly else { return }
         isHurried.store(true, ordering: .releasing)
         callCommitter()
     }
 
-    /// Has the committer look at the log.
+    /// Wakes the committer, so that it looks at the log.
     func callCommitter() {
         bell.note()
         bell.ring()
@@ -112,24 +113,27 @@ public final class ActiveLog: @unchecked Sendable {
         throw StoreError(.unusable, "a timer is in the time zone `\(name)`, which this system's data do not have")
     }
 
-    /// Whether the log is another process's, or may be: nothing begins any more, and this process writes nothing more of it.
+    /// Whether the log is another process's, or may be: nothing begins any more, and this process writes nothing
+    /// more of it.
     var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
-    /// Ends it at once: what is not on disk is dropped, and clients that wait for that are told that its outcome is not known.
+    /// Ends the log at once: what is not on disk is dropped, and the answers that wait for it say that its
+    /// outcome is not known.
     func end() {
         ended.store(true, ordering: .releasing)
         engine.abandon()
         hub.notify()
     }
 
-    // What keeps the store open.
+    // The reads that keep the store open.
 
     private struct Reading {
         var threads = 0
         var isOver = false
     }
 
-    /// Runs `body`, which reads the store; the store is not closed meanwhile. Nil where it is closed, or about to be.
+    /// Runs `body`, which reads the store; the store is not closed meanwhile. Returns nil where it is closed, or
+    /// about to be.
     func whileOpen<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
         let mayRead = reading.withLock { reading in
             if !reading.isOver { reading.threads += 1 }

@@ -1,12 +1,12 @@
 import TimerCore
 import TimerLog
 
-/// What opening the log and folding it gave: what an `ActiveLog` begins with.
+/// The result of opening a log and folding it, with which an `ActiveLog` begins.
 struct RecoveredLog: ~Copyable {
     let store: any LogStore
-    /// Where the store stands.
+    /// The end of the log and its epoch, as the store found them.
     let head: StoreHead
-    /// Rows up to there were deleted: the first row's link.
+    /// Position up to which rows were deleted: the first row's link.
     let deletedThrough: Int64
     /// Position of the oldest record; nil for an empty log.
     let oldest: Int64?
@@ -14,13 +14,13 @@ struct RecoveredLog: ~Copyable {
     let bytes: RowBytes
     /// How many records were folded.
     let records: Int
-    /// What was live.
+    /// The timers and answers that are live.
     var fold: LogFold
 
     /// Opens `store` and folds what it holds.
     ///
     /// - Parameters:
-    ///   - isAhead: rows are read and decoded on a thread of their own.
+    ///   - isAhead: whether rows are read and decoded on a thread of their own.
     ///   - moved: called now and then on the way.
     /// - Throws: when the store can't be used, or what it holds is damaged.
     static func recover(

@@ -5,9 +5,9 @@ import TimerLog
 
 /// A fold of the log beside the committer, on a thread of its own.
 ///
-/// Until it has ended, the log's tail is left alone, and its engine takes no changes.
+/// The log's tail is left alone, and its engine takes no changes, until the fold has ended.
 final class Refold: Sendable {
-    /// What a fold found.
+    /// The end of the log, as a fold found it.
     struct Found: Sendable {
         var epoch: Int64
         /// Position of the last row.
@@ -22,9 +22,9 @@ final class Refold: Sendable {
 
     private let state = Guarded(State())
 
-    /// Begins a fold of `log`. The bell is noted and rung when it has ended.
+    /// Begins a fold of `log`, which wakes the committer when it has ended.
     ///
-    /// - Parameter isAtOnce: the fold runs on the caller's thread, for tests that have but one.
+    /// - Parameter isAtOnce: whether the fold runs on the caller's thread, for tests that have but one.
     init(_ log: ActiveLog, _ request: StorageRecovery.FoldRequest, isAtOnce: Bool) {
         let (head, epoch) = (log.tail.head, log.tail.epoch)
         let fold: @Sendable () -> Void = { [self] in
@@ -42,10 +42,10 @@ final class Refold: Sendable {
 
     deinit { state.withLock { $0.thread }?.detach() }
 
-    /// What the fold found; nil while it is under way.
+    /// The result of the fold; nil while it is under way.
     var result: Result<Found, StoreError>? { state.withLock { $0.result } }
 
-    /// Waits until it has ended.
+    /// Waits until the fold has ended.
     func wait() {
         state.withLock { state in
             defer { state.thread = nil }
@@ -55,11 +55,11 @@ final class Refold: Sendable {
 }
 
 extension ActiveLog {
-    /// Finds out what the disk holds and begins again from there. Not under the engine's lock.
+    /// Finds out what the disk holds and begins again from there. Called without the engine's lock.
     ///
     /// - Parameters:
-    ///   - head: where the log ended before the rows of which it is to be found out whether they are on disk.
-    ///   - epoch: of the writer up to now.
+    ///   - head: the end of the log before the rows whose fate is to be found out.
+    ///   - epoch: the epoch of the writer up to now.
     fileprivate func refold(
         _ request: StorageRecovery.FoldRequest, head: Int64, epoch: Int64
     ) throws(StoreError) -> Refold.Found {
@@ -72,10 +72,10 @@ extension ActiveLog {
         let landed = try landed(of: request.rows)
         var state = engine.state(of: fold)
         let newHead = state.head
-        // A log that has lost rows ends before it did, but for what its opening has put there.
+        // A log that has lost rows ends earlier than it did, apart from the rows that its opening wrote.
         let end = request.followsLoss ? written : newHead
         let kept = landed.last?.last ?? min(head, end)
-        // What landed after all is shown like any commit.
+        // Rows that are on disk after all are shown like any commit.
         if !landed.isEmpty { hub.publish(landed, durableThrough: kept) }
         // Rows of another writer are read from the store.
         hub.reset(head: newHead, keeping: kept)
@@ -83,7 +83,7 @@ extension ActiveLog {
         engine.restart(&state, keeping: kept, isLoss: request.followsLoss)
         report(.readAnew(seconds: Double(Clocks.monotonic() - begun) / 1e9))
         if request.followsLoss {
-            // What was accepted before this loss was another one.
+            // An earlier acceptance was for another loss.
             acceptsLoss.store(engine.configuration.acceptsLosses, ordering: .releasing)
             losses.add(1, ordering: .relaxed)
             report(.rowsLost(after: written, through: head))
@@ -91,7 +91,7 @@ extension ActiveLog {
         return Refold.Found(epoch: epoch, head: newHead)
     }
 
-    /// Until it is known what became of `rows`, reads show what was surely on disk before them.
+    /// Makes reads show what was surely on disk before `rows`, until the fate of `rows` is known.
     private func showDurablePart(before rows: [LogRow], head: Int64) {
         var fold = emptyFold()
         do throws(StoreError) { try store.fold(into: &fold, through: head) } catch {
@@ -108,7 +108,8 @@ extension ActiveLog {
             goingThrough: trim.deleteThrough)
     }
 
-    /// The first of `rows` that the log holds: a store may write a large append in pieces, of which the later ones may be missing.
+    /// Returns the first of `rows` that the log holds: a store may write a large append in pieces, of which the
+    /// later ones may be missing.
     private func landed(of rows: [LogRow]) throws(StoreError) -> [LogRow] {
         let reader = try store.makeReader()
         var count = 0

@@ -1,20 +1,20 @@
 import TimerLog
 
-/// What an engine shares with the threads around it, and with the engines that the process had before it.
+/// The parts that an engine shares with the threads around it, and with the earlier engines of the process.
 final class SharedParts: Sendable {
-    /// When the fire loop is to wake.
+    /// The alarm that wakes the fire loop.
     let alarm: any Alarm
     /// The loops that read sockets.
     let sockets = SocketReaders()
-    /// What engines that were dropped had under way.
+    /// The positions that dropped engines gave out and had not shown yet.
     let givenUp = GivenUpPositions()
-    /// The committer's.
+    /// The bell that wakes the committer.
     let bell: CommitBell
     let timeSource: any TimeSource
-    /// Until when what an engine holds may be shown; nil: always.
+    /// The lease under which an engine's state may be shown; nil where it always may be.
     let lease: Lease?
 
-    /// - Parameter lease: until when what an engine holds may be shown; nil: always.
+    /// - Parameter lease: the lease under which an engine's state may be shown; nil where it always may be.
     init(alarm: any Alarm, timeSource: any TimeSource, lease: Lease? = nil, bell: CommitBell = CommitBell()) {
         self.alarm = alarm
         self.timeSource = timeSource
@@ -24,7 +24,7 @@ final class SharedParts: Sendable {
 
     /// Adds a loop that reads sockets, where kicks may wait.
     ///
-    /// - Parameter ask: has the loop tell once it has read them; called under an engine's lock.
+    /// - Parameter ask: asks the loop to report once it has read its sockets; called under an engine's lock.
     func addReader(ask: @escaping @Sendable () -> Void) -> SocketReader {
         let reader = SocketReader(ask: ask) { [alarm] in alarm.ring() }
         sockets.add(reader)

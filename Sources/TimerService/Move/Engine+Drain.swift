@@ -1,9 +1,10 @@
 import TimerCore
 import TimerLog
 
-/// A drain: fires, webhooks and changes are stopped, until it is taken back. It is in the log.
+/// A drain, which stops fires, webhooks and changes until it is taken back. The log records it.
 extension Engine {
-    /// Drains the engine, or has it go on. What came due meanwhile then misfires, as after any stand-still.
+    /// Drains the engine, or ends the drain. Timers that came due during a drain then misfire, as after any
+    /// stand-still.
     func setDrained(_ isDrained: Bool, _ now: Now) {
         guard isDrained != self.isDrained else { return }
         self.isDrained = isDrained
@@ -16,7 +17,7 @@ extension Engine {
         callFireLoop()
     }
 
-    /// Drains the engine, from which no thread but the caller's takes anything yet.
+    /// Drains an engine that no thread but the caller's uses yet.
     func joinDrain() { lock.withLock { setDrained(true, instant()) } }
 
     private func recordDrain(_ now: Now) {
@@ -24,7 +25,7 @@ extension Engine {
         RecordCodec.appendDrain(isDrained, at: now.wall, to: &batch.records)
     }
 
-    /// Writes anew what old rows say of a drain and of imports.
+    /// Writes again what old rows record of a drain and of imports, as those rows are about to be deleted.
     func carryMove() {
         if isDrained { recordDrain(clockNow) }
         for progress in imports.all {
@@ -38,10 +39,10 @@ extension Turn {
     /// Whether fires, webhooks and changes are stopped.
     public var isDrained: Bool { engine.isDrained }
 
-    /// Attempts at deliveries that are under way: a drain waits for their ends.
+    /// The delivery attempts under way; a drain waits for them to end.
     public var attemptsUnderWay: Int { engine.attempted.count }
 
-    /// Stops fires, webhooks and changes, or has them go on. Nothing happens where it is so already.
+    /// Stops fires, webhooks and changes, or resumes them. Does nothing where that is so already.
     public func setDrained(_ isDrained: Bool) throws(ServiceError) {
         guard engine.takesRecords else { throw engine.storageFails ? .storageUnavailable : .shuttingDown }
         engine.setDrained(isDrained, now)

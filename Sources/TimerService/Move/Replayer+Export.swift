@@ -2,33 +2,33 @@ public import TimerCore
 public import TimerLog
 
 extension Replayer {
-    /// A delivery's event as its record tells it, for an export.
+    /// A delivery's event, as its record holds it, for an export.
     public struct DepartingEvent {
         /// The delivery.
         public let delivery: DeliveryStanding
-        /// The event; its position is the id that it has everywhere.
+        /// The event; its position is its id, wherever its record has moved to.
         public let event: LogRecord
-        /// The definition of its timer, whole, as it was then.
+        /// The whole definition of the event's timer at the event.
         public let definition: [UInt8]
-        /// Of a deleted timer: its definition as it was at the deletion, where that is known.
+        /// The definition of a deleted timer at its deletion; nil for other timers, or where it is not known.
         public let will: [UInt8]?
     }
 
-    /// What was written of some deliveries.
+    /// The export of some deliveries.
     public struct Departed: Sendable {
-        /// What was written.
+        /// The bytes that were written.
         public var bytes: [UInt8] = []
-        /// Of how many.
+        /// The number of deliveries that were written.
         public var count = 0
-        /// Those whose events were not where they were said to be.
+        /// The deliveries whose events were not at the positions that were given.
         public var missing: [Int64] = []
     }
 
-    /// Reads the events of `deliveries` and hands each to `write`, which appends what it makes of it.
+    /// Reads the events of `deliveries` and passes each to `write`, which appends the bytes that it makes of the event.
     ///
     /// - Parameters:
-    ///   - write: called by a replay thread.
-    ///   - reply: gets what was written.
+    ///   - write: called on a replay thread.
+    ///   - reply: gets the bytes that were written.
     public func export(
         _ deliveries: [DeliveryStanding], write: @escaping @Sendable (DepartingEvent, inout [UInt8]) -> Void,
         reply: @escaping @Sendable (Result<Departed, StoreError>) -> Void

@@ -1,11 +1,12 @@
 import Platform
 
-/// Watches the service's own loops as it watches clients: one that stands still is reported and fails `/healthz`.
+/// Watches the service's own loops, as the service watches clients: a loop that stands still is reported and fails
+/// `/healthz`.
 public final class LoopWatchdog: Worker {
     let name = "watchdog"
-    /// A loop silent for longer than this, in seconds, is reported.
+    /// The silence above which a loop is reported, in seconds.
     public static let warningSeconds = 4.0
-    /// A loop silent for longer than this, in seconds, is not healthy.
+    /// The silence above which a loop is not healthy, in seconds.
     public static let unhealthySeconds = 5.0
     /// Nanoseconds from one look to the next.
     private static let interval: Int64 = 1_000_000_000
@@ -33,12 +34,12 @@ public final class LoopWatchdog: Worker {
         }
     }
 
-    /// Loops that stand still now.
+    /// The names of the loops that stand still now.
     public var standing: [String] {
         state.withLock { state in state.hearts.filter { $0.silence > Self.unhealthySeconds }.map(\.name) }
     }
 
-    /// Looks every second until `stop`. The body of its thread.
+    /// Looks at the loops every second until `stop`. The body of the watchdog's thread.
     func run() {
         repeat {
             state.withLock { look(&$0) }

@@ -1,9 +1,9 @@
-/// The stalls of the last minute, as far as they are needed to tell the longest: one that a later one exceeds is not.
+/// The stalls of the last minute that are needed to find the longest: one that a later one equals or exceeds is not.
 struct RecentStalls {
-    /// How long a stall counts from its end on, in nanoseconds.
+    /// The time for which a stall counts from its end, in nanoseconds.
     static let window: Int64 = 60_000_000_000
 
-    /// Oldest and longest first.
+    /// The stalls, oldest and longest first.
     private var stalls: [(endedAt: Int64, length: Int64)] = []
 
     /// Notes a stall of `length` nanoseconds that ended by `now`.
@@ -13,7 +13,7 @@ struct RecentStalls {
         stalls.append((now, length))
     }
 
-    /// The longest, in nanoseconds; 0 for none.
+    /// Returns the longest stall, in nanoseconds; 0 for none.
     mutating func longest(at now: Int64) -> Int64 {
         forget(before: now)
         return stalls.first?.length ?? 0

@@ -1,28 +1,28 @@
 public import TimerLog
 
-/// What an operator should hear of, for the log.
+/// An event that an operator should know of, for the operator's log.
 public enum ServiceEvent: Sendable {
     /// The log was folded at start.
     case recovered(timers: Int, records: Int, seconds: Double)
-    /// The time zones' data have changed since the log was written: so many cron timers were planned anew.
+    /// The time zones' data have changed since the log was written: so many cron timers were planned again.
     case timeZonesChanged(timers: Int)
     /// An append failed; changes are refused until storage works again.
     case appendFailed(AppendOutcome)
-    /// Storage failed again while it was being brought back.
+    /// Storage failed again during its recovery.
     case storageStillFailing(StoreError)
-    /// What is held of a log was dropped and read from storage again, as what became of an append was not known or not as
-    /// expected.
+    /// The state of a log was dropped and read from storage again, as the outcome of an append was unknown or not
+    /// as expected.
     case readAnew(seconds: Double)
     /// Changes are taken again.
     case storageRecovered
-    /// The storage has lost rows that it had promised to keep, those after one position through another. Until `acceptLoss`
-    /// nothing changes.
+    /// The storage has lost rows that it had promised to keep, those after one position through another. Nothing
+    /// changes until `acceptLoss`.
     case rowsLost(after: Int64, through: Int64)
     /// Another process writes the log now; this one has dropped it.
     case fenced
     /// A loop stood still for that many seconds.
     case loopStalled(name: String, seconds: Double)
-    /// A receiver wanted of a timer what is not legal in its state, or not understood.
+    /// A receiver sent a command for a timer that is not legal in the timer's state, or not understood.
     case receiverCommandRefused(timer: [UInt8], command: [UInt8])
     /// An event to be delivered could not be read.
     case deliveryUnreadable(StoreError)

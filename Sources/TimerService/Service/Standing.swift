@@ -4,6 +4,6 @@ public enum Standing: Sendable, Equatable {
     case serving
     /// The process owns the log, but can't prove now that nobody has taken it.
     case leaseOver
-    /// The process does not own the log; `owner` is where the process that does is reached, where that is known.
+    /// The process does not own the log; `owner` is the address of the process that does, where it is known.
     case standby(owner: String?)
 }

@@ -1,13 +1,14 @@
 import Platform
 public import TimerLog
 
-/// A log that comes and goes, where several processes share the storage.
+/// The take-over and the dropping of the log, where several processes share the storage.
 extension TimerService {
-    /// Takes the log over: opens it, folds it, and has all workers serve it. Returns once that is so. Any thread but the
-    /// service's own, while the service runs and owns no log; one thread at a time calls this and `drop`.
+    /// Takes the log over: opens it, folds it, and makes all workers serve it, all before this returns. May be
+    /// called on any thread but the service's own, while the service runs and owns no log; one thread at a time
+    /// calls this and `drop`.
     ///
-    /// - Parameter moved: called now and then on the way.
-    /// - Throws: as `init`.
+    /// - Parameter moved: called now and then meanwhile.
+    /// - Throws: the errors of `init`.
     /// - Returns: the log; nil where the service stops.
     @discardableResult
     public func adopt(moved: () -> Void = {}) throws(StoreError) -> ActiveLog? {
@@ -23,7 +24,7 @@ extension TimerService {
             discard(active)
             return nil
         }
-        // What was recorded before the committer knew of it.
+        // Records may have been made before the committer had this log.
         active.callCommitter()
         let replanned = active.engine.replanZoned()
         if replanned > 0 { report(.timeZonesChanged(timers: replanned)) }
@@ -32,14 +33,14 @@ extension TimerService {
         return active
     }
 
-    /// Ends the log at once, as another process owns it or may: nothing more of it is committed or shown, and clients that wait
-    /// for a change are told that its outcome is not known. The log is closed once nobody reads it. Nothing happens where this
-    /// process owns none. Any thread but the service's own.
+    /// Ends the log at once, as another process owns it or may: nothing more of it is committed or shown, and
+    /// clients that wait for a change are answered that its outcome is not known. The log is closed once nobody
+    /// reads it. Does nothing where this process owns none. May be called on any thread but the service's own.
     public func drop() {
         guard let active = log.value else { return }
         active.end()
         gate.dismiss()
-        // Each worker lets go of it.
+        // Each worker drops the log.
         active.callCommitter()
         compactor.nudge()
         dispatcher?.wake()

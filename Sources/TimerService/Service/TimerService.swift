@@ -4,19 +4,19 @@ public import TimerCore
 public import TimerLog
 public import Webhooks
 
-/// The service without its network face: the log opened and folded, and the threads that fire, commit, replay, compact
-/// and watch.
+/// The service without its network part: the log opened and folded, and the threads that fire, commit, replay,
+/// compact and watch.
 public final class TimerService: Sendable {
     let store: any LogStore
     /// The log that this process writes; nil where another process owns it, or none does.
     public let log: Published<ActiveLog?>
     /// The newest rows, for streams.
     public let feed: EventFeed
-    /// Older rows.
+    /// The reader of older rows.
     public let replayer: Replayer
-    /// Watches the loops.
+    /// The watchdog of the loops.
     public let watchdog: LoopWatchdog
-    /// Hashes for keys made outside of the locks; fixed for the life of the log.
+    /// The hash function for keys made outside of the locks; fixed for the life of the log.
     public let siphash: SipHash
     let configuration: EngineConfiguration
     let shared: SharedParts
@@ -29,14 +29,14 @@ public final class TimerService: Sendable {
     /// This process's place among those that share the storage; nil where it is alone.
     public let place: (any ClusterPlace)?
 
-    /// Opens `store` and folds what it holds; among several processes nothing is opened before `adopt`.
+    /// Opens `store` and folds its log; among several processes nothing is opened before `adopt`.
     ///
     /// - Parameters:
-    ///   - place: among the processes that share the storage; nil where this one is alone.
-    ///   - recovery: beats while the log is opened and folded.
-    ///   - sending: how events are sent to webhooks; nil: they wait.
-    ///   - report: hears what an operator should; any thread.
-    /// - Throws: when the store can't be used, or what it holds is damaged or names a time zone that is not there.
+    ///   - place: the process's place among those that share the storage; nil where it is alone.
+    ///   - recovery: the heartbeat that beats while the log is opened and folded.
+    ///   - sending: how events are sent to webhooks; nil: deliveries wait.
+    ///   - report: takes the events that an operator should know of; called on any thread.
+    /// - Throws: when the store can't be used, or its log is damaged or names a time zone that is not there.
     public init(
         store: any LogStore, place: (any ClusterPlace)? = nil, configuration: EngineConfiguration,
         alarm: any Alarm = TimerFDAlarm(), timeSource: any TimeSource = SystemTime(),
@@ -55,7 +55,7 @@ public final class TimerService: Sendable {
             records = recovered.records
             active = ActiveLog(
                 recovered, configuration: configuration, shared: shared, moved: recovery.beat, report: report)
-            // What the fold needed in passing lies between what stays.
+            // Memory that only the fold needed lies scattered among what stays.
             ProcessUsage.trimMemory()
         }
         log = Published(active)
@@ -101,16 +101,17 @@ public final class TimerService: Sendable {
         active.callCommitter()
     }
 
-    /// Has `body` called when another process is found to own the log; it drops the log then. Before `start`.
+    /// Sets the function that is called when another process is found to own the log, and that makes this one drop
+    /// it. Called before `start`.
     public func onFenced(_ body: @escaping @Sendable () -> Void) { committer.onFenced = body }
 
-    /// Notes what the server listens on, where no webhook may go.
+    /// Notes the server's own listeners, to which no webhook may go.
     public func refuseDeliveries(to listeners: [AddressPolicy.Listener]) { dispatcher?.refuse(listeners) }
 
     /// Begins no further deliveries, and waits up to `seconds` for those under way.
     public func drain(seconds: Double) { workers.drain(seconds: seconds) }
 
-    /// Refuses further changes; what was taken is still committed.
+    /// Refuses further changes; changes that were taken are still committed.
     func refuseChanges() { gate.stop() }
 
     /// Stops the threads, the committer last: everything taken is on disk afterwards.
@@ -119,7 +120,8 @@ public final class TimerService: Sendable {
         store.close()
     }
 
-    /// What the engine has counted since the start, or since the log was adopted; nothing where this process owns no log.
+    /// Returns the engine's counters since the start, or since the log was adopted; zeros where this process owns
+    /// no log.
     public func snapshotCounters() -> EngineCounters { log.value?.engine.snapshotCounters() ?? EngineCounters() }
 
     /// Whether storage takes changes.
@@ -132,14 +134,14 @@ public final class TimerService: Sendable {
         return place.lease.isValid ? .serving : .leaseOver
     }
 
-    /// Position beyond which this process has given and shown nothing: the next owner of the log may begin there. Nil where the
-    /// process does not own it.
+    /// Position beyond which this process has given and shown nothing, so that the next owner of the log may begin
+    /// there; nil where the process does not own the log.
     public var promisedAtMost: Int64? { log.value?.engine.promisedAtMost }
 
     /// Whether this process owns the log.
     public var ownsLog: Bool { log.value != nil }
 
-    /// Where requests are answered while this process stands by; nil where that is not known.
+    /// The address where requests are answered while this process is a standby; nil where it is not known.
     public var owner: String? { place?.owner }
 
     /// Whether fires, webhooks and changes are stopped: see `Turn.setDrained`.
@@ -151,9 +153,9 @@ public final class TimerService: Sendable {
     /// Position of the oldest event that may be kept.
     public var oldestKept: Int64 { log.value?.oldestKept ?? 1 }
 
-    /// Tells an operator that a row of old events can't be shown.
+    /// Reports to an operator that a row of old events can't be shown.
     public func note(unreadable error: StoreError) { report(.eventsUnreadable(error)) }
 
-    /// Bytes on the device.
+    /// The bytes of the log on the device.
     public var logBytes: Int { store.bytesOnDisk() }
 }

@@ -1,11 +1,11 @@
-/// What became of the records an answer rests on.
+/// The fate of the records that an answer rests on.
 public enum Fate: Sendable, Equatable {
-    /// They are on disk: the answer may leave.
+    /// The records are on disk, or may be shown before they are: the answer may leave.
     case durable
-    /// Not yet known.
+    /// The fate is not known yet.
     case pending
-    /// They are gone: nothing of the change stands.
+    /// The records are lost: nothing of the change remains.
     case lost
-    /// It will never be known here: the log is not this process's any more.
+    /// The fate will never be known here: the log is not this process's any more.
     case unknown
 }

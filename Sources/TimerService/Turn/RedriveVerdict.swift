@@ -2,12 +2,12 @@ public import TimerCore
 
 /// The result of a redrive.
 public enum RedriveVerdict: Sendable, Equatable {
-    /// It will be delivered anew, from its first attempt on.
+    /// The dead letter is delivered again, from its first attempt on.
     case redriven(DeliveryStanding)
-    /// It is no dead letter.
+    /// The delivery is no dead letter.
     case notDead(DeliveryState)
-    /// Its timer has no webhook any more, or one whose receiver said that it wants no more.
+    /// The delivery's timer has no webhook any more, or one that its receiver stopped.
     case noWebhook
-    /// As many deliveries of its timer, or in all, as may be are pending.
+    /// The delivery's timer, or the server, has as many pending deliveries as it may.
     case full
 }

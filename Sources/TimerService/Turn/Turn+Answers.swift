@@ -3,7 +3,7 @@ public import TimerLog
 
 /// Requests with an idempotency key.
 extension Turn {
-    /// Judges a request; one that is fresh or was cut is under way until its answer is whole, or `release`.
+    /// Judges a request. One that is fresh or was cut is under way until its answer is whole, or until `release`.
     public func begin(_ key: Hash128, fingerprint: Hash128) throws(ServiceError) -> IdempotencyVerdict {
         let verdict = engine.idempotency.begin(key, fingerprint: fingerprint, at: now.wall)
         switch verdict {
@@ -17,16 +17,16 @@ extension Turn {
         return verdict
     }
 
-    /// Where the answer of a key stands, part by part; compaction moves it.
+    /// Returns the positions of the answer of a key, part by part; compaction moves it.
     public func positions(of key: Hash128) -> [Int64] { engine.idempotency.positions(of: key) }
 
-    /// Records the 2xx answer of a request, in the batch of its changes. While storage fails the key is freed instead:
-    /// the request's changes, if any, are gone.
+    /// Records the 2xx answer of a request, in the batch of its changes. While storage fails the key is freed
+    /// instead: the request's changes, if any, are lost.
     public func answer(_ key: Hash128, fingerprint: Hash128, _ bytes: [UInt8]) {
         answer(StoredAnswer(key: key, fingerprint: fingerprint, answeredAt: now.wall, answer: bytes))
     }
 
-    /// As above, for an answer that shows a timer.
+    /// Records the 2xx answer of a request, which shows a timer, in the same way.
     public func answer(_ key: Hash128, fingerprint: Hash128, status: Int, _ view: TimerView) {
         let shown = ShownTimer(
             status: status, eventID: view.eventID, now: view.now, progress: view.progress, kicks: view.kicks,
@@ -55,10 +55,10 @@ extension Turn {
                 form: .part(AnswerPart(origin: run.origin, index: index, isLast: isLast)), answer: part))
     }
 
-    /// Ends a request without a whole answer: its key is free, or cut where parts of it stand.
+    /// Ends a request without a whole answer: its key is free, or cut where the log holds parts of the answer.
     public func release(_ key: Hash128) {
         engine.idempotency.release(key)
-        // The log may be being folded anew, with the keys that were under way when that began.
+        // The log may be being folded again, with the keys that were under way when that fold began.
         if engine.storageFails { engine.abandoned.append(key) }
     }
 }

@@ -1,13 +1,13 @@
 import Primitives
 public import TimerCore
 
-/// Declarations: a timer is made, or what differs from it is changed.
+/// Declarations: a timer is made, or changed in what differs from the declared one.
 extension Turn {
     /// Throws unless the conditions of a PUT hold.
     ///
     /// - Parameters:
-    ///   - slot: where the timer is; nil for one that does not exist.
-    ///   - unwanted: refused where this holds for the timer.
+    ///   - slot: the timer's slot; nil where it does not exist.
+    ///   - unwanted: a condition that refuses the request where it holds for the timer.
     public func checkConditions(
         _ slot: SlotIndex?, if condition: VersionCondition, unless unwanted: VersionCondition
     ) throws(ServiceError) {
@@ -20,21 +20,21 @@ extension Turn {
         do throws(TimerRefusal) { try condition.check(version) } catch { throw .refused(error) }
     }
 
-    /// Whether `definition` is the one of the timer at `slot`, whenever that was made.
+    /// Whether the timer at `slot` has `definition`, apart from when it was made.
     public func holds(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
         engine.scheduler.holds(slot, definition.span)
     }
 
-    /// A copy of the definition of the timer at `slot`, encoded.
+    /// Returns a copy of the definition of the timer at `slot`, encoded.
     public func definition(of slot: SlotIndex) -> [UInt8] {
         var definition: [UInt8] = []
         engine.scheduler.withDefinition(slot) { definition.append(copying: $0) }
-        // The caller compares its parts.
+        // The cost includes the caller's: it compares the definition's parts.
         engine.spent += 1 + definition.count / EngineConfiguration.bytesPerChange
         return definition
     }
 
-    /// Brings the timer at `slot` to what its client declares; see `Scheduler.declare`.
+    /// Changes the timer at `slot` to what its client declares; see `Scheduler.declare`.
     public func declare(_ slot: SlotIndex, definition: inout [UInt8]) throws(ServiceError) {
         let startsWebhook = engine.isStoppedElsewhere(slot, definition)
         _ = try change { (scheduler, effects) throws(TimerRefusal) in
@@ -42,9 +42,9 @@ extension Turn {
         }
     }
 
-    /// Throws what a declaration would be refused with for what it asks, and changes nothing.
+    /// Throws the refusal that a declaration would get for what it asks, and changes nothing.
     ///
-    /// - Parameter slot: where the timer is; nil for one that does not exist.
+    /// - Parameter slot: the timer's slot; nil where it does not exist.
     public func checkDeclaration(_ slot: SlotIndex?, _ definition: [UInt8]) throws(ServiceError) {
         do throws(TimerRefusal) {
             try engine.scheduler.checkDeclaration(slot, definition.span, now)

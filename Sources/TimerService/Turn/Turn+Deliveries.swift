@@ -2,13 +2,13 @@ public import TimerCore
 
 /// Deliveries, as clients see and change them.
 extension Turn {
-    /// A delivery that is pending or dead.
+    /// Returns the delivery `id`, pending or dead; nil where there is none.
     public func delivery(_ id: Int64) -> DeliveryStanding? { engine.scheduler.delivery(id, now) }
 
     /// Hands deliveries above `id` to `body`, oldest first, until it returns false.
     ///
     /// - Parameters:
-    ///   - dead: dead letters, or else pending ones.
+    ///   - dead: whether dead letters are wanted, or else pending deliveries.
     ///   - body: gets the top half of the hash of the timer's name too: see `TimerKey.hash`.
     public func walkDeliveries(after id: Int64, dead: Bool, _ body: (_ hash: UInt32, DeliveryStanding) -> Bool) {
         var looks = 0
@@ -19,10 +19,11 @@ extension Turn {
         noteLooks(looks)
     }
 
-    /// The pending deliveries of the timer at `slot`, in the order in which they go.
+    /// Returns the pending deliveries of the timer at `slot`, in the order in which they are sent.
     public func pendingDeliveries(of slot: SlotIndex) -> [Int64] { engine.scheduler.pendingDeliveries(of: slot) }
 
-    /// Whether any pending delivery belongs to no timer any more: then a name's are not all its timer's.
+    /// Whether the timer of any pending delivery is deleted: the deliveries of a name may then not all be those of
+    /// its timer.
     public var hasDetachedDeliveries: Bool { engine.scheduler.hasDetachedDeliveries }
 
     /// Whether the timer that a delivery belongs to is deleted, though there may be a later one of its name.
@@ -32,11 +33,11 @@ extension Turn {
         engine.scheduler.hasLostTimer(id, TimerKey(definition: definition.span, siphash: engine.scheduler.siphash))
     }
 
-    /// Has a dead letter delivered anew, by the webhook of its timer as it stands, or as it stood when it was deleted.
+    /// Makes a dead letter pending again, for the webhook that its timer has now, or had when it was deleted.
     ///
     /// - Parameters:
-    ///   - definition: of its timer, or the prefix of it, as the record of its event holds it.
-    ///   - isDry: only says what would come of it.
+    ///   - definition: the definition of its timer, or its prefix, as in the record of its event.
+    ///   - isDry: whether only the result is found out, and nothing is changed.
     /// - Throws: `refused(notFound)` where there is no such delivery.
     public func redrive(
         _ id: Int64, definition: [UInt8], isDry: Bool = false

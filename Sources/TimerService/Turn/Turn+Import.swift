@@ -3,17 +3,17 @@ public import TimerLog
 
 /// Timers and deliveries that come from another server.
 extension Turn {
-    /// What an import does with a timer whose id is taken.
+    /// The policy of an import for a timer whose id is taken.
     public enum ConflictPolicy: Sendable {
-        /// It is refused.
+        /// The timer is refused.
         case fail
-        /// The timer that is here stays.
+        /// The timer that is here stays, and the import goes on without its own.
         case skip
         /// The timer that is here is deleted.
         case replace
     }
 
-    /// How far the import of `export` has come; nil where nothing is known of it.
+    /// Returns how far the import of `export` has come; nil where nothing is known of it.
     public func importProgress(of export: Hash128) -> ImportProgress? { engine.imports.progress(of: export) }
 
     /// Records how far an import has come, in the batch of its changes.
@@ -26,20 +26,21 @@ extension Turn {
         engine.imports.note(progress)
     }
 
-    /// Has versions of new timers lie above those of timers that were deleted elsewhere.
+    /// Raises the floor of versions to `floor`, so that new timers get versions above those of timers that were
+    /// deleted elsewhere.
     public func raiseVersionFloor(_ floor: Int64) throws(ServiceError) {
         try checkAvailable()
         engine.scheduler.foldVersionFloor(floor)
         engine.recordVersionFloor()
     }
 
-    /// Up to which version those of deleted timers go, and those that may have been lost.
+    /// The highest version that a deleted timer had, or that a lost change may have had.
     public var versionFloor: Int64 {
         max(engine.scheduler.versionFloor, max(engine.scheduler.lostVersions, engine.lostVersions))
     }
 
-    /// Whether the timer at `slot` came with the import that began at `begin`: it is the very timer made at `createdAt`, and
-    /// its newest definition stands behind that.
+    /// Whether the timer at `slot` came with the import that began at `begin`: it was made at `createdAt`, and the
+    /// record of its newest definition is after `begin`.
     private func came(_ slot: SlotIndex, createdAt: Int64, since begin: Int64) -> Bool {
         engine.scheduler.createdAt(slot) == createdAt && engine.scheduler.base(slot) > begin
     }
@@ -53,12 +54,12 @@ extension Turn {
     /// Whether there is a timer named `key`.
     public func exists(_ key: borrowing TimerKey) -> Bool { engine.scheduler.find(key) != nil }
 
-    /// Makes a timer as it was elsewhere, or changes the one that the import brought before.
+    /// Makes a timer in the state that it had on another server, or changes the one that the import brought before.
     ///
     /// - Parameters:
-    ///   - definition: encoded, of the same id.
-    ///   - begin: of the import: see `ImportProgress`.
-    /// - Returns: whether it was taken; not where the one that is here stays.
+    ///   - definition: the definition, encoded, with the id of `key`.
+    ///   - begin: the position at which the import began: see `ImportProgress`.
+    /// - Returns: whether the timer was taken; false where the one that is here stays.
     public func take(
         _ key: TimerKey, definition: inout [UInt8], _ arrival: TimerArrival, _ policy: ConflictPolicy,
         since begin: Int64
@@ -85,15 +86,16 @@ extension Turn {
         return true
     }
 
-    /// Takes over a delivery: one of a timer that came with the import, or one whose timer was deleted elsewhere.
+    /// Takes a delivery over: one of a timer that came with the import, or one whose timer was deleted elsewhere.
     ///
     /// - Parameters:
-    ///   - key: of the timer.
-    ///   - event: the effect that its event's record tells, whose slot means nothing.
-    ///   - definition: the timer's at the event, encoded; with the webhook where the timer was deleted.
-    ///   - origin: the id that the event has elsewhere.
-    ///   - takesDeliveries: of a deleted timer: whether its webhook took deliveries; nil where the timer is there.
-    /// - Returns: whether it was taken; not where the timer is another one.
+    ///   - key: the key of its timer.
+    ///   - event: the effect that the record of its event describes, whose slot means nothing.
+    ///   - definition: the timer's definition at the event, encoded; with the webhook where the timer was deleted.
+    ///   - origin: the event's id on the server where it happened.
+    ///   - takesDeliveries: whether the webhook of a deleted timer took deliveries; nil where the timer is here.
+    /// - Returns: whether the delivery was taken: not where the timer is another one, nor, for a pending delivery,
+    ///   where the timer takes none or has as many as it may.
     public func take(
         _ standing: DeliveryStanding, _ key: borrowing TimerKey, event: Effect, definition: [UInt8], origin: Int64,
         takesDeliveries: Bool?, since begin: Int64
@@ -101,7 +103,7 @@ extension Turn {
         try checkAvailable()
         var standing = standing
         standing.slot = nil
-        // Nor is any made here due later.
+        // A delivery that was made here would not be due later either.
         let longest = standing.state == .dead ? Scheduler.deadLetterLifetime : Self.longestRetry
         standing.due = min(standing.due, now.wall + longest)
         if let takesDeliveries {
@@ -124,7 +126,8 @@ extension Turn {
         return true
     }
 
-    /// No attempt waits longer for its due instant, in milliseconds: twice the longest `max` of a retry policy.
+    /// The longest wait of an attempt for its due instant, in milliseconds: twice the longest `max` of a retry
+    /// policy.
     private static let longestRetry: Int64 = 14 * 86_400_000
 
     private func recordWill(_ definition: [UInt8], takesDeliveries: Bool) {
@@ -136,7 +139,8 @@ extension Turn {
 }
 
 extension Engine {
-    /// Gives a timer that came running, and runs only while a stream follows it, time to get one. Called under the lock.
+    /// Gives a timer that was imported running, and runs only while a stream follows it, time to get one. Called
+    /// under the lock.
     func expectSubscriber(_ key: TimerKey, _ slot: SlotIndex, _ now: Now) {
         guard scheduler.stopsUnsubscribed(slot), scheduler.progress(slot).state == .running,
             subscriptions.readers(key) == 0

@@ -1,7 +1,7 @@
 import Primitives
 public import TimerCore
 
-/// A hold of the engine's lock, at one instant, in which commands are applied. Each is one atomic step.
+/// A hold of the engine's lock, at one instant, in which commands are applied. Each command is one atomic step.
 ///
 /// Changes are recorded before the call returns; `head` is then the position that an answer rests on.
 @safe public struct Turn: ~Copyable {
@@ -14,14 +14,14 @@ public import TimerCore
         self.now = now
     }
 
-    /// Position of the newest record given out: an answer that speaks of everything waits until it is durable.
+    /// Position of the newest record given out: an answer about all timers waits until that record is durable.
     public var head: Int64 { engine.batch.head }
 
     /// How many timers there are.
     public var count: Int { engine.scheduler.count }
 
-    /// Takes a step of one request: `body`, which returns whether it was the last one. So the batch knows how many requests
-    /// are answered once it is on disk.
+    /// Runs `body`, one step of a request, which returns whether it was the last one. The batch counts a request
+    /// whose last step wrote records, so that it knows how many are answered once it is on disk.
     public func step(_ body: () -> Bool) -> Bool {
         engine.spent += 1
         let before = engine.waitingBytes
@@ -36,7 +36,7 @@ public import TimerCore
     /// Notes that so many timers or deliveries were looked at.
     public func noteLooks(_ count: Int) { engine.spent += count / EngineConfiguration.looksPerChange }
 
-    /// Throws what a change would be refused with now, whatever it is.
+    /// Throws the error with which any change would be refused now.
     public func checkAvailable() throws(ServiceError) {
         switch engine.availability {
         case .open: break
@@ -69,10 +69,10 @@ public import TimerCore
         return slot
     }
 
-    /// Where the timer named `key` is.
+    /// Returns the slot of the timer named `key`; nil where there is none.
     public func find(_ key: borrowing TimerKey) -> SlotIndex? { engine.scheduler.find(key) }
 
-    /// Copies a timer out.
+    /// Copies the timer at `slot` into `view`.
     public func copy(_ slot: SlotIndex, into view: inout TimerView) {
         view.progress = engine.scheduler.progress(slot)
         view.kicks = engine.scheduler.kicks(slot)
@@ -84,7 +84,7 @@ public import TimerCore
         engine.spent += view.definition.count / EngineConfiguration.bytesPerChange
     }
 
-    /// Makes a timer. `definition` is encoded, of the same id.
+    /// Makes a timer. `definition` is encoded, and has the id of `key`.
     public func create(
         _ key: borrowing TimerKey, definition: inout [UInt8]
     ) throws(ServiceError) -> SlotIndex {
@@ -95,8 +95,8 @@ public import TimerCore
 
     /// Makes a timer, or replaces it and starts it afresh.
     ///
-    /// - Parameter unwanted: a timer that this holds for is left as it is, and refused.
-    /// - Returns: where it is, and whether it is new.
+    /// - Parameter unwanted: a condition; a timer that it holds for is left as it is, and the request refused.
+    /// - Returns: its slot, and whether it is new.
     public func put(
         _ key: borrowing TimerKey, definition: inout [UInt8], if condition: VersionCondition,
         unless unwanted: VersionCondition
@@ -188,10 +188,10 @@ public import TimerCore
         }
     }
 
-    /// Reads the scheduler: lists, previews.
+    /// Reads the scheduler, for lists and previews.
     public func read<Result>(_ body: (borrowing Scheduler) -> Result) -> Result { body(engine.scheduler) }
 
-    /// The fires that a timer of these rules would have, activated now.
+    /// Returns the fires that a timer of these rules would have, activated now.
     public func preview(_ rules: TimerRules, count: Int) throws(ServiceError) -> UpcomingFires {
         do throws(TimerRefusal) {
             return try engine.scheduler.preview(rules, now, count: count)

@@ -1,6 +1,6 @@
 import Platform
 
-/// When compaction works, and when it waits. Any thread.
+/// The pace of compaction: when it works, and when it waits. Its methods may be called on any thread.
 final class CompactionPacing: Sendable {
     private struct State {
         var isStopping = false
@@ -8,9 +8,9 @@ final class CompactionPacing: Sendable {
     }
 
     private let state = Guarded(State())
-    /// Between two rounds that found nothing, in nanoseconds.
+    /// The pause between two rounds that found nothing, in nanoseconds.
     private static let pause: Int64 = 1_000_000_000
-    /// How long a round waits before it looks again whether what it carried is durable, in nanoseconds.
+    /// The time after which a round looks again whether the records it carried are durable, in nanoseconds.
     private static let durabilityPause: Int64 = 1_000_000
 
     /// Whether the service stops.

@@ -13,7 +13,7 @@ final class Compactor: Worker {
         self.report = report
     }
 
-    /// Works until `stop`. The body of its thread.
+    /// Compacts until `stop`. The body of the compactor's thread.
     func run() {
         var owned = Published.Copy(log)
         var compaction = owned.value.map { LogCompaction($0, pacing, report: report) }
@@ -24,7 +24,7 @@ final class Compactor: Worker {
         }
     }
 
-    /// Begins a round now: the log has grown, or gone. Any thread.
+    /// Begins a round now: the log has grown, or was dropped. May be called on any thread.
     func nudge() { pacing.nudge() }
 
     func stop() { pacing.stop() }

@@ -1,22 +1,23 @@
 import TimerCore
 import TimerLog
 
-/// Where in the log the events that are kept begin. Confined to the compactor's thread.
+/// The place in the log where the kept events begin: rows up to there are outside, later ones inside. Confined to
+/// the compactor's thread.
 ///
-/// It knows the oldest rows inside, some of which it reads at once: a log is read again only when these are outside, or
-/// when it has grown and none of them was left. So a log that is idle is not read at all.
+/// The boundary reads some of the oldest rows inside at once and keeps them. The log is read again only when all of
+/// these are outside, or when none was found and it has grown since: an idle log is not read at all.
 final class EventBoundary {
-    /// What counts of a row.
+    /// The parts of a row that count.
     private struct Row {
         var last: Int64
-        /// Wall milliseconds at which it, or one before it, was closed: they never fall from row to row.
+        /// Wall milliseconds at which the row, or one before it, was closed: they never fall from row to row.
         var closed: Int64
-        /// Bytes of events; other rows have none.
+        /// Bytes of events; 0 for other rows.
         var bytes: Int
     }
 
     private let log: ActiveLog
-    /// Rows up to here are outside.
+    /// Position up to which rows are outside.
     private(set) var through: Int64 = 0
     /// Bytes of events in rows that are outside and not yet compacted.
     private(set) var outsideBytes = 0
@@ -24,7 +25,7 @@ final class EventBoundary {
     private var ahead: ArraySlice<Row> = []
     /// The end of the log when no row inside but the newest was found.
     private var exhaustedAt: Int64?
-    /// When the row read last was closed.
+    /// Wall milliseconds at which the row read last was closed.
     private var closed = Int64.min
 
     init(_ log: ActiveLog) { self.log = log }
@@ -32,8 +33,8 @@ final class EventBoundary {
     /// Bytes of the events inside.
     var insideBytes: Int { log.trim.bytes.events - outsideBytes }
 
-    /// Reads up to `count` rows ahead if none is left and the log has grown since there was none. The newest row of the log is
-    /// never outside.
+    /// Reads up to `count` rows ahead if none is left and the log has grown since there was none. The newest row of
+    /// the log is never outside.
     func look(_ reader: any LogReader, rows count: Int) throws(StoreError) {
         let head = log.engine.durableHead
         guard ahead.isEmpty, head != exhaustedAt else { return }
@@ -51,8 +52,8 @@ final class EventBoundary {
         exhaustedAt = found.isEmpty ? head : nil
     }
 
-    /// Moves to the first row that was closed at `instant` or later and from which on the events have at most `bytes`. Returns
-    /// whether further ones, not yet read, may be outside too.
+    /// Moves to the first row that was closed at `instant`, in wall milliseconds, or later and from which on the
+    /// events have at most `bytes`. Returns whether further rows, not yet read, may be outside too.
     func move(to instant: Int64, keeping bytes: Int) -> Bool {
         var inside = insideBytes
         var hasMoved = false

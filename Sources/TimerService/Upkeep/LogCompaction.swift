@@ -2,8 +2,8 @@ import Platform
 import TimerCore
 import TimerLog
 
-/// Keeps the log short: rows outside of the time and the bytes that events are kept for go, once what live
-/// timers need of them is written anew. Confined to the compactor's thread.
+/// Keeps the log short: rows beyond the time and the bytes for which events are kept are deleted, once what live
+/// timers need of them is written again. Confined to the compactor's thread.
 ///
 /// Work is only done when the rows outside hold twice what is live: a log of sleeping timers is left alone, and the
 /// disk holds at most 2.5 times the live data beside the kept events.
@@ -12,32 +12,32 @@ final class LogCompaction {
     private let engine: Engine
     private let pacing: CompactionPacing
     private let report: @Sendable (ServiceEvent) -> Void
-    /// Kept from round to round: opening the database takes longer than a look at the oldest row.
+    /// The reader, kept from round to round: opening the database takes longer than a look at the oldest row.
     private var reader: (any LogReader)?
-    /// Where the events that are kept begin.
+    /// The place in the log where the kept events begin.
     private let boundary: EventBoundary
-    /// Rows up to here are compacted.
+    /// Position up to which rows are compacted.
     private var compactedThrough: Int64 = 0
-    /// What deliveries' events held that had to be written anew in the last way through the log, and in this one.
+    /// The bytes of deliveries' events that had to be written again in the last pass through the log, and in this one.
     private var carried = CarriedDeliveries()
     /// The pass over rows of kicks: see `condenseKicks`.
     private var pass = KickPass()
 
     /// Bounds that tests make smaller.
     struct Tuning: Sendable {
-        /// Garbage below this is not worth the work.
+        /// The bytes of garbage below which compaction is not worth the work.
         var slackBytes = 4 << 20
-        /// Most rows looked at in one round.
+        /// The most rows looked at in one round.
         var rowsPerRound = 256
-        /// Bytes of rows after which a round takes no further one: what it carries is at most as much, in memory and
-        /// in the batch.
+        /// The bytes of rows after which a round takes no further row: what it carries is at most as much, in
+        /// memory and in the batch.
         var bytesPerRound = 4 << 20
     }
 
     private let tuning: Tuning
-    /// Makes what was carried durable where no other thread does, in place of waiting.
+    /// The function that makes carried records durable where no other thread does, in place of waiting.
     var onWait: (() -> Void)?
-    /// Bytes of a record beside the definition or the answer, about.
+    /// The approximate bytes of a record beside the definition or the answer.
     private static let recordOverhead = 48
 
     init(
@@ -52,8 +52,8 @@ final class LogCompaction {
         boundary = EventBoundary(log)
     }
 
-    /// One round, with a reader of its own. Returns whether more is to do at once; false where the log has ended, or where the
-    /// round fails, which is reported.
+    /// Runs one round, with a reader of its own. Returns whether more is to do at once; false where the log has
+    /// ended, or where the round fails, which is reported.
     func round() -> Bool {
         if log.hasEnded { return false }
         let isBusy = log.whileOpen {
@@ -69,8 +69,8 @@ final class LogCompaction {
         return isBusy ?? false
     }
 
-    /// Moves the boundary to where events are young enough and few enough, and compacts a bounded number of rows. Returns
-    /// whether more is to do at once.
+    /// Moves the boundary to where events are young enough and few enough, and compacts a bounded number of rows.
+    /// Returns whether more is to do at once.
     func round(_ reader: any LogReader) throws(StoreError) -> Bool {
         while engine.forgetKeys(), !pacing.isStopping, !log.hasEnded {}
         try boundary.look(reader, rows: tuning.rowsPerRound)
@@ -84,7 +84,7 @@ final class LogCompaction {
         return isBusy
     }
 
-    /// Compacts the oldest rows outside. Returns whether it did any.
+    /// Compacts the oldest rows outside. Returns whether there were any.
     private func compact(_ reader: any LogReader) throws(StoreError) -> Bool {
         let restarts = engine.upkeep.restarts
         var rows: [LogRow] = []
@@ -112,16 +112,16 @@ final class LogCompaction {
         return true
     }
 
-    /// How much of the log deliveries hold, as it shows: a few with long payloads may be most of it.
+    /// The bytes of the log that deliveries hold, as passes find them: a few with long payloads may be most of it.
     private struct CarriedDeliveries {
         private var end: Int64 = 0
         private var countAtStart = 0
         private var lastWay = 0
 
-        /// Bytes that deliveries hold, given the count of all that were ever written anew.
+        /// Returns the bytes that deliveries hold, given the bytes of their events that were ever written again.
         func bytes(_ count: Int) -> Int { max(lastWay, count - countAtStart) }
 
-        /// Notes that rows up to `position` are done; a way ends where the log ended at its start.
+        /// Notes that rows up to `position` are done; a pass ends where the log ended when it began.
         mutating func note(through position: Int64, head: Int64, _ count: Int) {
             guard position >= end else { return }
             lastWay = count - countAtStart
@@ -130,7 +130,7 @@ final class LogCompaction {
         }
     }
 
-    /// What a row holds that may still be needed.
+    /// Returns the contents of a row that may still be needed.
     func needs(of row: LogRow) throws(StoreError) -> Engine.Carried {
         var carried = Engine.Carried()
         let siphash = engine.siphash
@@ -152,7 +152,7 @@ final class LogCompaction {
         return carried
     }
 
-    /// The delivery whose event a record holds.
+    /// Returns the delivery whose event a record holds; nil where it holds none.
     private static func delivery(_ record: LogRecord, _ row: LogRow) -> Engine.CarriedDelivery? {
         var event = record
         var id = record.position
@@ -166,19 +166,20 @@ final class LogCompaction {
             id: id, origin: event.position, position: record.position, event: Array(row.data[event.body]))
     }
 
-    /// One way through the rows of kicks, oldest first.
+    /// One pass over the rows of kicks, oldest first.
     private struct KickPass {
-        /// Rows up to here are done: what was needed of them stands in later ones. But for one that further rows may join.
+        /// Position up to which rows are done: later ones hold what was needed of them. A row that further ones may
+        /// join is not done.
         var through: Int64 = 0
-        /// Where it ends; nil when none is under way.
+        /// Position where the pass ends; nil when none is under way.
         var end: Int64?
-        /// What the rows of kicks held after the last one.
+        /// The bytes of the rows of kicks at the end of the last pass.
         var bytesLeft = 0
     }
 
-    /// Condenses a bounded number of rows of kicks, each of which later records stand for. A pass begins when the rows
-    /// of kicks hold twice what the last one left: so kicks take a bounded part of the disk, however many there are.
-    /// Returns whether more is to do at once.
+    /// Condenses a bounded number of rows of kicks, once later records replace theirs. A pass begins when the rows
+    /// of kicks hold twice what the last one left, so that kicks take a bounded part of the disk, however many
+    /// there are. Returns whether more is to do at once.
     private func condenseKicks(_ reader: any LogReader) throws(StoreError) -> Bool {
         if pass.end == nil {
             guard log.trim.bytes.kicks > 2 * pass.bytesLeft + tuning.slackBytes else { return false }
@@ -216,10 +217,11 @@ final class LogCompaction {
         }
         guard waitUntilDurable(restarts) else { return false }
         replace(runs, restingOn: engine.durableHead)
-        // Who reads rows next finds them replaced.
+        // The next read must find the rows replaced.
         guard wait(restarts, until: { !log.trim.isReplacing }) else { return false }
         pass.through = last
-        // The row that takes the place of the last run is read once more, so that rows of kicks which follow it join it.
+        // The row that takes the place of the last run is read once more, so that rows of kicks which follow it can
+        // join it.
         if let run = runs.last, runEnd == last, run.count > 1 || isOver { pass.through = run[0].previous }
         if isOver {
             pass.end = nil
@@ -236,7 +238,7 @@ final class LogCompaction {
             })
     }
 
-    /// Writes anew what is still needed, by pieces. Returns false when storage takes no writes now.
+    /// Writes again what is still needed, in steps. Returns false when storage takes no writes now.
     private func carry(_ carried: Engine.Carried) -> Bool {
         var next = 0
         while next < carried.count {
@@ -246,14 +248,14 @@ final class LogCompaction {
         return true
     }
 
-    /// Waits for what was carried and what it rests on.
+    /// Waits until what was carried, and what it rests on, is durable. Returns false as `wait` does.
     private func waitUntilDurable(_ restarts: Int) -> Bool {
         let head = engine.upkeep.head
         return wait(restarts) { engine.durableHead >= head }
     }
 
-    /// Waits until `isSo`. False when the service stops or the log has ended, or when the log was folded anew since it
-    /// counted `restarts`: what was carried before may be gone, whatever is durable now.
+    /// Waits until `isSo`. Returns false when the service stops or the log has ended, or when the log was folded
+    /// again since it counted `restarts`: what was carried before may be lost, whatever is durable now.
     private func wait(_ restarts: Int, until isSo: () -> Bool) -> Bool {
         while !pacing.isStopping && !log.hasEnded {
             let isDone = isSo()
