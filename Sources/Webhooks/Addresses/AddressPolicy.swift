@@ -1,5 +1,5 @@
-/// Judges where deliveries may go, by the address that is connected to. It is asked after the name was resolved, so
-/// that a name that resolves to an internal address is refused, and so is an unusual spelling of one.
+/// Judges where deliveries may go, by the address that is connected to. The policy is asked after the name was
+/// resolved, so that a name of an internal address is refused, and so is an unusual spelling of one.
 ///
 /// An IPv4 address embedded in an IPv6 one is judged as well, whatever the IPv6 one is.
 public struct AddressPolicy: Sendable {
@@ -8,7 +8,7 @@ public struct AddressPolicy: Sendable {
         let address: IPAddress
         let port: UInt16
 
-        /// A listener on `port` of `address`.
+        /// Makes a listener on `port` of `address`.
         public init(address: IPAddress, port: UInt16) {
             self.address = address
             self.port = port
@@ -34,9 +34,9 @@ public struct AddressPolicy: Sendable {
     /// - Parameters:
     ///   - allow: where there are any, only a connection that one of them matches is allowed.
     ///   - deny: a connection that one of them matches is refused, even if a rule allows it.
-    ///   - listeners: the server's own.
-    ///   - isLocal: whether an address is one of this machine's. Asked only where a listener is on all of them, and not
-    ///     for loopback addresses, which are.
+    ///   - listeners: the server's own listeners.
+    ///   - isLocal: whether an address is one of this machine's. Asked only where a listener is on all of them, and
+    ///     not for loopback addresses, which are.
     public init(
         allow: [AddressRule] = [], deny: [AddressRule] = [], listeners: [Listener] = [],
         isLocal: @escaping @Sendable (IPAddress) -> Bool = { _ in false }
@@ -47,7 +47,7 @@ public struct AddressPolicy: Sendable {
         self.isLocal = isLocal
     }
 
-    /// Why a connection to `port` of `address` is refused; nil where it is allowed.
+    /// Returns why a connection to `port` of `address` is refused; nil where it is allowed.
     ///
     /// - Parameter host: the host of the URL, for rules about names.
     public func refusal(of address: IPAddress, port: UInt16, host: String) -> AddressRefusal? {
@@ -62,14 +62,14 @@ public struct AddressPolicy: Sendable {
             return .denied
         }
         if allow.isEmpty || allow.contains(where: { $0.matches(host: host) }) { return nil }
-        // An address that embeds IPv4 is allowed by that alone: a rule for some IPv6 network would else allow all of
-        // IPv4.
+        // An address that embeds IPv4 is allowed by its IPv4 addresses alone: otherwise a rule for some IPv6
+        // network would allow all of IPv4.
         let judged = inner.isEmpty ? [address] : inner
         let passes = judged.allSatisfy { form in allow.contains { $0.matches(address: form) } }
         return passes ? nil : .notAllowed
     }
 
-    /// The refusal of an address that is refused whatever the rules are.
+    /// Returns the refusal of an address that is refused whatever the rules are.
     private static func always(_ address: IPAddress) -> AddressRefusal? {
         if metadata.contains(address) { return .metadata }
         switch address {
@@ -96,10 +96,10 @@ public struct AddressPolicy: Sendable {
 }
 
 extension IPAddress {
-    /// Whether a listener there listens on all addresses: `::` also on those of IPv4, where the system is set so.
+    /// Whether a listener on this address is on all addresses: `::` also on those of IPv4, where the system is set so.
     fileprivate var isWildcard: Bool { self == .v4(0) || self == .v6(high: 0, low: 0) }
 
-    /// 127.0.0.0/8 or ::1.
+    /// Whether the address is in 127.0.0.0/8, or ::1.
     fileprivate var isLoopback: Bool {
         switch self {
         case .v4(let address): address >> 24 == 127

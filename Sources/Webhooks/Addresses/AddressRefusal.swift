@@ -1,4 +1,4 @@
-/// Why a connection is not made.
+/// The reason why a connection is not made.
 public enum AddressRefusal: String, Sendable, CaseIterable {
     /// 169.254.0.0/16 or fe80::/10, where clouds also keep their instances' credentials.
     case linkLocal = "link-local"

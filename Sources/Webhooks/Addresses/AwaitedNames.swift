@@ -1,9 +1,9 @@
 /// Requests that wait for the addresses of a host.
 struct AwaitedNames {
     private var requests: [String: [TimedRequest]] = [:]
-    /// How many requests wait.
+    /// The number of requests that wait.
     private(set) var count = 0
-    /// When the first request may have to be given up, on the monotonic clock.
+    /// The earliest instant at which a request may time out, on the monotonic clock.
     private(set) var nextDeadline = Int64.max
 
     /// Adds a request. Returns whether it is the first that waits for `name`.
@@ -24,10 +24,10 @@ struct AwaitedNames {
     /// Takes out all requests.
     mutating func takeAll() -> [TimedRequest] { requests.keys.sorted().flatMap { take($0) } }
 
-    /// Takes out the requests whose time is over, except those of names whose lookup has begun: they keep their places
-    /// until it has ended. Lookups that no request waits for could otherwise occupy every thread.
+    /// Takes out the requests whose time is over, except those of names whose lookup has begun: they keep their
+    /// places until the lookup has ended. Lookups that no request waits for could otherwise occupy every thread.
     ///
-    /// - Parameter lookups: where names that no request waits for any more are withdrawn.
+    /// - Parameter lookups: the resolver, from which names are withdrawn that no request waits for any more.
     mutating func takeExpired(now: Int64, _ lookups: Resolver) -> [TimedRequest] {
         guard now >= nextDeadline else { return [] }
         nextDeadline = .max

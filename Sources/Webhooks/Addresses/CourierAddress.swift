@@ -1,4 +1,4 @@
-/// What a connection is to be made to, after DNS.
+/// The address and port that a connection is to be made to, after DNS.
 public struct CourierAddress: Sendable, Hashable {
     /// The address in network order: 4 bytes of IPv4 or 16 of IPv6.
     public let bytes: [UInt8]

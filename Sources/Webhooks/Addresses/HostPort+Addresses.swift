@@ -9,8 +9,8 @@ extension HostPort {
     /// Whether the host's addresses have to be looked up. libcurl knows those of `localhost` without a lookup.
     var isLookedUp: Bool { literal == nil && host != "localhost" && !host.hasSuffix(".localhost") }
 
-    /// The line that tells libcurl the addresses of the host (CURLOPT_RESOLVE), for as long as it would keep addresses
-    /// that it found itself.
+    /// Returns the line that gives libcurl the host's addresses (CURLOPT_RESOLVE), for as long as it would keep
+    /// addresses that it found itself.
     func resolution(_ addresses: [[UInt8]]) -> String {
         let texts = addresses.compactMap { IPAddress(bytes: $0) }.map { address in
             if case .v6 = address { "[\(address)]" } else { "\(address)" }

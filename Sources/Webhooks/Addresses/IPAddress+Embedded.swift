@@ -7,7 +7,7 @@ extension IPAddress {
     /// | `::/96` | compatible (RFC 4291); not `::` and `::1` | the last 32 bits |
     /// | `::ffff:0:0:0/96` | translated (RFC 2765) | the last 32 bits |
     /// | `64:ff9b::/96` | NAT64 (RFC 6052) | the last 32 bits |
-    /// | `64:ff9b:1::/48` | NAT64 of the local network (RFC 8215) | by the length of the prefix, which the operator chose |
+    /// | `64:ff9b:1::/48` | NAT64 of the local network (RFC 8215) | by the prefix's length, the operator's choice |
     /// | `2002::/16` | 6to4 (RFC 3056) | bits 16 to 47 |
     /// | `2001::/32` | Teredo (RFC 4380) | server in bits 32 to 63, client inverted in the last 32 |
     var embedded: [UInt32] {
@@ -27,11 +27,11 @@ extension IPAddress {
         return []
     }
 
-    /// The address that is embedded under each length of prefix in `64:ff9b:1::/48` that RFC 6052 has: /48, /56, /64,
-    /// /96.
+    /// Returns the addresses that are embedded under each length of prefix in `64:ff9b:1::/48` that RFC 6052 has:
+    /// /48, /56, /64, /96.
     ///
-    /// Only the operator knows the length, so each reading counts. Readings within 0.0.0.0/8 mostly come from a wrong
-    /// length, and lead nowhere; one is kept where there is no other.
+    /// Only the operator knows the length, so each reading counts. Readings within 0.0.0.0/8 mostly come from a
+    /// wrong length, and lead nowhere; one is kept where there is no other.
     private static func localNAT64(_ high: UInt64, _ low: UInt64) -> [UInt32] {
         let readings = [
             UInt32(truncatingIfNeeded: high & 0xFFFF) << 16 | UInt32(truncatingIfNeeded: low >> 40 & 0xFFFF),

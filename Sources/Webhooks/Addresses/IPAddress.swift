@@ -5,7 +5,7 @@ public enum IPAddress: Sendable, Hashable {
     /// The sixteen bytes as two numbers, the first byte highest.
     case v6(high: UInt64, low: UInt64)
 
-    /// The address of four or sixteen bytes in network order, as socket addresses hold them; nil for another count.
+    /// Reads four or sixteen bytes in network order, as socket addresses hold them; nil for another count.
     public init?(bytes: [UInt8]) {
         func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
         switch bytes.count {
@@ -38,7 +38,7 @@ public enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Bits of an address of its kind.
+    /// The bits of an address of this kind: 32 or 128.
     var width: Int {
         switch self {
         case .v4: 32
@@ -46,7 +46,7 @@ public enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The address with all but its first `bits` bits zero.
+    /// Returns the address with all but its first `bits` bits zero.
     func masked(_ bits: Int) -> IPAddress {
         switch self {
         case .v4(let address): .v4(address & Self.mask(bits))
@@ -78,7 +78,7 @@ public enum IPAddress: Sendable, Hashable {
         }
         let before = text[..<gap.lowerBound]
         let after = text[gap.upperBound...]
-        // The gap stands for one group at least, and the IPv4 form may stand at the end only.
+        // The gap stands for one group at least, and the IPv4 form may come at the end only.
         guard !before.contains("."), let head = before.isEmpty ? [] : readWords(before),
             let tail = after.isEmpty ? [] : readWords(after), head.count + tail.count <= 7
         else { return nil }
@@ -104,7 +104,7 @@ public enum IPAddress: Sendable, Hashable {
 }
 
 extension String {
-    /// The place of the first `::`.
+    /// Returns the range of the first `::`.
     fileprivate func firstGap() -> Range<String.Index>? {
         var index = startIndex
         while index < endIndex {
@@ -117,7 +117,7 @@ extension String {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// As RFC 5952 wants it: lower case, the longest run of zeros as `::`.
+    /// The text as RFC 5952 has it: lower case, the longest run of zeros as `::`.
     public var description: String {
         switch self {
         case .v4(let address):
@@ -133,7 +133,7 @@ extension IPAddress: CustomStringConvertible {
         }
     }
 
-    /// The first longest run of two zeros or more.
+    /// Returns the first longest run of two zeros or more; empty where there is none.
     private static func longestGap(_ words: [UInt64]) -> Range<Int> {
         var longest = 0..<0
         var start = 0

@@ -18,15 +18,15 @@ final class Resolver: Sendable {
         /// The names in these queues, each with whether it is still wanted.
         var queued: [String: Bool] = [:]
         var running: Set<String> = []
-        /// How many of those running were not found lately.
+        /// The number of running lookups of names that were not found lately.
         var unknownRunning = 0
         var threads: [Thread] = []
-        /// Threads in a lookup.
+        /// The indices of threads in a lookup.
         var busy: Set<Int> = []
         var isStopping = false
     }
 
-    /// What a thread does next.
+    /// The next step of a thread.
     private enum Job {
         case lookUp(String, isKnown: Bool)
         case end
@@ -37,7 +37,7 @@ final class Resolver: Sendable {
     private let found: @Sendable (_ name: String, _ addresses: [[UInt8]]) -> Void
     private let state = Guarded(State())
 
-    /// - Parameter found: gets what each lookup came to, on its thread.
+    /// - Parameter found: gets the result of each lookup, on the lookup's thread.
     init(
         threads: Int, lookUp: @escaping Lookup,
         found: @escaping @Sendable (_ name: String, _ addresses: [[UInt8]]) -> Void
@@ -47,7 +47,7 @@ final class Resolver: Sendable {
         self.found = found
     }
 
-    /// Asks for a name; `found` is told once, also where its lookup is under way already.
+    /// Asks for a name; `found` is called once, also where the lookup is under way already.
     ///
     /// - Parameter isKnown: whether it was found lately.
     func ask(_ name: String, isKnown: Bool) {
@@ -62,7 +62,7 @@ final class Resolver: Sendable {
         }
     }
 
-    /// Takes back that a name was asked for, unless its lookup has begun.
+    /// Withdraws a name that was asked for, unless its lookup has begun.
     func withdraw(_ name: String) { state.withLock { if $0.queued[name] != nil { $0.queued[name] = false } } }
 
     /// Whether the lookup of `name` has begun and not ended.
@@ -85,7 +85,7 @@ final class Resolver: Sendable {
     private func run(_ index: Int) {
         while case .lookUp(let name, let isKnown) = next(index) {
             let addresses = lookUp(name)
-            // Another thread may wait for the place that this one gives back.
+            // Another thread may wait for the place that this one frees.
             state.update { state in
                 state.busy.remove(index)
                 state.running.remove(name)
@@ -117,7 +117,7 @@ final class Resolver: Sendable {
         state.busy.insert(index)
     }
 
-    /// The next name of a queue that is still wanted.
+    /// Takes the next name of a queue that is still wanted.
     private static func pop(_ queue: inout FIFO<String>, _ queued: inout [String: Bool]) -> String? {
         while let name = queue.popFirst() {
             if queued.removeValue(forKey: name) == true { return name }

@@ -1,10 +1,10 @@
 /// Judges attempts at deliveries.
 public enum AttemptJudge {
-    /// The outcome of attempt `attempt`, counted from 1.
+    /// Returns the outcome of attempt `attempt`, counted from 1.
     ///
-    /// 2xx delivers and 410 stops, also at the last attempt. A status of ``RetryPolicy/giveUpOn`` ends the delivery.
-    /// Anything else is tried again until no attempts are left: any other status, redirects among them, and no answer at
-    /// all. 429 and 503 may say when, see ``RetryPolicy/retryAfterMs(_:draw:)``.
+    /// 2xx delivers and 410 stops, also at the last attempt. A status of ``RetryPolicy/giveUpOn`` ends the
+    /// delivery. Anything else is tried again until no attempts are left: any other status, redirects among them,
+    /// and no answer at all. 429 and 503 may say when, see ``RetryPolicy/retryAfterMs(_:draw:)``.
     public static func outcome(
         of result: AttemptResult, attempt: Int, policy: RetryPolicy, draw: UInt64
     ) -> AttemptOutcome {
@@ -20,8 +20,8 @@ public enum AttemptJudge {
         return .retry(afterMs: policy.backoffMs(attempt: attempt, draw: draw))
     }
 
-    /// Evenly spread bits that are the same for the same delivery and attempt in every process, so that jitter needs no
-    /// memory (FNV-1a, then the finaliser of SplitMix64).
+    /// Returns evenly spread bits that are the same for the same delivery and attempt in every process, so that
+    /// jitter needs no memory (FNV-1a, then the finaliser of SplitMix64).
     public static func draw(id: String, attempt: Int) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -2,7 +2,7 @@ import Curl
 import TimerCore
 
 extension DeliveryFailure {
-    /// What a code of libcurl other than `.ok` means, where nothing more is known.
+    /// Makes the failure that a code of libcurl other than `.ok` means, where nothing more is known.
     ///
     /// A failure on this side (no memory, say) counts as an interruption: another attempt may succeed.
     init(_ code: CurlCode) {
@@ -14,8 +14,8 @@ extension DeliveryFailure {
         // A head that is refused ends as a failed write; a URL that is refused was never sent.
         case .weirdAnswer, .badContentEncoding, .writeError, .unsupportedProtocol, .malformedURL, .loginDenied:
             self = .malformed
-        // Among them `sendError`, `receiveError`, `gotNothing`, `partialAnswer`, `http2Stream`, and `http2`, which is
-        // also what a server's end of a busy connection looks like.
+        // All other codes: `sendError`, `receiveError`, `gotNothing`, `partialAnswer` and `http2Stream` among them,
+        // and `http2`, which libcurl also reports where a server ends a busy connection.
         default: self = .interrupted
         }
     }

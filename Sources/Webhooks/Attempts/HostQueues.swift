@@ -3,15 +3,15 @@ import TimerCore
 /// Queues by host, which decide what is sent next, so that a slow or dead host delays only its own deliveries.
 ///
 /// A host has at most `perHost` elements under way at once, and at most an eighth of the places that are free (the
-/// dynamic threshold of Choudhury and Hahne, "Dynamic queue length thresholds in a shared memory packet switch", 1998):
-/// hosts that hang take less and less each and leave places for the next one, of 1024 even when forty of them come one
-/// after another. The host with the fewest under way comes first, among equals the one that was served longest ago.
-/// Every step takes constant time but for a search over at most `perHost` levels.
+/// dynamic threshold of Choudhury and Hahne, "Dynamic queue length thresholds in a shared memory packet switch",
+/// 1998). Hosts that hang therefore take less and less each and leave places for the next one: of 1024 places even
+/// when forty of them come one after another. The host with the fewest under way comes first, among equals the one
+/// that was served longest ago. Every step takes constant time but for a search over at most `perHost` levels.
 ///
-/// Specialised for `Int64`, the positions of deliveries: called from another module an `append` then takes 60 to 70 ns,
-/// against 270 for a generic one (ten million elements of up to a thousand hosts).
+/// The methods are specialised for `Int64`, the positions of deliveries: called from another module an `append`
+/// then takes 60 to 70 ns, against 270 for a generic one (ten million elements of up to a thousand hosts).
 public struct HostQueues<Element: Sendable>: Sendable {
-    /// One host may have one in this many of the free places.
+    /// The share of one host: one in this many of the free places.
     static var share: Int { 8 }
 
     /// A host's index; valid from `take` to `finished`.
@@ -32,19 +32,19 @@ public struct HostQueues<Element: Sendable>: Sendable {
         var last = -1
     }
 
-    /// How many elements wait.
+    /// The number of elements that wait.
     public private(set) var waiting = 0
-    /// How many were taken and have not finished.
+    /// The number of elements that were taken and have not finished.
     public private(set) var underWay = 0
     private let perHost: Int
     private let concurrency: Int
     private var hosts: [Host] = []
     private var free: [Place] = []
     private var places: [String: Place] = [:]
-    /// By how many are under way: the hosts that have something waiting.
+    /// The lists of hosts with something waiting, indexed by the number under way.
     private var levels: [Level]
 
-    /// Empty queues.
+    /// Makes empty queues.
     ///
     /// - Parameters:
     ///   - perHost: how many of one host may be under way at once; at least 1.
@@ -56,7 +56,7 @@ public struct HostQueues<Element: Sendable>: Sendable {
         levels = Array(repeating: Level(), count: self.perHost + 1)
     }
 
-    /// Adds an element to the end of its host's queue; `host` as `WebhookURL.origin(of:)` has it.
+    /// Adds an element to the end of its host's queue; `host` is an origin, as `WebhookURL.origin(of:)` returns it.
     @specialized(where Element == Int64)
     public mutating func append(_ element: Element, host: String) {
         let place = place(of: host)
@@ -85,7 +85,7 @@ public struct HostQueues<Element: Sendable>: Sendable {
         return (element, place)
     }
 
-    /// An element that was taken from `place` is no longer under way.
+    /// Notes that an element that was taken from `place` is no longer under way.
     @specialized(where Element == Int64)
     public mutating func finished(_ place: Place) {
         let hasMore = !hosts[place].waiting.isEmpty
@@ -110,7 +110,7 @@ public struct HostQueues<Element: Sendable>: Sendable {
         }
     }
 
-    /// The host that an element was taken from, which is under way.
+    /// Returns the host that an element under way was taken from.
     public func host(of place: Place) -> String { hosts[place].name }
 
     /// Frees the place of a host that has nothing waiting and nothing under way.

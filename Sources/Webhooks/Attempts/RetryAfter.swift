@@ -3,7 +3,7 @@ import Primitives
 /// Reads the response header `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date.
 public enum RetryAfter {
     private static let longestValue = 64
-    /// A longer wait is beyond any cap.
+    /// The most seconds that are read; a longer wait is beyond any cap.
     private static let mostSeconds: Int64 = 1_000_000_000
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let longWeekdays = [
@@ -13,8 +13,8 @@ public enum RetryAfter {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The milliseconds from `nowMs` (since 1970) that `value` asks to wait, never negative; nil where it can't be
-    /// read.
+    /// Returns the milliseconds from `nowMs` (since 1970) that `value` asks to wait, never negative; nil where it
+    /// can't be read.
     public static func milliseconds(_ value: [UInt8], nowMs: Int64) -> Int64? {
         let text = String(decoding: value.prefix(longestValue + 1), as: UTF8.self).split(
             separator: " ", omittingEmptySubsequences: true)
@@ -23,8 +23,8 @@ public enum RetryAfter {
         return date(text, nowMs: nowMs).map { max($0 - nowMs, 0) }
     }
 
-    /// Milliseconds since 1970 of a date in one of the three forms of RFC 9110 section 5.6.7, split at blanks:
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
+    /// Returns the milliseconds since 1970 of a date in one of the three forms of RFC 9110 section 5.6.7, split at
+    /// blanks: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
     static func date(_ words: [Substring], nowMs: Int64) -> Int64? {
         switch words.count {
         case 6 where words[5] == "GMT" && isWeekday(words[0], weekdays, comma: true):
@@ -60,7 +60,7 @@ public enum RetryAfter {
         return (((date.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second) * 1000
     }
 
-    /// The number of a run of digits, `Int64.max` where it is larger; nil for anything else.
+    /// Returns the number of a run of digits, `Int64.max` where it is larger; nil for anything else.
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
         return Int64(text) ?? .max

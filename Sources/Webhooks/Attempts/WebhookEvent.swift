@@ -10,14 +10,14 @@ public struct WebhookEvent: Sendable, Equatable {
     public var payload: [UInt8]?
     /// The event's data for headers, a name and a text each: `("scheduledAt", "2026-11-21T09:00:00.000Z")`.
     public var data: [(name: String, value: String)]
-    /// What CloudEvents calls the source, a URI reference: `/timerd`.
+    /// The `source` of CloudEvents, a URI reference: `/timerd`.
     public var source: String
-    /// What CloudEvents calls the subject: the timer's id.
+    /// The `subject` of CloudEvents: the timer's id.
     public var subject: String
-    /// When it happened, milliseconds since 1970.
+    /// The instant of the event, in milliseconds since 1970.
     public var timeMs: Int64
 
-    /// An event; the members say what each part is.
+    /// Makes an event; the members say what each part is.
     public init(
         id: String, type: String, json: [UInt8], payload: [UInt8]?, data: [(name: String, value: String)],
         source: String, subject: String, timeMs: Int64

@@ -2,7 +2,7 @@
 public struct WebhookRequest: Sendable, Equatable {
     /// The method.
     public var method: WebhookMethod
-    /// The URL that it goes to.
+    /// The URL that the request goes to.
     public var url: String
     /// The header lines, without Host and Content-Length.
     public var headers: [WebhookHeader]

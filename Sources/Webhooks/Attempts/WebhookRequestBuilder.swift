@@ -9,8 +9,8 @@ import WireJSON
 /// | `payload` | the payload, or `null` | `application/json` |
 ///
 /// Each carries `webhook-id` and `webhook-timestamp`, and where there is a secret `webhook-signature`, after Standard
-/// Webhooks 1.0. The event's data stand in `timerd-*` headers where the body doesn't have them: with `payload`, and
-/// with GET, which sends no body and no Content-Type and is signed as if its body were empty. DELETE has a body.
+/// Webhooks 1.0. The event's data are in `timerd-*` headers where the body doesn't have them: with `payload`, and with
+/// GET, which sends no body and no Content-Type and is signed as if its body were empty. DELETE has a body.
 public struct WebhookRequestBuilder: Sendable {
     /// The prefix of the types of CloudEvents.
     public static let cloudEventPrefix = "timerd.timer."
@@ -19,14 +19,14 @@ public struct WebhookRequestBuilder: Sendable {
     private let defaultSecrets: [WebhookSecret]
 
     /// - Parameters:
-    ///   - version: the server's, for `User-Agent: timerd/<version>`.
+    ///   - version: the server's version, for `User-Agent: timerd/<version>`.
     ///   - defaultSecrets: these sign the deliveries of webhooks that have no secrets of their own.
     public init(version: String, defaultSecrets: [WebhookSecret] = []) {
         userAgent = "timerd/\(version)"
         self.defaultSecrets = defaultSecrets
     }
 
-    /// The request of an attempt at `timestamp`, seconds since 1970, with the webhook's present configuration.
+    /// Returns the request of an attempt at `timestamp`, seconds since 1970, with the webhook's present configuration.
     ///
     /// The webhook's own headers come last; a `User-Agent` among them replaces the server's.
     public func request(_ event: WebhookEvent, by webhook: WebhookConfiguration, timestamp: Int64) -> WebhookRequest {
@@ -65,7 +65,7 @@ public struct WebhookRequestBuilder: Sendable {
         }
     }
 
-    /// CloudEvents 1.0 in its structured JSON form.
+    /// Returns a CloudEvents 1.0 envelope in its structured JSON form.
     private static func envelope(_ event: WebhookEvent) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -89,13 +89,14 @@ public struct WebhookRequestBuilder: Sendable {
         return json.bytes
     }
 
-    /// `timerd-event` with the type, then a header for each of the event's data.
+    /// Returns `timerd-event` with the type, then a header for each of the event's data.
     private static func dataHeaders(_ event: WebhookEvent) -> [WebhookHeader] {
         [WebhookHeader("timerd-event", headerValue(event.type))]
             + event.data.map { WebhookHeader("timerd-" + headerName($0.name), headerValue($0.value)) }
     }
 
-    /// `scheduledAt` as `scheduled-at`; a character that no name may hold becomes `-`.
+    /// Turns a member's name into a header's: `scheduledAt` into `scheduled-at`, and a character that no name may
+    /// hold into `-`.
     static func headerName(_ member: String) -> String {
         var name = ""
         for byte in member.utf8 {
@@ -111,8 +112,8 @@ public struct WebhookRequestBuilder: Sendable {
         return name
     }
 
-    /// `value` for a header: control characters, bytes that are not ASCII, blanks at either end, and `%` itself are
-    /// percent-encoded, so that a receiver that decodes gets the same text.
+    /// Encodes `value` for a header: control characters, bytes that are not ASCII, blanks at either end, and `%`
+    /// itself are percent-encoded, so that a receiver that decodes gets the same text.
     static func headerValue(_ value: String) -> String {
         let bytes = Array(value.utf8)
         var text = ""

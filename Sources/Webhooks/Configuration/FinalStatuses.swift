@@ -4,7 +4,7 @@ public struct FinalStatuses: Sendable, Equatable {
     public enum Entry: Sendable, Equatable, Hashable {
         /// One status: 300 to 599, but 410.
         case status(Int)
-        /// `4xx`: every one from 400 to 499, but those that ask for another attempt.
+        /// `4xx`: every status from 400 to 499, but those that ask for another attempt.
         case clientErrors
     }
 
@@ -12,7 +12,7 @@ public struct FinalStatuses: Sendable, Equatable {
     public static let mostEntries = 32
     /// The text that stands for ``Entry/clientErrors``.
     public static let clientErrorsText = "4xx"
-    /// Statuses that a receiver means for now, and that `4xx` leaves out: its time-out, too early, too many requests.
+    /// The temporary statuses, which `4xx` leaves out: a receiver's time-out, too early, too many requests.
     private static let passing: Set = [408, 425, 429]
     /// The statuses that a list may name, but for 410: no answer ends with a lower one, and 2xx delivers.
     private static let named = 300...599
@@ -22,13 +22,13 @@ public struct FinalStatuses: Sendable, Equatable {
     /// The members, each once, in the order in which they were given.
     public private(set) var entries: [Entry] = []
 
-    /// An empty list.
+    /// Makes an empty list.
     public init() {}
 
-    /// A list; not checked, see ``validate()``. A repeated member is left out.
+    /// Makes a list; not checked, see ``validate()``. A repeated member is left out.
     public init(_ entries: [Entry]) { for entry in entries { insert(entry) } }
 
-    /// Whether a delivery that was answered so is not tried again.
+    /// Whether a delivery that was answered with `status` is not tried again.
     public func contains(_ status: Int) -> Bool {
         entries.contains { entry in
             switch entry {
@@ -38,10 +38,10 @@ public struct FinalStatuses: Sendable, Equatable {
         }
     }
 
-    /// Adds a member, if it is not there.
+    /// Adds a member, unless it is there.
     public mutating func insert(_ entry: Entry) { if !entries.contains(entry) { entries.append(entry) } }
 
-    /// Why a member is refused; nil where it may stand in a list.
+    /// Returns why a member is refused; nil where it may be in a list.
     public static func refusal(of entry: Entry) -> String? {
         guard case .status(let status) = entry else { return nil }
         if (200...299).contains(status) { return "\(status) delivers: it can't make a delivery dead" }

@@ -1,10 +1,10 @@
 import Primitives
 
-/// Which header lines a webhook may set.
+/// The rules for the header lines that a webhook may set.
 enum HeaderRules {
     private static let longestName = 256
     private static let longestValue = 1024
-    /// The server sets these: where the request goes, what its body is, and how the connection carries it.
+    /// The headers that the server sets: where the request goes, what its body is, and how the connection carries it.
     private static let reserved: Set<String> = [
         "host", "content-length", "content-type", "connection", "keep-alive", "te", "trailer", "transfer-encoding",
         "upgrade",
@@ -13,7 +13,7 @@ enum HeaderRules {
     /// Headers that carry credentials. The one for a proxy on the receiver's side is allowed although its prefix is
     /// reserved.
     private static let credentials: Set<String> = ["authorization", "proxy-authorization", "cookie"]
-    /// Reserved for traces, later than the others: see `isGiven`.
+    /// The headers reserved for traces, later than the others: see `isGiven`.
     private static let traces: Set<String> = ["traceparent", "tracestate"]
 
     /// Whether a header of that name always carries credentials.

@@ -1,6 +1,6 @@
 /// Names of hosts, as URLs and address rules spell them.
 enum HostName {
-    /// The name in lower case and without a final dot, which names the same host.
+    /// Returns the name in lower case and without a final dot, which names the same host.
     static func normalised(_ name: String) -> String {
         let lower = name.lowercased()
         return lower.hasSuffix(".") ? String(lower.dropLast()) : lower

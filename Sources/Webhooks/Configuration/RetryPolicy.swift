@@ -1,13 +1,13 @@
-/// When and how often a failed delivery is tried again.
+/// The policy of when and how often a failed delivery is tried again.
 public struct RetryPolicy: Sendable, Equatable {
     /// Attempts in all, the first included: 1 to 100.
     public var maxAttempts: Int
-    /// Milliseconds after its event, or its redrive, at which a delivery is too old to be tried: 1 ms to 36,525 days; nil
-    /// for no such bound.
+    /// The milliseconds after its event, or its redrive, at which a delivery is too old to be tried: 1 ms to 36,525
+    /// days; nil for no such bound.
     public var maxAgeMs: Int64?
     /// The statuses after which no further attempt is made.
     public var giveUpOn = FinalStatuses()
-    /// Milliseconds before the second attempt: 1 to 24 hours.
+    /// Milliseconds before the second attempt: 1 ms to 24 hours.
     public var initialMs: Int64
     /// The factor from each wait to the next: 1 to 10.
     public var multiplier: Double
@@ -16,10 +16,11 @@ public struct RetryPolicy: Sendable, Equatable {
     /// The fraction of a wait by which it may be longer or shorter: 0 to 1.
     public var jitter: Double
 
-    /// 12 attempts, after 1 s, 2 s, 4 s and so on to an hour, each a fifth longer or shorter.
+    /// The standard policy: 12 attempts, after waits of 1 s, 2 s, 4 s and so on to an hour, each up to a fifth
+    /// longer or shorter.
     public static let standard = RetryPolicy()
 
-    /// A policy with the standard values as defaults; not checked, see ``validate()``.
+    /// Makes a policy with the standard values as defaults; not checked, see ``validate()``.
     public init(
         maxAttempts: Int = 12, maxAgeMs: Int64? = nil, giveUpOn: FinalStatuses = FinalStatuses(),
         initialMs: Int64 = 1000, multiplier: Double = 2, maxMs: Int64 = 3_600_000, jitter: Double = 0.2
@@ -52,10 +53,11 @@ public struct RetryPolicy: Sendable, Equatable {
         if !holds { throw WebhookError(member: "retry/\(member)", message: message) }
     }
 
-    /// Milliseconds to wait after the failure of attempt `attempt`, counted from 1.
+    /// Returns the milliseconds to wait after the failure of attempt `attempt`, counted from 1.
     ///
-    /// `initial × multiplier^(attempt − 1)`, at most `max`, then longer or shorter by up to `jitter` of itself, as
-    /// `draw` says: the longest wait is `max × (1 + jitter)`. So deliveries that reach `max` together are spread too.
+    /// The wait is `initial × multiplier^(attempt − 1)`, at most `max`, then longer or shorter by up to `jitter` of
+    /// itself, as `draw` decides: at longest `max × (1 + jitter)`. Deliveries that reach `max` together are thus
+    /// spread too.
     ///
     /// - Parameter draw: 64 evenly spread bits, the same for the same delivery and attempt.
     public func backoffMs(attempt: Int, draw: UInt64) -> Int64 {
@@ -64,7 +66,7 @@ public struct RetryPolicy: Sendable, Equatable {
         return Self.milliseconds(capped * (1 + jitter * (2 * Self.unit(draw) - 1)))
     }
 
-    /// Milliseconds to wait where the receiver asked for `askedMs` in `Retry-After`.
+    /// Returns the milliseconds to wait where the receiver asked for `askedMs` in `Retry-After`.
     ///
     /// The receiver's wait replaces the backoff, whatever `max` is, but it is no shorter than `initial` (a receiver
     /// must not make the server spin) and no longer than 24 hours (nor put a delivery off for years). Jitter only
@@ -80,15 +82,16 @@ public struct RetryPolicy: Sendable, Equatable {
     /// The longest wait that a receiver may ask for, in milliseconds: 24 hours.
     private static let longestAskedMs: Int64 = 86_400_000
 
-    /// 0 up to but not including 1.
+    /// Maps `draw` to 0 up to but not including 1.
     private static func unit(_ draw: UInt64) -> Double { Double(draw >> 11) * 0x1p-53 }
 
-    /// Never negative, and defined for every value: a policy that was not checked must not trap.
+    /// Rounds to whole milliseconds, never negative, and defined for every value: a policy that was not checked
+    /// must not trap.
     private static func milliseconds(_ value: Double) -> Int64 {
         value > 0 ? Int64(min(value, 0x1p62).rounded()) : 0
     }
 
-    /// Exact where the result is; the standard library has no `pow`, and exponents here are below 100.
+    /// Returns a power, exact where it can be: the standard library has no `pow`, and exponents here are below 100.
     private static func power(_ base: Double, _ exponent: Int) -> Double {
         var result = 1.0
         for _ in 0..<min(exponent, 1100) { result *= base }

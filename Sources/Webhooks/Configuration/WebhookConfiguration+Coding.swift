@@ -7,10 +7,10 @@
 /// headers    each: length and bytes of the name, of the value
 /// secrets    each: length and bytes of the key
 /// timeout    a varint of milliseconds, where its bit is set
-/// retry      where its bit is set: varints of maxAttempts (7 bits, then a bit each for maxAge and giveUpOn), initial and
-///            max; multiplier and jitter as IEEE 754 doubles, little-endian; where its bit is set a varint of maxAge in
-///            milliseconds; where its bit is set varints of how many members giveUpOn has, and of each: the status, or 4
-///            for `4xx`
+/// retry      where its bit is set: varints of maxAttempts (7 bits, then a bit each for maxAge and giveUpOn),
+///            initial and max; multiplier and jitter as IEEE 754 doubles, little-endian; where its bit is set a
+///            varint of maxAge in milliseconds; where its bit is set varints of how many members giveUpOn has,
+///            and of each: the status, or 4 for `4xx`
 /// names      where the last bit is set: how many secret headers are named, and each: length and bytes
 /// ```
 /// Lengths are varints (LEB128). A member with its default takes no byte; every configuration has one encoding.
@@ -24,7 +24,7 @@ extension WebhookConfiguration {
     /// The number that stands for `4xx` among statuses.
     fileprivate static let clientErrors = 4
 
-    /// The configuration as bytes; it must be valid.
+    /// Encodes the configuration, which must be valid.
     public func encode() -> [UInt8] {
         precondition(
             headers.count <= Self.maximumHeaders && secrets.count <= Self.maximumSecrets && timeoutMs >= 0
@@ -57,8 +57,8 @@ extension WebhookConfiguration {
 
     /// Reads what ``encode()`` wrote; nil for any other bytes.
     ///
-    /// The result is valid, and `encode` gives the same bytes again. So the rules of ``validate()`` may be loosened one
-    /// day but not tightened: logs hold configurations that were accepted under earlier rules.
+    /// The result is valid, and `encode` gives the same bytes again. The rules of ``validate()`` may therefore be
+    /// loosened one day but not tightened: logs hold configurations that were accepted under earlier rules.
     public init?(_ bytes: Span<UInt8>) {
         var input = ByteReader(bytes)
         guard let shape = input.byte(), let counts = input.byte(),
@@ -92,13 +92,13 @@ extension WebhookConfiguration {
         guard input.isAtEnd, (try? validate(isGiven: false)) != nil else { return nil }
     }
 
-    /// The origin of an encoded configuration's URL, as `WebhookURL.origin(of:)` has it, without reading the rest of
-    /// it; nil where no URL is found. In bytes that ``encode()`` wrote the URL is always found.
+    /// Returns the origin of an encoded configuration's URL, as `WebhookURL.origin(of:)` has it, without reading
+    /// the rest; nil where no URL is found. In bytes that ``encode()`` wrote the URL is always found.
     public static func origin(encoded bytes: Span<UInt8>) -> String? {
         urlRange(bytes).map { WebhookURL.origin(of: bytes.extracting($0)) }
     }
 
-    /// The URL of an encoded configuration; nil where none is found.
+    /// Returns the URL of an encoded configuration; nil where none is found.
     public static func url(encoded bytes: Span<UInt8>) -> String? {
         urlRange(bytes).map { range in String(decoding: range.map { bytes[$0] }, as: UTF8.self) }
     }
@@ -229,7 +229,7 @@ private struct ByteReader {
         return policy
     }
 
-    /// A list that is not empty, each member once.
+    /// Reads a list that is not empty, each member once.
     private mutating func finalStatuses() -> FinalStatuses? {
         guard let count = number(), (1...UInt64(FinalStatuses.mostEntries)).contains(count) else { return nil }
         var statuses = FinalStatuses()

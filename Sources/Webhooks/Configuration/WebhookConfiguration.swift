@@ -1,4 +1,4 @@
-/// Where a timer's events are delivered to, and how. Which events are delivered is the timer's setting.
+/// The receiver of a timer's events, and how they are delivered. Which events are delivered is the timer's setting.
 public struct WebhookConfiguration: Sendable, Equatable {
     /// The most headers a webhook may set.
     public static let maximumHeaders = 20
@@ -6,28 +6,28 @@ public struct WebhookConfiguration: Sendable, Equatable {
     public static let maximumSecrets = 5
     /// The default time for an attempt: 15 s.
     public static let defaultTimeoutMs: Int64 = 15_000
-    /// The range of the time for an attempt. With less every attempt would fail; with more the timer's next delivery
-    /// would be held up for long.
+    /// The range of the time for an attempt, in milliseconds. With less every attempt would fail; with more the
+    /// timer's next delivery would be held up for long.
     public static let timeouts: ClosedRange<Int64> = 100...600_000
 
     /// An absolute http or https URL.
     public var url: String
-    /// How a delivery is sent.
+    /// The HTTP method of a delivery.
     public var method: WebhookMethod
     /// Headers that are sent beside those of the format, in this order.
     public var headers: [WebhookHeader]
-    /// What a delivery's body is.
+    /// The format of a delivery's body.
     public var format: WebhookFormat
     /// Names of headers whose values are secret, beside those that always are. Headers of these names need not be set.
     public var secretHeaders: [String] = []
-    /// Each signs every delivery; where there are none, the server's own do, if it has any.
+    /// The secrets, each of which signs every delivery; where there are none, the server's own do, if it has any.
     public var secrets: [WebhookSecret]
     /// Milliseconds for a whole attempt, from resolving the name to the end of the answer.
     public var timeoutMs: Int64
-    /// When a failed delivery is tried again.
+    /// The policy of when a failed delivery is tried again.
     public var retry: RetryPolicy
 
-    /// A configuration with defaults; not checked, see ``validate()``.
+    /// Makes a configuration with defaults; not checked, see ``validate()``.
     public init(
         url: String, method: WebhookMethod = .post, headers: [WebhookHeader] = [], format: WebhookFormat = .standard,
         secrets: [WebhookSecret] = [], timeoutMs: Int64 = WebhookConfiguration.defaultTimeoutMs,
@@ -69,15 +69,15 @@ public struct WebhookConfiguration: Sendable, Equatable {
         HeaderRules.isCredential(name) || secretHeaders.contains { HeaderRules.isSame($0, name) }
     }
 
-    /// The header `name`; where several differ by case alone, the one in this spelling.
+    /// Returns the header `name`; where several differ by case alone, the one in this spelling.
     public func header(_ name: String) -> WebhookHeader? {
         headers.first { $0.name == name } ?? headers.first { HeaderRules.isSame($0.name, name) }
     }
 
     /// Throws the first error in the configuration.
     ///
-    /// - Parameter isGiven: whether a client gives it now. A configuration in the log was accepted under earlier rules
-    ///   and must stay readable.
+    /// - Parameter isGiven: whether a client gives the configuration now. One in the log was accepted under earlier
+    ///   rules and must stay readable.
     public func validate(isGiven: Bool = true) throws(WebhookError) {
         _ = try WebhookURL(url)
         guard headers.count <= Self.maximumHeaders else {

@@ -1,4 +1,4 @@
-/// What a delivery's body is.
+/// The content of a delivery's body.
 public enum WebhookFormat: UInt8, Sendable, CaseIterable {
     /// The event.
     case standard = 0
@@ -16,7 +16,7 @@ public enum WebhookFormat: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The format of that name.
+    /// Finds the format of that name; nil where there is none.
     public init?(name: String) {
         guard let format = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = format

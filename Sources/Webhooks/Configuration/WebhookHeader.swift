@@ -5,7 +5,7 @@ public struct WebhookHeader: Sendable, Equatable {
     /// The value as it is sent; may be empty.
     public var value: String
 
-    /// A line of `name` and `value`.
+    /// Makes a line of `name` and `value`.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value

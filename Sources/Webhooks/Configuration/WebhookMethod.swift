@@ -17,7 +17,7 @@ public enum WebhookMethod: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The method of that name, upper case.
+    /// Finds the method of that name, upper case; nil where there is none.
     public init?(name: String) {
         guard let method = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = method

@@ -1,6 +1,6 @@
 /// The parts of a webhook's URL that decide where it leads.
 ///
-/// Parsed more strictly than RFC 3986 allows, so that no other parser finds another host in the same text.
+/// The text is parsed more strictly than RFC 3986 allows, so that no other parser finds another host in it.
 public struct WebhookURL: Sendable, Equatable {
     /// The most bytes of a URL.
     public static let maximumLength = 2048
@@ -40,13 +40,13 @@ public struct WebhookURL: Sendable, Equatable {
     /// Whether scheme, host and port are the same, so that a receiver at one URL may know the other's secrets.
     public func sameOrigin(as other: WebhookURL) -> Bool { self == other }
 
-    /// Scheme, host and port of a URL as text, in lower case and without the scheme's own port: the name of a host's
-    /// queue in `HostQueues`.
+    /// Returns scheme, host and port of a URL as text, in lower case and without the scheme's own port: the name of
+    /// a host's queue in `HostQueues`.
     ///
-    /// A guess where the URL can't be read, as such a URL is refused before anything is sent.
+    /// The result is a guess where the URL can't be read, as such a URL is refused before anything is sent.
     public static func origin(of url: String) -> String { origin(of: url.utf8.span) }
 
-    /// As above, of the bytes of a URL.
+    /// Returns the same for the bytes of a URL.
     static func origin(of url: Span<UInt8>) -> String {
         var origin: [UInt8] = []
         origin.reserveCapacity(64)
@@ -73,7 +73,7 @@ public struct WebhookURL: Sendable, Equatable {
         return nil
     }
 
-    /// The host, with its brackets, and what follows the colon after it.
+    /// Splits an authority into the host, with its brackets, and what follows the colon after it; nil without a colon.
     private static func split(_ authority: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
         var colon = authority.lastIndex(of: UInt8(ascii: ":"))
         // The colons within brackets belong to the address.

@@ -1,8 +1,9 @@
-/// What is kept of an answer's head, which comes line by line.
+/// The parts of an answer's head that are kept. The head comes line by line.
 struct AnswerHead {
-    /// Bytes of header lines that are read, interim answers and trailers included.
+    /// The most bytes of header lines that are read, interim answers and trailers included.
     static let limit = 64 * 1024
-    /// Bytes of a value that are kept. A longer value makes no sense, and its length shows that it was longer.
+    /// The most bytes of a value that are kept. A longer value makes no sense, and what is kept is long enough to
+    /// show that.
     static let valueLimit = 256
 
     /// The status once the head is complete; 0 before.
@@ -11,7 +12,7 @@ struct AnswerHead {
     private(set) var retryAfter: [UInt8]?
     /// The value of `Timer-Command`.
     private(set) var timerCommand: [UInt8]?
-    /// Set where the lines have more than `limit` bytes.
+    /// Whether the lines have more than `limit` bytes.
     private(set) var isTooLong = false
     /// The status of the head that is being read.
     private var announced = 0
@@ -19,7 +20,7 @@ struct AnswerHead {
     /// Whether any byte came.
     var hasBegun: Bool { count > 0 }
 
-    /// Takes a line with its end; false gives the answer up.
+    /// Takes a line with its line end. Returns false where the transfer is to be aborted.
     mutating func take(_ line: Span<UInt8>) -> Bool {
         count += line.count
         guard count <= Self.limit else {
@@ -43,7 +44,7 @@ struct AnswerHead {
         return true
     }
 
-    /// The three-digit number after the first space; 0 where there is none.
+    /// Returns the three-digit number after the first space; 0 where there is none.
     private static func status(_ line: Span<UInt8>) -> Int {
         var index = 0
         while index < line.count, line[index] != 0x20 { index += 1 }
@@ -57,7 +58,7 @@ struct AnswerHead {
         return number
     }
 
-    /// What follows the colon, without white space around it.
+    /// Returns the text after the colon, without white space around it.
     private static func value(_ line: Span<UInt8>) -> [UInt8] {
         var start = 0
         while line[start] != UInt8(ascii: ":") { start += 1 }
@@ -70,7 +71,7 @@ struct AnswerHead {
 }
 
 extension Span<UInt8> {
-    /// Whether it begins with `text`, which is in lower case, ignoring case.
+    /// Whether the bytes begin with `text`, which is in lower case, ignoring case.
     fileprivate func begins(with text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { text in
@@ -82,7 +83,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether it is only a line end.
+    /// Whether the bytes are only a line end.
     fileprivate var isBlank: Bool {
         for index in indices where self[index] > 0x20 { return false }
         return true

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Makes HTTP requests, many at once, on one thread of its own.
 ///
-/// It begins every request at once; its caller orders them, with `HostQueues`. Connections are kept and used again.
+/// Every request begins at once; the caller orders them, with `HostQueues`. Connections are kept and used again.
 /// Certificates are verified against the system's authorities. There are no redirects, no cookies, and no proxy but
 /// `CourierLimits.proxy`. An answer's body is read and thrown away. Names are looked up on threads of the courier's
 /// own, at most `CourierLimits.lookups`: see `Resolver`.
@@ -21,14 +21,15 @@ public final class Courier: Sendable {
     /// Makes a courier; nothing is sent before `start`.
     ///
     /// - Parameters:
-    ///   - limits: its bounds.
+    ///   - limits: the courier's bounds.
     ///   - judge: asked before each connection, after DNS, on the courier's thread: the URL's host in lower case (an
     ///     IPv6 address in brackets) and the address. Returns in one line why the connection must not be made; nil
     ///     allows it. Where a name has several addresses, libcurl goes on to the next. A connection that is kept is
     ///     judged again before each request, as the rules may have changed.
-    ///     With a proxy only an address that stands in the URL is judged: the proxy alone knows where a name leads.
+    ///     With a proxy only an address that is in the URL is judged: the proxy alone knows where a name leads.
     ///   - lookUp: finds the addresses of a host's name, 4 or 16 bytes each; empty where there are none. It may block.
-    ///   - finished: takes the results as they come, on the courier's thread: be quick. Each request has exactly one.
+    ///   - finished: takes the results as they come, on the courier's thread: it must be quick. Each request has
+    ///     exactly one result.
     public init(
         limits: CourierLimits = CourierLimits(),
         judge: @escaping @Sendable (_ host: String, _ address: CourierAddress) -> String?,
@@ -39,7 +40,7 @@ public final class Courier: Sendable {
             inbox, CourierTransfer.Settings(limits: limits, judge: judge), lookUp: lookUp, finished: finished)
     }
 
-    /// Begins requests; never blocks on the network. Any thread.
+    /// Begins requests; never blocks on the network. May be called on any thread.
     ///
     /// A request beyond `CourierLimits.transfers` fails at once. A request counts until its result was given to
     /// `finished`. A request that is submitted after `stop` is dropped without a result.
@@ -47,7 +48,7 @@ public final class Courier: Sendable {
         if inbox.leave(requests) { loop.wake() }
     }
 
-    /// Begins to work. Call once.
+    /// Begins to work. Called once.
     public func start() {
         thread.withLock { worker in
             guard worker.running == nil, !worker.isEnded else { return }
@@ -55,9 +56,9 @@ public final class Courier: Sendable {
         }
     }
 
-    /// Ends: requests that have not begun fail at once; those under way have `deadlineSeconds` to end and fail then.
-    /// Every request that was submitted has its result when this returns. Not from the courier's thread; a second call
-    /// waits for the first.
+    /// Stops: requests that have not begun fail at once; those under way have `deadlineSeconds` to end and fail
+    /// then. Every request that was submitted has its result when this returns. Not called on the courier's thread;
+    /// a second call waits for the first.
     public func stop(deadlineSeconds: Double) {
         inbox.close(deadline: Clocks.monotonic() + Int64(min(max(0, deadlineSeconds), 1e6) * 1e9))
         loop.wake()

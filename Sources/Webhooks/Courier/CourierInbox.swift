@@ -1,12 +1,12 @@
 import Platform
 import Synchronization
 
-/// What other threads leave for the courier's thread, and what they see of it.
+/// The requests and lookups that other threads leave for the courier's thread, and the count of requests that they see.
 final class CourierInbox: Sendable {
-    /// What a lookup came to.
+    /// The result of a lookup.
     struct LookedUp: Sendable {
         var name: String
-        /// 4 or 16 bytes each; empty where there are none.
+        /// The addresses, 4 or 16 bytes each; empty where there are none.
         var addresses: [[UInt8]]
     }
 
@@ -16,7 +16,7 @@ final class CourierInbox: Sendable {
         var deadline: Int64?
     }
 
-    /// Requests under way.
+    /// The number of requests under way.
     let inFlight = Atomic(0)
     private let state = Guarded(State())
 
@@ -31,10 +31,11 @@ final class CourierInbox: Sendable {
         }
     }
 
-    /// Leaves what a lookup came to.
+    /// Leaves the result of a lookup.
     func leave(_ found: LookedUp) { state.withLock { $0.lookedUp.append(found) } }
 
-    /// Takes no more, and has the thread end by `deadline` (monotonic). The first call counts.
+    /// Closes the inbox: no more requests are taken, and the thread ends by `deadline` (monotonic). Only the first
+    /// call counts.
     func close(deadline: Int64) {
         state.withLock { if $0.deadline == nil { $0.deadline = deadline } }
     }

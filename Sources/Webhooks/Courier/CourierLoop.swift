@@ -5,7 +5,7 @@ import TimerCore
 
 /// The courier's thread: takes the requests that were submitted, begins their transfers, and reports their results.
 final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the thread in `run` but for `wake`
-    /// Idle transfers that are kept for later requests.
+    /// The most idle transfers that are kept for later requests.
     static let idleLimit = 256
     /// The longest wait, in milliseconds; requests, lookups and sockets end it early.
     static let longestWaitMs: Int64 = 1000
@@ -42,7 +42,7 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         }
     }
 
-    /// Has `run` look into the inbox. Any thread.
+    /// Makes `run` look into the inbox. May be called on any thread.
     func wake() { multi.wake() }
 
     /// Works until the inbox is closed and every request has its result.
@@ -187,7 +187,7 @@ final class CourierLoop: @unchecked Sendable {  // unchecked: confined to the th
         results.removeAll(keepingCapacity: true)
     }
 
-    /// Past `deadline` ends every request that is left. Returns whether none is left.
+    /// Ends every request that is left, once `deadline` has passed. Returns whether none is left.
     private func stopped(by deadline: Int64) -> Bool {
         let now = Clocks.monotonic()
         if now >= deadline {

@@ -7,17 +7,17 @@ struct CourierProxy {
     private let resolvesHere: Bool
     private let judge: @Sendable (_ host: String, _ address: CourierAddress) -> String?
 
-    /// - Parameter url: the proxy's; nil for none.
+    /// - Parameter url: the proxy's URL; nil for none.
     init(_ url: String?, judge: @escaping @Sendable (_ host: String, _ address: CourierAddress) -> String?) {
         proxy = url.flatMap { HostPort($0) }
         resolvesHere = url.map { $0.hasPrefix("socks5://") } ?? true
         self.judge = judge
     }
 
-    /// The hosts whose addresses libcurl needs for a transfer to `url`, or why the transfer is refused.
+    /// Returns the hosts whose addresses libcurl needs for a transfer to `url`, or why the transfer is refused.
     ///
-    /// Without a proxy each address is judged when it is connected to. Of a proxied transfer only an address that
-    /// stands in the URL is judged, here: the proxy alone knows where a name leads.
+    /// Without a proxy each address is judged when it is connected to. With one, only an address that is in the URL
+    /// is judged, here: the proxy alone knows where a name leads.
     func hosts(of url: String) -> (hosts: [HostPort], refusal: String?) {
         // libcurl itself refuses a URL that it can't read.
         guard let target = HostPort(url) else { return ([], nil) }

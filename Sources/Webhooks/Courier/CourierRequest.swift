@@ -2,11 +2,11 @@ import Primitives
 
 /// An HTTP request that the courier is to make.
 public struct CourierRequest: Sendable {
-    /// The caller's number for it; its result has the same.
+    /// The caller's number for the request; the result has the same.
     public var serial: UInt64
     /// The method in upper case; not `HEAD`.
     public var method: String
-    /// Absolute, `http` or `https`, without user name and fragment.
+    /// The URL: absolute, `http` or `https`, without user name and fragment.
     public var url: String
     /// Header lines to send. Only `Host`, `Content-Length` and `Accept: */*` are added to them.
     public var headers: [(name: String, value: String)]
@@ -28,7 +28,8 @@ public struct CourierRequest: Sendable {
         self.timeoutMs = timeoutMs
     }
 
-    /// Why it can't be sent as it is, in one line; nil where it can. A line end in it could inject header lines.
+    /// The reason why the request can't be sent as it is, in one line; nil where it can. A line end in its parts
+    /// could inject header lines.
     var fault: String? {
         guard !method.isEmpty, method.utf8.allSatisfy(HTTPToken.allows) else { return "the method is no word of HTTP" }
         // libcurl would wait for the body that such an answer does not have.

@@ -11,18 +11,19 @@ public struct CourierResult: Sendable, Equatable {
     public var status: Int
     /// The value of the answer's first `Retry-After`; at most its first 256 bytes.
     public var retryAfter: [UInt8]?
-    /// The value of the answer's first `Timer-Command`; as above.
+    /// The value of the answer's first `Timer-Command`; at most its first 256 bytes.
     public var timerCommand: [UInt8]?
-    /// Why there was no answer; nil for an answer.
+    /// The reason why there was no answer; nil for an answer.
     ///
-    /// A request that can't be sent as it is counts as `malformed`; one that was not sent or was given up for another
-    /// reason, such as a stop, as `interrupted`.
+    /// A request that can't be sent as it is counts as `malformed`; one that was not sent or was aborted for
+    /// another reason, such as a stop, as `interrupted`.
     public var failure: DeliveryFailure?
-    /// The same in one line for a person to read; nil for an answer.
+    /// The failure in one line, for a person to read; nil for an answer.
     public var error: String?
-    /// When the request began, on the monotonic clock, in nanoseconds; equal to `endedAt` where it never did.
+    /// The instant at which the request began, on the monotonic clock, in nanoseconds; equal to `endedAt` where it
+    /// never did.
     public var startedAt: Int64
-    /// When it ended, on the same clock.
+    /// The instant at which the request ended, on the same clock.
     public var endedAt: Int64
 
     /// Makes a result; see the members.

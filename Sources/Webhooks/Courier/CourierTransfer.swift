@@ -3,22 +3,22 @@ import TimerCore
 
 /// Makes one request of the courier's after another, each as a transfer of libcurl. Confined to the courier's thread.
 final class CourierTransfer {
-    /// What every transfer of a courier has in common.
+    /// The settings that all transfers of a courier have in common.
     struct Settings {
         var limits: CourierLimits
         var judge: @Sendable (_ host: String, _ address: CourierAddress) -> String?
     }
 
-    /// Runs the transfer. Its `index` is the transfer's place in the courier's list of those under way.
+    /// The handle that runs the transfer. Its `index` is the transfer's index in the courier's list of those under way.
     let easy: EasyHandle
     private let settings: Settings
     /// The number of the request under way.
     private var serial: UInt64 = 0
-    /// When it began and when its time is over, on the monotonic clock.
+    /// The instants at which the request began and at which its time is over, on the monotonic clock.
     private var startedAt: Int64 = 0
     private var deadline: Int64 = 0
     private var url = ""
-    /// Where the addresses of hosts are told: see `HostPort.resolution`.
+    /// The lines that give libcurl the addresses of hosts: see `HostPort.resolution`.
     private var resolutions: [String] = []
     /// Whether the request is made once more, over a new connection.
     private var isRepeated = false
@@ -28,9 +28,9 @@ final class CourierTransfer {
     /// Whether the connection was judged when it was made; a kept connection was made under earlier rules.
     private var isJudged = false
 
-    /// Nil where libcurl can't make one: no memory, or an option it was built without.
+    /// Makes a transfer; nil where libcurl can't: no memory, or an option that it was built without.
     ///
-    /// - Parameter sockets: is told of connections; outlives them, which may outlive the transfer.
+    /// - Parameter sockets: gets notice of connections; must outlive them, and they may outlive the transfer.
     init?(_ settings: Settings, _ sockets: SocketWatch) {
         guard let easy = EasyHandle() else { return nil }
         self.easy = easy
@@ -39,7 +39,7 @@ final class CourierTransfer {
         do throws(CurlCode) { try configure(sockets) } catch { return nil }
     }
 
-    /// Sets what is the same for every request.
+    /// Sets the options that are the same for every request.
     private func configure(_ sockets: SocketWatch) throws(CurlCode) {
         try easy.setConnectionChecks(sockets)
         try easy.set(.protocols, "http,https")
@@ -64,9 +64,9 @@ final class CourierTransfer {
     /// Sets up a request, whose transfer begins when it is added to the multi handle.
     ///
     /// - Parameters:
-    ///   - timed: without a fault.
-    ///   - resolutions: where the addresses of its hosts are: libcurl looks up none itself.
-    ///   - now: the monotonic clock.
+    ///   - timed: a request without a fault.
+    ///   - resolutions: the addresses of its hosts, in lines for libcurl, which looks up none itself.
+    ///   - now: the instant on the monotonic clock.
     func prepare(_ timed: TimedRequest, _ resolutions: [String], now: Int64) throws(CurlCode) {
         let request = timed.request
         serial = request.serial
@@ -94,16 +94,16 @@ final class CourierTransfer {
         isJudged = false
         easy.clearError()
         try easy.setResolutions(resolutions)
-        // 0 would be no limit.
+        // libcurl takes 0 for no limit.
         let timeout = max(1, Int((deadline - now) / 1_000_000))
         try easy.set(.timeoutMs, timeout)
         try easy.set(.connectTimeoutMs, max(1, min(settings.limits.connectTimeoutMs, timeout)))
         try easy.set(.freshConnect, isRepeated ? 1 : 0)
     }
 
-    /// Whether a transfer that ended with `code` is no attempt: the receiver had closed the kept connection, or closed
-    /// it before any byte of an answer. libcurl repeats by itself what fails while it receives, not what fails while it
-    /// sends.
+    /// Whether a transfer that ended with `code` is no attempt, and is to be repeated: the receiver had closed the
+    /// kept connection, or closed it before any byte of an answer. libcurl repeats by itself what fails while it
+    /// receives, not what fails while it sends.
     func repeats(_ code: CurlCode, now: Int64) -> Bool {
         switch code {
         case .sendError, .receiveError, .gotNothing, .http2, .http2Stream:
@@ -112,10 +112,10 @@ final class CourierTransfer {
         }
     }
 
-    /// The request's result, now that its transfer has ended with `code`.
+    /// Returns the request's result, once its transfer has ended with `code`.
     ///
-    /// A 2xx counts once the whole answer is there; what goes beyond the bytes that are read is cut off, and not
-    /// missed. Of other answers the head is enough.
+    /// A 2xx counts once the whole answer is there; bytes beyond those that are read are cut off, and not missed.
+    /// Any other answer needs only its head.
     func result(_ code: CurlCode, now: Int64) -> CourierResult {
         var result = CourierResult(serial: serial, startedAt: startedAt, endedAt: now)
         let isWhole = code == .ok || bodyBytes > settings.limits.bodyLimit
@@ -129,7 +129,7 @@ final class CourierTransfer {
         return result
     }
 
-    /// Why there was no answer, and the same in one line.
+    /// Returns why there was no answer, and the same in one line.
     func failure(_ code: CurlCode) -> (DeliveryFailure, String) {
         if answer.isTooLong { return (.malformed, "the answer's head is over \(AnswerHead.limit) bytes") }
         if let refusal, code == .notConnected || code == .aborted { return (.refused, "refused: \(refusal)") }
@@ -137,7 +137,7 @@ final class CourierTransfer {
         return (DeliveryFailure(code), String(easy.reason(code).map { $0.isNewline ? " " : $0 }))
     }
 
-    /// Gives back what the last request alone needed.
+    /// Releases what only the last request needed.
     func release() { easy.releaseRequest() }
 }
 
@@ -149,7 +149,8 @@ extension CourierTransfer: TransferDelegate {
         return bodyBytes <= settings.limits.bodyLimit
     }
 
-    /// A proxy is the operator's choice, and with one its address is all that is seen here.
+    /// Judges the address, unless there is a proxy: the proxy is the operator's choice, and only its address is
+    /// seen here.
     func mayConnect(to address: [UInt8]?, port: UInt16) -> Bool {
         guard settings.limits.proxy == nil else { return true }
         guard let address else {
@@ -161,12 +162,12 @@ extension CourierTransfer: TransferDelegate {
             isJudged = true
             return true
         }
-        // Of several addresses, one that is refused says more than one where nobody listens.
+        // A refused address says more than another address of the host where nobody listens.
         refusal = reason
         return false
     }
 
-    /// The rules may have changed while the connection was kept.
+    /// Judges a kept connection again, as the rules may have changed since it was made.
     func mayUse(_ address: String, port: UInt16) -> Bool {
         isJudged || mayConnect(to: IPAddress(address)?.bytes, port: port)
     }

@@ -1,9 +1,9 @@
 /// A request and its deadline.
 struct TimedRequest {
     var request: CourierRequest
-    /// When it was begun, on the monotonic clock.
+    /// The instant at which the request began, on the monotonic clock.
     var startedAt: Int64
-    /// When its time is over.
+    /// The instant at which the request's time is over, on the same clock.
     var deadline: Int64
 
     init(_ request: CourierRequest, now: Int64) {

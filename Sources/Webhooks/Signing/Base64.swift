@@ -3,7 +3,7 @@ enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
 
-    /// `bytes` as text, padded.
+    /// Returns `bytes` as text, padded.
     static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -20,7 +20,7 @@ enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that `text` stands for; nil where it is no base64.
+    /// Returns the bytes that `text` stands for; nil where it is no base64.
     ///
     /// Padding may be missing but not wrong, and the bits that are left over must be 0: two texts that differ in more
     /// than padding never stand for the same bytes.
@@ -43,7 +43,7 @@ enum Base64 {
         return pads == 0 || pads == (4 - digits % 4) % 4 ? bytes : nil
     }
 
-    /// The bits after the last whole byte of `digits` digits.
+    /// Returns the number of bits after the last whole byte of `digits` digits.
     private static func leftOver(_ digits: Int) -> UInt32 { UInt32(6 * digits % 8) }
 
     private static func value(_ byte: UInt8) -> UInt32? {

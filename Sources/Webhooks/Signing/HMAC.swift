@@ -2,10 +2,10 @@ import CCrypto
 
 /// HMAC-SHA256 (RFC 2104, FIPS 180-4).
 enum HMAC {
-    /// Bytes of a code.
+    /// The number of bytes in a code.
     static let byteCount = 32
 
-    /// The code of `message` under `key`.
+    /// Returns the code of `message` under `key`.
     static func sha256(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: byteCount)
         let done = unsafe code.withUnsafeMutableBufferPointer { code in

@@ -2,7 +2,7 @@ import CCrypto
 
 /// The hash SHA-256 (FIPS 180-4).
 public enum SHA256 {
-    /// The hash of `bytes` in base64, padded: 44 characters.
+    /// Returns the hash of `bytes` in base64, padded: 44 characters.
     public static func base64(of bytes: some Sequence<UInt8>) -> String {
         let bytes = Array(bytes)
         var digest = [UInt8](repeating: 0, count: 32)

@@ -1,6 +1,6 @@
 /// A key that signs deliveries, in the text form of Standard Webhooks 1.0: `whsec_` and the key in base64.
 ///
-/// Its description is its ``masked`` form only.
+/// A secret is described and reflected in its ``masked`` form only.
 public struct WebhookSecret: Sendable, Equatable {
     /// The prefix of a secret's text.
     public static let prefix = "whsec_"
@@ -12,7 +12,7 @@ public struct WebhookSecret: Sendable, Equatable {
     /// The key itself.
     public let key: [UInt8]
 
-    /// The secret with this key; nil unless it has 24 to 64 bytes.
+    /// Makes the secret with this key; nil unless it has 24 to 64 bytes.
     public init?(key: [UInt8]) {
         guard Self.keySizes.contains(key.count) else { return nil }
         self.key = key
@@ -20,7 +20,7 @@ public struct WebhookSecret: Sendable, Equatable {
 
     /// Reads `whsec_` and base64, whose padding may be missing.
     ///
-    /// - Parameter member: what an error names.
+    /// - Parameter member: the member that an error names.
     public init(_ text: String, member: String = "secret") throws(WebhookError) {
         guard text.hasPrefix(Self.prefix), let key = Base64.decode(text.utf8.dropFirst(Self.prefix.utf8.count)) else {
             throw WebhookError(member: member, message: "a secret is `whsec_` and base64")
@@ -38,7 +38,7 @@ public struct WebhookSecret: Sendable, Equatable {
     /// The secret as it is given to a receiver: `whsec_` and padded base64.
     public var text: String { Self.prefix + Base64.encode(key) }
 
-    /// What may be shown: `whsec_…` and the last 4 characters of ``text``.
+    /// The form that may be shown: `whsec_…` and the last 4 characters of ``text``.
     public var masked: String { Self.maskPrefix + text.suffix(Self.shownCharacters) }
 
     /// Whether `text` has the form of ``masked``: a client sent back what it was shown.
@@ -46,7 +46,7 @@ public struct WebhookSecret: Sendable, Equatable {
         text.hasPrefix(maskPrefix) && text.dropFirst(maskPrefix.count).count == shownCharacters
     }
 
-    /// The secret among `stored` whose mask is `mask`; nil where there is none, or several that differ.
+    /// Returns the secret among `stored` whose mask is `mask`; nil where there is none, or several that differ.
     public static func matching(_ mask: String, in stored: [WebhookSecret]) -> WebhookSecret? {
         let found = stored.filter { $0.masked == mask }
         return found.dropFirst().allSatisfy { $0 == found[0] } ? found.first : nil

@@ -1,6 +1,6 @@
 /// Signs and verifies deliveries after Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`.
 public enum WebhookSignature {
-    /// How far a timestamp may be from the receiver's clock, either way: 5 minutes.
+    /// The most seconds by which a timestamp may differ from the receiver's clock, either way: 5 minutes.
     public static let toleranceSeconds: Int64 = 300
     /// The most signatures that are tried in one header; a sender that rotates secrets has a few.
     private static let maximumSignatures = 32
@@ -20,8 +20,8 @@ public enum WebhookSignature {
         case noMatch
     }
 
-    /// The value of `webhook-signature`: a `v1,` signature with each of `secrets`, joined by spaces; empty without
-    /// secrets.
+    /// Returns the value of `webhook-signature`: a `v1,` signature with each of `secrets`, joined by spaces; empty
+    /// without secrets.
     ///
     /// - Parameters:
     ///   - id: the value of `webhook-id`; by the standard without a dot.
