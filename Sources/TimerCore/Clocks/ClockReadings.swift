@@ -1,4 +1,4 @@
-/// An instant on each clock, in milliseconds; at first one before every other.
+/// An instant on each clock, in milliseconds; initially `Int64.min`, before every other.
 struct ClockReadings: Equatable {
     private var continuous = Int64.min
     private var wall = Int64.min

@@ -1,14 +1,15 @@
 /// The instant a step is taken at, on every clock that timers count by.
 ///
-/// Time is an argument everywhere in this module: nothing here reads a clock. The elapsed clock never steps; the others
-/// differ from it by whole milliseconds, so a whole millisecond on one is a whole millisecond on each, and a due instant
-/// looks the same on all.
+/// Time is an argument everywhere in this module: nothing here reads a clock. The elapsed clock never steps; the
+/// others differ from it by whole milliseconds, so a whole millisecond on one is a whole millisecond on each, and a
+/// due instant looks the same on all.
 public struct Now: Sendable, Equatable {
     /// Nanoseconds on the elapsed clock.
     public var elapsed: Int64
     /// Milliseconds to add to the elapsed clock for the wall clock (since 1970, UTC); changes when the calendar is set.
     public var wallOffset: Int64
-    /// Milliseconds to take from the elapsed clock for the suspending clock: how long the server was not up. Only grows.
+    /// Milliseconds to subtract from the elapsed clock for the suspending clock: for how long the server was down.
+    /// Only grows.
     public var downtime: Int64
 
     /// Makes an instant; see the members.
@@ -21,7 +22,7 @@ public struct Now: Sendable, Equatable {
     /// Whole milliseconds since 1970 that have begun.
     public var wall: Int64 { milliseconds(on: .wall) }
 
-    /// Milliseconds to add to the elapsed clock for `clock`.
+    /// Returns the milliseconds to add to the elapsed clock for `clock`.
     func offset(of clock: TimerClock) -> Int64 {
         switch clock {
         case .continuous: 0
@@ -30,30 +31,30 @@ public struct Now: Sendable, Equatable {
         }
     }
 
-    /// Nanoseconds on `clock`.
+    /// Returns this instant in nanoseconds on `clock`.
     public func nanoseconds(on clock: TimerClock) -> Int64 {
         elapsed + offset(of: clock) * nanosecondsPerMillisecond
     }
 
-    /// Whole milliseconds on `clock` that have begun: what is due at or before them is due.
+    /// Returns the whole milliseconds on `clock` that have begun: every instant up to there is due.
     public func milliseconds(on clock: TimerClock) -> Int64 {
         floorDivide(nanoseconds(on: clock), nanosecondsPerMillisecond)
     }
 
-    /// The first whole millisecond on `clock` that has not begun before this instant: rounding up keeps fires from
-    /// being early.
+    /// Returns the first whole millisecond on `clock` that has not begun before this instant: rounding up keeps
+    /// fires from being early.
     public func ceiling(on clock: TimerClock) -> Int64 {
         -floorDivide(-nanoseconds(on: clock), nanosecondsPerMillisecond)
     }
 
-    /// Microseconds from now until the millisecond `due` on `clock`, none when it has passed.
+    /// Returns the microseconds from now until the millisecond `due` on `clock`; 0 once that has passed.
     public func remaining(until due: Int64, on clock: TimerClock) -> Int64 {
         max(0, due * 1000 - floorDivide(nanoseconds(on: clock), 1000))
     }
 
-    /// The wall instant, in milliseconds, of `due` on `clock`.
+    /// Returns the wall instant, in milliseconds, of `due` on `clock`.
     public func wall(of due: Int64, on clock: TimerClock) -> Int64 { due - offset(of: clock) + wallOffset }
 
-    /// The instant on `clock`, in milliseconds, that the wall instant `wall` falls on.
+    /// Returns the instant on `clock`, in milliseconds, that the wall instant `wall` falls on.
     func due(ofWall wall: Int64, on clock: TimerClock) -> Int64 { wall - wallOffset + offset(of: clock) }
 }

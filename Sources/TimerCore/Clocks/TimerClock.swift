@@ -2,7 +2,7 @@
 public enum TimerClock: UInt8, Sendable, CaseIterable {
     /// Elapsed time; steps of the calendar do not move it, sleep and downtime count.
     case continuous = 0
-    /// The calendar; follows its steps.
+    /// The calendar, with its steps.
     case wall = 1
     /// Elapsed time while the server is up.
     case suspending = 2

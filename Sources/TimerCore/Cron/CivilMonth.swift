@@ -3,9 +3,9 @@ import Primitives
 /// A month of the calendar, for searches that go month by month.
 struct CivilMonth {
     private(set) var year: Int64
-    /// 1 to 12.
+    /// The month of the year, 1 to 12.
     private(set) var month: Int
-    /// Day of its first, counted from 1970-01-01.
+    /// The first day of the month, counted from 1970-01-01.
     private(set) var firstDay: Int64
 
     init(year: Int64, month: Int) {
@@ -14,7 +14,7 @@ struct CivilMonth {
         firstDay = CivilDate(year: year, firstOfMonth: Int64(month)).daysSince1970
     }
 
-    /// The month that holds a day counted from 1970-01-01.
+    /// Makes the month that holds a day, counted from 1970-01-01.
     init(holding day: Int64) {
         let date = CivilDate(daysSince1970: day)
         year = date.year
@@ -22,10 +22,10 @@ struct CivilMonth {
         firstDay = day - date.day + 1
     }
 
-    /// How many days it has.
+    /// The number of days in the month.
     var length: Int { Int(CivilDate.days(ofMonth: Int64(month), isLeap: CivilDate.isLeap(year))) }
 
-    /// The weekday of its first; 0 is Sunday.
+    /// The weekday of the first day; 0 is Sunday.
     var firstWeekday: Int { Self.weekday(of: firstDay) }
 
     mutating func advance() {
@@ -46,7 +46,7 @@ struct CivilMonth {
         firstDay -= Int64(length)
     }
 
-    /// The weekday of a day counted from 1970-01-01, which was a Thursday; 0 is Sunday.
+    /// Returns the weekday of a day counted from 1970-01-01, which was a Thursday; 0 is Sunday.
     static func weekday(of day: Int64) -> Int {
         let shifted = day + 4
         return Int(shifted - floorDivide(shifted, 7) * 7)

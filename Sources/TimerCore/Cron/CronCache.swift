@@ -1,19 +1,21 @@
 import Primitives
 
-/// Cron schedules by their bytes in a definition: reading an expression costs as much as ten fires of it.
+/// A cache of cron schedules by their bytes in a definition: reading an expression costs as much as ten of its fires.
 ///
-/// Each schedule has one place in the cache; another schedule of that place replaces it. Confined to its scheduler.
+/// Each schedule has one place in the cache; another schedule of that place replaces it. A cache is confined to its
+/// scheduler.
 final class CronCache {
-    /// Most schedules that are remembered.
+    /// The most schedules that are remembered.
     static let capacity = 4096
 
-    /// Places of a row. A row is made when one of its places is first taken: a process may have a thousand caches.
+    /// The places of a row. A row is made when one of its places is first taken, since a process may have a
+    /// thousand caches.
     private static let rowLength = 16
     private var rows: [[Schedule?]] = []
-    /// How many expressions were read.
+    /// The number of expressions that were read because the cache did not have them.
     private(set) var readings = 0
 
-    /// The schedule of an expression in a zone; nil where it is none.
+    /// Returns the schedule of an expression in a zone; nil if the text is no expression.
     func schedule(_ text: Span<UInt8>, zone: Span<UInt8>, from: Int64?) -> Schedule? {
         let (row, place) = Self.place(text, zone).quotientAndRemainder(dividingBy: Self.rowLength)
         if !rows.isEmpty, !rows[row].isEmpty, case .cron(let known)? = rows[row][place], known.from == from,
@@ -29,13 +31,13 @@ final class CronCache {
         return read
     }
 
-    /// Reads an expression, whether it was read before or not.
+    /// Reads an expression without looking into the cache.
     static func read(_ text: Span<UInt8>, zone: Span<UInt8>, from: Int64?) -> Schedule? {
         (try? CronSchedule(array(text), zone: array(zone), from: from, isStored: true)).map { .cron($0) }
     }
 
-    /// FNV-1a over both. It needs no key: schedules that a client makes collide are read anew each time, no worse than
-    /// without a cache.
+    /// Returns the place of a schedule, by FNV-1a over both texts. The hash needs no key: schedules that a client
+    /// makes collide are read again each time, which is no worse than without a cache.
     private static func place(_ text: Span<UInt8>, _ zone: Span<UInt8>) -> Int {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for index in text.indices { hash = (hash ^ UInt64(text[index])) &* 0x100_0000_01b3 }

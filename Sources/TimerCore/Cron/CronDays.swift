@@ -13,13 +13,14 @@ struct CronDays: Sendable, Equatable {
     var weekdays: UInt8 = 0
     /// `FRIL`: the month's last of a day of the week.
     var lastOfWeekdays: UInt8 = 0
-    /// `MON#2`: element n - 1 has the days of the week whose nth in the month is meant.
+    /// `MON#2`: the element n, 1 to 5, has the days of the week whose nth in the month is meant.
     var nthWeekdays = NthWeekdays()
 
-    /// Whether a day must be in both fields, as when either begins with `*`; else one of them is enough.
+    /// Whether a day must match both fields, as when either begins with `*`; otherwise one of them is enough.
     var bothMustMatch = true
 
-    /// The days of the month that match, bit n for the day n, in a month of `length` days whose first is `firstWeekday`.
+    /// Returns the days of the month that match, bit n for the day n, in a month of `length` days whose first is
+    /// `firstWeekday`.
     func mask(length: Int, firstWeekday: Int) -> UInt32 {
         let all = UInt32(truncatingIfNeeded: (UInt64(1) << (length + 1)) - 2)
         let byMonth = monthMask(length: length, firstWeekday: firstWeekday) & all
@@ -54,7 +55,7 @@ struct CronDays: Sendable, Equatable {
         return mask | lastWeek << UInt32(length - 6)
     }
 
-    /// The days of a week that begins with the weekday `first`, bit 0 for its first day.
+    /// Returns the days of `week` as of a week that begins with the weekday `first`, bit 0 for its first day.
     private static func rotate(_ week: UInt8, by first: Int) -> UInt32 {
         let shift = UInt32(first % 7)
         let bits = UInt32(week)
@@ -69,13 +70,13 @@ struct CronDays: Sendable, Equatable {
         }
     }
 
-    /// Days of the week for each of a month's five weeks; an array would be on the heap.
+    /// Days of the week for each n from 1 to 5; an array would be on the heap.
     struct NthWeekdays: Sendable, Equatable {
         private var bits: UInt64 = 0
 
         var isEmpty: Bool { bits == 0 }
 
-        /// The days of the week whose `nth`, 1 to 5, is meant.
+        /// The days of the week whose nth in the month is meant; `nth` is 1 to 5.
         subscript(nth: Int) -> UInt8 {
             get { UInt8(truncatingIfNeeded: bits >> UInt64(nth * 8)) }
             set {

@@ -1,6 +1,7 @@
 // Syntax and characters of other programs, each with what to write instead. Only a refused text is searched for them.
 extension CronError {
-    /// The reason where a refused text holds a character that no expression has, or the syntax of another scheduler.
+    /// Makes the error for a refused text that holds a character that no expression has, or the syntax of another
+    /// scheduler; nil for any other text.
     init?(foreign text: [UInt8]) {
         guard let message = Self.foreignCharacter(in: text) ?? Self.foreignSyntax(in: text) else { return nil }
         self.init(message)
@@ -27,7 +28,7 @@ extension CronError {
         return yearField(in: words)
     }
 
-    /// The reason where one of the fields is a year, which Quartz has as a seventh and EventBridge as a sixth.
+    /// Returns the reason if one of the fields is a year, which Quartz has as a seventh and EventBridge as a sixth.
     private static func yearField(in words: [ArraySlice<UInt8>]) -> String? {
         let instead = "to end a schedule use the field `until`, for a single instant `at`"
         if words.count == 7 {
@@ -43,7 +44,7 @@ extension CronError {
 
 // Characters.
 extension CronError {
-    /// The reason where a text holds a character that is neither visible ASCII nor a space or tab.
+    /// Returns the reason if a text holds a character that is neither visible ASCII nor a space or tab.
     private static func foreignCharacter(in text: [UInt8]) -> String? {
         let scalars = String(decoding: text, as: UTF8.self).unicodeScalars
         guard let place = scalars.firstIndex(where: { !isBlank($0) && !(0x21...0x7E).contains($0.value) }) else {
@@ -59,7 +60,7 @@ extension CronError {
 
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
 
-    /// The reason why a character can't stand in an expression, with the one that was probably meant.
+    /// Returns the reason why an expression can't hold `character`, with the character that was probably meant.
     private static func meaning(of character: Unicode.Scalar) -> String {
         // The full-width forms of ASCII.
         if (0xFF01...0xFF5E).contains(character.value), let plain = Unicode.Scalar(character.value - 0xFEE0) {

@@ -1,11 +1,12 @@
-/// Why a cron expression was refused, in one line that names the field.
+/// The reason a cron expression was refused, in one line that names the field.
 public struct CronError: Error, Sendable, Equatable {
-    /// The line, such as `minute: 61 is not in 0-59`. Visible characters and spaces, whatever the expression held.
+    /// The line, such as `minute: 61 is not in 0-59`, of visible characters and spaces, whatever the expression held.
     public let message: String
 
     init(_ message: String) { self.message = message }
 
-    /// Text from outside as a message may show it: cut short, and each invisible character as its code point.
+    /// Returns text from outside as a message may show it: in quotes, cut to 32 characters, each invisible one as
+    /// its code point.
     static func quote(_ text: some Sequence<UInt8>) -> String {
         let limit = 32
         let scalars = Array(String(decoding: Array(text), as: UTF8.self).unicodeScalars.prefix(limit + 1))
@@ -13,7 +14,7 @@ public struct CronError: Error, Sendable, Equatable {
         return "'\(shown)\(scalars.count > limit ? "..." : "")'"
     }
 
-    /// A character, or `<U+00A0>` for one that can't be seen by itself.
+    /// Returns a character, or `<U+00A0>` for one that can't be seen by itself.
     private static func shown(_ scalar: Unicode.Scalar) -> String {
         scalar == " " || scalar.isVisible ? String(scalar) : "<\(scalar.codePoint)>"
     }
@@ -32,7 +33,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The number as Unicode writes it, such as `U+00A0`.
+    /// The number of the character as Unicode writes it, such as `U+00A0`.
     var codePoint: String {
         let digits = String(value, radix: 16, uppercase: true)
         return "U+" + String(repeating: "0", count: max(4 - digits.count, 0)) + digits

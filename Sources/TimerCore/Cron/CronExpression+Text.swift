@@ -1,9 +1,9 @@
 // Reading an expression.
 extension CronExpression {
-    /// Longer texts are refused.
+    /// The most bytes of a text; longer ones are refused.
     static let textLimit = 256
 
-    /// Expressions that have a name, in fields.
+    /// The expressions that have a name, with the fields that each name means.
     private static let nicknames = [
         ("@YEARLY", "0 0 1 1 *"), ("@ANNUALLY", "0 0 1 1 *"), ("@MONTHLY", "0 0 1 * *"), ("@WEEKLY", "0 0 * * 0"),
         ("@DAILY", "0 0 * * *"), ("@MIDNIGHT", "0 0 * * *"), ("@HOURLY", "0 * * * *"),
@@ -40,7 +40,7 @@ extension CronExpression {
         guard canFire else { throw CronError("this can never fire: no month it names has such a day") }
     }
 
-    /// The fields, or those that a name stands for.
+    /// Returns the fields of a text, or those that its name means.
     private static func words(of text: [UInt8]) throws(CronError) -> [ArraySlice<UInt8>] {
         let words = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard let word = words.first, word.first == UInt8(ascii: "@") else { return words }
@@ -58,8 +58,8 @@ extension CronExpression {
             "\(CronError.quote(word)) is none of @yearly @annually @monthly @weekly @daily @midnight @hourly")
     }
 
-    /// Refuses numbers of days of the week beside `?` for the day of month. Only Quartz and its relatives need that `?`,
-    /// and they count days from SUN = 1: the expression would be read without an error, and be a day late.
+    /// Refuses numbers of days of the week beside `?` for the day of month. Only Quartz and its relatives need that
+    /// `?`, and they count days from SUN = 1: the expression would be read without an error, and be a day late.
     private static func requireNames(
         _ word: ArraySlice<UInt8>, besideDayOfMonth dayOfMonth: ArraySlice<UInt8>
     ) throws(CronError) {
@@ -95,7 +95,7 @@ extension CronExpression {
 }
 
 extension CronDays {
-    /// Reads an item that only a day of the month can be: `L`, `L-3`, `LW`, `15W`. Returns false if it is none.
+    /// Reads an item that only a day of the month can be: `L`, `L-3`, `LW`, `15W`. Returns false for any other item.
     fileprivate mutating func readMonthDay(_ item: ArraySlice<UInt8>, _ field: CronField) throws(CronError) -> Bool {
         let upper = item.map(CronField.uppercase)[...]
         if upper.elementsEqual("L".utf8) {
@@ -116,7 +116,7 @@ extension CronDays {
         return true
     }
 
-    /// Reads an item that only a day of the week can be: `MON#2`, `FRIL`. Returns false if it is none.
+    /// Reads an item that only a day of the week can be: `MON#2`, `FRIL`. Returns false for any other item.
     fileprivate mutating func readWeekday(_ item: ArraySlice<UInt8>, _ field: CronField) throws(CronError) -> Bool {
         if let hash = item.firstIndex(of: UInt8(ascii: "#")) {
             let weekday = try field.value(item[..<hash]) % 7

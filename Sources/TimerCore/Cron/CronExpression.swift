@@ -1,26 +1,26 @@
 import Primitives
 
-/// A cron expression compiled into bit masks: which local times it names, without zone or dates before it.
+/// A cron expression compiled into bit masks: the local times that it names, without a zone or an earliest instant.
 ///
-/// Local times are seconds since 1970-01-01T00:00:00 on the wall of wherever it is; time zones are not known here. It is
-/// a plain value and searching allocates nothing.
+/// Local times are seconds since 1970-01-01T00:00:00 by the clocks of some place; time zones are not known here. An
+/// expression is a plain value, and searching it allocates nothing.
 struct CronExpression: Sendable, Equatable {
-    /// Bit n for the second n.
+    /// The seconds that match, bit n for the second n; minutes and hours alike.
     var seconds: UInt64 = 1
     var minutes: UInt64 = 0
     var hours: UInt64 = 0
-    /// Bits 1 to 12.
+    /// The months that match, bits 1 to 12.
     var months: UInt64 = 0
     var days = CronDays()
     /// Whether the hour or minute field begins with `*` or with a range that covers the field: such schedules follow
     /// elapsed time across a change of offset.
     var followsElapsedTime = false
 
-    /// The length of a day on the wall.
+    /// The seconds of a day of local time.
     static let day: Int64 = 86_400
 
-    /// Whether any date matches. A month with its length and the weekday of its first has every combination within
-    /// 400 years, so those are all there is to try.
+    /// Whether any date matches. Within 400 years a month has every combination of its length and the weekday of
+    /// its first, so those are all there is to try.
     var canFire: Bool {
         for month in 1...12 where months & 1 << UInt64(month) != 0 {
             for leap in [false, true] {
@@ -33,7 +33,7 @@ struct CronExpression: Sendable, Equatable {
         return false
     }
 
-    /// The first match in `range`.
+    /// Returns the first match in `range`.
     func first(in range: Range<Int64>) -> Int64? {
         guard !range.isEmpty else { return nil }
         let startDay = floorDivide(range.lowerBound, Self.day)
@@ -56,7 +56,7 @@ struct CronExpression: Sendable, Equatable {
         return nil
     }
 
-    /// The last match in `range`.
+    /// Returns the last match in `range`.
     func last(in range: Range<Int64>) -> Int64? {
         guard !range.isEmpty else { return nil }
         let endDay = floorDivide(range.upperBound - 1, Self.day)
@@ -78,7 +78,7 @@ struct CronExpression: Sendable, Equatable {
         return nil
     }
 
-    /// How many matches there are in `range`. Whole days are multiplied, not walked.
+    /// Returns how many matches there are in `range`. Whole days are multiplied, not walked.
     func count(in range: Range<Int64>) -> Int64 {
         guard !range.isEmpty else { return 0 }
         let startDay = floorDivide(range.lowerBound, Self.day)
@@ -98,7 +98,7 @@ struct CronExpression: Sendable, Equatable {
         return count + days * timesInDay
     }
 
-    /// The matching days of a month, bit n for the day n.
+    /// Returns the matching days of a month, bit n for the day n.
     private func mask(_ month: CivilMonth) -> UInt32 {
         guard months & 1 << UInt64(month.month) != 0 else { return 0 }
         return days.mask(length: month.length, firstWeekday: month.firstWeekday)
@@ -108,13 +108,13 @@ struct CronExpression: Sendable, Equatable {
         mask(month) & 1 << UInt32(day - month.firstDay + 1) != 0
     }
 
-    /// How many days of `mask` come before the day `offset` days after the month's first.
+    /// Returns how many days of `mask` come before the day `offset` days after the month's first.
     private static func days(of mask: UInt32, before offset: Int64) -> Int64 {
         Int64((mask & ((1 << UInt32(offset + 1)) - 1)).nonzeroBitCount)
     }
 }
 
-// Times of day, in seconds since midnight on the wall.
+// Times of day, in seconds since midnight, local time.
 extension CronExpression {
     private var timesInDay: Int64 {
         Int64(hours.nonzeroBitCount * minutes.nonzeroBitCount * seconds.nonzeroBitCount)
@@ -164,7 +164,7 @@ extension CronExpression {
         return Int64(count)
     }
 
-    /// A time of day in its parts. One day's end, 24:00:00, is a time too.
+    /// A time of day in its parts. The end of a day, 24:00:00, is a time too.
     private struct ClockTime {
         let hour: Int
         let minute: Int
@@ -187,13 +187,13 @@ extension UInt64 {
 
     fileprivate func has(_ bit: Int) -> Bool { self & 1 << UInt64(bit) != 0 }
 
-    /// The lowest bit that is set from `bit` on.
+    /// Returns the lowest set bit at or above `bit`; nil when there is none.
     fileprivate func lowest(from bit: Int) -> Int? {
         let rest = self & ~0 << UInt64(bit)
         return rest == 0 ? nil : rest.trailingZeroBitCount
     }
 
-    /// The highest bit that is set below `bit`.
+    /// Returns the highest set bit below `bit`; nil when there is none.
     fileprivate func highest(below bit: Int) -> Int? {
         let rest = self & ((1 << UInt64(bit)) - 1)
         return rest == 0 ? nil : rest.highestBit
@@ -203,6 +203,6 @@ extension UInt64 {
 }
 
 extension Range<Int64> {
-    /// `value` if it lies within.
+    /// Returns `value` if the range contains it, else nil.
     fileprivate func checked(_ value: Int64) -> Int64? { contains(value) ? value : nil }
 }

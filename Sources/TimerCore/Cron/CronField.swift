@@ -1,4 +1,4 @@
-/// The fields of a cron expression, in the order in which they stand.
+/// The fields of a cron expression, in their order.
 enum CronField: Int, CaseIterable {
     case second, minute, hour, dayOfMonth, month, dayOfWeek
 
@@ -14,7 +14,7 @@ enum CronField: Int, CaseIterable {
         }
     }
 
-    /// The numbers it takes. Sunday is both 0 and 7, so that a range may end with it.
+    /// The numbers that the field takes. Sunday is both 0 and 7, so that a range may end with it.
     var numbers: ClosedRange<Int> {
         switch self {
         case .second, .minute: 0...59
@@ -25,7 +25,7 @@ enum CronField: Int, CaseIterable {
         }
     }
 
-    /// Three-letter names, the first for the lowest number.
+    /// The three-letter names of the numbers, the first for the lowest number.
     private var names: [String] {
         switch self {
         case .month: ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
@@ -44,7 +44,8 @@ enum CronField: Int, CaseIterable {
         text.count == 1 && startsWithStar(text)
     }
 
-    /// Whether the field begins with `*`, or with a range that covers it and so means the same: a step counts for both.
+    /// Whether the field begins with `*`, or with a range that covers the field and so means the same; a step may
+    /// follow either.
     func isUnrestricted(_ text: ArraySlice<UInt8>) -> Bool {
         if startsWithStar(text) { return true }
         let base = text.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "/") }
@@ -53,12 +54,14 @@ enum CronField: Int, CaseIterable {
         return last - run.first + 1 >= cycle
     }
 
-    /// Whether the field counts as unrestricted, which Vixie cron judges by how it begins.
+    /// Whether the field begins with `*`, or with `?` for a day: Vixie cron judges by that whether a field is
+    /// unrestricted.
     func startsWithStar(_ text: ArraySlice<UInt8>) -> Bool {
         text.first == UInt8(ascii: "*") || isDay && text.first == UInt8(ascii: "?")
     }
 
-    /// The numbers that an item of a list stands for, bit n for the number n: `*`, `a`, `a-b`, each also with `/step`.
+    /// Returns the numbers that an item of a list means, bit n for the number n: `*`, `a`, `a-b`, each also with
+    /// `/step`.
     func mask(ofItem item: ArraySlice<UInt8>) throws(CronError) -> UInt64 {
         guard let slash = item.firstIndex(of: UInt8(ascii: "/")) else { return mask(try run(item), step: 1) }
         let base = item[..<slash]
@@ -69,7 +72,7 @@ enum CronField: Int, CaseIterable {
         return mask(isAlone ? (run.first, numbers.upperBound) : run, step: step)
     }
 
-    /// A number of this field, or the name of one.
+    /// Reads a number of this field, or the name of one.
     func value(_ text: ArraySlice<UInt8>) throws(CronError) -> Int {
         if let number = Self.number(text) {
             guard numbers.contains(number) else {
@@ -84,10 +87,11 @@ enum CronField: Int, CaseIterable {
             names.isEmpty ? "\(CronError.quote(text)) is no number" : "\(CronError.quote(text)) is no number or name")
     }
 
-    /// How many different numbers there are: Sunday is two of them.
+    /// The number of different values: Sunday's two numbers count once.
     private var cycle: Int { self == .dayOfWeek ? 7 : numbers.count }
 
-    /// Every `step`th number of a run, which goes on from the field's lowest number where its last comes before its first.
+    /// Returns every `step`th number of a run. A run whose last number is below its first goes on from the field's
+    /// lowest number.
     private func mask(_ run: (first: Int, last: Int), step: Int) -> UInt64 {
         let last = run.last < run.first ? run.last + cycle : run.last
         return stride(from: run.first, through: last, by: step).reduce(0) { mask, number in
@@ -111,12 +115,12 @@ enum CronField: Int, CaseIterable {
 
     private func step(_ text: ArraySlice<UInt8>) throws(CronError) -> Int {
         guard let step = Self.number(text) else { throw error("the step \(CronError.quote(text)) is no number") }
-        // A longer one would silently mean "once", as `*/90` minutes does elsewhere.
+        // A longer step would silently mean "once", as `*/90` minutes does elsewhere.
         guard (1...cycle).contains(step) else { throw error("the step \(step) is not in 1-\(cycle)") }
         return step
     }
 
-    /// A decimal number; at most nine digits are one.
+    /// Reads a decimal number of one to nine digits; nil for any other text.
     static func number(_ text: ArraySlice<UInt8>) -> Int? {
         guard (1...9).contains(text.count) else { return nil }
         var number = 0

@@ -1,8 +1,9 @@
 /// A cron expression in a time zone, as a timer carries it.
 ///
-/// A local time that a change of offset leaves out fires once, at the instant of the change; one that comes again fires
-/// the first time. Schedules whose hour or minute field begins with `*`, or with a range that covers the field, follow
-/// elapsed time instead: what comes again fires again, and what is left out does not fire.
+/// A local time that a change of offset leaves out fires once, at the instant of the change; one that comes again
+/// fires the first time. Schedules whose hour or minute field begins with `*`, or with a range that covers the
+/// field, follow elapsed time instead: a local time that comes again fires again, and one that is left out does not
+/// fire.
 public struct CronSchedule: Sendable, Equatable {
     /// The expression as its client wrote it.
     public let text: [UInt8]
@@ -13,14 +14,14 @@ public struct CronSchedule: Sendable, Equatable {
 
     private let expression: CronExpression
 
-    /// Seconds from 1970 to the year 0, before which nothing is searched, and to the end of the year 9999.
+    /// The seconds since 1970 that are searched: from the year 0 to the end of the year 9999.
     private static let seconds: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     /// Reads an expression.
     ///
     /// - Parameters:
     ///   - text: five fields, six with seconds first, or a name such as `@daily`; at most 256 bytes.
-    ///   - zone: an IANA name; whether there is such a zone is not looked up here.
+    ///   - zone: an IANA name, which is not looked up here.
     ///   - from: wall milliseconds before which nothing is due.
     ///   - isStored: whether the expression was accepted before, by rules that may have been looser.
     public init(_ text: [UInt8], zone: [UInt8], from: Int64?, isStored: Bool = false) throws(CronError) {
@@ -30,19 +31,19 @@ public struct CronSchedule: Sendable, Equatable {
         self.from = from
     }
 
-    /// The same expression with another earliest instant.
+    /// Returns the same expression with another earliest instant.
     func starting(from instant: Int64?) -> CronSchedule {
         var schedule = self
         schedule.from = instant
         return schedule
     }
 
-    /// Whether it names the same instants; how it is spelled does not count.
+    /// Whether both name the same instants, however each is spelled.
     public static func == (left: CronSchedule, right: CronSchedule) -> Bool {
         left.expression == right.expression && left.zone == right.zone && left.from == right.from
     }
 
-    /// The first instant after `instant`, in wall milliseconds; nil when none follows up to the year 9999.
+    /// Returns the first instant after `instant`, in wall milliseconds; nil when none follows up to the year 9999.
     public func next(after instant: Int64, in zone: TimeZoneTable) -> Int64? {
         var second = firstSecond(after: instant)
         while second <= Self.seconds.upperBound {
@@ -55,8 +56,9 @@ public struct CronSchedule: Sendable, Equatable {
         return nil
     }
 
-    /// The last instant at or before `end` of those after `start`, and how many there are; nil when there is none.
-    /// Wall milliseconds. Costs what the months and changes of offset in between cost, however often it is due.
+    /// Returns the last instant at or before `end` of those after `start`, in wall milliseconds, and how many there
+    /// are; nil when there is none. The cost is that of the months and changes of offset in between, however often
+    /// the schedule is due.
     public func latest(after start: Int64, through end: Int64, in zone: TimeZoneTable) -> (
         instant: Int64, count: Int64
     )? {
@@ -74,11 +76,11 @@ public struct CronSchedule: Sendable, Equatable {
         }
         guard let last else { return nil }
         let local = expression.last(in: last.stretch.local)
-        // Without a match of its own it is the start that fires, for what the change left out.
+        // A stretch without a match of its own fires at its start, for the local times that the change left out.
         return ((local.map { $0 - last.segment.offset } ?? last.segment.start) * 1000, count)
     }
 
-    /// The first whole second after `instant` that is not before `from`.
+    /// Returns the first whole second after `instant` that is not before `from`.
     private func firstSecond(after instant: Int64) -> Int64 {
         var second = floorDivide(instant, 1000) + 1
         if let from { second = max(second, floorDivide(from, 1000) + (from % 1000 == 0 ? 0 : 1)) }
@@ -87,10 +89,10 @@ public struct CronSchedule: Sendable, Equatable {
 
     /// The part of a segment that is searched.
     private struct Stretch {
-        /// Local times that may fire as themselves.
+        /// The local times that may fire as themselves.
         var local: Range<Int64>
-        /// Whether the first instant fires for local times that the change of offset left out. It is not in `local`
-        /// then, so that it fires once.
+        /// Whether the first instant fires for local times that the change of offset left out. That instant is then
+        /// not in `local`, so that it fires once.
         var firesAtStart: Bool
     }
 

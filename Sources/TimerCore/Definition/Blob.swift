@@ -1,10 +1,10 @@
 /// A run of bytes on the heap with its length before it: four bytes of overhead where an `Array` takes 32.
 ///
-/// Freed by hand, by the table that owns it.
+/// The table that owns a blob frees it by hand.
 @safe struct Blob: BitwiseCopyable {
     private var memory: UnsafeMutableRawPointer?
 
-    /// No bytes, no memory.
+    /// A blob without bytes, which takes no memory.
     static var empty: Blob { unsafe Blob(memory: nil) }
 
     private init(memory: UnsafeMutableRawPointer?) { unsafe self.memory = unsafe memory }
@@ -20,7 +20,7 @@
         unsafe self.memory = unsafe memory
     }
 
-    /// How many bytes.
+    /// The number of bytes.
     var count: Int { unsafe memory.map { unsafe Int($0.load(as: UInt32.self)) } ?? 0 }
 
     /// Runs `body` on the bytes.
@@ -30,7 +30,7 @@
         return body(unsafe Span(_unsafeStart: bytes, count: count))
     }
 
-    /// Gives the memory back.
+    /// Frees the memory.
     mutating func free() {
         unsafe memory?.deallocate()
         unsafe memory = nil

@@ -3,7 +3,7 @@ import Primitives
 /// Integers of variable length (LEB128, seven bits a byte, low bits first) and their signed form (zigzag): the coding
 /// of definitions and of log records.
 public enum ByteCoding {
-    /// Most bytes of a number.
+    /// The most bytes of a number.
     public static let most = 10
 
     /// Appends `value` in one to ten bytes.
@@ -19,7 +19,7 @@ public enum ByteCoding {
         if value < 0x80 { return bytes.append(UInt8(truncatingIfNeeded: value)) }
         guard value < 1 << 56 else { return appendLong(value, to: &bytes) }
         let count = (70 - value.leadingZeroBitCount) / 7
-        // Every byte but the last says that one follows.
+        // The top bit of every byte but the last is set: another byte follows.
         let following: UInt64 = 0x8080_8080_8080_8080 & (1 << UInt64(8 * (count - 1)) - 1)
         append(word: spread(value) | following, count: count, to: &bytes)
     }
@@ -53,7 +53,7 @@ public enum ByteCoding {
         return word & 0x007F_007F_007F_007F | (word & 0x3F80_3F80_3F80_3F80) << 1
     }
 
-    /// Undoes `spread`; the bytes' highest bits count for nothing.
+    /// Undoes `spread`; the highest bit of each byte is ignored.
     @inline(__always)
     private static func gather(_ word: UInt64) -> UInt64 {
         var value = word & 0x007F_007F_007F_007F | (word & 0x7F00_7F00_7F00_7F00) >> 1
@@ -67,13 +67,14 @@ public enum ByteCoding {
         append(UInt64(bitPattern: (value << 1) ^ (value >> 63)), to: &bytes)
     }
 
-    /// As above, where there is room for `most` bytes.
+    /// Appends `value` so that small magnitudes of either sign are short, where there is room for `most` bytes.
     @inlinable @inline(__always)
     public static func append(signed value: Int64, to bytes: inout OutputSpan<UInt8>) {
         append(UInt64(bitPattern: (value << 1) ^ (value >> 63)), to: &bytes)
     }
 
-    /// Reads what `append` wrote at `offset` and moves it on; nil when it is cut short or over 64 bits.
+    /// Reads what `append` wrote at `offset` and moves `offset` past it; nil when the number is cut short or over
+    /// 64 bits.
     @inlinable @inline(__always)
     public static func read(_ bytes: Span<UInt8>, _ offset: inout Int) -> UInt64? {
         // Most numbers are one byte long.
@@ -129,14 +130,14 @@ public enum ByteCoding {
         return value
     }
 
-    /// The eight bytes at `offset`, which are there, as one little-endian number.
+    /// Reads the eight bytes at `offset`, which are there, as one little-endian number.
     @inlinable @inline(__always)
     static func load(_ bytes: Span<UInt8>, _ offset: Int) -> UInt64 {
         let part = bytes.extracting(offset..<offset + 8)
         return unsafe part.withUnsafeBytes { unsafe UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
     }
 
-    /// Appends `run` behind its length.
+    /// Appends the length of `run`, then `run`.
     public static func append(run: some Collection<UInt8>, to bytes: inout [UInt8]) {
         append(UInt64(run.count), to: &bytes)
         bytes += run

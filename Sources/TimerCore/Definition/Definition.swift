@@ -8,21 +8,21 @@ import Primitives
 /// labels      varint length, then (length, key, length, value) … ┘
 /// createdAt   6 bytes, wall milliseconds
 /// rules       see `RulesCodec`
-/// webhook     varint length and as many bytes, where the rules' flags say so
-/// payload     the rest, JSON as given, where the rules' flags say so
+/// webhook     varint length and as many bytes, where its flag in the rules is set
+/// payload     the rest, JSON as given, where its flag in the rules is set
 /// ```
 public enum Definition {
-    /// Where the parts of an encoded definition lie, and its numbers decoded.
+    /// The ranges of the parts of an encoded definition, and its decoded numbers.
     public struct Layout: Sendable, Equatable {
         /// The id in its kept form.
         var id: Range<Int>
         /// The label pairs.
         public var labels: Range<Int>
-        /// Up to here it says what every event shows: namespace, id, labels.
+        /// The length of the prefix that every event shows: namespace, id, labels.
         public var prefixCount: Int
-        /// Wall milliseconds.
+        /// The instant at which the timer was made, in wall milliseconds.
         public var createdAt: Int64
-        /// How the timer behaves.
+        /// The rules by which the timer behaves.
         public var rules: TimerRules
         /// The webhook, as its writer encoded it; nil for none.
         public var webhook: Range<Int>?
@@ -37,7 +37,7 @@ public enum Definition {
     /// - Parameters:
     ///   - id: a valid `TimerID`.
     ///   - labels: the encoded pairs, as `appendLabel` wrote them.
-    ///   - webhook: where the events in `rules.deliveries` go, in whatever form; empty for none.
+    ///   - webhook: the destination of the events in `rules.deliveries`, in any form; empty for none.
     ///   - payload: compact JSON, empty for none.
     public static func encode(
         id: Span<UInt8>, labels: Span<UInt8>, rules: TimerRules, webhook: Span<UInt8>, payload: Span<UInt8>
@@ -58,7 +58,7 @@ public enum Definition {
         return bytes
     }
 
-    /// Appends one label to an encoded run of them. Both are at most 255 bytes.
+    /// Appends one label to an encoded run of them. The key and the value have at most 255 bytes each.
     public static func appendLabel(key: Span<UInt8>, value: Span<UInt8>, to labels: inout [UInt8]) {
         labels.append(UInt8(key.count))
         labels.append(copying: key)
@@ -74,7 +74,7 @@ public enum Definition {
         }
     }
 
-    /// How many bytes namespace, id and labels take; nil when `bytes` are no definition.
+    /// Returns how many bytes namespace, id and labels take; nil when `bytes` are no definition.
     public static func prefixCount(_ bytes: Span<UInt8>) -> Int? {
         guard bytes.count > 2, bytes[0] == 0, let idCount = TimerID.keptCount(bytes, at: 1) else { return nil }
         var offset = 1 + idCount
@@ -82,10 +82,11 @@ public enum Definition {
         return offset + Int(labels)
     }
 
-    /// Decodes; nil when `bytes` are no whole definition.
+    /// Decodes a definition; nil when `bytes` are no whole one.
     public static func layout(_ bytes: Span<UInt8>) -> Layout? { layout(bytes, crons: nil) }
 
-    /// As above; a cron schedule that `crons` knows is not read again.
+    /// Decodes a definition; a cron schedule that `crons` has is not read again. Nil when `bytes` are no whole
+    /// definition.
     static func layout(_ bytes: Span<UInt8>, crons: CronCache?) -> Layout? {
         guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { return nil }
         var offset = 1 + idCount
@@ -116,21 +117,22 @@ public enum Definition {
         return true
     }
 
-    /// When the timer of the whole definition `bytes` was made: a shortcut through `layout`; 0 for the prefix of one.
+    /// Reads the instant at which the timer of the whole definition `bytes` was made, in wall milliseconds, without
+    /// decoding the rest; 0 for the prefix of one.
     public static func createdAt(_ bytes: Span<UInt8>) -> Int64 {
         var offset = prefixCount(bytes) ?? 0
         return ByteCoding.readFixed(bytes, &offset, count: createdAtCount).map { Int64($0) } ?? 0
     }
 
-    /// Whether the whole definition `bytes` is a watchdog's: a shortcut through `layout`.
+    /// Whether the whole definition `bytes` is a watchdog's, without decoding the rest.
     static func isWatchdog(_ bytes: Span<UInt8>) -> Bool {
         RulesCodec.isWatchdog(bytes, at: (prefixCount(bytes) ?? 0) + createdAtCount)
     }
 
-    /// How many bytes the timer's name, namespace and id in their kept form, takes of `bytes`.
+    /// Returns how many of `bytes` the timer's name takes: namespace and id in their kept form.
     static func nameCount(_ bytes: Span<UInt8>) -> Int { min(bytes.count, 1 + (TimerID.keptCount(bytes, at: 1) ?? 0)) }
 
-    /// Whether two definitions, or prefixes of such, are of one name.
+    /// Whether two definitions, or prefixes of them, have the same name.
     public static func haveSameName(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         let count = nameCount(left)
         guard nameCount(right) == count else { return false }
@@ -143,7 +145,8 @@ public enum Definition {
         text.append(addingCapacity: TimerID.maximumLength) { appendID(bytes, to: &$0) }
     }
 
-    /// As above; `text` has room for `TimerID.maximumLength` bytes.
+    /// Appends the id, as clients write it, of the definition (or prefix of one) `bytes`; `text` has room for
+    /// `TimerID.maximumLength` bytes.
     public static func appendID(_ bytes: Span<UInt8>, to text: inout OutputSpan<UInt8>) {
         guard let count = TimerID.keptCount(bytes, at: 1) else { return }
         TimerID.appendText(kept: bytes.extracting(1..<1 + count), to: &text)
@@ -156,7 +159,7 @@ public enum Definition {
         return text.starts(with: prefix)
     }
 
-    /// The label run of the definition (or prefix of one) `bytes`.
+    /// Returns the range of the labels in the definition (or prefix of one) `bytes`.
     public static func labels(_ bytes: Span<UInt8>) -> Range<Int> {
         guard let prefix = prefixCount(bytes), let idCount = TimerID.keptCount(bytes, at: 1) else { return 0..<0 }
         var offset = 1 + idCount
@@ -164,8 +167,8 @@ public enum Definition {
         return offset..<prefix
     }
 
-    /// The key and value ranges of the label that starts at `offset` within the label run that ends at `end`; moves
-    /// `offset` behind it. Nil at the end.
+    /// Returns the key and value ranges of the label that starts at `offset`, in the labels that end at `end`, and
+    /// moves `offset` past the label. Nil at the end.
     public static func nextLabel(
         _ bytes: Span<UInt8>, _ offset: inout Int, end: Int
     ) -> (key: Range<Int>, value: Range<Int>)? {

@@ -5,7 +5,7 @@ import Primitives
 /// ```
 /// plan       a byte: shape of the schedule (3 bits), clock (2), mode (1), onResume (2)
 /// flags      a varint
-/// schedule   varints; cron: length and bytes of the expression, then of the zone; where the flag `zoned` says so, there
+/// schedule   varints; cron: length and bytes of the expression, then of the zone; where the flag `zoned` is set, there
 ///            follows the zone of a grid, or the cron schedule of a watchdog
 /// the rest   varints, each where its flag is set: from, maxFires, until, retain, leeway, jitter, misfireGrace, misses,
 ///            deliveries
@@ -27,7 +27,7 @@ enum RulesCodec {
         static let repeatAlarm = Flags(rawValue: 1 << 11)
         static let subscriber = Flags(rawValue: 1 << 12)
         static let from = Flags(rawValue: 1 << 13)
-        /// Two bits are the misfire policy.
+        /// The place of the two bits of the misfire policy.
         static let misfireShift: UInt64 = 14
         static let misfireMask: UInt64 = 3
         static let stopsUnsubscribed = Flags(rawValue: 1 << 16)
@@ -121,7 +121,7 @@ enum RulesCodec {
         bytes.append(contentsOf: run)
     }
 
-    /// The traits of the rules that begin at `place`; nil when there are none.
+    /// Returns the traits of the rules that begin at `place`; nil when there are none.
     static func traits(_ bytes: Span<UInt8>, at place: Int) -> Definition.Traits? {
         var offset = place
         guard let plan = byte(bytes, &offset), let clock = TimerClock(rawValue: plan >> 3 & 3),
@@ -142,7 +142,7 @@ enum RulesCodec {
         place < bytes.count && bytes[place] & shapeMask == watchdogShape
     }
 
-    /// Reads rules; nil when there are none. Moves `offset` behind them.
+    /// Reads rules and moves `offset` past them; nil when there are none.
     static func read(
         _ bytes: Span<UInt8>, _ offset: inout Int, _ crons: CronCache? = nil
     ) -> (rules: TimerRules, hasPayload: Bool, hasWebhook: Bool)? {

@@ -1,8 +1,8 @@
-/// What happens to a delivery.
+/// An event in the life of a delivery.
 public enum DeliveryEvent: Int, Sendable, CaseIterable {
     /// An attempt began.
     case started
-    /// The receiver accepted it.
+    /// The receiver accepted the delivery.
     case delivered
     /// The attempt failed, and there will be another.
     case failed
@@ -14,12 +14,12 @@ public enum DeliveryEvent: Int, Sendable, CaseIterable {
     case postponed
     /// The wait for the next attempt is over.
     case due
-    /// Too many are pending, and this is the oldest.
+    /// Too many deliveries are pending, and this one is the oldest.
     case overflowed
-    /// A client wants it tried anew.
+    /// A client redrove the dead letter: it is attempted again.
     case redriven
-    /// A client dropped it, or its timer.
+    /// A client dropped the delivery, or its timer.
     case dropped
-    /// An attempt is under way of which the log, folded anew meanwhile, has no record.
+    /// An attempt is under way that the log, folded again meanwhile, has no record of.
     case rejoined
 }

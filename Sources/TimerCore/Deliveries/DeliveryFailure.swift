@@ -1,4 +1,4 @@
-/// Why an attempt got no answer.
+/// The reason an attempt got no answer.
 public enum DeliveryFailure: UInt8, Sendable, CaseIterable {
     /// The URL's host has no address.
     case unresolved = 1

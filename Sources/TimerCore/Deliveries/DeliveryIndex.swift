@@ -1,18 +1,19 @@
-/// Places of deliveries in order of their ids: a sorted list in chunks, so that no insertion moves more than one.
+/// The places of deliveries in the order of their ids: a sorted list in chunks, so that no insertion moves more
+/// than one chunk.
 struct DeliveryIndex {
     private static let capacity = 512
     private var chunks: [[UInt32]] = []
-    /// How many there are.
+    /// The number of deliveries.
     private(set) var count = 0
 
-    /// The place of the oldest.
+    /// The place of the oldest delivery; nil when there is none.
     var first: UInt32? { chunks.first?.first }
 
-    /// Where `id` is, or would be.
+    /// Returns the position at which `id` is, or would be inserted.
     private func position(of id: Int64, _ slots: borrowing DeliverySlots) -> (chunk: Int, offset: Int) {
         var low = 0
         var high = chunks.count
-        // The last chunk that begins at or before it.
+        // The last chunk that begins at or before `id`.
         while low < high {
             let middle = (low + high) / 2
             if slots[chunks[middle][0]].id <= id { low = middle + 1 } else { high = middle }
@@ -28,7 +29,7 @@ struct DeliveryIndex {
         return (chunk, low)
     }
 
-    /// The place of the delivery `id`.
+    /// Returns the place of the delivery `id`; nil when it is not here.
     func find(_ id: Int64, _ slots: borrowing DeliverySlots) -> UInt32? {
         let (chunk, offset) = position(of: id, slots)
         guard chunk < chunks.count, offset < chunks[chunk].count else { return nil }

@@ -7,13 +7,13 @@ struct DeliveryLives {
     struct Key: Hashable {
         /// The top half of the hash of the timer's name.
         var hash: UInt32
-        /// When the timer was made, wall milliseconds.
+        /// The instant at which the timer was made, in wall milliseconds.
         var createdAt: Int64
     }
 
     private struct Life {
         var key: Key
-        /// How many deliveries belong to it.
+        /// The number of deliveries that belong to the life.
         var count = 0
         var will: DeliveryWill?
     }
@@ -21,11 +21,11 @@ struct DeliveryLives {
     private var lives: [Life] = []
     private var free: [UInt32] = []
     private var places: [Key: UInt32] = [:]
-    /// Whether a log is being folded. A life without deliveries then keeps its will until `forgetEmpty`: a delivery of
-    /// it that compaction wrote anew may follow further on.
+    /// Whether a log is being folded. A life without deliveries then keeps its will until `forgetEmpty`: a delivery
+    /// of that life, written again by compaction, may follow further on.
     private var isFolding = true
 
-    /// Counts one more delivery of the life `key`; the life's place.
+    /// Counts one more delivery of the life `key`. Returns the life's place.
     mutating func join(_ key: Key) -> UInt32 {
         let place = place(of: key)
         lives[Int(place)].count += 1
@@ -49,10 +49,10 @@ struct DeliveryLives {
     /// Whether any delivery belongs to the life `key`.
     func contains(_ key: Key) -> Bool { !places.isEmpty && places[key] != nil }
 
-    /// The will of the life `key`.
+    /// Returns the will of the life `key`.
     func will(of key: Key) -> DeliveryWill? { places[key].flatMap { lives[Int($0)].will } }
 
-    /// Notes a will. While a log is folded, it may come before the life's deliveries.
+    /// Notes the will of the life `key`. While a log is folded, the will may come before the life's deliveries.
     mutating func setWill(_ will: DeliveryWill, of key: Key) { lives[Int(place(of: key))].will = will }
 
     private mutating func place(of key: Key) -> UInt32 {

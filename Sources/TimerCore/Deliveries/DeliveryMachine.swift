@@ -1,11 +1,11 @@
-/// The one table of which event is possible in which state of a delivery, and of the state it leads to.
+/// The one table of the events that are possible in each state of a delivery, and of the states they lead to.
 public enum DeliveryMachine {
-    /// The state that `event` leads to from `state`; nil where it can't happen.
+    /// Returns the state that `event` leads to from `state`; nil if it can't happen there.
     public static func next(_ event: DeliveryEvent, in state: DeliveryState) -> DeliveryState? {
         table[event.rawValue][Int(state.rawValue)]
     }
 
-    // Rows as `DeliveryEvent`, columns as `DeliveryState`.
+    // Rows are in the order of `DeliveryEvent`, columns in that of `DeliveryState`.
     private static let table: [[DeliveryState?]] = [
         // pending, in flight, waiting, delivered, dead, stopped
         [.inFlight, nil, nil, nil, nil, nil],  // started

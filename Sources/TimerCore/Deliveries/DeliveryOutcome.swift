@@ -1,20 +1,20 @@
-/// The result of one attempt at a delivery, or of its death in a full backlog or of its age, as the log keeps it.
+/// The result of one attempt at a delivery, or its death without one (backlog full, or too old), as the log keeps it.
 public struct DeliveryOutcome: Sendable, Equatable {
     /// `delivered`, `deliveryFailed` or `deliveryDead`.
     public var type: EventType
-    /// Why it is dead.
+    /// The reason the delivery is dead; `none` for other types.
     public var reason: EventReason = .none
-    /// The delivery: the position of its event.
+    /// The delivery's id, which is the position of its event.
     public var delivery: Int64
-    /// Attempts so far, 1 for the first; 0 where there was none.
+    /// The number of attempts so far, 1 for the first; 0 if there was none.
     public var attempt: Int
-    /// Status of the answer; 0 where there was none.
+    /// The status of the answer; 0 if there was none.
     public var status = 0
-    /// Why there was none.
+    /// The reason there was no answer.
     public var failure: DeliveryFailure?
     /// Whether the delivery's timer is deleted, so that only the timer's name is known.
     public var isDetached = false
-    /// Of `deliveryFailed`: when the next attempt is due, wall milliseconds.
+    /// The instant of the next attempt, in wall milliseconds; only for `deliveryFailed`.
     public var retryAt: Int64 = 0
 
     /// Makes an outcome; see the members.
@@ -26,10 +26,11 @@ public struct DeliveryOutcome: Sendable, Equatable {
 }
 
 extension DeliveryOutcome {
-    /// Whether an attempt ended so; else the delivery died without one, in a full backlog or of its age.
+    /// Whether an attempt ended with this outcome; otherwise the delivery died without one (backlog full, or too
+    /// old).
     public var endsAttempt: Bool { reason != .backlog && (reason != .age || status != 0 || failure != nil) }
 
-    /// What happened to the delivery.
+    /// The event that this outcome is to `DeliveryMachine`.
     public var event: DeliveryEvent {
         switch (type, reason) {
         case (.delivered, _): .delivered

@@ -1,11 +1,11 @@
-/// What the table keeps of a delivery: 32 bytes.
+/// The table's entry for a delivery: 32 bytes.
 struct DeliverySlot: BitwiseCopyable {
-    /// Position of the event that is delivered: the delivery's id.
+    /// The position of the event that is delivered, which is the delivery's id.
     var id: Int64 = 0
-    /// The timer's place; where `isDetached`, the top half of the hash of its name.
+    /// The timer's place; if `isDetached`, the top half of the hash of the timer's name.
     var owner: UInt32 = 0
-    /// Of one in a ring: the timer's next delivery; the newest one's next is the oldest. Where `isDetached`: its life's
-    /// place.
+    /// The timer's next delivery in its ring; the newest one's next is the oldest. If `isDetached`, the place of
+    /// the delivery's life.
     var next: UInt32 = 0
     private var bits: UInt64 = 0
     private var last: UInt64 = 0
@@ -23,10 +23,10 @@ struct DeliverySlot: BitwiseCopyable {
     private static let failureShift: UInt64 = 54
     private static let reasonShift: UInt64 = 58
     private static let reasonBits: UInt64 = 3 << reasonShift
-    /// The reasons of a death, by their number in a slot.
+    /// The reasons for a death, by their number in a slot.
     private static let reasons: [EventReason] = [.attempts, .backlog, .status, .age]
 
-    /// How the last attempt ended; nil before that.
+    /// The end of the last attempt; nil before one has ended.
     var lastAttempt: LastAttempt? {
         get {
             let at = Int64(last & (1 << Self.endBits - 1))
@@ -38,7 +38,7 @@ struct DeliverySlot: BitwiseCopyable {
         set {
             last &= Self.reasonBits
             guard let newValue else { return }
-            // A calendar outside of years 1970 to 2527 counts as their nearest instant.
+            // An instant outside of the years 1970 to 2527 is stored as the nearest one within.
             let at = UInt64(min(max(newValue.at, 1), 1 << Self.endBits - 1))
             last |=
                 at | UInt64(min(max(newValue.status, 0), 1023)) << Self.statusShift
@@ -53,24 +53,25 @@ struct DeliverySlot: BitwiseCopyable {
         bits = bits & ~(mask << shift) | (value & mask) << shift
     }
 
-    /// Milliseconds, to 41 bits: see `due(near:)`.
+    /// The low 41 bits of the due instant in milliseconds: see `due(near:)`.
     var dueLow: UInt64 { part(0, Self.dueBits) }
 
     mutating func setDue(_ milliseconds: Int64) { set(0, Self.dueBits, UInt64(bitPattern: milliseconds)) }
 
-    /// Waiting: when the next attempt is due; dead: when it is forgotten. The one within 34 years of `reference`.
+    /// Returns the instant, within 34 years of `reference`, of a waiting delivery's next attempt, or at which a
+    /// dead one is forgotten.
     func due(near reference: Int64) -> Int64 {
         let distance = Int64(bitPattern: (dueLow &- UInt64(bitPattern: reference)) << (64 - Self.dueBits))
         return reference + distance >> Int64(64 - Self.dueBits)
     }
 
-    /// In the newest of a timer's pending ones: how many there are.
+    /// The number of the timer's pending deliveries, kept in the newest of them.
     var count: Int {
         get { Int(part(Self.countShift, 10)) }
         set { set(Self.countShift, 10, UInt64(newValue)) }
     }
 
-    /// Attempts started since it was made or redriven, at most 127.
+    /// The number of attempts started since the delivery was made or redriven, at most 127.
     var attempts: Int {
         get { Int(part(Self.attemptsShift, 7)) }
         set { set(Self.attemptsShift, 7, UInt64(min(newValue, 127))) }
@@ -81,25 +82,25 @@ struct DeliverySlot: BitwiseCopyable {
         set { set(Self.stateShift, 3, UInt64(newValue.rawValue)) }
     }
 
-    /// Whether it is in no timer's ring: dead deliveries are in none, nor are those whose timer is deleted.
+    /// Whether the delivery is in no timer's ring: dead ones are in none, nor those whose timer is deleted.
     var isDetached: Bool {
         get { bits & Self.detachedBit != 0 }
         set { bits = newValue ? bits | Self.detachedBit : bits & ~Self.detachedBit }
     }
 
-    /// Whether its event was written anew: see `DeliveryTable.bodies`.
+    /// Whether the delivery's event was written again: see `DeliveryTable.bodies`.
     var isCarried: Bool {
         get { bits & Self.carriedBit != 0 }
         set { bits = newValue ? bits | Self.carriedBit : bits & ~Self.carriedBit }
     }
 
-    /// Whether it was dead and a client had it tried again: see `DeliveryTable.redriveInstants`.
+    /// Whether the delivery was dead and a client redrove it: see `DeliveryTable.redriveInstants`.
     var isRedriven: Bool {
         get { bits & Self.redrivenBit != 0 }
         set { bits = newValue ? bits | Self.redrivenBit : bits & ~Self.redrivenBit }
     }
 
-    /// Of a dead one: why it died.
+    /// The reason a dead delivery died.
     var reason: EventReason {
         get { Self.reasons[Int(last >> Self.reasonShift & 3)] }
         set {

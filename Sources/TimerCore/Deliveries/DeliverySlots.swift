@@ -1,4 +1,4 @@
-/// A slab of deliveries. Place 0 is never used: it stands for none.
+/// A slab of deliveries. Place 0 is never used: it means none.
 struct DeliverySlots: ~Copyable, ArmedTimers {
     private var slots = PagedStorage<DeliverySlot>(pageShift: 12, fill: DeliverySlot())
     private var free: [UInt32] = []
@@ -21,7 +21,7 @@ struct DeliverySlots: ~Copyable, ArmedTimers {
         free.append(place)
     }
 
-    /// An entry of the wheel is live while its delivery waits for that instant.
+    /// Whether an entry of the wheel is live: its delivery still waits for that instant.
     func isArmed(with entry: TimerWheel.Entry) -> Bool {
         let slot = slots[Int(entry.slot)]
         guard slot.state == .waiting || slot.state == .dead else { return false }

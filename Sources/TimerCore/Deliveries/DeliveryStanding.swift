@@ -1,27 +1,27 @@
 /// The current state of a delivery.
 public struct DeliveryStanding: Sendable, Equatable {
-    /// Position of the event that is delivered.
+    /// The position of the event that is delivered, which is the delivery's id.
     public var id: Int64
-    /// Position of the record that holds the event: the same, or where it was written anew.
+    /// The position of the record that holds the event: `id`, or that of the copy written last.
     public var body: Int64
-    /// The timer's place; nil for a dead one, and where the timer is deleted.
+    /// The timer's place; nil for a dead delivery, and once the timer is deleted.
     public var slot: SlotIndex?
-    /// Pending, in flight, waiting or dead.
+    /// The state: pending, in flight, waiting or dead.
     public var state: DeliveryState
-    /// Attempts started since it was made or redriven.
+    /// The number of attempts started since the delivery was made or redriven.
     public var attempts = 0
-    /// Waiting: when the next attempt is due; dead: when it is forgotten. Wall milliseconds.
+    /// The instant of a waiting delivery's next attempt, or at which a dead one is forgotten, in wall milliseconds.
     public var due: Int64 = 0
-    /// How the last attempt ended; nil before that, and of one that was redriven.
+    /// The end of the last attempt since the delivery was made or redriven; nil before one has ended.
     public var lastAttempt: LastAttempt?
-    /// Where the timer is deleted: the definition by which the delivery is sent; nil for that of its event.
+    /// The definition by which the delivery of a deleted timer is sent; nil for that of its event.
     public var will: DeliveryWill?
-    /// Of a dead one: `attempts`, `backlog`, `status` or `age`.
+    /// The reason a dead delivery died: `attempts`, `backlog`, `status` or `age`.
     public var reason = EventReason.none
-    /// When it was redriven, wall milliseconds; nil for a dead one, and one that was not.
+    /// The instant of the redrive, in wall milliseconds; nil for a dead delivery, and for one that was not redriven.
     public var redrivenAt: Int64?
 
-    /// Makes a standing; see the members.
+    /// Makes a delivery's state; see the members.
     public init(id: Int64, body: Int64, slot: SlotIndex?, state: DeliveryState) {
         self.id = id
         self.body = body

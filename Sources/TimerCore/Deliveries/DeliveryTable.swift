@@ -1,47 +1,47 @@
-/// Every delivery that is pending or dead.
+/// Every delivery that is pending, in flight and waiting ones included, or dead.
 ///
-/// A timer's pending ones are a ring in order of their ids; the timer's slot names the newest, whose `next` is the
-/// oldest. Only the oldest is ever attempted, so that a timer's deliveries keep their order.
+/// A timer's pending deliveries are a ring in the order of their ids; the timer's slot names the newest, whose
+/// `next` is the oldest. Only the oldest is ever attempted, so that a timer's deliveries keep their order.
 struct DeliveryTable: ~Copyable {
-    /// Most pending ones of one timer.
+    /// The most pending deliveries of one timer.
     static let mostPerTimer = 1000
-    /// How long a dead one is kept, in milliseconds: 7 days.
+    /// The time for which a dead letter is kept, in milliseconds: 7 days.
     static let deadLifetime: Int64 = 7 * 86_400_000
-    /// No wait for an attempt is longer, in milliseconds: twice the longest `max` of a retry policy.
+    /// The longest wait for an attempt, in milliseconds: twice the longest `max` of a retry policy.
     private static let longestWait: Int64 = 14 * 86_400_000
     private static let bodyShards: Int64 = 256
 
     var slots = DeliverySlots()
-    /// When waiting ones are attempted again and dead ones forgotten, on the elapsed clock.
+    /// The instants at which waiting deliveries are attempted again and dead ones forgotten, on the elapsed clock.
     var wheel = TimerWheel(position: 0)
     private(set) var pending = DeliveryIndex()
     private(set) var dead = DeliveryIndex()
-    /// How many pending ones belong to no timer any more.
+    /// The number of pending deliveries whose timer is deleted.
     private(set) var detachedCount = 0
-    /// The lives of timers that those outside of rings belong to.
+    /// The lives of timers that deliveries outside of rings belong to.
     var lives = DeliveryLives()
-    /// Positions of the records that hold the events of carried deliveries, by id.
+    /// The positions of the records that hold the events of carried deliveries, by id.
     private var bodies = [[Int64: Int64]](repeating: [:], count: Int(DeliveryTable.bodyShards))
-    /// When deliveries were redriven, wall milliseconds, by id: their age counts from then.
+    /// The instants at which deliveries were redriven, in wall milliseconds, by id: the age of each counts from then.
     private var redriveInstants: [Int64: Int64] = [:]
-    /// Timers with pending deliveries whose definition was changed, each with the position of the record that says so:
-    /// an attempt uses the new definition, so that none begins before that record is durable.
+    /// Timers with pending deliveries whose definition was changed, each with the position of the record of the
+    /// change: an attempt uses the new definition, so none begins before that record is durable.
     var redefinedAt: [SlotIndex: Int64] = [:]
-    /// Redriven deliveries with no attempt since, each with the position of the record that says so: an older entry of
-    /// theirs in `ready` may remain, and no attempt begins before that record is durable.
+    /// Redriven deliveries with no attempt since, each with the position of the record of the redrive: no attempt
+    /// begins before that record is durable, although an older entry may remain in `ready`.
     var redrivenAt: [Int64: Int64] = [:]
     /// Deliveries that may be attempted, in the order in which they became so.
     var ready = FIFO<ReadyDelivery>()
-    /// Pending ones above this id have still to be looked at after a fold; nil when all are.
+    /// The id above which pending deliveries have still to be looked at after a fold; nil when all are done.
     var startAfter: Int64?
-    /// Most that may be pending, and dead.
+    /// The most deliveries that may be pending, and the most dead letters.
     var backlog = Int.max
     var deadLetters = Int.max
 
-    /// The place of a delivery that is pending or dead.
+    /// Returns the place of a delivery that is pending or dead; nil for any other.
     func find(_ id: Int64) -> UInt32? { pending.find(id, slots) ?? dead.find(id, slots) }
 
-    /// Position of the record that holds a delivery's event.
+    /// Returns the position of the record that holds a delivery's event.
     func body(_ place: UInt32) -> Int64 {
         let slot = slots[place]
         return slot.isCarried ? bodies[Int(slot.id & (Self.bodyShards - 1))][slot.id] ?? slot.id : slot.id
@@ -53,12 +53,12 @@ struct DeliveryTable: ~Copyable {
         bodies[Int(id & (Self.bodyShards - 1))][id] = position
     }
 
-    /// When a delivery was redriven, wall milliseconds; nil for one that was not.
+    /// Returns the instant at which a delivery was redriven, in wall milliseconds; nil for one that was not.
     func redrivenAt(_ place: UInt32) -> Int64? {
         slots[place].isRedriven ? redriveInstants[slots[place].id] : nil
     }
 
-    /// Notes when a delivery was redriven; nil for one that was not.
+    /// Notes the instant at which a delivery was redriven, in wall milliseconds; nil for one that was not.
     mutating func setRedriven(_ place: UInt32, at instant: Int64?) {
         guard instant != nil || slots[place].isRedriven else { return }
         slots[place].isRedriven = instant != nil
@@ -83,7 +83,7 @@ struct DeliveryTable: ~Copyable {
         pending.insert(place, slots)
     }
 
-    /// Puts a delivery into a ring where its id belongs, but not before an oldest that was attempted already.
+    /// Puts a delivery into a ring where its id belongs, but not before an oldest one that is in flight or waiting.
     private mutating func link(_ place: UInt32, tail: inout UInt32) {
         guard tail != 0 else {
             slots[place].next = place
@@ -122,10 +122,10 @@ struct DeliveryTable: ~Copyable {
         slots[tail].count = count
     }
 
-    /// How many are in a ring.
+    /// Returns how many deliveries are in a ring.
     func count(tail: UInt32) -> Int { tail == 0 ? 0 : slots[tail].count }
 
-    /// Takes a pending delivery out for good; `tail` is its ring's, 0 for a detached one.
+    /// Removes a pending delivery; `tail` is the newest of its ring, 0 for a detached one.
     mutating func remove(_ place: UInt32, tail: inout UInt32) {
         takeOut(place, tail: &tail)
         release(place)
@@ -138,17 +138,18 @@ struct DeliveryTable: ~Copyable {
         pending.remove(slots[place].id, slots)
     }
 
-    /// Drops all of a ring.
+    /// Removes all deliveries of a ring.
     mutating func removeAll(tail: inout UInt32) {
         while tail != 0 { remove(slots[tail].next, tail: &tail) }
     }
 
-    /// Makes a pending delivery a dead letter; the oldest goes where there are too many.
+    /// Makes a pending delivery a dead letter, and removes the oldest one if there are too many.
     ///
     /// - Parameters:
-    ///   - life: of its timer; nil for one that is detached already.
-    ///   - reason: why it is dead.
-    ///   - due: when it is forgotten.
+    ///   - life: the life of its timer; nil for a delivery that is detached already.
+    ///   - reason: the reason it is dead.
+    ///   - due: the instant at which it is forgotten, on the elapsed clock, or on the wall clock while a log is
+    ///     folded.
     mutating func moveToDead(
         _ place: UInt32, tail: inout UInt32, _ life: DeliveryLives.Key?, _ reason: EventReason, due: Int64
     ) {
@@ -167,16 +168,16 @@ struct DeliveryTable: ~Copyable {
         if dead.count > deadLetters, let oldest = dead.first { removeDead(oldest) }
     }
 
-    /// Takes a dead letter out for good.
+    /// Removes a dead letter.
     mutating func removeDead(_ place: UInt32) {
         disarm(place)
         dead.remove(slots[place].id, slots)
         release(place)
     }
 
-    /// Has a dead letter delivered anew, by the ring `tail` where `owner` names a timer's place, else detached.
+    /// Makes a dead letter pending again: in the ring `tail` of the timer at `owner`, or detached if `owner` is nil.
     ///
-    /// - Parameter instant: of the redrive, wall milliseconds.
+    /// - Parameter instant: the instant of the redrive, in wall milliseconds.
     mutating func moveToPending(_ place: UInt32, owner: SlotIndex?, tail: inout UInt32, at instant: Int64?) {
         disarm(place)
         dead.remove(slots[place].id, slots)
@@ -204,18 +205,19 @@ struct DeliveryTable: ~Copyable {
         slots.release(place)
     }
 
-    /// Whether instants are on the elapsed clock and in the wheel; while a log is folded they are on the wall clock.
+    /// Whether due instants are on the elapsed clock and in the wheel; while a log is folded they are on the wall
+    /// clock.
     var isArming = false
 
-    /// Notes when a waiting or dead delivery is due.
+    /// Notes the due instant of a waiting or dead delivery.
     mutating func arm(_ place: UInt32, due: Int64) {
         slots[place].setDue(due)
         guard isArming else { return }
         wheel.insert(TimerWheel.Entry(due: due, slot: place, generation: DeliverySlots.generation(slots[place].id)))
     }
 
-    /// Notes that an attempt at a pending or waiting delivery is under way; it counts like one that was begun just now.
-    /// It becomes the oldest of its ring, before those that a fold put there.
+    /// Notes that an attempt at a pending or waiting delivery is under way, and counts it like one that begins now.
+    /// The delivery becomes the oldest of its ring, before those that a fold put there.
     mutating func rejoin(_ place: UInt32, tail: inout UInt32) {
         let state = slots[place].state
         guard state != .inFlight, let next = DeliveryMachine.next(.rejoined, in: state) else { return }
@@ -246,7 +248,7 @@ struct DeliveryTable: ~Copyable {
                 return true
             }
             for place in waiting {
-                // The calendar may have been far ahead when it was recorded.
+                // The calendar may have been far ahead when the instant was recorded.
                 let longest = slots[place].state == .dead ? Self.deadLifetime : Self.longestWait
                 arm(place, due: min(slots[place].due(near: now.wall) - now.wallOffset, elapsed + longest))
             }

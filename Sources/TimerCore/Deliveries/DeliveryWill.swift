@@ -1,7 +1,7 @@
-/// Where the definition of a deleted timer stands as it was at the deletion. Deliveries that outlived the timer are
-/// sent by it.
+/// The record of a deleted timer's definition as it was at the deletion, by which deliveries that outlived the
+/// timer are sent.
 public struct DeliveryWill: Sendable, Equatable {
-    /// Position of the record.
+    /// The position of the record.
     public var position: Int64
     /// Whether the timer had a webhook that its receiver had not stopped.
     public var takesDeliveries: Bool

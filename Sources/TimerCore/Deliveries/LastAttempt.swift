@@ -1,13 +1,13 @@
-/// How the last finished attempt at a delivery failed.
+/// The last finished attempt at a delivery, which failed.
 public struct LastAttempt: Sendable, Equatable {
-    /// When it ended, wall milliseconds.
+    /// The instant at which the attempt ended, in wall milliseconds.
     public var at: Int64
-    /// Status of the answer; 0 where there was none.
+    /// The status of the answer; 0 if there was none.
     public var status: Int
-    /// Why there was none.
+    /// The reason there was no answer.
     public var failure: DeliveryFailure?
 
-    /// Makes one; see the members.
+    /// Makes an attempt; see the members.
     public init(at: Int64, status: Int, failure: DeliveryFailure?) {
         self.at = at
         self.status = status

@@ -2,9 +2,10 @@
 public struct Effect: Sendable, Equatable {
     /// The event that streams show; nil for a change that is recorded but not shown.
     public var type: EventType?
-    /// Why, for `fired` and `deleted`, and for a `suspended` that no command caused.
+    /// The reason: of `fired` and `deleted`, of a `suspended` that no command caused, and of what an import made or
+    /// changed.
     public var reason: EventReason = .none
-    /// Wall milliseconds of the step.
+    /// The instant of the step, in wall milliseconds.
     public var at: Int64
     /// The timer, as an index into the table; a deleted one stays readable until `finishStep`.
     public var slot: SlotIndex
@@ -12,11 +13,11 @@ public struct Effect: Sendable, Equatable {
     public var progress: TimerProgress
     /// The rest of a watchdog's progress; nil for other kinds.
     public var kicks: KickProgress?
-    /// Set for `fired`.
+    /// The details of a `fired`; nil for other types.
     public var fire: FireDetail?
-    /// Set for `recovered`: milliseconds from the first alarm to the kick.
+    /// Milliseconds from the first alarm to the end of the stall; set for `recovered`.
     public var stalledFor: Int64?
-    /// Set for `recovered`: milliseconds since the kick before, or since it was started where there was none.
+    /// Milliseconds since the kick before, or since the watchdog was started if there was none; set for `recovered`.
     public var silentFor: Int64?
     /// The wall instant, in milliseconds, at which the next fire is planned after the whole step; nil for none.
     public var nextFireAt: Int64?
@@ -25,7 +26,7 @@ public struct Effect: Sendable, Equatable {
 }
 
 extension Effect {
-    /// An effect of which only the event is told, for a timer that is elsewhere.
+    /// Makes the effect of an event from another server; its `slot` names no timer here.
     public init(_ type: EventType, at: Int64, progress: TimerProgress) {
         self.init(type: type, at: at, slot: 0, progress: progress)
     }

@@ -1,4 +1,4 @@
-/// Why a timer fired, was suspended, was deleted or is there, or a delivery is dead.
+/// The reason a timer fired, was suspended, was deleted or was imported, or a delivery is dead.
 public enum EventReason: UInt8, Sendable, CaseIterable {
     case none = 0
     /// fired: its due instant came.
@@ -7,7 +7,7 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
     case manual = 2
     /// fired: a watchdog was not kicked.
     case stalled = 3
-    /// fired: due instants passed while the fire loop stood still.
+    /// fired: due instants passed while the fire loop was stalled, or a step of the calendar skipped them.
     case misfire = 4
     /// fired: due instants fell into a pause.
     case resumed = 5
@@ -23,7 +23,7 @@ public enum EventReason: UInt8, Sendable, CaseIterable {
     case gone = 10
     /// suspended: its last subscriber left.
     case unsubscribed = 11
-    /// created, updated: it came from another server, as it was there.
+    /// created, updated: the timer came from another server, as it was there.
     case imported = 12
     /// deliveryDead: the receiver's status is one of `giveUpOn`.
     case status = 13

@@ -1,4 +1,4 @@
-/// What happened to a timer, as event streams name it.
+/// The type of an event, as event streams name it.
 public enum EventType: UInt8, Sendable, CaseIterable {
     case created = 1
     case activated = 2
@@ -35,10 +35,10 @@ public enum EventType: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Whether its event shows the payload.
+    /// Whether the event shows the payload.
     public var showsPayload: Bool { self == .created || self == .updated || self == .fired }
 
-    /// Whether its event shows the next planned fire.
+    /// Whether the event shows the next planned fire.
     public var showsNextFire: Bool {
         switch self {
         case .created, .activated, .resumed, .rescheduled, .updated, .fired: true
@@ -46,6 +46,6 @@ public enum EventType: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it reports the outcome of a delivery by webhook; such an event is itself never delivered.
+    /// Whether the event reports the outcome of a delivery by webhook; such an event is itself never delivered.
     public var isDelivery: Bool { self == .delivered || self == .deliveryFailed || self == .deliveryDead }
 }

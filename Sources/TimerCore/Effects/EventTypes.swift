@@ -4,8 +4,8 @@ public struct EventTypes: OptionSet, Sendable, Hashable {
     public var rawValue: UInt32
     /// Makes a set of bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// The set of one type.
+    /// Makes the set of one type.
     public init(_ type: EventType) { rawValue = 1 << UInt32(type.rawValue) }
-    /// Whether `type` is among them.
+    /// Whether `type` is in the set.
     public func contains(_ type: EventType) -> Bool { contains(EventTypes(type)) }
 }

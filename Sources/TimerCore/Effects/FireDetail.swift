@@ -1,10 +1,10 @@
-/// What a `fired` event says beside the timer's progress.
+/// The details of a `fired` event beside the timer's progress.
 public struct FireDetail: Sendable, Equatable {
-    /// Nominal due instant, wall milliseconds.
+    /// The nominal due instant, in wall milliseconds.
     public var scheduledAt: Int64
     /// Microseconds from the nominal due instant to the fire.
     public var latenessUs: Int64
-    /// Due instants this fire also stands for.
+    /// The number of due instants that got no fire of their own and are counted with this one.
     public var missed: Int64
 
     /// Makes a detail; see the members.

@@ -1,7 +1,7 @@
 extension Scheduler {
     /// A place in the order of soonest due: the wall instant in milliseconds, then the place in list order.
     public struct DuePlace: Comparable, Sendable {
-        /// Wall milliseconds.
+        /// The due instant, in wall milliseconds.
         public var due: Int64
         /// The place in list order.
         public var place: UInt64
@@ -12,7 +12,7 @@ extension Scheduler {
             self.place = place
         }
 
-        /// By due instant, then list order.
+        /// Orders by due instant, then by list order.
         public static func < (left: DuePlace, right: DuePlace) -> Bool {
             (left.due, left.place) < (right.due, right.place)
         }

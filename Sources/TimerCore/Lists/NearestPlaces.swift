@@ -1,9 +1,9 @@
-/// The first of the places seen so far, after a given one.
+/// The first `limit` of the places seen so far, after a given one.
 struct NearestPlaces {
     let limit: Int
     let after: Scheduler.DuePlace?
     private var candidates: [(place: Scheduler.DuePlace, slot: SlotIndex)] = []
-    /// No later place is among the first; nil as long as there is room.
+    /// The place after which none is among the first; nil as long as there is room.
     private(set) var bound: Scheduler.DuePlace?
 
     init(limit: Int, after: Scheduler.DuePlace?) {
@@ -11,7 +11,8 @@ struct NearestPlaces {
         self.after = after
     }
 
-    /// Whether a place of this due instant, and of this top half of the place in list order, can be among the first.
+    /// Whether a place with the due instant `due` and with `hash`, the top half of its place in list order, can be
+    /// among the first.
     func mayTake(_ due: Int64, _ hash: UInt32) -> Bool {
         if let bound, (due, UInt64(hash)) > (bound.due, bound.place >> 32) { return false }
         if let after, (due, UInt64(hash)) < (after.due, after.place >> 32) { return false }
@@ -24,7 +25,7 @@ struct NearestPlaces {
         if candidates.count >= 2 * limit + 64 { trim() }
     }
 
-    /// Forgets all but the first. A timer that was seen twice counts once.
+    /// Forgets all but the first `limit`. A timer that was seen twice counts once.
     mutating func trim() {
         guard candidates.count >= limit else { return }
         candidates.sort { ($0.place, $0.slot) < ($1.place, $1.slot) }
@@ -38,7 +39,7 @@ struct NearestPlaces {
         if kept == limit { bound = candidates[kept - 1].place }
     }
 
-    /// The first, in order. Where there are fewer than were asked for, a timer that was seen twice comes twice.
+    /// Returns the first places, in order. If there are fewer than `limit`, a timer that was seen twice comes twice.
     mutating func sorted() -> [(place: Scheduler.DuePlace, slot: SlotIndex)] {
         trim()
         return candidates.sorted { $0.place < $1.place }

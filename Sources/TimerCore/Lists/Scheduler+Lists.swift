@@ -2,12 +2,13 @@ extension Scheduler {
     /// Hands timers to `body` in list order, those after the place `after` (nil: from the start).
     ///
     /// - Parameters:
-    ///   - selection: which ones.
+    ///   - selection: the timers that are walked.
     ///   - body: gets a timer's place and slot; returns whether to go on.
     public func walk(
         after: UInt64?, over selection: Selection, _ body: (_ place: UInt64, SlotIndex) -> Bool
     ) {
-        // Timers that share what the index keeps of their hash come as one group, ordered by the whole of it.
+        // Timers with the same top half of the hash, which is all that the index keeps, come as one group, ordered
+        // by the whole hash.
         var group: [(place: UInt64, slot: SlotIndex)] = []
         var groupHash: UInt32 = 0
         var going = true
@@ -30,8 +31,9 @@ extension Scheduler {
         if going { flush() }
     }
 
-    /// The selection to walk for timers that carry all of `labels`, in encoded form, and alarm if `alarming` says so: of
-    /// each label's timers, and the alarming ones, those that are the fewest.
+    /// Returns the selection to walk for timers that carry all of `labels`, in encoded form, and alarm if
+    /// `alarming` is set: the smallest among those of the labels and, with `alarming`, that of the alarming
+    /// watchdogs.
     public func narrowest(labels: [[UInt8]], alarming: Bool = false) -> Selection {
         var narrowest = alarming ? Selection.alarming : .all
         for label in labels where table.count(of: .labelled(label)) < table.count(of: narrowest) || narrowest == .all {
@@ -40,6 +42,6 @@ extension Scheduler {
         return narrowest
     }
 
-    /// How many watchdogs alarm now.
+    /// The number of watchdogs that alarm now.
     public var alarmingCount: Int { table.count(of: .alarming) }
 }

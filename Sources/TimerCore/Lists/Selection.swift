@@ -1,6 +1,6 @@
-/// Which timers a walk goes over, at the cost of these alone.
+/// The timers that a walk goes over, at the cost of these alone.
 public enum Selection: Sendable, Equatable {
-    /// All there are.
+    /// All timers.
     case all
     /// The timers that carry this label, given in its encoded form.
     case labelled([UInt8])

@@ -1,18 +1,18 @@
 /// A search for the running timers that are due soonest after a place, a bounded step at a time.
 ///
-/// It looks at the slots of the wheels in time order, and within a slot first at the runs of entries that begin
-/// soonest, until no run can hold a timer due sooner than those found. Between two steps the timers may change: timers
-/// armed meanwhile are looked at too, and at the end every timer found is looked at once more. So a timer that keeps
-/// its place is found as by a single step.
+/// The search looks at the slots of the wheels in time order, and within a slot first at the runs of entries that
+/// begin soonest, until no run can hold a timer due sooner than those found. Between two steps the timers may
+/// change: timers armed meanwhile are looked at too, and at the end every timer found is looked at once more. So a
+/// timer that keeps its place is found as by a single step.
 public struct SoonestSearch {
-    /// Entries that a step passes over; one that needs its timer looked at counts as `look`.
+    /// The entries that a step passes over; one whose timer must be looked at counts as `look`.
     public static let stepLimit = 1 << 16
     private static let look = 16
-    /// Each time that the wheel moves past a search's place, the search begins anew with steps of twice the size, so
-    /// that it comes to its end. Most doublings.
+    /// The most doublings of a step. Each time that the wheel moves past a search's place, the search begins again
+    /// with steps of twice the size, so that it comes to its end.
     private static let mostDoublings = 16
 
-    /// Where the search is: in one of the wheels, or among timers that are in no wheel.
+    /// The timers that are searched at present: those in one of the wheels, or those that are in no wheel.
     private enum Stage {
         case elapsed, wall
         /// Timers that a rebuild of the wall wheel has not moved yet, from this slot on.
@@ -21,31 +21,31 @@ public struct SoonestSearch {
         case catchUp(Int)
     }
 
-    /// What has to be unchanged after a pause for the search to go on.
+    /// The scheduler's state at a pause, from which the next step finds whether the search can go on.
     private struct Pause {
         let era: RecentArmings.Era
         let armings: Int
         let wallOffset: Int64
         let downtime: Int64
-        /// Of the wheel that is being searched; nil in none.
+        /// The state of the wheel that is being searched; nil if none is.
         var wheel: WheelPause?
     }
 
-    /// What has to be unchanged of the wheel after a pause within it.
+    /// The state of a wheel at a pause within it.
     private struct WheelPause {
         let sweeps: Int
         let detachments: Int
-        /// Where the slot begins whose runs are left.
+        /// The start of the slot whose runs are left; `Int64.max` for those that were taken apart.
         let start: Int64
     }
 
     private let limit: Int
     private var nearest: NearestPlaces
     private var stage = Stage.elapsed
-    /// Slots of the wheel before this one are done; nil: what was taken apart is not.
+    /// The slot of the wheel before which all are done; nil while those that were taken apart are not.
     private var slot: Int?
     private var runs = RunHeap()
-    /// Whether `runs` are those of what was taken apart.
+    /// Whether `runs` are those of the slots that were taken apart.
     private var isListed = false
     private var pause: Pause?
     private var restarts = 0
@@ -53,17 +53,17 @@ public struct SoonestSearch {
 
     /// The timers found, soonest first.
     public private(set) var found: [(place: Scheduler.DuePlace, slot: SlotIndex)] = []
-    /// Up to here every timer was found; nil when there is none beyond.
+    /// The place up to which every timer was found; nil when there is none beyond.
     public private(set) var next: Scheduler.DuePlace?
 
-    /// A search for `limit` timers after the place `after`; from the first when that is nil.
+    /// Makes a search for `limit` timers after the place `after`, or from the first if that is nil.
     public init(after: Scheduler.DuePlace?, limit: Int) {
         self.limit = limit
         // One more, to know whether there are any beyond.
         nearest = NearestPlaces(limit: limit + 1, after: after)
     }
 
-    /// Goes on. Returns whether the search is over.
+    /// Continues the search by one step. Returns whether the search is over.
     public mutating func step(
         _ scheduler: borrowing Scheduler, _ now: Now, limit: Int = Self.stepLimit
     ) -> Bool {
@@ -92,7 +92,7 @@ public struct SoonestSearch {
         self.stage = stage
         slot = nil
         isListed = false
-        // Runs that are left belong to the wheel before.
+        // Runs that are left belong to the previous wheel.
         runs = RunHeap()
     }
 
@@ -100,7 +100,7 @@ public struct SoonestSearch {
         if case .wall = stage { true } else { false }
     }
 
-    /// Looks at what changed since the step before, or begins anew.
+    /// Looks at the timers armed since the step before, or begins again if the search can't go on.
     private mutating func resume(_ scheduler: borrowing Scheduler, _ now: Now) {
         guard let pause else { return }
         guard pause.era === scheduler.recentArmings.era, pause.wallOffset == now.wallOffset,
@@ -116,7 +116,7 @@ public struct SoonestSearch {
         for slot in armed { consider(slot, scheduler, now) }
     }
 
-    /// Whether the rest of a wheel is where it was. The slots taken apart are listed anew if there are more since.
+    /// Whether the rest of a wheel is where it was. The slots taken apart are listed again if there are more since.
     private mutating func isValid(_ pause: WheelPause, _ scheduler: borrowing Scheduler) -> Bool {
         isWallWheel ? isValid(pause, scheduler.wallWheel) : isValid(pause, scheduler.elapsedWheel)
     }
@@ -133,7 +133,7 @@ public struct SoonestSearch {
             downtime: now.downtime, wheel: wheel)
     }
 
-    /// Looks through a wheel. Returns whether that is over, or else pauses.
+    /// Looks through a wheel. Returns true once that is over, false after a pause.
     private mutating func search(
         _ wheel: borrowing TimerWheel, _ scheduler: borrowing Scheduler, _ now: Now
     ) -> Bool {
@@ -169,8 +169,8 @@ public struct SoonestSearch {
         runs = RunHeap(listed.filter { $0.latest >= earliest })
     }
 
-    /// Looks at timers that are in no wheel while the wall wheel is rebuilt. Returns whether that is over, or else
-    /// pauses. Those that are moved meanwhile are among the timers armed last.
+    /// Looks at timers that are in no wheel while the wall wheel is rebuilt. Returns true once that is over, false
+    /// after a pause. Timers that are moved meanwhile are among those armed last.
     private mutating func lookThroughRebuild(_ from: Int, _ scheduler: borrowing Scheduler, _ now: Now) -> Bool {
         guard let rebuildFrom = scheduler.rebuildFrom else { return true }
         let start = max(from, Int(rebuildFrom))
@@ -188,8 +188,8 @@ public struct SoonestSearch {
         return true
     }
 
-    /// Looks at timers that catch up. Returns whether that is over, or else pauses. Those that are taken and put to the
-    /// end meanwhile are among the timers armed last.
+    /// Looks at timers that catch up. Returns true once that is over, false after a pause. Timers that are put to
+    /// the end meanwhile are among those armed last.
     private mutating func lookThroughCatchUp(_ from: Int, _ scheduler: borrowing Scheduler, _ now: Now) -> Bool {
         var place = max(from, scheduler.catchUp.taken)
         while let entry = scheduler.catchUp.entry(at: place) {
@@ -205,14 +205,14 @@ public struct SoonestSearch {
         return true
     }
 
-    /// Entries for a later instant belong to no timer that is wanted: a timer is due at most the widest slack before
-    /// its entry.
+    /// Returns the instant after which no entry belongs to a wanted timer: a timer is due at most the widest slack
+    /// before its entry.
     private func latest(_ offset: Int64, _ scheduler: borrowing Scheduler) -> Int64 {
         nearest.bound.map { $0.due - offset + scheduler.widestSlack } ?? .max
     }
 
-    /// Entries for an earlier instant belong to no timer that is wanted, unless timers may have been planned anew
-    /// since.
+    /// Returns the instant before which no entry belongs to a wanted timer; `Int64.min` if timers may be due later
+    /// than their entries are.
     private func earliest(_ offset: Int64, _ scheduler: borrowing Scheduler) -> Int64 {
         guard let after = nearest.after else { return .min }
         let mayMove = scheduler.table.mayHoldWatchdogs || (!isWallWheel && scheduler.table.suspendingCount > 0)
@@ -262,7 +262,7 @@ extension Scheduler {
         plannedWall(slot, now) == place.due && table.order(of: slot) == place.place
     }
 
-    /// When the timer at `slot` is due, in wall milliseconds; nil unless a fire is planned.
+    /// Returns the instant at which the timer at `slot` is due, in wall milliseconds; nil unless a fire is planned.
     fileprivate func plannedWall(_ slot: SlotIndex, _ now: Now) -> Int64? {
         guard table[slot].inUse, table[slot].isPlanned else { return nil }
         let clock = table[slot].traits.clock
@@ -271,7 +271,7 @@ extension Scheduler {
     }
 }
 
-/// Runs of entries, that first which begins soonest: a binary heap.
+/// A binary heap of runs of entries; the first is the one that begins soonest.
 private struct RunHeap {
     private var runs: [TimerWheel.Run] = []
 
@@ -282,7 +282,7 @@ private struct RunHeap {
 
     var first: TimerWheel.Run? { runs.first }
 
-    /// Takes out the first of some.
+    /// Removes the first run; there is one.
     mutating func removeFirst() {
         runs.swapAt(0, runs.count - 1)
         runs.removeLast()

@@ -2,9 +2,10 @@ import Primitives
 
 /// A timer's name within its namespace, as clients write it: 1 to 128 bytes of `[A-Za-z0-9._~-]`.
 ///
-/// A lower-case UUID, which the server makes when the client gives no name, takes 16 bytes where it is kept.
+/// A lower-case UUID, as the server makes it when the client gives no name, takes a mark and 16 bytes in its kept
+/// form.
 public enum TimerID {
-    /// Most bytes a name can have.
+    /// The most bytes a name can have.
     public static let maximumLength = 128
 
     /// Whether `text` can name a timer. `.`, `..` and the API's own path components can't.
@@ -14,7 +15,7 @@ public enum TimerID {
         return !equals(text, ".") && !equals(text, "..") && !equals(text, "batch") && !equals(text, "bulk")
     }
 
-    /// As above.
+    /// Whether `text` can name a timer.
     public static func isValid(_ text: [UInt8]) -> Bool { isValid(text.span) }
 
     /// Whether names can begin with `text`, which is not empty.
@@ -37,7 +38,7 @@ public enum TimerID {
     }
 
     static let uuidMark: UInt8 = 0xFF
-    /// Bytes of a UUID's kept form.
+    /// The bytes of a UUID's kept form.
     private static let uuidCount = 17
 
     /// Appends the kept form of `text`: a mark and 16 bytes for a UUID, else the length and the bytes.
@@ -63,7 +64,7 @@ public enum TimerID {
         UUIDText.append(high: word(kept, at: 1), low: word(kept, at: 9), to: &text)
     }
 
-    /// Reads the text of the kept form at `offset` and moves it on; nil when it can't be one.
+    /// Reads the text of the kept form at `offset` and moves `offset` past it; nil when there can be none.
     public static func readKept(_ bytes: Span<UInt8>, _ offset: inout Int) -> [UInt8]? {
         guard let count = keptCount(bytes, at: offset) else { return nil }
         var text: [UInt8] = []
@@ -83,7 +84,8 @@ public enum TimerID {
         (0..<8).reduce(0) { $0 << 8 | UInt64(bytes[offset + $1]) }
     }
 
-    /// How many bytes the kept form at `offset` takes, its mark or length included; nil when it can't be one.
+    /// Returns how many bytes the kept form at `offset` takes, its mark or length included; nil when there can be
+    /// none.
     static func keptCount(_ bytes: Span<UInt8>, at offset: Int) -> Int? {
         guard offset < bytes.count else { return nil }
         let mark = bytes[offset]

@@ -2,12 +2,12 @@ import Primitives
 
 /// A timer's name with its keyed hash, made before the lock is taken.
 public struct TimerKey: Sendable, Hashable {
-    /// Namespace and id in their kept form, as a definition begins.
+    /// The namespace and id in their kept form, as a definition begins.
     let bytes: [UInt8]
-    /// The keyed hash that places it in lists.
+    /// The keyed hash, which is the timer's place in lists.
     public let hash: UInt64
 
-    /// The key of the timer that `id` (a valid `TimerID`) names in the default namespace.
+    /// Makes the key of the timer that `id` (a valid `TimerID`) names in the default namespace.
     public init(id: Span<UInt8>, siphash: SipHash) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(id.count + 2)
@@ -24,7 +24,7 @@ public struct TimerKey: Sendable, Hashable {
         return true
     }
 
-    /// The key at the start of the definition, or prefix of one, `definition`.
+    /// Makes the key of the timer of `definition`, whole or a prefix.
     public init(definition: Span<UInt8>, siphash: SipHash) {
         var bytes: [UInt8] = []
         bytes.append(copying: definition.extracting(0..<Definition.nameCount(definition)))
@@ -32,7 +32,7 @@ public struct TimerKey: Sendable, Hashable {
         hash = siphash.hash(bytes.span)
     }
 
-    /// The hash of the key at the start of the definition, or prefix of one, `definition`.
+    /// Returns the hash of the name of the timer of `definition`, whole or a prefix.
     public static func hash(definition: Span<UInt8>, siphash: SipHash) -> UInt64 {
         siphash.hash(definition.extracting(0..<Definition.nameCount(definition)))
     }

@@ -1,10 +1,10 @@
-/// The canonical text of a UUID, lower case, eight digits at a time in one word: every timer that the server names is read
-/// and written so.
+/// The canonical, lower-case text of a UUID, handled eight digits at a time in one word: the name of every timer
+/// that the server names is read and written here.
 enum UUIDText {
     private static let count = 36
     private static let hyphen = UInt8(ascii: "-")
 
-    /// The bits of the UUID that `text` is; nil where it is none, or not in this form.
+    /// Reads the bits of a UUID; nil if `text` is none, or not in this form.
     static func read(_ text: Span<UInt8>) -> (high: UInt64, low: UInt64)? {
         guard text.count == count, text[8] == hyphen, text[13] == hyphen, text[18] == hyphen, text[23] == hyphen,
             let first = bits(of: half(text, at: 0) | half(text, at: 4) << 32),
@@ -41,7 +41,7 @@ enum UUIDText {
             | UInt64(text[offset + 3]) << 24
     }
 
-    /// What eight digits say, the first one in the lowest byte; nil when one is none.
+    /// Reads eight digits, the first one in the lowest byte; nil unless all are lower-case hexadecimal digits.
     private static func bits(of digits: UInt64) -> UInt32? {
         // `a` to `f` have a bit that `0` to `9` lack.
         let isLetter = digits >> 6 & 0x0101_0101_0101_0101
@@ -53,7 +53,7 @@ enum UUIDText {
         return Self.digits(of: value) == digits ? value : nil
     }
 
-    /// The eight digits of `bits`, the first one in the lowest byte.
+    /// Returns the eight digits of `bits`, the first one in the lowest byte.
     private static func digits(of bits: UInt32) -> UInt64 {
         var digits = UInt64(bits.byteSwapped)
         digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF

@@ -1,8 +1,8 @@
 /// The instants at which a watchdog that has a schedule expects a kick, in wall milliseconds.
 extension Grid {
-    /// A kick that is early by more, in milliseconds, counts for the instant before.
+    /// The most milliseconds by which a kick may come early; one that is earlier counts for the instant before.
     private static let mostEarly: Int64 = 60_000
-    /// Instants that `awaited` counts one by one; further ones it finds by their number.
+    /// The most instants that `awaited` counts one by one; further ones are found by their number.
     private static let mostCounted: Int64 = 32
 
     /// The cron schedule of a timer, or of the instants that a watchdog expects.
@@ -13,20 +13,22 @@ extension Grid {
         }
     }
 
-    /// The first instant of the schedule after one; nil when none follows.
+    /// Returns the first instant of the schedule after `instant`; nil when none follows.
     func expected(after instant: Int64) -> Int64? {
         guard let cron, let zone else { return nil }
         return cron.next(after: instant, in: zone)
     }
 
-    /// The last instant of the schedule at or before `end` of those after `start`, and how many there are.
+    /// Returns the last instant of the schedule at or before `end` of those after `start`, and how many there are;
+    /// nil when there is none.
     func expected(after start: Int64, through end: Int64) -> (instant: Int64, count: Int64)? {
         guard let cron, let zone, end > start else { return nil }
         return cron.latest(after: start, through: end, in: zone)
     }
 
-    /// The instant that the watchdog waits for: the last of as many as may be missed of those after `instant`. Nil when
-    /// there are fewer, or when it lies after the first of them by more than the longest duration, which bounds the search.
+    /// Returns the instant that the watchdog waits for: the `misses`th of the schedule after `instant`. Nil when
+    /// there are fewer, or when that one lies after the first of them by more than the longest duration, which
+    /// bounds the search.
     func awaited(after instant: Int64) -> Int64? {
         guard let first = expected(after: instant) else { return nil }
         let end = min(lastInstant, first + TimerRules.longestDuration)
@@ -39,11 +41,11 @@ extension Grid {
         return awaited(rules.misses - Self.mostCounted, after: last, span: last - first, through: end)
     }
 
-    /// The instant of the schedule that is the `count`th after `instant`; nil when it lies after `end`. A search by how many
-    /// lie before an end: each step counts only on from where fewer were found, so that all together count over the time
-    /// ahead some three times.
+    /// Returns the `count`th instant of the schedule after `instant`; nil when it lies after `end`. The search goes
+    /// by how many instants lie before an end: each step counts only on from where fewer were found, so that all
+    /// steps together count over the time ahead some three times.
     ///
-    /// - Parameter span: milliseconds in which about as many lie as were counted one by one.
+    /// - Parameter span: the milliseconds that the instants counted one by one take, which the search tries first.
     private func awaited(_ count: Int64, after instant: Int64, span: Int64, through end: Int64) -> Int64? {
         var low = instant
         var high = min(end, instant + span)
@@ -69,14 +71,14 @@ extension Grid {
         return high
     }
 
-    /// The instant that the watchdog waits for after a kick at `instant`: the instant that an early kick counts for is not
-    /// one of those that follow.
+    /// Returns the instant that the watchdog waits for after a kick at `instant`; the instant that an early kick
+    /// counts for is not one of those that follow.
     func awaited(afterKickAt instant: Int64) -> Int64? { awaited(after: counted(forKickAt: instant)) }
 
-    /// The latest instant that a kick at `instant` counts for, or `instant` itself.
+    /// Returns the coming instant that an early kick at `instant` counts for, or `instant` itself.
     func counted(forKickAt instant: Int64) -> Int64 {
         guard let next = expected(after: instant), next - instant <= Self.mostEarly else { return instant }
-        // The instant before must lie at least twice as far back as the kick.
+        // The instant before `next` must lie at least twice as far back from it as the kick.
         return expected(after: next - 2 * (next - instant), through: next - 1).map { _ in instant } ?? next
     }
 }

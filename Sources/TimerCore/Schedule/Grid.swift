@@ -1,14 +1,14 @@
-/// The due instants of one timer, in milliseconds on its clock: its rules, with the time zone they speak of.
+/// The due instants of one timer, in milliseconds on its clock: its rules, with the time zone that they name.
 ///
 /// Fires, skips and previews all take their instants from here.
 struct Grid {
     let rules: TimerRules
-    /// The zone that the schedule speaks of.
+    /// The zone that the schedule names; nil for none, and for one that is not known.
     let zone: TimeZoneTable?
-    /// The instants of a grid that keeps a local time.
+    /// The instants of a grid that keeps a local time; nil for other schedules.
     private(set) var local: LocalGrid?
 
-    // Inlined, as it is made for every change of a timer, and returned it is copied.
+    // Inlined: a grid is made for every change of a timer, and would be copied when it is returned.
     @inline(__always)
     init(_ rules: TimerRules, zones: any ZoneSource) {
         let zone = rules.schedule.zone.flatMap { zones.zone(named: $0) }
@@ -21,20 +21,20 @@ struct Grid {
         }
     }
 
-    /// The due instants of a timer with that progress: a client may have moved its grid.
+    /// Makes the due instants of a timer with that progress, as a client may have moved its grid.
     init(_ rules: TimerRules, zones: any ZoneSource, _ progress: borrowing TimerProgress) {
         self.init(rules, zones: zones)
         guard progress.flags.contains(.ownGrid) else { return }
         local = local?.through(progress.due, isReadInGap: progress.flags.contains(.readInGap))
     }
 
-    /// Has a grid that keeps a local time go on from `due`.
+    /// Moves a grid that keeps a local time, so that it goes on from `due`.
     mutating func goOn(from due: Int64) { local = local?.through(due) }
 
-    /// Whether a cron expression names its instants.
+    /// Whether a cron expression names the due instants.
     var isCron: Bool { rules.schedule.kind == .cron }
 
-    /// Milliseconds between due instants; 0 where they are not evenly spaced, or there is but one.
+    /// The milliseconds between due instants; 0 if they are not evenly spaced, or there is only one.
     private var period: Int64 {
         switch rules.schedule {
         case .every(let period, _): period
@@ -43,7 +43,7 @@ struct Grid {
         }
     }
 
-    /// The first due instant of a timer activated at `now`; nil when there is none.
+    /// Returns the first due instant of a timer activated at `now`; nil when there is none.
     func first(activatedAt now: Now) -> Int64? {
         let clock = rules.clock
         switch rules.schedule {
@@ -66,13 +66,13 @@ struct Grid {
         }
     }
 
-    /// The due instant after the one at `due`, which fires at `now`; nil when none follows.
+    /// Returns the due instant after the one at `due`, which fires at `now`; nil when none follows.
     func following(_ due: Int64, _ now: Now) -> Int64? {
         afterwards(rules.mode == .fixedRate ? due : now.ceiling(on: rules.clock))
     }
 
-    /// The nominal instant after `due`, were each fire on time. Of a watchdog that has a schedule, the expected instant
-    /// after one.
+    /// Returns the nominal instant after `due`, as if each fire were on time; for a watchdog that has a schedule,
+    /// the expected instant after `due`.
     func afterwards(_ due: Int64) -> Int64? {
         if let local { return (rules.mode == .fixedRate ? local : local.through(due)).next(after: due) }
         switch rules.schedule {
@@ -81,8 +81,8 @@ struct Grid {
         }
     }
 
-    /// The latest due instant from `due` through `end`, itself one, and how many lie before it. A fixed-delay schedule
-    /// has but one until it fires.
+    /// Returns the latest due instant from `due`, itself one, through `end`, and how many lie before it. A
+    /// fixed-delay schedule has only `due` until it fires.
     func latest(from due: Int64, through end: Int64) -> (due: Int64, before: Int64) {
         guard end > due, rules.mode == .fixedRate else { return (due, 0) }
         if case .cron(let cron) = rules.schedule {
@@ -98,12 +98,12 @@ struct Grid {
         return (due + before * period, before)
     }
 
-    /// The due instants that a policy keeps of those from `due` through `last`, which has `before` of them before it: the
-    /// first one that is kept, and how many are dropped.
+    /// Returns the first due instant that a misfire policy keeps of those from `due` through `last`, and how many
+    /// it drops. `before` of them lie before `last`.
     ///
     /// - Parameters:
-    ///   - oldest: instants before it are dropped, but never `last`.
-    ///   - most: at most that many, the latest, are kept; at least 1.
+    ///   - oldest: the instant before which due instants are dropped, but never `last`.
+    ///   - most: the number of due instants, the latest, that are kept at the most; at least 1.
     func kept(
         from due: Int64, last: Int64, before: Int64, notBefore oldest: Int64, most: Int64
     ) -> (due: Int64, dropped: Int64) {
@@ -129,18 +129,19 @@ struct Grid {
             let count = cron.latest(after: middle, through: last, in: zone)?.count ?? 0
             if count <= most { high = middle } else { low = middle + 1 }
         }
-        // `due` itself counts too where a client had moved it off the calendar's instants.
+        // `due` itself counts too if a client had moved it off the calendar's instants.
         if low < due && before < most { return (due, 0) }
         guard let first = cron.next(after: max(low, due), in: zone) else { return (due, 0) }
         let after = cron.latest(after: first, through: last, in: zone)?.count ?? 0
         return (first, before - after)
     }
 
-    /// When the fire due at `due` is planned: delayed by its jitter, then rounded up so that fires share wake-ups.
+    /// Returns the instant at which the fire due at `due` is planned: delayed by its jitter, then rounded up so
+    /// that fires share wake-ups.
     ///
     /// The instant planned is, of those that the leeway allows, the multiple of the greatest power of two.
     ///
-    /// - Parameter definition: the timer's, whose name makes its jitter another than that of other timers.
+    /// - Parameter definition: the timer's definition, whose name makes the jitter differ from that of other timers.
     func planned(_ due: Int64, _ definition: Span<UInt8>) -> Int64 {
         var instant = due
         if rules.jitter > 0 {
@@ -154,7 +155,7 @@ struct Grid {
         return (latest >> bit) << bit
     }
 
-    /// A hash of the timer's name and the due instant, the same for ever, spread evenly over 0 ..< `bound`.
+    /// Returns a hash of the timer's name and the due instant, the same for ever, spread evenly over 0 ..< `bound`.
     static func jitter(_ name: Span<UInt8>, _ due: Int64, below bound: Int64) -> Int64 {
         let hash = SipHash(secret: []).hash(name, tweak: UInt64(bitPattern: due))
         return Int64(hash.multipliedFullWidth(by: UInt64(bound)).high)

@@ -1,9 +1,9 @@
 /// Instants whole days apart by the clocks of a time zone, in wall milliseconds: each has the local time of the first.
 ///
-/// After RFC 5545, 3.3.5, a local time that the clocks leave out is read with the offset before they change, and of one
-/// that comes twice it is the first.
+/// By RFC 5545, 3.3.5, a local time that the clocks leave out is read with the offset before they change, and one
+/// that comes twice is the first of the two.
 ///
-/// An object, so that a `Grid` without one, as most are, is small to copy.
+/// The grid is an object, so that a `Grid` without one, as most are, is small to copy.
 final class LocalGrid: Sendable {
     /// The instant of point 0.
     let start: Int64
@@ -14,8 +14,8 @@ final class LocalGrid: Sendable {
     private let zone: TimeZoneTable
 
     /// - Parameters:
-    ///   - start: any of its instants.
-    ///   - isReadInGap: `start` stands for a local time that the clocks leave out.
+    ///   - start: any instant of the grid.
+    ///   - isReadInGap: whether `start` is the instant of a local time that the clocks leave out.
     init(through start: Int64, isReadInGap: Bool = false, period: Int64, in zone: TimeZoneTable) {
         self.start = start
         self.period = period
@@ -25,12 +25,12 @@ final class LocalGrid: Sendable {
         localStart = start + offset * 1000
     }
 
-    /// The same period through another instant.
+    /// Returns the grid of the same period through another instant.
     func through(_ instant: Int64, isReadInGap: Bool = false) -> LocalGrid {
         LocalGrid(through: instant, isReadInGap: isReadInGap, period: period, in: zone)
     }
 
-    /// The instant of a point.
+    /// Returns the instant of a point.
     func instant(of point: Int64) -> Int64 {
         if point == 0 { return start }
         let local = localStart + point * period
@@ -38,23 +38,23 @@ final class LocalGrid: Sendable {
         return zone.instant(ofLocal: second) * 1000 + (local - second * 1000)
     }
 
-    /// The last point at or before an instant.
+    /// Returns the last point at or before an instant.
     func point(through instant: Int64) -> Int64 {
         let local = instant + zone.offset(at: floorDivide(instant, 1000)) * 1000
-        // Two changes of offset, the one that a local time is read by and that of the instant, move a point by less than
-        // two days, and a period is at least one.
+        // Two changes of offset (that by which a local time is read, and that of the instant) move a point by less
+        // than two days, and a period is at least one.
         var point = floorDivide(local - localStart, period) + 2
         while self.instant(of: point) > instant { point -= 1 }
         return point
     }
 
-    /// The first instant after one.
+    /// Returns the first instant of the grid after `instant`.
     func next(after instant: Int64) -> Int64 { self.instant(of: point(through: instant) + 1) }
 
     /// Whether an instant is one of the grid's.
     func contains(_ instant: Int64) -> Bool { self.instant(of: point(through: instant)) == instant }
 
-    /// Whether an instant of the grid stands for a local time that the clocks leave out.
+    /// Whether an instant of the grid is that of a local time that the clocks leave out.
     func isReadInGap(_ instant: Int64) -> Bool {
         let local = localStart + point(through: instant) * period
         return instant + zone.offset(at: floorDivide(instant, 1000)) * 1000 != local

@@ -1,10 +1,10 @@
-/// What becomes of due instants that passed while the fire loop stood still, or that a step of the calendar skipped.
+/// The treatment of due instants that passed while the fire loop was stalled, or that a step of the calendar skipped.
 public enum MisfirePolicy: UInt8, Sendable, CaseIterable {
-    /// One fire stands for all.
+    /// One fire for all of them.
     case once = 0
-    /// Each fires, oldest first, paced; the latest `Scheduler.mostCaughtUp` at most.
+    /// One fire for each, oldest first, paced; the latest `Scheduler.mostCaughtUp` at most.
     case all = 1
-    /// They are dropped and counted.
+    /// No fire: all are dropped and counted.
     case skip = 2
 
     /// The name on the wire.

@@ -1,6 +1,6 @@
-/// What a repeating timer counts its next fire from.
+/// The instant that a repeating timer counts its next fire from.
 public enum RepeatMode: UInt8, Sendable, CaseIterable {
-    /// The grid: fires stay on it however late one was.
+    /// The due instant before: fires stay on the grid, however late one was.
     case fixedRate = 0
     /// The fire before.
     case fixedDelay = 1

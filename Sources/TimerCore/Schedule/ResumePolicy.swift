@@ -1,4 +1,4 @@
-/// What `resume` does about the time for which a timer was suspended.
+/// The way in which `resume` treats the time for which a timer was suspended.
 public enum ResumePolicy: UInt8, Sendable, CaseIterable {
     /// The time left at suspend is the time left at resume.
     case remaining = 0

@@ -1,34 +1,35 @@
-/// When a timer fires. Durations and instants are whole milliseconds; wall instants count from 1970.
+/// The rule for when a timer fires. Durations and instants are whole milliseconds; wall instants count from 1970.
 public enum Schedule: Sendable, Equatable {
-    /// Once, that long after activation.
+    /// Once, the given time after activation.
     case after(Int64)
     /// Once, at a wall instant; a past one is due at once.
     case at(Int64)
-    /// Again and again, `period` apart.
+    /// Again and again, one period apart.
     case every(Int64, first: First)
     /// At the local times that a cron expression names. Boxed, so that the other kinds stay small.
     indirect case cron(CronSchedule)
-    /// When it is not kicked for that long.
+    /// After the given time without a kick.
     case watchdog(Int64)
-    /// When it is not kicked until `grace` after an instant of another schedule, a cron one. Boxed.
+    /// Without a kick by `grace` after an instant of another schedule, a cron one. Boxed.
     indirect case expecting(Schedule, grace: Int64)
 
-    /// Where a repeating schedule begins.
+    /// The start of a repeating schedule.
     public enum First: Sendable, Equatable {
         /// One period after activation.
         case period
-        /// That long after activation.
+        /// The given time after activation.
         case after(Int64)
-        /// On the wall-clock grid through this instant: the first point of it not before activation.
+        /// On the wall-clock grid through this instant, at the first point not before activation.
         case at(Int64)
-        /// As `at`, but with the local time that the instant has in a zone, by its IANA name. The period is whole days.
+        /// On the grid through this instant, like `at`, that keeps the local time of the instant in a zone, by its
+        /// IANA name. The period is whole days.
         indirect case local(Int64, zone: [UInt8])
     }
 
-    /// Milliseconds in a day; the period of a grid that keeps a local time is so many of them.
+    /// The milliseconds in a day; the period of a grid that keeps a local time is a multiple of that.
     public static let day: Int64 = 86_400_000
 
-    /// What kind of timer this makes.
+    /// The kind of a timer with this schedule.
     public var kind: TimerKind {
         switch self {
         case .after, .at: .oneShot
@@ -38,7 +39,7 @@ public enum Schedule: Sendable, Equatable {
         }
     }
 
-    /// The clock it counts by when none is asked for; calendar schedules allow no other.
+    /// The clock that a timer counts by when its client asks for none; calendar schedules allow no other.
     public var defaultClock: TimerClock {
         switch self {
         case .watchdog, .expecting: .suspending
@@ -46,7 +47,7 @@ public enum Schedule: Sendable, Equatable {
         }
     }
 
-    /// Whether it is tied to calendar instants, so that its clock is always the wall clock.
+    /// Whether the schedule is tied to calendar instants, so that its clock is always the wall clock.
     public var isCalendar: Bool {
         switch self {
         case .at, .every(_, first: .at), .every(_, first: .local), .cron: true
@@ -54,12 +55,12 @@ public enum Schedule: Sendable, Equatable {
         }
     }
 
-    /// Whether it is a grid that keeps the local time of a zone.
+    /// Whether the schedule is a grid that keeps the local time of a zone.
     public var keepsLocalTime: Bool {
         if case .every(_, first: .local) = self { true } else { false }
     }
 
-    /// The IANA name of the time zone it speaks of; nil for none.
+    /// The IANA name of the time zone that the schedule names; nil for none.
     var zone: [UInt8]? {
         switch self {
         case .cron(let cron): cron.zone
@@ -71,7 +72,7 @@ public enum Schedule: Sendable, Equatable {
 }
 
 extension Schedule {
-    /// The cron expression as its client spelled it; nil where there is none.
+    /// The cron expression as its client spelled it; nil if there is none.
     var expression: [UInt8]? {
         switch self {
         case .cron(let cron): cron.text
@@ -80,7 +81,8 @@ extension Schedule {
         }
     }
 
-    /// This schedule; where it has no earliest instant of its own, with that of `other`, if both have room for one.
+    /// Returns this schedule, with the earliest instant of `other` if this one has none and both are of a kind that
+    /// can have one.
     public func keepingFrom(of other: Schedule) -> Schedule {
         switch (self, other) {
         case (.cron(let cron), .cron(let old)): cron.from == nil ? .cron(cron.starting(from: old.from)) : self

@@ -1,10 +1,10 @@
 /// Whether creating a timer starts it.
 public enum StartPolicy: UInt8, Sendable, CaseIterable {
-    /// It runs from the start.
+    /// The timer runs from the start.
     case now = 0
-    /// It is idle until it is activated.
+    /// The timer is idle until it is activated.
     case manual = 1
-    /// It is idle until its first subscriber comes.
+    /// The timer is idle until its first subscriber comes.
     case subscriber = 2
 
     /// The name on the wire.

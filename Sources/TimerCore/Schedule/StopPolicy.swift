@@ -1,6 +1,6 @@
-/// When a timer is suspended without a command.
+/// The event that suspends a timer without a command.
 public enum StopPolicy: UInt8, Sendable, CaseIterable {
-    /// Once its last subscriber has left; the next one resumes it.
+    /// The last subscriber has left; the next one resumes the timer.
     case subscriber = 1
 
     /// The name on the wire.

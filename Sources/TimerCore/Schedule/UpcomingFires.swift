@@ -1,31 +1,32 @@
-/// The next fires of a timer, or the instants at which it expects a kick: as many as are asked for, found a bounded number at a time: with a rare cron expression
-/// each may lie decades after the one before. It needs no lock.
+/// The next fires of a timer, or the instants at which a watchdog expects a kick: as many as are asked for, found a
+/// bounded number at a time, as with a rare cron expression each may lie decades after the one before. The search
+/// needs no lock.
 public struct UpcomingFires: Sendable {
-    /// Fires that a step looks for.
+    /// The most fires that a step looks for.
     public static let stepLimit = 32
 
     private let grid: Grid
     private let now: Now
     private var next: Int64?
     private let count: Int64
-    /// Nominal wall instants, in milliseconds.
+    /// The nominal wall instants found so far, in milliseconds.
     public private(set) var instants: [Int64] = []
 
     /// - Parameters:
-    ///   - due: the first; nil for none.
-    ///   - count: most that are wanted.
+    ///   - due: the first instant; nil for none.
+    ///   - count: the most instants that are wanted.
     init(_ grid: Grid, from due: Int64?, _ now: Now, count: Int64) {
         self.grid = grid
         self.now = now
         self.count = count
-        // When a watchdog fires depends on its kicks. Where it has a schedule, `due` is an instant of that.
+        // The fires of a watchdog depend on its kicks. Where it has a schedule, `due` is an instant of that.
         next = grid.rules.schedule.kind == .watchdog && grid.rules.grace == nil ? nil : due
     }
 
     /// Whether all are found.
     public var isDone: Bool { next == nil }
 
-    /// Finds some more.
+    /// Finds at most `limit` more.
     public mutating func step(limit: Int = Self.stepLimit) {
         for _ in 0..<limit {
             guard let due = next else { return }
@@ -39,7 +40,7 @@ public struct UpcomingFires: Sendable {
         }
     }
 
-    /// Finds the rest, and gives all of them.
+    /// Finds the rest and returns all of them.
     public consuming func all() -> [Int64] {
         while !isDone { step() }
         return instants

@@ -1,6 +1,6 @@
-/// Overdue timers under `misfire: all`: each fires one missed instant, then goes to the end of the queue.
+/// The overdue timers under `misfire: all`: each fires one missed instant, then goes to the end of the queue.
 struct CatchUpQueue {
-    /// A timer that waits; it is dropped when the timer was armed anew since.
+    /// A timer that waits; the entry is dropped if the timer was armed again since.
     struct Entry: BitwiseCopyable {
         var slot: SlotIndex
         var generation: UInt32
@@ -12,13 +12,13 @@ struct CatchUpQueue {
 
     var count: Int { entries.count }
 
-    /// The one that comes next.
+    /// The entry that comes next.
     var first: Entry? { entries.first }
 
-    /// How many were taken so far: the place of the first that waits. Places only grow.
+    /// The number of entries taken so far, which is the place of the first that waits. Places only grow.
     private(set) var taken = 0
 
-    /// The entry at a place, nil behind the last.
+    /// Returns the entry at a place; nil after the last.
     func entry(at place: Int) -> Entry? { place - taken < entries.count ? entries[place - taken] : nil }
 
     mutating func append(_ entry: Entry) { entries.append(entry) }

@@ -1,15 +1,15 @@
-/// The timers that were armed last: a ring of so many, and a count of all.
+/// The timers that were armed last, `capacity` of them, and the number of all armings.
 struct RecentArmings {
-    /// As long as this is the same, no timer was armed but what is counted here.
+    /// The identity of a run of armings: as long as it is the same, every timer armed since is counted here.
     final class Era: Sendable {}
 
-    /// How many are remembered.
+    /// The most armings that are remembered.
     static let capacity = 4096
 
     let era = Era()
-    /// As many as there have been, up to the capacity.
+    /// A ring of the timers armed last, as many as there have been up to the capacity.
     private var slots: [SlotIndex] = []
-    /// How many there have been.
+    /// The number of all armings.
     private(set) var count = 0
 
     mutating func append(_ slot: SlotIndex) {
@@ -20,7 +20,7 @@ struct RecentArmings {
     // Kept out of `append`, which every arming calls, so that `append` is inlined.
     @inline(never) private mutating func grow(_ slot: SlotIndex) { slots.append(slot) }
 
-    /// Those after the first `seen`; nil when not all of them are remembered any more.
+    /// Returns the timers armed after the first `seen`; nil when not all of them are remembered any more.
     func after(_ seen: Int) -> [SlotIndex]? {
         guard count - seen <= Self.capacity else { return nil }
         return (seen..<count).map { slots[$0 % Self.capacity] }

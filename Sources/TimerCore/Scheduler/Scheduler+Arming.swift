@@ -1,24 +1,24 @@
-/// Where timers wait for their instants: two wheels, and the queue of those that catch up.
+/// The arming of timers, which wait for their instants in two wheels and in the queue of those that catch up.
 extension Scheduler {
-    /// An instant in elapsed nanoseconds not after the next due one, nil when nothing is planned.
+    /// Returns an instant in elapsed nanoseconds not after the next due one; nil when nothing is planned.
     public func nextWake(_ now: Now) -> Int64? {
-        // `Int64.max`, the end of the clock, is a wake too; nil says that nothing is planned.
+        // `Int64.max`, the end of the clock, is a wake too; nil means that nothing is planned.
         var wake: Int64?
         func consider(_ other: Int64?) { if let other { wake = min(wake ?? .max, other) } }
         consider(elapsedWheel.nextWake.map { Self.saturating($0) })
         consider(wallWheel.nextWake.map { Self.saturating($0 - now.wallOffset) })
         consider(deliveries.wheel.nextWake.map { Self.saturating($0) })
         consider(catchUp.isEmpty ? nil : catchUpFrom)
-        // Work that can begin at once counts beside overdue entries and does not hide them: by the oldest a start finds
-        // how long the server was down.
+        // Work that can begin at once counts beside overdue entries and does not hide them: from the oldest one a
+        // start finds how long the server was down.
         if rebuildFrom != nil || elapsedWheel.wantsSweep || wallWheel.wantsSweep || deliveries.wheel.wantsSweep {
             consider(now.elapsed)
         }
         return wake
     }
 
-    /// Age of the oldest due instant that has not fired, in milliseconds; 0 where there is none. An entry whose timer
-    /// was planned anew since counts until it comes up.
+    /// Returns the age of the oldest due instant that has not fired, in milliseconds; 0 if there is none. An entry
+    /// whose timer was planned again since counts until it comes up.
     public func overdue(_ now: Now) -> Int64 {
         var oldest: Int64 = 0
         if let due = elapsedWheel.nextWake { oldest = max(oldest, now.milliseconds(on: .continuous) - due) }
@@ -29,21 +29,22 @@ extension Scheduler {
         return oldest
     }
 
-    /// `milliseconds` as nanoseconds; far instants stop at the end of the range (the year 2262), where waking early
-    /// is harmless.
+    /// Converts `milliseconds` to nanoseconds; far instants stop at the end of the range (the year 2262), where
+    /// waking early is harmless.
     private static func saturating(_ milliseconds: Int64) -> Int64 {
         let (product, overflow) = milliseconds.multipliedReportingOverflow(by: nanosecondsPerMillisecond)
         return overflow ? (milliseconds < 0 ? 0 : .max) : max(0, product)
     }
 
-    /// Whether any timer counts the time that the server is up, or depends on when it was up last.
+    /// Whether any timer counts the time that the server is up, or depends on when the server was up last.
     public var countsUptime: Bool { table.suspendingCount > 0 || table.stoppableCount > 0 }
 
     /// Whether any timer may be a watchdog.
     public var mayHoldWatchdogs: Bool { table.mayHoldWatchdogs }
 
-    /// When the timer at `slot` fires, in milliseconds on its clock: its due instant, with jitter and leeway. A watchdog that
-    /// awaits an instant of its schedule neither fires nor is delayed then.
+    /// Returns the instant at which the timer at `slot` fires, in milliseconds on its clock: the due instant, with
+    /// jitter and leeway. A watchdog that awaits an instant of its schedule does not fire then, so that instant is
+    /// returned as it is.
     func planned(_ slot: SlotIndex, _ grid: Grid) -> Int64 {
         let due = table[slot].due
         if table[slot].flags.contains(.awaiting) { return due }
@@ -51,8 +52,8 @@ extension Scheduler {
         return withDefinition(slot) { grid.planned(due, $0) }
     }
 
-    /// Puts a timer where its state belongs: a running one where its next instant is found, an ended one where it is
-    /// forgotten.
+    /// Puts a timer where its state belongs: a running one where its next instant is found, an ended one where it
+    /// is forgotten. Held timers and those in other states are put nowhere.
     mutating func arm(_ slot: SlotIndex, _ grid: Grid, _ now: Now) {
         let progress = table.progress(slot)
         let rules = grid.rules
@@ -84,7 +85,7 @@ extension Scheduler {
         }
     }
 
-    /// The wall instant at which a watchdog completes because no alarm comes before; nil for others.
+    /// Returns the wall instant at which a watchdog completes because no alarm comes before; nil for others.
     private func endsUnfired(_ progress: TimerProgress, _ rules: TimerRules, _ now: Now) -> Int64? {
         guard rules.schedule.kind == .watchdog, let until = rules.until else { return nil }
         return !progress.isPlanned || progress.fireDue(rules, now) > rules.lastDue(now) ? until : nil

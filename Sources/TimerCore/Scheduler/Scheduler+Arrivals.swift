@@ -1,13 +1,13 @@
 /// Timers that come from another server, as they were there.
 extension Scheduler {
-    /// A due instant that lies further back, in milliseconds, when its timer comes misfires.
+    /// The most milliseconds by which a timer may be overdue when it comes without a misfire.
     private static let stallThreshold: Int64 = 1000
 
-    /// Makes a timer that comes from elsewhere.
+    /// Makes a timer that comes from another server.
     ///
     /// - Parameters:
-    ///   - key: of the same id.
-    ///   - definition: encoded; takes the instant at which the timer was made.
+    ///   - key: the key of the same id.
+    ///   - definition: the encoded definition, into which the instant at which the timer was made is written.
     public mutating func place(
         _ key: borrowing TimerKey, definition: inout [UInt8], _ arrival: TimerArrival, _ now: Now,
         _ effects: inout [Effect]
@@ -20,7 +20,8 @@ extension Scheduler {
         return slot
     }
 
-    /// Has a timer be as it is elsewhere now: its definition and its progress are replaced, what it owes to its webhook stays.
+    /// Replaces a timer's definition and progress by the imported ones; the deliveries that it owes to its webhook
+    /// stay.
     public mutating func replacePlaced(
         _ slot: SlotIndex, definition: inout [UInt8], _ arrival: TimerArrival, _ now: Now, _ effects: inout [Effect]
     ) {
@@ -53,20 +54,21 @@ extension Scheduler {
                 nextFireAt: progress.nextFireAt(grid.rules, now)))
     }
 
-    /// Due instants of the timer at `slot` up to this one, on its clock, misfire.
+    /// Returns the instant on `clock` up to which due instants of the timer at `slot` misfire.
     func misfires(_ slot: SlotIndex, on clock: TimerClock) -> Int64 {
         guard !late.isEmpty, let end = late[slot] else { return misfireUntil[clock] }
         return max(misfireUntil[clock], end)
     }
 
-    /// When the timer at `slot` was made, wall milliseconds.
+    /// Returns the instant at which the timer at `slot` was made, in wall milliseconds.
     public func createdAt(_ slot: SlotIndex) -> Int64 { withDefinition(slot, Definition.createdAt) }
 
-    /// Takes over a delivery that comes from elsewhere, whose record is at `position`, its id.
+    /// Takes over a delivery that comes from another server, whose record is at `position`, its id.
     ///
     /// - Parameters:
-    ///   - standing: with instants on the wall clock; its slot says whether it belongs to a timer.
-    ///   - definition: of its timer.
+    ///   - standing: the delivery's state, with instants on the wall clock; its slot is nil if it belongs to no
+    ///     timer.
+    ///   - definition: the definition of its timer.
     public mutating func takeDelivery(
         _ standing: DeliveryStanding, definition: Span<UInt8>, position: Int64, _ now: Now
     ) {
@@ -76,7 +78,7 @@ extension Scheduler {
         bringUp(standing.id, restsOn: position)
     }
 
-    /// Has a delivery come up that may be attempted, once the record at `position` is durable.
+    /// Makes a delivery ready if it may be attempted once the record at `position` is durable.
     private mutating func bringUp(_ id: Int64, restsOn position: Int64) {
         guard let place = deliveries.pending.find(id, deliveries.slots), deliveries.slots[place].state == .pending,
             isOldest(place)

@@ -1,5 +1,5 @@
 extension Scheduler {
-    /// Begins a step: the timer's next version, at `now`.
+    /// Begins a step, which makes the timer's next version at `now`.
     func begin(_ slot: SlotIndex, _ now: Now) -> Step {
         var progress = table.progress(slot)
         progress.version = max(progress.version, lostVersions) + 1
@@ -9,16 +9,16 @@ extension Scheduler {
         return Step(slot: slot, now: now, grid: grid, progress: progress, kicks: kicks)
     }
 
-    /// Takes a step's outcome over: stores it and puts the timer where its state belongs.
+    /// Stores a step's outcome and puts the timer where its state belongs.
     ///
     /// - Parameters:
-    ///   - effects: the last ones are the step's.
+    ///   - effects: the effects so far, the last of which are the step's.
     ///   - isFire: whether the passing of time, not a command, planned the next instant.
     mutating func commit(_ step: borrowing Step, _ effects: inout [Effect], isFire: Bool = false) {
         step.fillInNextFire(&effects)
         disarm(step.slot)
         let old = table.progress(step.slot)
-        // A timer that a client starts anew is not held.
+        // A timer that a client starts again is not held.
         if old.state != .running && !held.isEmpty { held[step.slot] = nil }
         let due = step.progress.due
         if isFire || old.state != .running || old.due != due {
@@ -33,8 +33,8 @@ extension Scheduler {
     /// Makes a timer.
     ///
     /// - Parameters:
-    ///   - definition: encoded; takes the instant it was made.
-    ///   - key: of the same id.
+    ///   - definition: the encoded definition, into which the instant of creation is written.
+    ///   - key: the key of the same id.
     public mutating func create(
         _ key: borrowing TimerKey, definition: inout [UInt8], _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) -> SlotIndex {
@@ -56,9 +56,10 @@ extension Scheduler {
         return slot
     }
 
-    /// Replaces a timer's definition and starts it afresh, in any state.
+    /// Replaces a timer's definition and starts the timer again, in any state.
     ///
-    /// - Parameter kept: the state in which the timer stays, idle, running or suspended; nil for the one that `start` says.
+    /// - Parameter kept: the state in which the timer stays, idle, running or suspended; nil for the one that
+    ///   `start` gives.
     public mutating func replace(
         _ slot: SlotIndex, definition: inout [UInt8], keeping kept: TimerState? = nil, _ now: Now,
         if condition: VersionCondition, _ effects: inout [Effect]
@@ -81,12 +82,13 @@ extension Scheduler {
         commit(step, &effects)
     }
 
-    /// The stall of the timer at `slot` by its present rules; nil for a timer that is not a stalled watchdog.
+    /// Returns the stall of the timer at `slot` by its present rules; nil for a timer that is not a stalled watchdog.
     private func stall(_ slot: SlotIndex, _ now: Now) -> Stall? {
         table[slot].flags.contains(.stalled) ? begin(slot, now).stall : nil
     }
 
-    /// Replaces what the client set; pending deliveries are sent by the new webhook.
+    /// Replaces a timer's definition, except for the instant at which the timer was made; pending deliveries are
+    /// sent by the new webhook.
     mutating func redefine(_ slot: SlotIndex, _ definition: inout [UInt8]) {
         let createdAt = layout(slot).createdAt
         let changesWebhook = changesWebhook(slot, definition)
@@ -96,7 +98,7 @@ extension Scheduler {
         if changesWebhook { requeueDeliveries(slot) }
     }
 
-    /// Whether the webhook of the timer at `slot` is another one in `definition`.
+    /// Whether `definition` has another webhook than the timer at `slot`.
     private func changesWebhook(_ slot: SlotIndex, _ definition: [UInt8]) -> Bool {
         let new = Definition.layout(definition.span, crons: crons)?.webhook ?? 0..<0
         let webhook = layout(slot).webhook ?? 0..<0
@@ -105,7 +107,8 @@ extension Scheduler {
         }
     }
 
-    /// Changes a timer's definition in place: its state stays, and its pending fire unless the schedule changed.
+    /// Changes a timer's definition in place: the timer's state stays, and its pending fire unless the schedule
+    /// changed.
     ///
     /// - Parameter startsWebhook: whether a webhook that its receiver stopped takes deliveries again.
     /// - Returns: whether anything changed at all.
@@ -144,7 +147,7 @@ extension Scheduler {
         return true
     }
 
-    /// Whether `definition` is the one of the timer at `slot`, whenever that was made.
+    /// Whether `definition` is that of the timer at `slot`, whenever either was made.
     public func holds(_ slot: SlotIndex, _ definition: Span<UInt8>) -> Bool {
         withDefinition(slot) { present in
             let prefix = Definition.prefixCount(present) ?? 0
@@ -161,7 +164,8 @@ extension Scheduler {
         return true
     }
 
-    /// What `due` becomes when the rules change: the full period from now if the schedule changed, else what it was.
+    /// Returns the new `due` when the rules change: a full period from now for a running or suspended timer whose
+    /// schedule changed, else the old one.
     static func amendedDue(
         _ grid: Grid, _ old: TimerRules, _ progress: TimerProgress, _ now: Now
     ) throws(TimerRefusal) -> Int64 {
@@ -182,20 +186,20 @@ extension Scheduler {
         }
     }
 
-    /// A due instant in the form in which a suspended timer of these rules keeps it. A watchdog with a schedule keeps its
-    /// grace: resumed, it begins with the next instant.
+    /// Returns a due instant in the form in which a suspended timer of these rules keeps it. A watchdog with a
+    /// schedule keeps its grace: when it is resumed, it begins with the next instant.
     private static func suspendedDue(_ due: Int64, _ rules: TimerRules, _ now: Now) -> Int64 {
         if rules.grace != nil { return rules.silence * 1000 }
         return rules.effectiveResume == .remaining ? now.remaining(until: due, on: rules.clock) : due
     }
 
-    /// A suspended timer's `due` in the form its new resume policy keeps it in.
+    /// Returns a suspended timer's `due` in the form that its new resume policy keeps.
     private static func converted(_ due: Int64, from old: TimerRules, to rules: TimerRules, _ now: Now) -> Int64 {
         if rules.effectiveResume == .remaining { return suspendedDue(due, rules, now) }
         return old.effectiveResume == .remaining ? self.due(after: due, rules, now) : due
     }
 
-    /// The due instant `microseconds` from now.
+    /// Returns the due instant `microseconds` from now, rounded up to a millisecond on the timer's clock.
     static func due(after microseconds: Int64, _ rules: TimerRules, _ now: Now) -> Int64 {
         let nowUs = -floorDivide(-now.nanoseconds(on: rules.clock), 1000)
         return -floorDivide(-(nowUs + microseconds), 1000)
@@ -223,7 +227,7 @@ extension Scheduler {
 
     /// Applies a command.
     ///
-    /// - Parameter target: for `reschedule`, and only for it.
+    /// - Parameter target: the target of a `reschedule`; nil for any other command.
     public mutating func apply(
         _ command: TimerCommand, _ slot: SlotIndex, target: RescheduleTarget? = nil, _ now: Now,
         if condition: VersionCondition, _ effects: inout [Effect]
@@ -263,8 +267,8 @@ extension Scheduler {
         return TimerMachine.transition(command, in: step.progress.state) != .nothing
     }
 
-    /// Refuses a command that is illegal on the timer as it is. Returns the instant that a `reschedule` moves its `due`
-    /// to.
+    /// Refuses a command that is illegal on the timer as it is. Returns the instant to which a `reschedule` moves
+    /// `due`, for other commands `due` itself.
     private static func judge(
         _ command: TimerCommand, _ step: Step, _ target: RescheduleTarget?
     ) throws(TimerRefusal) -> Int64 {
@@ -277,8 +281,8 @@ extension Scheduler {
         return command == .reschedule ? try rescheduled(step, target) : step.progress.due
     }
 
-    /// Moves the next fire `delay` milliseconds from now, as a receiver of its fires asks; a completed restartable
-    /// timer is activated for it. A cancelled timer stays cancelled: a client ended it.
+    /// Moves the next fire to `delay` milliseconds from now, as a receiver of the timer's fires asks; a completed
+    /// restartable timer is activated for that. A cancelled timer stays cancelled, because a client ended it.
     public mutating func putOff(
         _ slot: SlotIndex, by delay: Int64, _ now: Now, _ effects: inout [Effect]
     ) throws(TimerRefusal) {
@@ -294,8 +298,8 @@ extension Scheduler {
         commit(step, &effects)
     }
 
-    /// Gives a watchdog its full period anew. The timer's entry in the wheel is then too early, which is found when it
-    /// comes up: so the most frequent command leaves the wheel alone.
+    /// Gives a watchdog its full period again. The timer's entry in the wheel is then too early, which is found
+    /// when the entry comes up: so the most frequent command leaves the wheel alone.
     private mutating func kick(_ step: inout Step, _ effects: inout [Effect]) {
         let before = table.progress(step.slot)
         step.kick(&effects)
@@ -308,10 +312,11 @@ extension Scheduler {
         table.setKicks(step.slot, step.kicks)
     }
 
-    /// What `due` becomes when the next fire is moved to `target`.
+    /// Returns the new `due` when the next fire is moved to `target`.
     ///
-    /// A grid that is moved into the past goes on from its latest point there, which is due at once: the points before
-    /// were never due. `until` counts when the timer runs; past it a suspended one completes when it is resumed.
+    /// A grid that is moved into the past goes on from its latest point there, which is due at once: the points
+    /// before were never due. `until` is checked for a running timer only; a suspended one that was moved past it
+    /// completes when it is resumed.
     private static func rescheduled(_ step: Step, _ target: RescheduleTarget?) throws(TimerRefusal) -> Int64 {
         guard let target else { preconditionFailure("a reschedule comes with its target") }
         let rules = step.rules
@@ -326,7 +331,7 @@ extension Scheduler {
         if step.progress.state == .running && step.isPast(due) {
             throw .invalidSchedule(pointer: pointer, reason: "the timer's `until` lies before that")
         }
-        // The instants of a cron expression do not move along.
+        // The instants of a cron expression do not move with `due`.
         if step.grid.isCron || rules.grace != nil { return due }
         let reached = min(step.now.milliseconds(on: rules.clock), rules.lastDue(step.now))
         var grid = step.grid

@@ -1,9 +1,9 @@
 /// Declarations: definitions that clients send again and again, most of which change nothing.
 extension Scheduler {
-    /// Brings the timer at `slot` to what its client declares, the whole of `definition`.
+    /// Changes the timer at `slot` to what its client declares, the whole of `definition`.
     ///
-    /// What differs is changed as by `amend`. Another kind, or another schedule of a timer that has ended, replaces the
-    /// timer; one that was idle or suspended stays so, and one that was running runs whatever `start` says.
+    /// Differences are applied as by `amend`. Another kind, or another schedule of a timer that has ended, replaces
+    /// the timer; one that was idle or suspended stays so, and one that was running runs whatever `start` is.
     ///
     /// - Parameter startsWebhook: whether a webhook that its receiver stopped takes deliveries again.
     /// - Returns: whether anything changed at all.
@@ -36,7 +36,7 @@ extension Scheduler {
         _ = try Self.amendedDue(Grid(new, zones: zones), rules(slot), table.progress(slot), now)
     }
 
-    /// Whether `new` rules can't be taken over in place.
+    /// Whether `new` rules can't be applied in place, so that they replace the timer.
     private func replaces(_ slot: SlotIndex, _ new: TimerRules) -> Bool {
         let old = rules(slot)
         if new.schedule.kind != old.schedule.kind { return true }

@@ -1,23 +1,24 @@
-/// Deliveries of events to webhooks: which are owed, which may be attempted next, and what became of them.
+/// Deliveries of events to webhooks: those that are owed, those that may be attempted next, and their outcomes.
 extension Scheduler {
-    /// Most deliveries of one timer that may be pending.
+    /// The most deliveries of one timer that may be pending.
     public static let mostDeliveriesPerTimer = DeliveryTable.mostPerTimer
-    /// How long a dead letter is kept, in milliseconds.
+    /// The time for which a dead letter is kept, in milliseconds.
     public static let deadLetterLifetime = DeliveryTable.deadLifetime
 
-    /// How many deliveries are pending, those in flight and waiting included.
+    /// The number of pending deliveries, those in flight and waiting included.
     public var pendingDeliveries: Int { deliveries.pending.count }
 
-    /// Most deliveries that may be pending: see `boundDeliveries`.
+    /// The most deliveries that may be pending: see `boundDeliveries`.
     public var deliveryBacklog: Int { deliveries.backlog }
 
-    /// Whether the timer of any pending one is deleted.
+    /// Whether the timer of any pending delivery is deleted.
     public var hasDetachedDeliveries: Bool { deliveries.detachedCount > 0 }
 
-    /// How many dead letters are kept.
+    /// The number of dead letters.
     public var deadDeliveries: Int { deliveries.dead.count }
 
-    /// Bounds how many deliveries may be pending in all and how many dead letters are kept; those above are dropped.
+    /// Sets how many deliveries may be pending in all, and how many dead letters are kept; the oldest dead letters
+    /// above that are dropped.
     public mutating func boundDeliveries(backlog: Int, deadLetters: Int) {
         deliveries.backlog = backlog
         deliveries.deadLetters = deadLetters
@@ -44,8 +45,8 @@ extension Scheduler {
         table.setDeliveries(slot, tail)
     }
 
-    /// The delivery that has to die because too many of the timer at `slot`, or in all, are pending: the oldest that is
-    /// not in flight. Nil when there are not too many.
+    /// Returns the delivery that has to die because too many of the timer at `slot`, or in all, are pending: the
+    /// oldest that is not in flight. Nil when there are not too many.
     public func surplusDelivery(_ slot: SlotIndex) -> Int64? {
         let tail = table[slot].deliveries
         if deliveries.count(tail: tail) > DeliveryTable.mostPerTimer {
@@ -68,14 +69,14 @@ extension Scheduler {
         deliveries.startAfter != nil || deliveries.ready.first.map { $0.restsOn <= position } ?? false
     }
 
-    /// Notes that the record at `position` holds the event of a delivery now.
+    /// Notes that the record at `position` now holds the event of the delivery `id`.
     public mutating func noteCarried(_ id: Int64, at position: Int64) {
         if let place = deliveries.find(id) { deliveries.setBody(place, position) }
     }
 
     /// Takes deliveries that may be attempted and whose records are durable, in the order in which they became so.
     ///
-    /// - Parameter durable: position up to which everything is on disk.
+    /// - Parameter durable: the position up to which everything is durable.
     public mutating func takeReadyDeliveries(limit: Int, durable: Int64) -> [Int64] {
         var taken: [Int64] = []
         continueStart(limit: limit)
@@ -86,8 +87,8 @@ extension Scheduler {
         return taken
     }
 
-    /// Looks at some of the deliveries that a fold found: the oldest of each timer may be attempted, unless it waits
-    /// for its due instant.
+    /// Looks at up to `limit` of the deliveries that a fold found: the oldest of each timer may be attempted,
+    /// unless it waits for its due instant.
     private mutating func continueStart(limit: Int) {
         guard let after = deliveries.startAfter else { return }
         var looked = 0
@@ -104,19 +105,19 @@ extension Scheduler {
         deliveries.startAfter = looked < limit ? nil : last
     }
 
-    /// The life of the timer at `slot`.
+    /// Returns the life of the timer at `slot`.
     private func life(_ slot: SlotIndex) -> DeliveryLives.Key {
         DeliveryLives.Key(hash: hash(slot), createdAt: withDefinition(slot, Definition.createdAt))
     }
 
-    /// Where the timer is that a delivery outside of rings belongs to; nil once that is deleted, though there may be a later
-    /// one of its name.
+    /// Returns the slot of the timer that a delivery outside of rings belongs to; nil once that timer is deleted,
+    /// though there may be a later one of its name.
     func owner(_ place: UInt32, _ key: borrowing TimerKey) -> SlotIndex? {
         guard let slot = table.find(key) else { return nil }
         return life(slot) == deliveries.lives[deliveries.slots[place].next].key ? slot : nil
     }
 
-    /// Where the timer is that the dead letter `id` belongs to; nil once that is deleted.
+    /// Returns the slot of the timer that the dead letter `id` belongs to; nil once that timer is deleted.
     public func owner(ofDead id: Int64, _ key: borrowing TimerKey) -> SlotIndex? {
         deliveries.dead.find(id, deliveries.slots).flatMap { owner($0, key) }
     }
@@ -127,20 +128,20 @@ extension Scheduler {
         return owner(place, key) == nil
     }
 
-    /// Whether dead letters of the timer at `slot`, which may be being deleted, will outlive it.
+    /// Whether the timer at `slot`, which may be being deleted, has dead letters that will outlive it.
     public func leavesLetters(_ slot: SlotIndex) -> Bool { deliveries.lives.contains(life(slot)) }
 
-    /// Notes where the definition of the timer at `slot` stands, which is being deleted.
+    /// Notes the record of the definition of the timer at `slot`, which is being deleted.
     public mutating func noteWill(_ slot: SlotIndex, _ will: DeliveryWill) {
         deliveries.lives.setWill(will, of: life(slot))
     }
 
-    /// The will of the deleted timer of this whole definition, where deliveries still go by it.
+    /// Returns the will of the deleted timer of this whole definition; nil if no delivery is sent by it any more.
     public func will(_ definition: Span<UInt8>) -> DeliveryWill? {
         deliveries.lives.will(of: life(definition: definition))
     }
 
-    /// Notes that the will of the deleted timer of this whole definition stands elsewhere.
+    /// Notes that the will of the deleted timer of this whole definition is now another record.
     public mutating func moveWill(_ definition: Span<UInt8>, _ will: DeliveryWill) {
         deliveries.lives.setWill(will, of: life(definition: definition))
     }
@@ -156,10 +157,10 @@ extension Scheduler {
         return slot.isDetached || deliveries.slots[table[slot.owner].deliveries].next == place
     }
 
-    /// Begins an attempt at a delivery that is its timer's next; nil where it is so no more, or where the record of the
-    /// definition that it is sent by is not durable yet: it comes up again once that is.
+    /// Begins an attempt at a delivery that is its timer's next. Returns nil if it is the next no longer, or if the
+    /// record of its definition, or of its redrive, is not durable yet: the delivery comes up again once that is.
     ///
-    /// - Parameter durable: position up to which everything is on disk.
+    /// - Parameter durable: the position up to which everything is durable.
     public mutating func beginDelivery(_ id: Int64, _ now: Now, durable: Int64) -> DeliveryStanding? {
         guard let place = deliveries.pending.find(id, deliveries.slots),
             let next = DeliveryMachine.next(.started, in: deliveries.slots[place].state), isOldest(place)
@@ -178,7 +179,7 @@ extension Scheduler {
         return standing(place, now)
     }
 
-    /// Notes that an attempt is under way of which the log, folded anew, has no record.
+    /// Notes that an attempt is under way that the log, folded again, has no record of.
     public mutating func rejoinDelivery(_ id: Int64) {
         guard let place = deliveries.pending.find(id, deliveries.slots) else { return }
         let owner = deliveries.slots[place].isDetached ? nil : deliveries.slots[place].owner
@@ -192,16 +193,16 @@ extension Scheduler {
         if table[slot].deliveries != 0 { deliveries.redefinedAt[slot] = position }
     }
 
-    /// A delivery that is pending or dead.
+    /// Returns the state of a delivery that is pending or dead; nil for any other.
     public func delivery(_ id: Int64, _ now: Now) -> DeliveryStanding? {
         deliveries.find(id).map { standing($0, now) }
     }
 
-    /// Deliveries above `id`, oldest first, handed to `body` until it returns false.
+    /// Hands deliveries above `id`, oldest first, to `body` until it returns false.
     ///
     /// - Parameters:
-    ///   - dead: dead letters, or else pending ones.
-    ///   - body: gets the top half of the hash of the timer's name too.
+    ///   - dead: whether to walk dead letters, not pending deliveries.
+    ///   - body: gets the top half of the hash of the timer's name, and the delivery.
     public func walkDeliveries(
         after id: Int64, dead: Bool, _ now: Now, _ body: (_ hash: UInt32, DeliveryStanding) -> Bool
     ) {
@@ -212,12 +213,12 @@ extension Scheduler {
         }
     }
 
-    /// Whether as many deliveries of the timer at `slot` are pending as may be.
+    /// Whether the timer at `slot` has as many pending deliveries as it may have.
     public func hasMostDeliveries(_ slot: SlotIndex) -> Bool {
         deliveries.count(tail: table[slot].deliveries) >= DeliveryTable.mostPerTimer
     }
 
-    /// The pending deliveries of the timer at `slot`, in the order in which they are sent.
+    /// Returns the ids of the pending deliveries of the timer at `slot`, in the order in which they are sent.
     public func pendingDeliveries(of slot: SlotIndex) -> [Int64] {
         let tail = table[slot].deliveries
         guard tail != 0 else { return [] }
@@ -251,12 +252,12 @@ extension Scheduler {
         !table[slot].flags.contains(.webhookStopped) && layout(slot).webhook != nil
     }
 
-    /// Applies the outcome of an attempt, recorded at `position`: the timer's next delivery may be attempted once that
-    /// is durable.
+    /// Applies the outcome of an attempt, recorded at `position`: the timer's next delivery may be attempted once
+    /// that record is durable.
     ///
     /// - Parameters:
     ///   - at: wall milliseconds of the outcome.
-    ///   - wallOffset: from the elapsed clock to the wall clock in milliseconds; 0 while a log is folded.
+    ///   - wallOffset: the milliseconds from the elapsed clock to the wall clock; 0 while a log is folded.
     public mutating func settle(_ outcome: DeliveryOutcome, at: Int64, position: Int64, wallOffset: Int64) {
         guard let place = deliveries.pending.find(outcome.delivery, deliveries.slots) else { return }
         deliveries.slots[place].attempts = outcome.attempt
@@ -287,8 +288,8 @@ extension Scheduler {
         table.setProgress(slot, progress)
     }
 
-    /// Stores a timer's ring after a delivery left it: the oldest of the rest may be attempted, or an ended timer
-    /// forgotten.
+    /// Stores a timer's ring after a delivery left it: the oldest of the rest may be attempted, or, if none is
+    /// left, an ended timer forgotten.
     private mutating func setRing(_ slot: SlotIndex, _ tail: UInt32, restsOn position: Int64) {
         table.setDeliveries(slot, tail)
         if tail == 0 && !deliveries.redefinedAt.isEmpty { deliveries.redefinedAt[slot] = nil }
@@ -303,12 +304,12 @@ extension Scheduler {
         }
     }
 
-    /// Has a dead letter delivered anew; its timer is looked up by name, and may be deleted. False where there is no
-    /// such letter.
+    /// Makes a dead letter pending again; its timer is looked up by name, and may be deleted. Returns false if
+    /// there is no such letter.
     ///
     /// - Parameters:
-    ///   - instant: from which its age counts, wall milliseconds.
-    ///   - position: of the record that says so.
+    ///   - instant: the instant from which its age counts, in wall milliseconds.
+    ///   - position: the position of the record of the redrive.
     public mutating func redrive(_ id: Int64, _ key: borrowing TimerKey, at instant: Int64, position: Int64) -> Bool {
         guard let place = deliveries.dead.find(id, deliveries.slots) else { return false }
         moveToPending(place, key, at: instant, restsOn: position)
@@ -329,7 +330,7 @@ extension Scheduler {
         }
     }
 
-    /// Drops a delivery, recorded at `position`. Returns false where there is none.
+    /// Drops a delivery; `position` is that of the record of the drop. Returns false if there is none.
     public mutating func dropDelivery(_ id: Int64, position: Int64) -> Bool {
         if let place = deliveries.dead.find(id, deliveries.slots) {
             deliveries.removeDead(place)
@@ -351,7 +352,7 @@ extension Scheduler {
         table.setDeliveries(slot, 0)
     }
 
-    /// Lets a timer's oldest delivery come up anew: its webhook may have another host now.
+    /// Makes a timer's oldest delivery ready again, as its webhook may have another host now.
     mutating func requeueDeliveries(_ slot: SlotIndex) {
         let tail = table[slot].deliveries
         guard tail != 0 else { return }
@@ -359,7 +360,7 @@ extension Scheduler {
         if oldest.state == .pending { deliveries.ready.append(ReadyDelivery(id: oldest.id, restsOn: 0)) }
     }
 
-    /// Takes the beginning of an attempt back; it comes up again after `milliseconds`.
+    /// Takes the beginning of an attempt back; the delivery comes up again after `milliseconds`.
     public mutating func postponeDelivery(_ id: Int64, by milliseconds: Int64, _ now: Now) {
         guard let place = deliveries.pending.find(id, deliveries.slots),
             let next = DeliveryMachine.next(.postponed, in: deliveries.slots[place].state)
@@ -369,12 +370,12 @@ extension Scheduler {
         deliveries.arm(place, due: now.ceiling(on: .continuous) + milliseconds)
     }
 
-    /// Drops the pending deliveries of a timer whose webhook was taken away.
+    /// Drops the pending deliveries of a timer that has no webhook any more.
     mutating func dropUndeliverable(_ slot: SlotIndex) {
         if table[slot].deliveries != 0, layout(slot).webhook == nil { dropDeliveries(slot) }
     }
 
-    /// Makes deliveries pending whose wait is over, and forgets dead letters that were kept long enough.
+    /// Makes deliveries whose wait is over pending, and forgets dead letters that were kept long enough.
     ///
     /// - Returns: whether all of them were handled.
     mutating func expireDeliveries(_ now: Now, limit: Int) -> Bool {
@@ -385,7 +386,7 @@ extension Scheduler {
         for entry in expired {
             let place = entry.slot
             if deliveries.slots[place].state == .dead {
-                // The wheel has let it go already.
+                // The wheel has dropped the entry already, so it must not be cancelled.
                 deliveries.slots[place].state = .stopped
                 deliveries.removeDead(place)
             } else if let next = DeliveryMachine.next(.due, in: deliveries.slots[place].state) {

@@ -1,7 +1,8 @@
 extension Scheduler {
     /// Fires and forgets what is due at `now`.
     ///
-    /// - Parameter limit: most timers to touch, large ones counting for several; further ones wait for the next call.
+    /// - Parameter limit: the most timers to touch, large ones counting for several; further ones wait for the next
+    ///   call.
     /// - Returns: whether everything due was handled.
     public mutating func advance(to now: Now, limit: Int, _ effects: inout [Effect]) -> Bool {
         expired.removeAll(keepingCapacity: true)
@@ -29,7 +30,7 @@ extension Scheduler {
             && !isDue(wallWheel.nextWake, on: .wall, now)
     }
 
-    /// Whether a late timer's next instant is due as well.
+    /// Whether the next instant of a wheel is due: a late timer's next one may be due as well.
     private func isDue(_ wake: Int64?, on clock: TimerClock, _ now: Now) -> Bool {
         wake.map { $0 <= now.milliseconds(on: clock) } ?? false
     }
@@ -43,7 +44,7 @@ extension Scheduler {
         }
         if step.progress.isPlanned, step.progress.flags.contains(.awaiting), step.progress.due <= now.wall {
             step.beginGrace(isLate: step.progress.due <= misfires(slot, on: .wall), &effects)
-            // On the wall clock, as the instant was.
+            // The instant up to which this timer was late is on the wall clock, and the grace counts by another.
             if !late.isEmpty { late[slot] = nil }
             return commit(step, &effects, isFire: true)
         }
@@ -56,7 +57,7 @@ extension Scheduler {
     private func fireDue(_ step: inout Step, _ effects: inout [Effect]) {
         let due = step.progress.due
         if step.isPast(due) {
-            // When the fire was planned it was due before `until`; the calendar was stepped forward since.
+            // The fire was due before `until` when it was planned; the calendar was stepped forward since.
             return step.complete(&effects)
         }
         let misfires = misfires(step.slot, on: step.rules.clock)
@@ -71,7 +72,7 @@ extension Scheduler {
         }
     }
 
-    /// Lets a bounded number of overdue timers catch up, so that they never starve the others.
+    /// Handles a bounded number of overdue timers that catch up, so that they never starve the others.
     private mutating func continueCatchUp(_ now: Now, limit: Int, _ effects: inout [Effect]) {
         guard !catchUp.isEmpty, now.elapsed >= catchUpFrom else { return }
         catchUpFrom = now.elapsed + nanosecondsPerMillisecond
@@ -87,13 +88,13 @@ extension Scheduler {
         }
     }
 
-    /// Most timers that catch up in a millisecond.
+    /// The most timers that catch up in a millisecond.
     static let catchUpsAMillisecond = 64
 
-    /// Most due instants of one gap that `misfire: all` fires for; older ones are dropped and counted.
+    /// The most due instants of one gap that `misfire: all` fires for; older ones are dropped and counted.
     public static let mostCaughtUp: Int64 = 1000
 
-    /// The next fires of a timer: none unless it runs.
+    /// Returns the next fires of a timer: none unless it runs.
     public func upcoming(_ slot: SlotIndex, _ now: Now, count: Int) -> UpcomingFires {
         let progress = table.progress(slot)
         let grid = Grid(rules(slot), zones: zones, progress)
@@ -105,7 +106,7 @@ extension Scheduler {
         return UpcomingFires(grid, from: progress.due, now, count: min(Int64(count), left))
     }
 
-    /// The next instant at which a watchdog that has a schedule expects a kick.
+    /// Returns the next instant at which a watchdog that has a schedule expects a kick.
     private func expected(_ slot: SlotIndex, _ grid: Grid, _ progress: TimerProgress, _ now: Now) -> Int64? {
         if progress.isPlanned, progress.flags.contains(.awaiting), grid.rules.misses == 1, progress.due > now.wall {
             return progress.due
@@ -115,7 +116,7 @@ extension Scheduler {
         return grid.expected(after: max(now.wall, counted))
     }
 
-    /// The fires that a timer of these rules would have, activated at `now`.
+    /// Returns the fires that a timer of these rules would have, activated at `now`.
     public func preview(_ rules: TimerRules, _ now: Now, count: Int) throws(TimerRefusal) -> UpcomingFires {
         let grid = Grid(rules, zones: zones)
         let due = try Self.firstDue(grid, now)
@@ -130,7 +131,8 @@ extension Scheduler {
         _ = try Self.firstDue(Grid(rules(definition), zones: zones), now)
     }
 
-    /// The first due instant of a timer activated at `now`; refused when there is none, or none within `until`.
+    /// Returns the first due instant of a timer activated at `now`; throws when there is none, or none within
+    /// `until`.
     static func firstDue(_ grid: Grid, _ now: Now) throws(TimerRefusal) -> Int64 {
         if let zone = grid.rules.schedule.zone, grid.zone == nil {
             let name = String(decoding: zone, as: UTF8.self)

@@ -1,15 +1,15 @@
 extension Scheduler {
-    /// Applies a record of the log: what it says is copied, nothing is decided.
+    /// Applies a record of the log: its values are copied, nothing is decided.
     ///
     /// - Parameters:
     ///   - definition: the whole definition where the record holds it, else its prefix.
-    ///   - isWhole: which of the two.
-    ///   - isCreation: the record is that of the timer's creation, so that there is none of its name yet.
-    ///   - progress: as it was after the record.
-    ///   - kicks: the rest of a watchdog's.
-    ///   - position: of the record.
-    ///   - lastEvent: position of the timer's newest event: the record's own, or the one it names.
-    /// - Returns: false when the record speaks of a timer that no earlier record defined.
+    ///   - isWhole: whether `definition` is whole.
+    ///   - isCreation: whether the record is that of the timer's creation, so that no timer has its name yet.
+    ///   - progress: the timer's progress after the record.
+    ///   - kicks: the rest of a watchdog's progress; nil for other kinds.
+    ///   - position: the position of the record.
+    ///   - lastEvent: the position of the timer's newest event: the record's own, or the one it names.
+    /// - Returns: false when the record is about a timer that no earlier record defined.
     public mutating func fold(
         definition: Span<UInt8>, isWhole: Bool, isCreation: Bool = false, progress: TimerProgress,
         kicks: KickProgress?, position: Int64, lastEvent: Int64
@@ -56,11 +56,11 @@ extension Scheduler {
     /// Puts the timers that were folded since the last call into the index.
     public mutating func indexFolded() { table.indexRest() }
 
-    /// Applies the record of a kick, unless its timer is deleted or a later record holds it.
+    /// Applies the record of a kick, unless its timer is deleted or a later record of the timer has been applied.
     ///
     /// - Parameters:
-    ///   - hash: top half of the hash of the timer's name.
-    ///   - base: position of the record that held its definition.
+    ///   - hash: the top half of the hash of the timer's name.
+    ///   - base: the position of the record that held the timer's definition.
     public mutating func foldKick(
         hash: UInt32, base: Int64, progress: TimerProgress, kicks: KickProgress, position: Int64
     ) {
@@ -68,7 +68,7 @@ extension Scheduler {
         guard let slot = table.find(hash: hash, base: base), table[slot].version < progress.version else {
             return
         }
-        // Kicks stand behind their batch, in which the receiver may have stopped the webhook.
+        // Kicks come after the rest of their batch, in which the receiver may have stopped the webhook.
         var progress = progress
         progress.flags.formUnion(table[slot].flags.intersection(.webhookStopped))
         table.setProgress(slot, progress)
@@ -76,7 +76,7 @@ extension Scheduler {
         table.stampKick(slot, position: position)
     }
 
-    /// Applies a deletion. A timer that is not found was deleted by rows that compaction removed.
+    /// Applies a deletion. A timer that is not found was defined in rows that compaction removed.
     public mutating func foldDeletion(prefix: Span<UInt8>, version: Int64, position: Int64) {
         versionFloor = max(versionFloor, version)
         indexFolded()
@@ -88,22 +88,24 @@ extension Scheduler {
         table.release(slot)
     }
 
-    /// Raises the floor of versions to what an earlier life of the log reached.
+    /// Raises the floor of versions to the highest version of timers that were deleted in rows no longer in the
+    /// log, or on another server.
     public mutating func foldVersionFloor(_ floor: Int64) { versionFloor = max(versionFloor, floor) }
 
-    /// Notes up to which version changes may have been lost; the last such record of the log counts.
+    /// Notes the version up to which changes may have been lost; the last such record of the log counts.
     public mutating func foldLostVersions(_ version: Int64) { lostVersions = version }
 
-    /// Has the next version of every timer lie above `version`, of which changes may have been lost.
+    /// Puts the next version of every timer above `version`, up to which changes may have been lost.
     public mutating func noteLostVersions(_ version: Int64) { lostVersions = max(lostVersions, version) }
 
     /// Plans every timer's next instant, once the whole log is folded.
     ///
     /// - Parameters:
-    ///   - now: where both wheels stand at the latest; they begin at the earliest instant still to come.
-    ///   - holding: running timers with `stop: subscriber` are held until a subscriber comes.
+    ///   - now: the latest instant at which both wheels may begin; they begin at the earliest one still to be
+    ///     handled.
+    ///   - holding: whether running timers with `stop: subscriber` are held until a subscriber comes.
     ///   - moved: called now and then on the way, as millions of timers take seconds.
-    /// - Returns: where those timers are.
+    /// - Returns: the slots of the running timers with `stop: subscriber`.
     @discardableResult
     public mutating func armAll(_ now: Now, holding: Bool = false, moved: () -> Void = {}) -> [SlotIndex] {
         indexFolded()
@@ -139,8 +141,8 @@ extension Scheduler {
         return stoppable
     }
 
-    /// Whether the due instant lay before the command that planned it, as far as the record shows; a fire's record
-    /// never does.
+    /// Whether the due instant lay before the command that planned it, as far as the record shows; the record of a
+    /// fire never shows that.
     func wasPlannedPast(_ slot: SlotIndex, _ clock: TimerClock, _ now: Now) -> Bool {
         let progress = table.progress(slot)
         return progress.updatedAt != progress.lastFiredAt && now.wall(of: progress.due, on: clock) < progress.updatedAt

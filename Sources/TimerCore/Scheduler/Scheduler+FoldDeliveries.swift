@@ -1,8 +1,8 @@
-/// What recovery does with deliveries: the log's records are copied, nothing is decided.
+/// The fold of deliveries at recovery: the log's records are copied, nothing is decided.
 extension Scheduler {
-    /// Applies that the event at position `id`, about the timer of `definition`, is to be delivered.
+    /// Notes that the event at position `id`, about the timer of `definition`, is to be delivered.
     public mutating func foldOwed(_ id: Int64, definition: Span<UInt8>) {
-        // Mostly the timer of the record itself.
+        // The timer is mostly that of the record itself.
         if let last = lastFolded, table.isNamed(last, by: definition) { return append(id, last) }
         indexFolded()
         let key = TimerKey(definition: definition, siphash: table.siphash)
@@ -12,12 +12,12 @@ extension Scheduler {
         append(id, slot)
     }
 
-    /// Applies where the definition of a deleted timer stands.
+    /// Applies the record of a deleted timer's definition.
     public mutating func foldWill(_ will: DeliveryWill, definition: Span<UInt8>) { moveWill(definition, will) }
 
     /// Applies an outcome, recorded at `position`.
     ///
-    /// - Parameter definition: of the timer, or the prefix of it.
+    /// - Parameter definition: the definition of the timer, or the prefix of it.
     public mutating func fold(_ outcome: DeliveryOutcome, definition: Span<UInt8>, at: Int64, position: Int64) {
         indexFolded()
         settle(outcome, at: at, position: position, wallOffset: 0)
@@ -35,10 +35,11 @@ extension Scheduler {
     /// Applies the state of a delivery that the record at `position` holds.
     ///
     /// - Parameters:
-    ///   - standing: with its due instant on the wall clock; its slot says only whether it belongs to a timer.
-    ///   - definition: of its timer; the prefix of it where it belongs to none.
-    ///   - progress: of its timer at the event; nil where the record does not hold the event.
-    ///   - wallOffset: from the elapsed clock to the wall clock in milliseconds; 0 while a log is folded.
+    ///   - standing: the delivery's state, with its due instant on the wall clock; its slot is nil if it belongs to
+    ///     no timer.
+    ///   - definition: the definition of its timer; the prefix of it if the delivery belongs to none.
+    ///   - progress: the timer's progress at the event; nil if the record does not hold the event.
+    ///   - wallOffset: the milliseconds from the elapsed clock to the wall clock; 0 while a log is folded.
     public mutating func foldDelivery(
         _ standing: DeliveryStanding, definition: Span<UInt8>, progress: (TimerProgress, KickProgress?)?,
         position: Int64, wallOffset: Int64 = 0
@@ -46,7 +47,7 @@ extension Scheduler {
         indexFolded()
         let key = TimerKey(definition: definition, siphash: table.siphash)
         if standing.slot != nil, table.find(key) == nil {
-            // The timer's own record was written anew since, and follows.
+            // The timer's own record was written again since, and follows.
             let (progress, kicks) = progress ?? (TimerProgress(), nil)
             _ = fold(
                 definition: definition, isWhole: true, progress: progress, kicks: kicks, position: standing.id,

@@ -1,8 +1,8 @@
 extension Scheduler {
-    /// Plans the wall clock's timers anew after the calendar was stepped back to `now`, which a wheel can't follow.
+    /// Plans the wall clock's timers again after the calendar was stepped back to `now`, which a wheel can't follow.
     ///
-    /// The new wheel is filled by `advance`, a bounded number of slots at a time: until a timer is in it, its fire may
-    /// be late, never early.
+    /// The new wheel is filled by `advance`, a bounded number of slots at a time: until a timer is in the wheel,
+    /// its fire may be late, never early.
     public mutating func rebuildWallWheel(_ now: Now) {
         let wall = now.milliseconds(on: .wall)
         wallWheel = TimerWheel(position: wall)
@@ -18,7 +18,7 @@ extension Scheduler {
         table[slot].armed == .wall && table[slot].wheelBuild != wallBuild
     }
 
-    /// Moves timers of at most `limit` slots into the new wheel. Returns whether the rebuild is over.
+    /// Moves the timers of at most `limit` slots into the new wheel. Returns whether the rebuild is over.
     mutating func continueRebuild(limit: Int, _ now: Now) -> Bool {
         guard let start = rebuildFrom else { return true }
         let end = min(table.slotCount, Int(start) + limit)

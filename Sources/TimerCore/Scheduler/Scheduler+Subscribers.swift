@@ -1,8 +1,9 @@
-/// What subscribers, the streams that follow a timer's events, do to it: `start: subscriber` and `stop: subscriber`.
+/// Subscribers, the streams that follow a timer's events, and what they do to it: `start: subscriber` and
+/// `stop: subscriber`.
 ///
-/// The caller counts them. After a start of the server a running timer with `stop: subscriber` is *held*: it is in no
-/// wheel until a subscriber comes, or until it is suspended as of the last instant at which the server was up. Were it
-/// armed meanwhile, it could fire in a time for which it is then suspended.
+/// The caller counts subscribers. After a start of the server a running timer with `stop: subscriber` is *held*: it
+/// is in no wheel until a subscriber comes, or until it is suspended as of the last instant at which the server was
+/// up. A timer armed meanwhile could fire in a time for which it is then suspended.
 extension Scheduler {
     /// Whether the timer at `slot` is suspended once it has no subscriber.
     public func stopsUnsubscribed(_ slot: SlotIndex) -> Bool { table[slot].traits.contains(.stopsUnsubscribed) }
@@ -26,11 +27,11 @@ extension Scheduler {
         try apply(table[slot].state == .idle ? .activate : .resume, slot, now, if: .none, &effects)
     }
 
-    /// Suspends the timer at `slot`, which has had no subscriber for long enough, if it runs and has `stop:
-    /// subscriber`.
+    /// Suspends the timer at `slot`, which has had no subscriber for long enough, if it runs and has
+    /// `stop: subscriber`.
     ///
-    /// - Parameter lastUp: the last instant before the start at which the server was up, as of which one that is still held
-    ///   is suspended; nil where there was none.
+    /// - Parameter lastUp: the last instant before the start at which the server was up, as of which a timer that
+    ///   is still held is suspended; nil if there was none.
     public mutating func unsubscribe(_ slot: SlotIndex, lastUp: Now?, _ now: Now, _ effects: inout [Effect]) {
         let heldFor = held.removeValue(forKey: slot)
         guard table[slot].state == .running else { return }
@@ -39,19 +40,19 @@ extension Scheduler {
             return
         }
         var step = begin(slot, now)
-        // What a client planned since the start counts from then.
+        // The suspension is as of now if a client planned another due instant since the start.
         step.suspend(because: .unsubscribed, asOf: heldFor == step.progress.due ? lastUp : nil, &effects)
         commit(step, &effects)
     }
 
-    /// Lets a timer go on that was held since the start.
+    /// Arms a running timer that was held since the start.
     public mutating func release(_ slot: SlotIndex, _ now: Now) {
         guard !held.isEmpty, held.removeValue(forKey: slot) != nil, table[slot].state == .running else { return }
         arm(slot, Grid(rules(slot), zones: zones), now)
     }
 
-    /// Notes that what is due of held timers misfires, if one of them is overdue by more than `threshold` nanoseconds:
-    /// held timers don't wake the fire loop, which finds a stall by waking late.
+    /// Notes a stall of the fire loop if a held timer is overdue by more than `threshold` nanoseconds, so that what
+    /// is due misfires: held timers don't wake the fire loop, which finds a stall by waking late.
     public mutating func noteHeldStall(longerThan threshold: Int64, _ now: Now) {
         let isOverdue = held.contains { slot, due in
             let late = now.milliseconds(on: table[slot].dueClock) - due
@@ -60,6 +61,6 @@ extension Scheduler {
         if isOverdue { noteStall(until: now) }
     }
 
-    /// Whether the timer at `slot` is in no wheel though it runs.
+    /// Whether the timer at `slot` is held: in no wheel even while it runs.
     func isHeld(_ slot: SlotIndex) -> Bool { !held.isEmpty && held[slot] != nil }
 }

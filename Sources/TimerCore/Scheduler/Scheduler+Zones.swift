@@ -1,13 +1,14 @@
-/// Timers of schedules in time zones after a restart: the data of their time zones may differ from those that their instants were planned by.
+/// Timers with time zones after a restart: the data of a zone may differ from those by which a timer's instants
+/// were planned.
 extension Scheduler {
-    /// Where the timers are whose schedules speak of a time zone.
+    /// Returns the slots of the timers whose schedules name a time zone.
     public func zonedTimers() -> [SlotIndex] {
         (0..<table.slotCount).lazy.map { SlotIndex($0) }.filter { isZoned($0) }
     }
 
     private func isZoned(_ slot: SlotIndex) -> Bool { table[slot].inUse && table[slot].traits.contains(.zoned) }
 
-    /// A time zone that one of `timers` names and that is not known; nil when all are.
+    /// Returns a time zone that one of `timers` names and that is not known; nil when all are.
     public func missingZone(of timers: ArraySlice<SlotIndex>) -> [UInt8]? {
         for slot in timers {
             guard let zone = rules(slot).schedule.zone else { continue }
@@ -16,10 +17,10 @@ extension Scheduler {
         return nil
     }
 
-    /// Plans each of `timers` anew for which the data of its zone give another instant than is recorded. Slots that
-    /// were freed since, or taken by timers without a time zone, are passed over.
+    /// Plans each of `timers` again for which the data of its zone give another instant than is recorded. Slots
+    /// that were freed since, or taken by timers without a time zone, are skipped.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: how many timers were planned again.
     public mutating func replanZoned(_ timers: ArraySlice<SlotIndex>, _ now: Now, _ effects: inout [Effect]) -> Int {
         var replanned = 0
         for slot in timers {
@@ -33,9 +34,9 @@ extension Scheduler {
         return replanned
     }
 
-    /// The due instant of a waiting timer by the zone's data as they are: the first after all that is known of its past.
-    /// Nil where the recorded one stands: it is an instant of the schedule by these data too, or it had come already, or a
-    /// client had moved it.
+    /// Returns the due instant of a waiting timer by the zone's present data: the first after its last change or
+    /// fire. Nil if the recorded one stays: it is an instant of the schedule by these data too, or it had come
+    /// already, or a client had moved it.
     private func zonedDue(_ slot: SlotIndex) -> Int64? {
         let progress = table.progress(slot)
         let known = max(progress.updatedAt, progress.lastFiredAt)
@@ -44,19 +45,19 @@ extension Scheduler {
         else { return nil }
         let grid = Grid(rules(slot), zones: zones)
         guard grid.zone != nil else { return nil }
-        // What is known of the past may lie before instants that were passed already: the calendar may have been set back.
+        // `known` may lie before instants that were passed already: the calendar may have been set back.
         switch grid.rules.schedule {
         case .cron:
             return grid.expected(after: progress.due - 1) == progress.due ? nil : grid.expected(after: known)
         case .expecting:
-            // On the clock of its grace no zone counts.
+            // The grace counts by its own clock, for which no zone matters.
             guard progress.flags.contains(.awaiting), grid.expected(after: progress.due - 1) != progress.due else {
                 return nil
             }
             return known == table.kicks(slot).lastKickedAt
                 ? grid.awaited(afterKickAt: known) : grid.awaited(after: known)
         default:
-            // What is counted from a fire has the local time of that.
+            // An instant that is counted from a fire has the local time of that fire.
             let countsFromFire = grid.rules.mode == .fixedDelay && progress.firesSinceActivation > 0
             guard let local = grid.local, !countsFromFire, !local.contains(progress.due) else { return nil }
             return max(local.next(after: known), local.start)

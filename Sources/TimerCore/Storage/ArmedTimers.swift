@@ -1,7 +1,7 @@
-/// Tells live wheel entries from dead ones.
+/// The timers of a wheel, which distinguish its live entries from dead ones.
 protocol ArmedTimers: ~Copyable {
     /// Whether the entry's timer is armed, with that generation.
     func isArmed(with entry: TimerWheel.Entry) -> Bool
-    /// What handing out an entry that is due costs, in entries that are only touched; at least 1.
+    /// Returns the cost of handing out an entry that is due, in entries that are only touched; at least 1.
     func weight(of entry: TimerWheel.Entry) -> Int
 }

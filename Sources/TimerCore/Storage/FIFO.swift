@@ -1,28 +1,28 @@
 /// A queue in chunks of arrays: an element costs its own size and no more, and no step takes longer than a chunk,
 /// however many wait.
 public struct FIFO<Element> {
-    /// Elements of a chunk.
+    /// The number of elements of a chunk.
     @inlinable static var chunkSize: Int { 1024 }
 
-    /// The next elements, the very next at the end, from where `popLast` takes them.
+    /// The next elements in reverse order, so that `popLast` takes the very next one.
     @usableFromInline var front: [Element] = []
-    /// Full chunks between front and back, from `start` on; those before it are empty.
+    /// The full chunks between front and back, from `start` on; those before `start` are empty.
     @usableFromInline var chunks: [[Element]] = []
     @usableFromInline var start = 0
-    /// The newest elements, in order; less than a chunk.
+    /// The newest elements, in order, fewer than a chunk has.
     @usableFromInline var back: [Element] = []
 
-    /// An empty queue.
+    /// Makes an empty queue.
     @inlinable
     public init() {}
 
-    /// Whether there is nothing.
+    /// Whether the queue is empty.
     @inlinable public var isEmpty: Bool { front.isEmpty && back.isEmpty && start == chunks.count }
 
-    /// How many there are.
+    /// The number of elements.
     @inlinable public var count: Int { front.count + (chunks.count - start) * Self.chunkSize + back.count }
 
-    /// The oldest; nil where there is nothing.
+    /// The oldest element; nil if the queue is empty.
     @inlinable public var first: Element? { front.last ?? (start < chunks.count ? chunks[start].first : back.first) }
 
     /// Adds an element to the end.
@@ -35,14 +35,14 @@ public struct FIFO<Element> {
         back.reserveCapacity(Self.chunkSize)
     }
 
-    /// Takes the oldest; nil where there is nothing.
+    /// Removes the oldest element and returns it; nil if the queue is empty.
     @inlinable
     public mutating func popFirst() -> Element? {
         if front.isEmpty { refill() }
         return front.popLast()
     }
 
-    /// The element that `offset` others come before.
+    /// The element at `offset` from the oldest, which is at 0.
     @inlinable
     public subscript(offset: Int) -> Element {
         if offset < front.count { return front[front.count - 1 - offset] }

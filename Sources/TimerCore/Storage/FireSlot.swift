@@ -1,4 +1,4 @@
-/// What the table keeps of a timer that has fired, beside its slot: see the members of `TimerProgress`.
+/// The part of a timer's progress that is kept beside its slot once it has fired: see the members of `TimerProgress`.
 struct FireSlot: BitwiseCopyable {
     var lastFiredAt: Int64 = 0
     var fireCount: Int64 = 0

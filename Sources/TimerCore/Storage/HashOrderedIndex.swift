@@ -5,12 +5,12 @@
 /// rehashes the rest, and walking in hash order, which list cursors rely on, is reading the pages in turn.
 /// Several entries may share a hash. Hashes are keyed, so they spread.
 struct HashOrderedIndex {
-    /// Most entries a page holds before it splits.
+    /// The most entries a page holds before it splits.
     static let pageCapacity = 64
-    /// The directory grows to this many entries a page at the most; a page that only a larger one could split grows
+    /// The most entries of the directory for each page; a page that only a larger directory could split grows
     /// instead. Hashes that spread stay far below.
     static let directorySpread = 64
-    /// Many entries are put in by groups of so many bits: a group of a million is a few pages.
+    /// The top bits of a hash by which many entries are grouped to be put in: a group of a million is a few pages.
     private static let groupBits: UInt64 = 12
 
     private struct Page {
@@ -21,10 +21,10 @@ struct HashOrderedIndex {
     private var directory: [UInt32] = [0]
     private var depth: UInt8 = 0
     private var pages: [Page] = [Page(depth: 0, entries: [])]
-    /// How many entries there are.
+    /// The number of entries.
     private(set) var count = 0
 
-    /// Entries of the directory, pages, and entries of the fullest page.
+    /// The numbers of entries of the directory, of pages, and of entries of the fullest page.
     var size: (directory: Int, pages: Int, fullestPage: Int) {
         (directory.count, pages.count, pages.reduce(0) { max($0, $1.entries.count) })
     }
@@ -33,7 +33,7 @@ struct HashOrderedIndex {
 
     private func directoryIndex(_ hash: UInt32) -> Int { depth == 0 ? 0 : Int(hash >> (32 - UInt32(depth))) }
 
-    /// Index in a page of the first entry not below `entry`.
+    /// Returns the index in a page of the first entry not below `entry`.
     private static func lowerBound(_ entries: [UInt64], _ entry: UInt64) -> Int {
         var low = 0
         var high = entries.count
@@ -44,7 +44,7 @@ struct HashOrderedIndex {
         return low
     }
 
-    /// Adds an entry; the pair is not there yet.
+    /// Adds an entry, which is not there yet.
     mutating func insert(hash: UInt32, value: UInt32) {
         var page = Int(directory[directoryIndex(hash)])
         while pages[page].entries.count >= Self.pageCapacity && canSplit(page) {
@@ -56,11 +56,11 @@ struct HashOrderedIndex {
         count += 1
     }
 
-    /// Adds many entries, each a hash and its value as `entry` puts them together: at most some thousands, or as many
-    /// as there are, so that no page gets many times what it holds.
+    /// Adds many entries, each as made by `entry`: at most some thousands, or as many as there are, so that no page
+    /// gets many times what it holds.
     mutating func insert(_ entries: [UInt64]) {
-        // The entries' pages lie all over memory. Where there are more entries than pages, they are put in page by
-        // page. Where there are fewer, their pages are read before, so that the memory fetches overlap; else each
+        // The entries' pages lie all over memory. If there are more entries than pages, they are put in page by
+        // page. If there are fewer, their pages are read before, so that the memory fetches overlap; otherwise each
         // insertion would wait for its own.
         let isDense = entries.count > pages.count
         if !isDense { fetchPages(of: entries) }
@@ -79,7 +79,8 @@ struct HashOrderedIndex {
         withExtendedLifetime(places) {}
     }
 
-    /// `entries` with those of neighbouring hashes together: sorted by the top bits, counting how many have each.
+    /// Returns `entries` with those of neighbouring hashes together: sorted by the top bits, counting how many have
+    /// each.
     private static func grouped(_ entries: [UInt64]) -> [UInt64] {
         func group(_ entry: UInt64) -> Int { Int(truncatingIfNeeded: entry >> (64 - groupBits)) }
         var places = [Int](repeating: 0, count: 1 << groupBits)
@@ -130,7 +131,7 @@ struct HashOrderedIndex {
         return true
     }
 
-    /// The first value under `hash` that `matches`.
+    /// Returns the first value under `hash` that `matches`.
     func find(hash: UInt32, where matches: (UInt32) -> Bool) -> UInt32? {
         let page = Int(directory[directoryIndex(hash)])
         let entries = pages[page].entries

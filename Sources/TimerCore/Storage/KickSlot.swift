@@ -1,6 +1,6 @@
-/// What the table keeps of a watchdog beside its slot.
+/// The part of a watchdog that is kept beside its slot.
 struct KickSlot: BitwiseCopyable {
     var progress = KickProgress()
-    /// Position that the record of the newest kick is durable with, 0 before the first.
+    /// The position with which the record of the newest kick is durable; 0 before the first.
     var lastRecord: Int64 = 0
 }

@@ -1,5 +1,5 @@
-/// Which timers carry a label: a posting list for each `key=value`, in the same keyed-hash order as the whole table,
-/// so that a label's page of a list costs what it holds.
+/// The timers that carry each label: a posting list for each `key=value`, in the same keyed-hash order as the whole
+/// table, so that a label's page of a list costs what it holds.
 struct LabelIndex {
     private enum Members {
         case one(hash: UInt32, slot: UInt32)
@@ -65,7 +65,7 @@ struct LabelIndex {
         byLabel.remove(hash: labelHash, value: index)
     }
 
-    /// How many timers carry `label`.
+    /// Returns how many timers carry `label`.
     func count(_ label: [UInt8], labelHash: UInt32) -> Int {
         guard let index = find(label, labelHash), let posting = postings[Int(index)] else { return 0 }
         switch posting.members {

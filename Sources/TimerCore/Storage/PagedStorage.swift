@@ -3,18 +3,19 @@
 /// The first page begins small and doubles, moving its elements, until it is as large as the others: a process may have
 /// thousands of runs with few elements. Elements of later pages never move.
 ///
-/// The one place, with `Blob`, where this module holds raw memory: an `Array` would copy everything when it doubles
-/// (tens of milliseconds at ten million timers) and zero-cost in-place access across pages needs stable addresses.
+/// This is the one place, with `Blob`, where this module holds raw memory: an `Array` would copy everything when it
+/// doubles (tens of milliseconds at ten million timers), and zero-cost in-place access across pages needs stable
+/// addresses.
 @safe struct PagedStorage<Element: BitwiseCopyable>: ~Copyable {
     private var pages: [UnsafeMutablePointer<Element>] = unsafe []
-    /// How many elements the pages have room for.
+    /// The number of elements that the pages have room for.
     private var capacity = 0
     private let shift: Int
     private let fill: Element
-    /// How many elements there are.
+    /// The number of elements.
     private(set) var count = 0
 
-    /// The first page begins as a page shifted by so many bits.
+    /// The first page starts with the size of a full page shifted right by this many bits.
     private static var firstShift: Int { 6 }
 
     /// Makes an empty run whose pages hold `1 << pageShift` elements, each `fill` at first.

@@ -1,12 +1,12 @@
 /// SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"), keyed with the log's own secret.
 ///
 /// The standard library's `Hasher` is the same function with a key that changes with every start; list cursors must
-/// outlive a restart. It is keyed so that clients can't choose ids that collide.
+/// outlive a restart. The hash is keyed so that clients can't choose ids that collide.
 public struct SipHash: Sendable {
     private let key0: UInt64
     private let key1: UInt64
 
-    /// Uses the first 16 bytes of `secret` as the key; missing ones count as zero.
+    /// Makes a hash keyed with the first 16 bytes of `secret`; missing ones count as zero.
     public init(secret: [UInt8]) {
         var words: (UInt64, UInt64) = (0, 0)
         for (index, byte) in secret.prefix(16).enumerated() {
@@ -19,7 +19,7 @@ public struct SipHash: Sendable {
         (key0, key1) = words
     }
 
-    /// The hash of `bytes`; `tweak` makes an independent function of the same key.
+    /// Returns the hash of `bytes`; `tweak` makes an independent function of the same key.
     public func hash(_ bytes: Span<UInt8>, tweak: UInt64 = 0) -> UInt64 {
         var state = State(key0 ^ tweak, key1)
         var offset = 0

@@ -1,2 +1,2 @@
-/// Where a timer is kept: an index into the table's slab.
+/// The place of a timer: an index into the table's slab.
 public typealias SlotIndex = UInt32

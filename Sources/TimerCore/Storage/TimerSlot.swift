@@ -1,34 +1,35 @@
-/// What the table keeps of a timer: 72 bytes, and 32 more once it has fired.
+/// The table's entry for a timer: 72 bytes, and 32 more once it has fired.
 struct TimerSlot: BitwiseCopyable {
     /// The encoded definition.
     var definition = Blob.empty
-    /// Position of its newest event.
+    /// The position of the timer's newest event.
     var lastEvent: Int64 = 0
-    /// Position of its newest record that holds its definition: rows from there on are needed to rebuild it.
+    /// The position of the newest record that holds the timer's definition: rows from there on are needed to
+    /// rebuild the timer.
     var base: Int64 = 0
-    /// Of its progress: see the members of `TimerProgress`.
+    /// A part of the timer's progress, as are the next two: see the members of `TimerProgress`.
     var version: Int64 = 0
     var updatedAt: Int64 = 0
     var due: Int64 = 0
-    /// Where the rest of its progress is, plus one; 0 while all of that is 0.
+    /// The index of the timer's `FireSlot`, plus one; 0 while every value there would be 0.
     var fires: UInt32 = 0
-    /// The top half of the keyed hash of its id, which the index keeps.
+    /// The top half of the keyed hash of the timer's name, which the index keeps.
     var hash: UInt32 = 0
-    /// Grows with each arming, disarming and reuse: tells live wheel entries from dead.
+    /// The number of armings, disarmings and reuses, by which live wheel entries are known from dead ones.
     var generation: UInt32 = 0
-    /// Place of the newest of its pending deliveries, 0 for none.
+    /// The place of the newest of the timer's pending deliveries; 0 for none.
     var deliveries: UInt32 = 0
     var state = TimerState.idle
     var flags: TimerProgress.Flags = []
-    /// Whether a timer is here.
+    /// Whether the slot holds a timer.
     var inUse = false
-    /// Whether the due instant had passed when a command planned it: then being late makes no misfire of it.
+    /// Whether the due instant had passed when a command planned it: a late fire is then no misfire.
     var plannedPast = false
-    /// Whether the timer is in a wheel, and in which.
+    /// The wheel or queue that the timer is in.
     var armed = Armed.no
-    /// Which build of the wheel it was armed in: see `Scheduler.rebuildWallWheel`.
+    /// The build of the wheel in which the timer was armed: see `Scheduler.rebuildWallWheel`.
     var wheelBuild: UInt8 = 0
-    /// What a pass over all timers asks of its definition.
+    /// The properties of the definition that a pass over all timers reads.
     var traits: Definition.Traits = []
 
     /// Copies the progress, but for what `FireSlot` keeps.
@@ -46,7 +47,7 @@ struct TimerSlot: BitwiseCopyable {
     /// Whether a fire is planned, at `due`.
     var isPlanned: Bool { state == .running && !flags.contains(.unplanned) }
 
-    /// Whether it is a watchdog that alarms now.
+    /// Whether the timer is a watchdog that alarms now.
     var isAlarming: Bool { state == .running && flags.contains(.stalled) }
 
     enum Armed: UInt8, BitwiseCopyable {

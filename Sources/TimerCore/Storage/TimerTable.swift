@@ -1,28 +1,30 @@
 /// Every timer: a slab of fixed slots, an index from id that is also the order of lists, and one from labels.
 struct TimerTable: ~Copyable {
     private var slots = PagedStorage<TimerSlot>(pageShift: 12, fill: TimerSlot())
-    /// Found by `TimerSlot.fires`: most timers wait for their first fire.
+    /// The rest of the progress of timers that have fired, found by `TimerSlot.fires`: most timers wait for their
+    /// first fire.
     private var fireSlots = PagedStorage<FireSlot>(pageShift: 12, fill: FireSlot())
     private var freeFires: [UInt32] = []
-    /// By slot, as far as the highest slot that a watchdog has had: nothing where there are none.
+    /// The kicks of watchdogs by slot, up to the highest slot that a watchdog has had; empty if there was none.
     private var kickSlots = PagedStorage<KickSlot>(pageShift: 12, fill: KickSlot())
     private var free: [SlotIndex] = []
     private(set) var byID = HashOrderedIndex()
     /// Entries of timers that `byID` lacks so far: see `insertUnindexed`.
     private var unindexed: [UInt64] = []
-    /// They are indexed at the latest when they are as many as the indexed ones, within these bounds.
+    /// The least and the most unindexed timers at which all are indexed; between these bounds that is done once
+    /// they are as many as the indexed ones.
     private static let leastIndexed = 4096
     private static let mostUnindexed = 1 << 20
     private var byLabel = LabelIndex()
-    /// Watchdogs that alarm now, in the same order.
+    /// The watchdogs that alarm now, in the order of `byID`.
     private var alarming = HashOrderedIndex()
-    /// Hashes ids and labels.
+    /// The hash of ids and labels.
     let siphash: SipHash
-    /// Bytes of every definition held.
+    /// The bytes of all definitions.
     private(set) var definitionBytes = 0
-    /// How many timers on the suspending clock are armed.
+    /// The number of armed timers on the suspending clock.
     private(set) var suspendingCount = 0
-    /// How many running timers are suspended once their last subscriber leaves.
+    /// The number of running timers that are suspended once their last subscriber leaves.
     private(set) var stoppableCount = 0
     private var countByState = [Int](repeating: 0, count: TimerState.allCases.count)
 
@@ -35,20 +37,20 @@ struct TimerTable: ~Copyable {
         }
     }
 
-    /// How many timers there are.
+    /// The number of timers.
     var count: Int { byID.count + unindexed.count }
 
-    /// How many timers are in `state`.
+    /// Returns how many timers are in `state`.
     func count(in state: TimerState) -> Int { countByState[Int(state.rawValue)] }
 
-    /// How many slots there are, in use or not: indices are below.
+    /// The number of slots, in use or not: indices are below.
     var slotCount: Int { slots.count }
 
     subscript(slot: SlotIndex) -> TimerSlot {
         _read { yield slots[Int(slot)] }
     }
 
-    /// Where the timer named `key` is.
+    /// Returns the slot of the timer named `key`; nil when there is none.
     func find(_ key: borrowing TimerKey) -> SlotIndex? {
         precondition(unindexed.isEmpty, "every timer is in the index")
         let key = copy key
@@ -57,7 +59,7 @@ struct TimerTable: ~Copyable {
         }
     }
 
-    /// Whether the timer at `slot` is the one whose definition, whole or a prefix, is `definition`.
+    /// Whether `definition`, whole or a prefix, has the name of the timer at `slot`.
     func isNamed(_ slot: SlotIndex, by definition: Span<UInt8>) -> Bool {
         let entry = slots[Int(slot)]
         guard entry.inUse, let count = TimerID.keptCount(definition, at: 1) else { return false }
@@ -68,15 +70,15 @@ struct TimerTable: ~Copyable {
         }
     }
 
-    /// Adds a timer; `key` is not there yet.
+    /// Adds a timer, whose `key` is not there yet.
     mutating func insert(_ key: borrowing TimerKey, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
         let slot = add(key.hash, definition: definition, progress: progress)
         byID.insert(hash: slots[Int(slot)].hash, value: slot)
         return slot
     }
 
-    /// Adds a timer, `hash` that of its name, that is not found before `indexRest`: many are indexed faster at once
-    /// than one by one.
+    /// Adds a timer whose name has `hash`, and which is not found before `indexRest`: many are indexed faster at
+    /// once than one by one.
     mutating func insertUnindexed(_ hash: UInt64, definition: Span<UInt8>, progress: TimerProgress) -> SlotIndex {
         let slot = add(hash, definition: definition, progress: progress)
         unindexed.append(HashOrderedIndex.entry(slots[Int(slot)].hash, slot))
@@ -84,7 +86,7 @@ struct TimerTable: ~Copyable {
         return slot
     }
 
-    /// Puts every timer where it can be found.
+    /// Puts the timers that are not indexed yet into the index.
     mutating func indexRest() {
         if unindexed.isEmpty { return }
         byID.insert(unindexed)
@@ -122,7 +124,7 @@ struct TimerTable: ~Copyable {
         disarm(slot)
     }
 
-    /// Gives an unlinked timer's slot and memory back.
+    /// Frees an unlinked timer's slot and memory.
     mutating func release(_ slot: SlotIndex) {
         definitionBytes -= slots[Int(slot)].definition.count
         slots[Int(slot)].definition.free()
@@ -130,7 +132,7 @@ struct TimerTable: ~Copyable {
         free.append(slot)
     }
 
-    /// Replaces what the client set.
+    /// Replaces a timer's definition.
     mutating func redefine(_ slot: SlotIndex, _ definition: Span<UInt8>) {
         var old = slots[Int(slot)].definition
         indexLabels(slot, old, adding: false)
@@ -152,7 +154,7 @@ struct TimerTable: ~Copyable {
         countState(slot, by: 1)
     }
 
-    /// Counts the timer at `slot` in its state, or no longer.
+    /// Adds `change` to the number of timers in the state of the timer at `slot`.
     @inline(__always)
     private mutating func countState(_ slot: SlotIndex, by change: Int) {
         let state = slots[Int(slot)].state
@@ -160,7 +162,7 @@ struct TimerTable: ~Copyable {
         if state == .running, slots[Int(slot)].traits.contains(.stopsUnsubscribed) { stoppableCount += change }
     }
 
-    /// A timer's progress.
+    /// Returns a timer's progress.
     func progress(_ slot: SlotIndex) -> TimerProgress {
         let entry = slots[Int(slot)]
         var progress = TimerProgress()
@@ -204,14 +206,14 @@ struct TimerTable: ~Copyable {
         let hash = slots[Int(slot)].hash
         if alarms { return alarming.insert(hash: hash, value: slot) }
         alarming.remove(hash: hash, value: slot)
-        // Pages that many alarms took go with the last of them: a walk passes every page.
+        // Pages that many alarms took are freed with the last of them, as a walk passes every page.
         if alarming.count == 0 { alarming = HashOrderedIndex() }
     }
 
-    /// Notes whether the planned instant had passed already.
+    /// Notes whether the due instant had passed when a command planned it.
     mutating func setPlannedPast(_ slot: SlotIndex, _ isPast: Bool) { slots[Int(slot)].plannedPast = isPast }
 
-    /// Notes the position of a new record about a timer. Returns the position of its event before.
+    /// Notes the position of a new record about a timer. Returns the position of the timer's event before.
     mutating func stamp(_ slot: SlotIndex, position: Int64, isBase: Bool, isEvent: Bool) -> Int64 {
         let previous = slots[Int(slot)].lastEvent
         if isEvent { slots[Int(slot)].lastEvent = position }
@@ -219,13 +221,14 @@ struct TimerTable: ~Copyable {
         return previous
     }
 
-    /// Notes the place of the newest of its pending deliveries.
+    /// Notes the place of the newest of a timer's pending deliveries; 0 for none.
     mutating func setDeliveries(_ slot: SlotIndex, _ tail: UInt32) { slots[Int(slot)].deliveries = tail }
 
-    /// Restores a timer's newest event where a record says it without being one.
+    /// Restores the position of a timer's newest event from a record that names it, itself perhaps no event.
     mutating func setLastEvent(_ slot: SlotIndex, _ position: Int64) { slots[Int(slot)].lastEvent = position }
 
-    /// Marks a timer as armed for `due`, in milliseconds on the wheel's clock; the entry to put there.
+    /// Marks a timer as armed for `due`, in milliseconds on the wheel's clock. Returns the entry to put into the
+    /// wheel.
     mutating func arm(
         _ slot: SlotIndex, _ wheel: TimerSlot.Armed, due: Int64, build: UInt8 = 0
     ) -> TimerWheel.Entry {
@@ -271,13 +274,13 @@ struct TimerTable: ~Copyable {
 }
 
 extension TimerTable {
-    /// What a watchdog has beside its progress.
+    /// Returns the rest of a watchdog's progress.
     func kicks(_ slot: SlotIndex) -> KickProgress {
         Int(slot) < kickSlots.count ? kickSlots[Int(slot)].progress : KickProgress()
     }
 
-    /// Replaces what a watchdog has beside its progress; nil where the timer is none, so that it begins anew if it
-    /// becomes one.
+    /// Replaces the rest of a watchdog's progress. For a timer that is none, nil clears it, so that it begins again
+    /// if the timer becomes one.
     mutating func setKicks(_ slot: SlotIndex, _ kicks: KickProgress?) {
         guard let kicks else {
             if Int(slot) < kickSlots.count { kickSlots[Int(slot)].progress = KickProgress() }
@@ -287,7 +290,7 @@ extension TimerTable {
         kickSlots[Int(slot)].progress = kicks
     }
 
-    /// Notes with which position the newest kick's record is durable.
+    /// Notes the position with which the record of the newest kick is durable.
     mutating func stampKick(_ slot: SlotIndex, position: Int64) {
         growKicks(slot)
         kickSlots[Int(slot)].lastRecord = position
@@ -300,14 +303,16 @@ extension TimerTable {
         if Int(slot) >= kickSlots.count { _ = kickSlots.grow(by: Int(slot) + 1 - kickSlots.count) }
     }
 
-    /// Position of the newest record about a timer: an answer that shows it waits until that is durable.
+    /// Returns the position of the newest record about a timer: an answer that shows the timer waits until that
+    /// record is durable.
     func lastRecord(_ slot: SlotIndex) -> Int64 {
         let entry = slots[Int(slot)]
         let kick = Int(slot) < kickSlots.count ? kickSlots[Int(slot)].lastRecord : 0
         return max(entry.lastEvent, entry.base, kick)
     }
 
-    /// Where the timer is whose name has that top half of its hash and whose definition stands at `base`.
+    /// Returns the slot of the timer whose name has `hash` as the top half of its hash and whose newest definition
+    /// is in the record at `base`.
     func find(hash: UInt32, base: Int64) -> SlotIndex? {
         precondition(unindexed.isEmpty, "every timer is in the index")
         var found: SlotIndex?
@@ -319,18 +324,18 @@ extension TimerTable {
         return found
     }
 
-    /// Top half of the keyed hash of a timer's name.
+    /// Returns the top half of the keyed hash of a timer's name.
     func hash(_ slot: SlotIndex) -> UInt32 { slots[Int(slot)].hash }
 
-    /// What the indexes keep of a hash: its top half.
+    /// Returns the part of a hash that the indexes keep: its top half.
     private static func indexed(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) }
 
-    /// The whole keyed hash of a timer's name: its place in lists.
+    /// Returns the whole keyed hash of a timer's name, which is its place in lists.
     func order(of slot: SlotIndex) -> UInt64 {
         self[slot].definition.withSpan { TimerKey.hash(definition: $0, siphash: siphash) }
     }
 
-    /// How many timers there are of a selection.
+    /// Returns how many timers a selection has.
     func count(of selection: Selection) -> Int {
         switch selection {
         case .all: count
@@ -339,8 +344,8 @@ extension TimerTable {
         }
     }
 
-    /// Hands timers of a selection to `body`, in the order of what the index keeps of their hashes, until it returns false.
-    /// They begin with those that share with `place` what the index keeps of it.
+    /// Hands timers of a selection to `body`, in the order of the top halves of their hashes, until it returns
+    /// false. The first ones share the top half of `place`, or follow it.
     func walk(from place: UInt64, over selection: Selection, _ body: (_ hash: UInt32, SlotIndex) -> Bool) {
         let hash = Self.indexed(place)
         switch selection {
@@ -359,12 +364,12 @@ extension TimerTable: ArmedTimers {
 
     func weight(of entry: TimerWheel.Entry) -> Int { weight(entry.slot) }
 
-    /// What firing the timer costs, in small timers that fire: its definition is copied into the event.
+    /// Returns the cost of firing the timer, in small timers that fire: its definition is copied into the event.
     func weight(_ slot: SlotIndex) -> Int {
         let slot = slots[Int(slot)]
         return 1 + slot.definition.count / Self.weightBytes + (slot.traits.contains(.zoned) ? 1 : 0)
     }
 
-    /// Bytes of a definition that cost as much to copy as a small timer costs to fire.
+    /// The bytes of a definition that cost as much to copy as a small timer costs to fire.
     private static let weightBytes = 2048
 }

@@ -1,5 +1,5 @@
-/// A hierarchical timing wheel (Varghese and Lauck, "Hashed and hierarchical timing wheels", scheme 7) of one-millisecond
-/// ticks: eight levels of 64 slots reach past the year 9999.
+/// A hierarchical timing wheel (Varghese and Lauck, "Hashed and hierarchical timing wheels", scheme 7) of
+/// one-millisecond ticks: eight levels of 64 slots reach past the year 9999.
 ///
 /// A slot is a chain of chunks of plain entries. Cancelling is lazy: an entry whose timer is no longer armed with its
 /// generation is dropped when it is next touched, and a sweep touches them once they outnumber the live. Every call
@@ -9,7 +9,7 @@
 struct TimerWheel: ~Copyable {
     /// One arming of one timer.
     struct Entry: BitwiseCopyable, Equatable {
-        /// Milliseconds on the wheel's clock.
+        /// The due instant, in milliseconds on the wheel's clock.
         var due: Int64
         var slot: SlotIndex
         var generation: UInt32
@@ -18,17 +18,17 @@ struct TimerWheel: ~Copyable {
     private struct Chunk: BitwiseCopyable {
         var next: Int32
         var count: Int32
-        /// The earliest and the latest instant of its entries.
+        /// The earliest and the latest instant of the chunk's entries.
         var earliest = Int64.max
         var latest = Int64.min
     }
 
-    /// A slot's chunks, taken out of it to be dealt out again.
+    /// The chunks of a slot, taken out of it so that their entries are handed out or placed again.
     private struct Chain: BitwiseCopyable {
         var head = TimerWheel.none
-        /// Entries of the first chunk that have been dealt out.
+        /// The entries of the first chunk that are done.
         var taken: Int32 = 0
-        /// Where the slot began, and the earliest instant in it.
+        /// The instant at which the slot began, and the earliest instant in it.
         var start = Int64.max
         var earliest = Int64.max
 
@@ -48,41 +48,41 @@ struct TimerWheel: ~Copyable {
     private static let slotsPerLevel = 64
     private static let chunkCapacity = 256
     private static let none: Int32 = -1
-    /// Garbage below this is not worth a sweep.
+    /// The excess of dead entries over live ones below which a sweep is not worth it.
     private static let sweepThreshold = 4096
 
     private var entries = PagedStorage<Entry>(pageShift: 14, fill: Entry(due: 0, slot: 0, generation: 0))
     private var chunks = PagedStorage<Chunk>(pageShift: 10, fill: Chunk(next: -1, count: 0))
     private var freeChunk = TimerWheel.none
-    /// The first chunk and the earliest instant of each slot; empty up to the first entry, as an empty partition has three
-    /// wheels.
+    /// The first chunk and the earliest instant of each slot; empty until the first entry comes, as each partition
+    /// has three wheels and may be empty.
     private var heads: [Int32] = []
     private var earliest: [Int64] = []
     private var occupied = [UInt64](repeating: 0, count: TimerWheel.levels)
     /// The slot whose time has come.
     private var transit = Chain()
-    /// A slot that is looked through for dead entries before its time.
+    /// The slot that is looked through for dead entries before its time.
     private var swept = Chain()
     private var sweepSlot = 0
-    /// Slots that were swept.
+    /// The number of slots that were swept.
     private(set) var sweeps = 0
-    /// Slots that were taken apart, swept or come to.
+    /// The number of slots that were taken apart, to be swept or because their time had come.
     private(set) var detachments = 0
-    /// Everything due before this has been handed out.
+    /// The instant before which everything due has been handed out.
     private(set) var position: Int64
-    /// Entries held, live or not.
+    /// The number of entries held, live or not.
     private(set) var count = 0
-    /// Timers armed here.
+    /// The number of timers armed here.
     private(set) var live = 0
 
     /// The reach of eight levels: a due instant from here on (the year 10889) is placed at the end of the wheel.
     private static let reach: Int64 = 1 << 48
 
-    /// Makes an empty wheel that stands at `position` milliseconds, not before 0: placing is by the bits in which two
-    /// instants differ, so that none may be negative.
+    /// Makes an empty wheel at `position` milliseconds, at 0 if that is negative: placing is by the bits in which
+    /// two instants differ, so none may be negative.
     init(position: Int64) { self.position = min(max(position, 0), Self.reach - 1) }
 
-    /// Arms a timer for `due`; one in the past is due at once.
+    /// Adds the entry of a timer that is armed; one whose instant has passed is due at once.
     mutating func insert(_ entry: Entry) {
         live += 1
         if heads.isEmpty { makeSlots() }
@@ -94,7 +94,7 @@ struct TimerWheel: ~Copyable {
         earliest = [Int64](repeating: .max, count: Self.levels * Self.slotsPerLevel)
     }
 
-    /// Notes that an armed timer is armed no longer; its entry is dropped when it is touched.
+    /// Notes that an armed timer is armed no longer; the timer's entry is dropped when it is touched.
     mutating func cancel() { live -= 1 }
 
     private mutating func place(_ entry: Entry) {
@@ -141,12 +141,13 @@ struct TimerWheel: ~Copyable {
         return swept.isEmpty ? nil : swept.earliest
     }
 
-    /// Hands out what is due at or before `now`, in due order, and moves there.
+    /// Hands out what is due at or before `now`, in due order, and moves the wheel there.
     ///
     /// - Parameters:
-    ///   - budget: most entries to touch, less those touched on return; a due entry counts as its weight.
-    ///   - due: live entries that are due are appended, sorted by due instant and slot within each slot's piece.
-    ///   - armed: tells whether an entry's timer is still armed with it.
+    ///   - budget: the most entries to touch, less those touched on return; a due entry counts as its weight.
+    ///   - due: the list to which live due entries are appended, sorted by due instant and slot within each slot's
+    ///     piece.
+    ///   - armed: the timers, which know whether one is still armed with an entry.
     /// - Returns: whether everything due was handed out.
     mutating func expire<Armed>(
         _ now: Int64, budget: inout Int, into due: inout [Entry], armed: borrowing Armed
@@ -155,7 +156,7 @@ struct TimerWheel: ~Copyable {
         while true {
             let start = due.count
             let emptied = drainTransit(&budget, into: &due, armed: armed)
-            // A slice is sorted in a copy, which one or none is not worth.
+            // Sorting a slice copies it, which one entry or none is not worth.
             if due.count > start + 1 { due[start...].sort { ($0.due, $0.slot) < ($1.due, $1.slot) } }
             guard emptied else { return false }
             guard let next = nextOccupied(), next.start <= now else { break }
@@ -166,7 +167,7 @@ struct TimerWheel: ~Copyable {
         return true
     }
 
-    /// The slot that comes next; nil as its index: the one that is being swept.
+    /// Returns the slot that comes next; a nil index means the one that is being swept.
     private func nextOccupied() -> (index: Int?, start: Int64)? {
         for level in 0..<Self.levels where occupied[level] != 0 {
             let index = level * Self.slotsPerLevel + occupied[level].trailingZeroBitCount
@@ -176,7 +177,7 @@ struct TimerWheel: ~Copyable {
         return swept.isEmpty ? nil : (nil, swept.start)
     }
 
-    /// Puts a slot in transit.
+    /// Puts a slot in transit; nil for the one that is being swept.
     private mutating func begin(_ index: Int?) {
         if let index {
             transit = detach(index)
@@ -195,7 +196,8 @@ struct TimerWheel: ~Copyable {
         return chain
     }
 
-    /// Deals the entries in transit out again: due ones to `due`, later ones to their slot, dead ones nowhere.
+    /// Empties the slot in transit: due entries go to `due`, later ones to their slot, dead ones nowhere. Returns
+    /// false once the budget is spent.
     private mutating func drainTransit<Armed>(
         _ budget: inout Int, into due: inout [Entry], armed: borrowing Armed
     ) -> Bool where Armed: ArmedTimers & ~Copyable {
@@ -270,7 +272,7 @@ struct TimerWheel: ~Copyable {
     // into later slots meanwhile. As long as a slot is neither swept nor reached (`position` is before its start), its
     // runs stay; an entry armed later is in none of them, or at the end of one.
 
-    /// The first slot from `slot` on that holds entries; 0 is the first of all.
+    /// Returns the first slot from `slot` on that holds entries, nil when none does; 0 is the first of all.
     func nextSlot(from slot: Int) -> Int? {
         var level = slot / Self.slotsPerLevel
         var mask = UInt64.max << UInt64(slot % Self.slotsPerLevel)
@@ -283,17 +285,17 @@ struct TimerWheel: ~Copyable {
         return nil
     }
 
-    /// An instant not after that of any entry in a slot that holds some.
+    /// Returns an instant not after that of any entry in a slot that holds some.
     func earliest(in slot: Int) -> Int64 { earliest[slot] }
 
-    /// The instant a slot begins at.
+    /// Returns the instant at which a slot begins.
     func start(of slot: Int) -> Int64 {
         let shift = Int64(6 * (slot / Self.slotsPerLevel))
         let base = (position >> (shift + 6)) << (shift + 6)
         return base + Int64(slot % Self.slotsPerLevel) << shift
     }
 
-    /// The runs of a slot, or with nil those of the slots that were taken apart.
+    /// Returns the runs of a slot, or with nil those of the slots that were taken apart.
     func runs(in slot: Int?) -> [Run] {
         guard let slot else { return runs(of: transit) + runs(of: swept) }
         return runs(of: Chain(head: heads[slot]))

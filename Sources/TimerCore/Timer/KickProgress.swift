@@ -1,19 +1,22 @@
-/// What a watchdog has beside a timer's progress.
+/// The rest of a watchdog's progress, beside that of any timer.
 public struct KickProgress: Sendable, Equatable, BitwiseCopyable {
-    /// Wall milliseconds of the last kick; before the first, of when it was set going. 0 before both.
+    /// The wall milliseconds of the last kick, or, before the first, of the watchdog's start; 0 before both.
     public var silentSince: Int64 = 0
-    /// Kicks so far.
+    /// The number of kicks so far.
     public var kickCount: Int64 = 0
-    /// Since when it is stalled, in milliseconds on its clock: its first alarm since the last kick.
+    /// The due instant, in milliseconds on the watchdog's clock, of the first alarm since the last kick; 0 if there
+    /// was none.
     public var stalledSince: Int64 = 0
-    /// Of one that has a schedule: the wall instant, in milliseconds, since which the grace counts; 0 while it does not.
+    /// The wall instant, in milliseconds, from which the grace of a watchdog with a schedule counts; 0 while none
+    /// counts.
     public var graceFrom: Int64 = 0
-    /// How many further instants of its schedule passed before the grace began, as the fire loop stood still: they share it.
+    /// The number of further instants of the schedule that passed before the grace began, as the fire loop was
+    /// stalled or the calendar stepped: they share the grace.
     public var sharedGrace: Int64 = 0
 
-    /// A watchdog that was just made.
+    /// Makes the progress of a new watchdog.
     public init() {}
 
-    /// Wall milliseconds of the last kick, 0 before the first.
+    /// The wall milliseconds of the last kick; 0 before the first.
     public var lastKickedAt: Int64 { kickCount > 0 ? silentSince : 0 }
 }

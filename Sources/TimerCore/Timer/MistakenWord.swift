@@ -1,4 +1,4 @@
-/// Words that other programs, and people, use for a command of this one.
+/// Words that other programs, and people, use for a command of this program.
 public enum MistakenWord {
     private static let meant: [String: TimerCommand] = [
         "begin": .activate, "launch": .activate, "restart": .activate, "start": .activate,
@@ -10,11 +10,11 @@ public enum MistakenWord {
         "delay": .reschedule, "move": .reschedule, "postpone": .reschedule, "reset": .reschedule, "snooze": .reschedule,
     ]
 
-    /// Every word with the command that is meant, in the order of the words.
+    /// Every word with the command that it means, in the order of the words.
     public static var all: [(word: String, command: TimerCommand)] {
         meant.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The command that is meant by `word`, in whatever case; nil where `word` is no usual mistake.
+    /// Returns the command that `word` means, in whatever case; nil if `word` is no usual mistake.
     public static func command(meantBy word: String) -> TimerCommand? { meant[word.lowercased()] }
 }

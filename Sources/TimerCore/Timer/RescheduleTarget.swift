@@ -1,6 +1,6 @@
-/// What a `reschedule` moves the next due instant to.
+/// The instant to which a `reschedule` moves the next due one.
 public enum RescheduleTarget: Sendable, Equatable {
-    /// That many milliseconds from now.
+    /// Milliseconds from now.
     case after(Int64)
     /// A wall instant in milliseconds.
     case at(Int64)

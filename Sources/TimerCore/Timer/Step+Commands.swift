@@ -1,4 +1,4 @@
-/// What each command does to a timer in a state in which it is legal.
+/// The effect of each command on a timer in a state in which it is legal.
 extension Step {
     mutating func activate(_ effects: inout [Effect]) {
         let due = grid.first(activatedAt: now)
@@ -7,14 +7,14 @@ extension Step {
     }
 
     /// - Parameters:
-    ///   - reason: why, where no command caused it.
-    ///   - instant: the time left is that at this instant; nil for now.
+    ///   - reason: the reason, if no command caused it.
+    ///   - instant: the instant as of which the time left is kept; nil for now.
     mutating func suspend(because reason: EventReason = .none, asOf instant: Now? = nil, _ effects: inout [Effect]) {
         progress.state = .suspended
         progress.flags.subtract([.unplanned, .awaiting])
         if reason == .unsubscribed { progress.flags.insert(.unsubscribed) }
         if isWatchdog {
-            // Resumed it begins with the next instant of its schedule, unless a client says otherwise meanwhile.
+            // A resumed watchdog begins with the next instant of its schedule, unless a client moves it meanwhile.
             if rules.grace != nil { progress.flags.remove(.moved) }
             endGrace()
             progress.due = rules.silence * 1000
@@ -63,7 +63,7 @@ extension Step {
         fire(.manual, due: instant, missed: 0, next: isOneShot || !progress.isPlanned ? nil : progress.due, &effects)
     }
 
-    /// Gives a watchdog its full period anew; one that was stalled recovers.
+    /// Gives a watchdog its full period again; one that was stalled recovers.
     mutating func kick(_ effects: inout [Effect]) {
         let stall = stall
         if rules.grace == nil {
@@ -78,7 +78,7 @@ extension Step {
         if stall == nil { emit(nil, &effects) } else { emit(recoveryFrom: stall, &effects) }
     }
 
-    /// Plans further alarms of a stalled watchdog, or none, as its changed rules say.
+    /// Plans further alarms of a stalled watchdog, or none, by its changed rules.
     mutating func followRepeatAlarm() {
         guard progress.state == .running, progress.flags.contains(.stalled), let since = kicks?.stalledSince else {
             return

@@ -1,10 +1,10 @@
-/// The life of a watchdog that has a schedule: it awaits an instant of the schedule, by the wall clock; then the grace
-/// counts, by its own clock, and at the end of that it alarms.
+/// The life of a watchdog that has a schedule: it awaits an instant of the schedule, by the wall clock; then its
+/// grace counts, by the timer's own clock, and at the end of the grace it alarms.
 extension Step {
     /// Begins the grace, as the awaited instant has come.
     ///
-    /// - Parameter isLate: the instant passed while the fire loop stood still, or was jumped by the calendar: the grace counts
-    ///   from now, for all instants that passed so.
+    /// - Parameter isLate: whether the instant passed while the fire loop was stalled, or was skipped by the
+    ///   calendar: one grace then counts from now, for all instants that passed so.
     mutating func beginGrace(isLate: Bool, _ effects: inout [Effect]) {
         let instant = progress.due
         progress.flags.remove(.awaiting)
@@ -25,7 +25,7 @@ extension Step {
 
     /// Alarms, as the grace is over.
     ///
-    /// - Parameter end: further alarms that were due up to here are part of this one.
+    /// - Parameter end: the instant up to which further alarms that were due are part of this one.
     mutating func alarmForExpected(through end: Int64, _ effects: inout [Effect]) {
         noteStalled()
         var (due, missed) = (progress.due, kicks?.sharedGrace ?? 0)
@@ -40,10 +40,11 @@ extension Step {
         fire(.stalled, due: due, missed: missed, next: next, &effects)
     }
 
-    /// Plans the alarm for the instant after those that the alarm at `due` was for. Where that has passed already, its
-    /// grace began as long after `from` as it lies after that, but not after now.
+    /// Plans the next alarm: for the expected instant after `from`, which is the last that the alarm at `due` was
+    /// for. If that instant has passed already, its grace began as long after that of `from` as the two instants
+    /// lie apart, but not after now.
     ///
-    /// - Returns: what `due` becomes; nil when no instant follows.
+    /// - Returns: the new `due`; nil when no instant follows.
     private mutating func furtherGrace(after due: Int64, from: Int64) -> Int64? {
         guard let instant = grid.expected(after: from == 0 ? now.wall : from) else { return nil }
         guard instant <= now.wall else {
@@ -54,8 +55,8 @@ extension Step {
         return min(due + (instant - from), now.ceiling(on: rules.clock) + rules.silence)
     }
 
-    /// Plans the next alarm of a stalled watchdog that is to alarm again from now on: for the first instant of which the
-    /// grace is not over.
+    /// Plans the next alarm of a stalled watchdog that is to alarm again from now on: the one for the first instant
+    /// whose grace is not over.
     mutating func planFurtherGrace() {
         guard let instant = grid.expected(after: now.wall - rules.silence) else { return }
         progress.flags.remove(.unplanned)

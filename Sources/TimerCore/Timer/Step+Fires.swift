@@ -1,6 +1,6 @@
-/// What happens to a timer whose due instant has come.
+/// The fire, alarm or misfire of a timer whose due instant has come.
 extension Step {
-    /// The due instant after the one at `due`. A cron schedule goes on after now where a client had moved `due`.
+    /// Returns the due instant after the one at `due`. A cron schedule goes on after now if a client had moved `due`.
     func next(after due: Int64) -> Int64? {
         grid.following(progress.flags.contains(.moved) && grid.isCron ? max(due, now.wall) : due, now)
     }
@@ -11,7 +11,7 @@ extension Step {
         fire(.stalled, due: due, missed: missed, next: next(after: due), &effects)
     }
 
-    /// Notes that the alarm is due at which a watchdog stalls, unless it is stalled already.
+    /// Notes that a watchdog stalls as of the alarm that is due, unless it is stalled already.
     mutating func noteStalled() {
         if !progress.flags.contains(.stalled) {
             progress.flags.insert(.stalled)
@@ -19,8 +19,8 @@ extension Step {
         }
     }
 
-    /// Applies the misfire policy to the due instants from the planned one through `end`, which passed while the fire
-    /// loop stood still.
+    /// Applies the misfire policy to the due instants from the planned one through `end`, which passed while the
+    /// fire loop was stalled.
     mutating func misfire(through end: Int64, _ effects: inout [Effect]) {
         if rules.grace != nil { return alarmForExpected(through: min(end, rules.lastDue(now)), &effects) }
         let due = progress.due
@@ -37,7 +37,7 @@ extension Step {
         fire(.misfire, due: kept.due, missed: kept.dropped, next: self.next(after: kept.due), &effects)
     }
 
-    /// Drops and counts missed due instants: no event tells of them, unless no fire is left and the timer completes.
+    /// Drops and counts missed due instants. No event shows them, unless no fire is left and the timer completes.
     private mutating func drop(_ count: Int64, next: Int64?, _ effects: inout [Effect]) {
         progress.missedCount += count
         plan(next, &effects)

@@ -4,10 +4,10 @@ struct Step {
     let now: Now
     var grid: Grid
     var progress: TimerProgress
-    /// Of a watchdog; nil for other kinds.
+    /// The rest of a watchdog's progress; nil for other kinds.
     var kicks: KickProgress?
 
-    // Read in place: a copy would cost more than most of what asks for a rule.
+    // Read in place: a copy would cost more than most readers of a rule do.
     var rules: TimerRules {
         _read { yield grid.rules }
     }
@@ -36,14 +36,14 @@ struct Step {
     var stall: Stall? {
         guard progress.flags.contains(.stalled), let kicks else { return nil }
         let stalledFor = max(0, now.milliseconds(on: rules.clock) - kicks.stalledSince)
-        // By the calendar, as both kicks are shown, but never shorter than the stall, even if the calendar was set
-        // back. Earlier versions did not log when a watchdog without kicks was set going.
+        // The silence is by the calendar, as both kicks are shown, but never shorter than the stall, even if the
+        // calendar was set back. Earlier versions did not log when a watchdog without kicks was started.
         let silentFor =
             kicks.silentSince == 0 ? stalledFor + rules.silence : max(stalledFor, now.wall - kicks.silentSince)
         return Stall(stalledFor: stalledFor, silentFor: silentFor)
     }
 
-    /// Appends the event of a watchdog whose stall has ended, before the event of what ended it; nothing for nil.
+    /// Appends the `recovered` event of a stall that has ended, before the event of what ended it; nothing for nil.
     mutating func emit(recoveryFrom stall: Stall?, _ effects: inout [Effect]) {
         guard let stall else { return }
         emit(.recovered, stalledFor: stall.stalledFor, silentFor: stall.silentFor, &effects)
@@ -60,12 +60,12 @@ struct Step {
         }
     }
 
-    /// Microseconds from the due instant `due` to now; negative before it.
+    /// Returns the microseconds from the due instant `due` to now; negative before it.
     func microseconds(since due: Int64) -> Int64 {
         floorDivide(now.nanoseconds(on: rules.clock), 1000) - due * 1000
     }
 
-    /// When the planned fire is due, in milliseconds on the timer's clock.
+    /// The instant at which the planned fire is due, in milliseconds on the timer's clock.
     var fireDue: Int64 { progress.fireDue(rules, now) }
 
     /// Whether `due` lies after `until`, so that no fire may be due then.
@@ -74,7 +74,7 @@ struct Step {
     /// Whether `maxFires` is reached.
     var isSpent: Bool { rules.maxFires.map { progress.firesSinceActivation >= $0 } ?? false }
 
-    /// Ends the timer; from now on `due` is the instant it is forgotten at.
+    /// Ends the timer; from now on `due` is the instant at which it is forgotten.
     mutating func end(_ state: TimerState) {
         progress.state = state
         // An ended timer still shows whether it was stalled.
@@ -91,7 +91,7 @@ struct Step {
 
     /// Starts the timer, with its first fire due at `due`.
     ///
-    /// - Parameter isMoved: a client chose that instant, not the schedule.
+    /// - Parameter isMoved: whether a client chose that instant, not the schedule.
     mutating func start(_ due: Int64, _ effects: inout [Effect], isMoved: Bool = false) {
         progress.state = .running
         progress.flags.remove(.unsubscribed)
@@ -158,10 +158,10 @@ struct Step {
     var isOver: Bool { rules.until.map { now.wall >= $0 } ?? false }
 }
 
-/// How long a watchdog was stalled and silent, in milliseconds.
+/// The times for which a watchdog was stalled and silent, in milliseconds.
 struct Stall: Equatable {
-    /// Since its first alarm.
+    /// The time since the first alarm.
     var stalledFor: Int64
-    /// Since the kick before, or since it was set going where there was none.
+    /// The time since the kick before, or since the watchdog was started if there was none.
     var silentFor: Int64
 }

@@ -1,29 +1,29 @@
 /// A timer's progress as it goes from one server to another: instants that do not depend on a server's own clocks.
 public struct TimerArrival: Sendable, Equatable {
-    /// When the next fire is due, or what a suspended timer keeps.
+    /// The instant at which the next fire is due, or the time that a suspended timer keeps.
     public enum Due: Sendable, Equatable {
-        /// A wall instant, in milliseconds: due then, or, of a timer that has ended, forgotten then.
+        /// A wall instant, in milliseconds, at which the timer is due or, if it has ended, forgotten.
         case at(Int64)
-        /// Milliseconds from now on the suspending clock; negative for one that is overdue.
+        /// Milliseconds from now on the suspending clock; negative if the timer is overdue.
         case ahead(Int64)
         /// Microseconds that a suspended timer keeps.
         case left(Int64)
-        /// It is idle.
+        /// No instant: the timer is idle, or not stalled.
         case none
     }
 
     /// The progress, but for the instants below.
     public var progress: TimerProgress
-    /// See `Due`.
+    /// The due instant: see `Due`.
     public var due: Due
     /// The rest of a watchdog's progress, but for the instant below; nil for other kinds.
     public var kicks: KickProgress?
-    /// Since when a watchdog is stalled.
+    /// The instant since which a watchdog is stalled.
     public var stalledSince: Due = .none
-    /// When the timer was made, wall milliseconds.
+    /// The instant at which the timer was made, in wall milliseconds.
     public var createdAt: Int64
 
-    /// Makes one; see the members.
+    /// Makes an arrival; see the members.
     public init(_ progress: TimerProgress, due: Due, kicks: KickProgress?, createdAt: Int64) {
         self.progress = progress
         self.due = due
@@ -31,7 +31,7 @@ public struct TimerArrival: Sendable, Equatable {
         self.createdAt = createdAt
     }
 
-    /// What a timer of these rules, with this progress at `now`, takes along.
+    /// Makes the arrival of a timer that leaves at `now`, with these rules and this progress.
     public init(
         _ progress: TimerProgress, _ kicks: KickProgress?, _ rules: borrowing TimerRules, createdAt: Int64, at now: Now
     ) {
@@ -48,7 +48,7 @@ public struct TimerArrival: Sendable, Equatable {
     /// The forms that `due` has, without the values.
     public enum Form: Sendable { case at, ahead, left, none }
 
-    /// The form of the due instant of a timer of these rules, in the state and with the flags of `progress`.
+    /// Returns the form of the due instant of a timer of these rules, in the state and with the flags of `progress`.
     public static func form(_ progress: TimerProgress, _ rules: borrowing TimerRules) -> Form {
         switch progress.state {
         case .idle: .none
@@ -62,7 +62,7 @@ public struct TimerArrival: Sendable, Equatable {
         clock == .suspending ? .ahead(due - now.milliseconds(on: clock)) : .at(now.wall(of: due, on: clock))
     }
 
-    /// The instant on `clock`; rounded up, so that no fire is early.
+    /// Returns the instant on `clock`, rounded up so that no fire is early; a time left as it is.
     private static func instant(_ due: Due, on clock: TimerClock, _ now: Now) -> Int64 {
         switch due {
         case .at(let wall): now.due(ofWall: wall, on: clock)
@@ -72,7 +72,7 @@ public struct TimerArrival: Sendable, Equatable {
         }
     }
 
-    /// The progress of the timer where it arrives at `now`, by the clocks there.
+    /// Returns the progress of the timer as it arrives at `now`, by the clocks of this server.
     func arrived(_ rules: borrowing TimerRules, at now: Now) -> (TimerProgress, KickProgress?) {
         var progress = progress
         progress.due = Self.instant(

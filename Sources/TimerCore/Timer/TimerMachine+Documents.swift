@@ -1,5 +1,5 @@
 extension TimerMachine {
-    /// The table as Markdown, a line a command.
+    /// Returns the table as Markdown, a line a command.
     public static func markdown() -> String {
         var lines = ["| command | \(TimerState.allCases.map { "\($0.name)" }.joined(separator: " | ")) |"]
         lines.append("|---|" + String(repeating: "---|", count: TimerState.allCases.count))
@@ -10,7 +10,7 @@ extension TimerMachine {
         return lines.joined(separator: "\n")
     }
 
-    /// The machine as a Mermaid state diagram.
+    /// Returns the machine as a Mermaid state diagram.
     public static func mermaid() -> String {
         var lines = ["stateDiagram-v2", "    [*] --> running: create"]
         lines.append("    [*] --> idle: create, start manual or subscriber")
@@ -27,7 +27,7 @@ extension TimerMachine {
         return lines.joined(separator: "\n")
     }
 
-    /// One cell of the table as the documents word it.
+    /// Returns one cell of the table as the documents word it.
     static func cell(_ transition: Transition, from state: TimerState) -> String {
         switch transition {
         case .illegal: return "409"

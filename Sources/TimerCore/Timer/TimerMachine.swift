@@ -1,18 +1,18 @@
-/// The one table of what each command does in each state. The server decides by it, and refusals, `allowed`, and the
-/// tables and the diagram of the documents are made from it; a test compares the documents with it.
+/// The one table of what each command does in each state. The server decides by this table; refusals, `allowed`,
+/// and the tables and the diagram of the documents are made from it, and a test compares the documents with it.
 public enum TimerMachine {
-    /// What a command does in a state.
+    /// The effect of a command in a state.
     public enum Transition: Sendable, Equatable {
         /// 409 `illegal-transition`; nothing changes.
         case illegal
         /// The timer goes to a state (perhaps the one it is in); `note` is what documents add.
         case go(TimerState, note: StaticString)
-        /// As `go(.running)` where the timer is `restartable`, else illegal.
+        /// A `go(.running)` if the timer is `restartable`, else illegal.
         case restart
         /// 200, and nothing changes.
         case nothing
 
-        /// Equality by meaning; notes are documentation.
+        /// Compares by meaning; notes are documentation.
         public static func == (left: Transition, right: Transition) -> Bool {
             switch (left, right) {
             case (.illegal, .illegal), (.restart, .restart), (.nothing, .nothing): true
@@ -22,7 +22,7 @@ public enum TimerMachine {
         }
     }
 
-    /// What `command` does to a timer in `state`. That `kick` is legal on watchdogs alone is checked before.
+    /// Returns the effect of `command` on a timer in `state`. The caller has checked that a `kick` is for a watchdog.
     public static func transition(_ command: TimerCommand, in state: TimerState) -> Transition {
         table[Int(command.rawValue)][Int(state.rawValue)]
     }
@@ -39,7 +39,7 @@ public enum TimerMachine {
         }
     }
 
-    // Rows as `TimerCommand`, columns as `TimerState`.
+    // Rows are in the order of `TimerCommand`, columns in that of `TimerState`.
     private static let table: [[Transition]] = [
         // idle, running, suspended, cancelled, completed
         [.go(.running, note: ""), .illegal, .illegal, .restart, .restart],

@@ -1,4 +1,4 @@
-/// Why a command was refused. A refused command changed nothing.
+/// The reason a command was refused. A refused command changed nothing.
 public enum TimerRefusal: Error, Sendable, Equatable {
     /// No such timer.
     case notFound
@@ -10,10 +10,10 @@ public enum TimerRefusal: Error, Sendable, Equatable {
     case illegalChange(state: TimerState, restartable: Bool, isWatchdog: Bool = false)
     /// `kick` is for watchdogs.
     case notAWatchdog(state: TimerState, restartable: Bool)
-    /// The condition on the version does not hold; nil where there is no timer.
+    /// The condition on the version does not hold; `current` is nil if there is no timer.
     case versionMismatch(current: Int64?)
     /// The schedule can never fire, or not within `until`; `pointer` names the field.
     case invalidSchedule(pointer: String, reason: String)
-    /// As many timers as the server may hold.
+    /// The server has as many timers as it may hold.
     case timerLimit(Int)
 }

@@ -2,19 +2,19 @@
 public enum VersionCondition: Sendable, Equatable {
     /// No condition.
     case none
-    /// One of these.
+    /// The version is one of these.
     case oneOf([Int64])
-    /// There is a timer.
+    /// The timer exists.
     case exists
 
-    /// Throws unless it holds for a timer at `version`.
+    /// Throws unless the condition holds for a timer at `version`.
     public func check(_ version: Int64) throws(TimerRefusal) {
         if case .oneOf(let versions) = self, !versions.contains(version) {
             throw .versionMismatch(current: version)
         }
     }
 
-    /// Whether it names `version`, that of an existing timer.
+    /// Whether the condition names `version`, that of an existing timer.
     public func names(_ version: Int64) -> Bool {
         switch self {
         case .none: false

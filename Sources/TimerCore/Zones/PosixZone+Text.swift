@@ -1,6 +1,6 @@
 // Reading a rule.
 extension PosixZone {
-    /// Reads a whole text; nil where it is no rule.
+    /// Reads a rule; nil if the whole text is none.
     init?(_ text: [UInt8]) {
         var reader = PosixZoneReader(rest: text[...])
         guard reader.skipName(), let standard = reader.offset() else { return nil }
@@ -22,7 +22,7 @@ extension PosixZone {
 private struct PosixZoneReader {
     var rest: ArraySlice<UInt8>
 
-    /// Passes over `CET` or `<+03>`, of at least three characters.
+    /// Skips a name of at least three characters, such as `CET` or `<+03>`. Returns false if there is none.
     mutating func skipName() -> Bool {
         let quoted = skip(UInt8(ascii: "<"))
         let name = rest.prefix { byte in
@@ -34,13 +34,14 @@ private struct PosixZoneReader {
         return name.count >= 3 && (!quoted || skip(UInt8(ascii: ">")))
     }
 
-    /// `-1`, `+3:30:15`: an offset of at most a day, in seconds, positive east of Greenwich.
+    /// Reads an offset of less than 25 hours, such as `-1` or `+3:30:15`. Returns seconds, positive east of
+    /// Greenwich.
     mutating func offset() -> Int32? {
         guard let time = time(hours: 24), TimeZoneTable.offsets.contains(-time) else { return nil }
         return Int32(-time)
     }
 
-    /// `,M3.5.0/2`: when a change comes, at two o'clock unless it says otherwise.
+    /// Reads the time of a change in a year, such as `,M3.5.0/2`, at two o'clock unless it gives another.
     mutating func point() -> PosixZone.YearPoint? {
         guard skip(UInt8(ascii: ",")), let day = day() else { return nil }
         var point = PosixZone.YearPoint(day: day)

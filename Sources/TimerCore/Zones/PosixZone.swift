@@ -17,7 +17,7 @@ struct PosixZone: Equatable {
     /// A time that comes every year.
     struct YearPoint: Equatable {
         var day: DayRule
-        /// Seconds since the day's midnight on the wall as it stands before the change.
+        /// The seconds since the day's midnight, in the local time before the change.
         var time: Int64 = 7200
     }
 
@@ -29,7 +29,7 @@ struct PosixZone: Equatable {
         /// `Mm.w.d`: the weekday `d` (0 is Sunday) of the month's week `w`; 5 is the last.
         case weekday(Int, week: Int, month: Int)
 
-        /// The day in a year, counted from 1970-01-01.
+        /// Returns the day in a year, counted from 1970-01-01.
         func day(in year: Int64) -> Int64 {
             let january = CivilMonth(year: year, month: 1).firstDay
             switch self {
@@ -44,18 +44,18 @@ struct PosixZone: Equatable {
         }
     }
 
-    /// The changes of offset in the rules of `years`, ascending. Empty without daylight saving time.
+    /// Returns the changes of offset in the rules of `years`, ascending; none without daylight saving time.
     func changes(years: ClosedRange<Int64>) -> [(instant: Int64, offset: Int32)] {
         guard let daylight else { return [] }
         var all: [(instant: Int64, offset: Int32)] = []
         for year in years {
             let start = daylight.start.day.day(in: year) * CronExpression.day + daylight.start.time
             let end = daylight.end.day.day(in: year) * CronExpression.day + daylight.end.time
-            // At one instant the end comes first: daylight saving time that begins as it ends holds all year.
+            // The end comes first at the same instant: daylight saving time that begins as it ends holds all year.
             all.append((end - Int64(daylight.offset), standard))
             all.append((start - Int64(standard), daylight.offset))
         }
-        // The sort is stable, which the language does not promise, so the year's order is part of the key.
+        // The language does not promise a stable sort, so the year's order is part of the key.
         let order = all.indices.sorted { (all[$0].instant, $0) < (all[$1].instant, $1) }
         var changes: [(instant: Int64, offset: Int32)] = []
         for index in order {

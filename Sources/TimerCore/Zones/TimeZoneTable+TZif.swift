@@ -1,4 +1,4 @@
-// Time zones as they stand in /usr/share/zoneinfo.
+// Time zones as /usr/share/zoneinfo holds them.
 extension TimeZoneTable {
     /// Reads a TZif file (RFC 9636, versions 1 to 4).
     ///
@@ -29,10 +29,10 @@ extension TimeZoneTable {
         self.init(initialOffset: initial, changes: changes, footer: footer)
     }
 
-    /// The largest file of a real zone has about 4 KB.
+    /// The most bytes of a file; the largest of a real zone has about 4 KB.
     public static let tzifLimit = 65_536
 
-    /// The transitions of a file and, after its last, those of its rule.
+    /// Makes the table of a file's transitions and, after the last of these, those of the file's rule.
     private init(initialOffset: Int32, changes: [(instant: Int64, offset: Int32)], footer: PosixZone?) {
         // The end of the year 9999: what comes later is never asked for.
         let horizon: Int64 = 253_402_300_800
@@ -42,7 +42,7 @@ extension TimeZoneTable {
             return
         }
         guard footer.daylight != nil else {
-            // Without transitions the rule alone holds; else it repeats what the last one says.
+            // Without transitions the rule alone holds; otherwise it repeats the offset of the last one.
             self.init(initialOffset: last == nil ? footer.standard : initialOffset, changes: changes)
             return
         }
@@ -59,15 +59,15 @@ extension TimeZoneTable {
     }
 }
 
-/// A header of a TZif file and where the data behind it begin. What it says fits into the file.
+/// A header of a TZif file, and the place of the data after it. The lengths in the header fit into the file.
 private struct TZifBlock {
     private static let headerLength = 44
-    /// Beyond this an instant means nothing; real files go back to -2^59.
+    /// The distance from 1970, in seconds, from which on an instant means nothing; real files go back to -2^59.
     private static let farthest: Int64 = 1 << 60
 
     let version: UInt8
     let leapSeconds: Int
-    /// Where the block ends.
+    /// The offset in the file at which the block ends.
     let end: Int
     private let data: Int
     private let timeSize: Int
@@ -95,7 +95,7 @@ private struct TZifBlock {
         guard end <= bytes.count else { return nil }
     }
 
-    /// The offset before the first transition, and the transitions; nil where they contradict the format.
+    /// Returns the offset before the first transition, and the transitions; nil if they contradict the format.
     func changes(in bytes: Span<UInt8>) -> (Int32, [(instant: Int64, offset: Int32)])? {
         let typeIndexes = data + transitions * timeSize
         let typeRecords = typeIndexes + transitions
@@ -120,7 +120,7 @@ private struct TZifBlock {
 }
 
 extension Span<UInt8> {
-    /// A signed number of 4 or 8 bytes, the highest first.
+    /// Reads a signed number of 4 or 8 bytes, the highest first.
     fileprivate func bigEndian(at start: Int, size: Int) -> Int64 {
         var value: UInt64 = 0
         for index in start..<start + size { value = value << 8 | UInt64(self[index]) }

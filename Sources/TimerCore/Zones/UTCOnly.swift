@@ -1,7 +1,7 @@
-/// Knows UTC and no other zone.
+/// A source that knows UTC and no other zone.
 public struct UTCOnly: ZoneSource {
-    /// The one there is.
+    /// Makes the source.
     public init() {}
-    /// UTC, under its name.
+    /// Returns UTC under its name, nil for any other.
     public func zone(named name: [UInt8]) -> TimeZoneTable? { name == Array("UTC".utf8) ? .utc : nil }
 }

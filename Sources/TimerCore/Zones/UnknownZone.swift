@@ -1,18 +1,18 @@
-/// Why there is no time zone of a name, with the name that was probably meant.
+/// The error that there is no time zone of a name, with the name that was probably meant.
 public struct UnknownZone: Error, Sendable, Equatable {
-    /// The line, such as ``there is no time zone `europe/berlin`; did you mean Europe/Berlin``. Visible characters and
-    /// spaces, at most some 200 of them.
+    /// The line, such as ``there is no time zone `europe/berlin`; did you mean Europe/Berlin``, of visible
+    /// characters and spaces, at most some 200.
     public let message: String
 
     /// - Parameters:
-    ///   - name: as a client gave it; not in `zones`.
-    ///   - zones: where the names that may be meant are looked up, a few at most.
+    ///   - name: the name as a client gave it; not in `zones`.
+    ///   - zones: the source in which names that may be meant are looked up, a few at most.
     public init(_ name: [UInt8], in zones: any ZoneSource) {
         let text = CronError.quote(name).dropFirst().dropLast()
         message = "there is no time zone `\(text)`" + (Self.advice(name, zones).map { "; \($0)" } ?? "")
     }
 
-    /// Longer names are no zone's and not looked at.
+    /// The most bytes of a name that is looked at; longer ones are no zone's.
     private static let nameLimit = 64
 
     private static func advice(_ name: [UInt8], _ zones: any ZoneSource) -> String? {
@@ -36,7 +36,7 @@ public struct UnknownZone: Error, Sendable, Equatable {
         return windowsNames[words.joined(separator: " ")]
     }
 
-    /// The common ones of Windows' names, without their last two words; after CLDR's table for the world.
+    /// The common names of Windows, without their last two words; after CLDR's table for the world.
     private static let windowsNames = [
         "GMT": "Europe/London", "W. Europe": "Europe/Berlin", "Central Europe": "Europe/Budapest",
         "Romance": "Europe/Paris", "Central European": "Europe/Warsaw", "E. Europe": "Europe/Chisinau",
@@ -51,7 +51,8 @@ public struct UnknownZone: Error, Sendable, Equatable {
         "New Zealand": "Pacific/Auckland",
     ]
 
-    /// Abbreviations that are no zones themselves; where several places share one, the most populous zone's city.
+    /// The zones of abbreviations that are no zones themselves; for one that several places share, the most
+    /// populous zone's city.
     private static let abbreviations = [
         "Z": "UTC", "BST": "Europe/London", "WEST": "Europe/Lisbon", "CEST": "Europe/Berlin", "MEZ": "Europe/Berlin",
         "MESZ": "Europe/Berlin", "EEST": "Europe/Athens", "MSK": "Europe/Moscow", "EDT": "America/New_York",

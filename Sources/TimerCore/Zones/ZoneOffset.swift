@@ -21,11 +21,12 @@ struct ZoneOffset {
         (isWest, self.hours, self.minutes) = (sign == UInt8(ascii: "-"), hours, minutes)
     }
 
-    /// The advice to give a zone's name instead, with the one of the same offset where there is one.
+    /// The advice to give a zone's name instead, with that of the same offset if there is one.
     var advice: String {
         let start = "zones have IANA names, such as Europe/Berlin, and follow summer time, which an offset does not"
         if hours == 0 && minutes == 0 { return "\(start), or UTC" }
-        // Of whole hours there are zones, from 14 in the east to 12 in the west; their signs are those of POSIX.
+        // Zones exist for whole hours, from 14 in the east to 12 in the west; the signs in their names are those of
+        // POSIX.
         guard minutes == 0, hours <= (isWest ? 12 : 14) else { return start }
         return "\(start); that offset in all the year is Etc/GMT\(isWest ? "+" : "-")\(hours)"
     }

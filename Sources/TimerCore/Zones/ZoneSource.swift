@@ -1,5 +1,5 @@
-/// Where the scheduler finds time zones.
+/// The scheduler's source of time zones.
 public protocol ZoneSource: Sendable {
-    /// The zone of that IANA name; nil when there is none.
+    /// Returns the zone of that IANA name; nil when there is none.
     func zone(named name: [UInt8]) -> TimeZoneTable?
 }

@@ -1,9 +1,10 @@
 /// The spellings that an IANA name may have if only upper and lower case are wrong.
 ///
-/// Names are written by a few habits, so that no list of all of them is needed: capitals alone (`UTC`, `EST5EDT`), or each
-/// word with one capital, but for small words in the middle (`Africa/Dar_es_Salaam`) and a few irregular ones.
+/// Names are written by a few habits, so that no list of all of them is needed: capitals alone (`UTC`, `EST5EDT`),
+/// or each word with one capital, but for small words in the middle (`Africa/Dar_es_Salaam`) and a few irregular
+/// ones.
 enum ZoneSpelling {
-    /// Spellings to look up, the likeliest first.
+    /// Returns the spellings to look up, the likeliest first.
     static func candidates(_ name: String) -> [String] {
         let lower = name.lowercased()
         // `US/Eastern` and `Brazil/DeNoronha` mix both habits, a part each.
