@@ -1,14 +1,14 @@
 package import Platform
 
-/// Where requests are forwarded.
+/// The nodes to which requests are forwarded.
 package struct ClusterRoutes: Sendable, Equatable {
     /// A node that takes forwarded requests.
     package struct Destination: Sendable, Equatable {
         /// The number of the node's session.
         package var session: Int64
-        /// The IP address at which it takes them, as text.
+        /// The IP address, as text, at which the node takes requests.
         package var host: String
-        /// The port beside it.
+        /// The port at that address.
         package var port: UInt16
 
         /// Makes a destination; see the members.
@@ -19,9 +19,9 @@ package struct ClusterRoutes: Sendable, Equatable {
         }
     }
 
-    /// The nodes that take requests.
+    /// The nodes that take forwarded requests.
     package let destinations: [Destination]
-    /// The owner of the log; nil where that is this node, or no node that takes requests.
+    /// The owner of the log; nil where that is this node, or one that takes no requests.
     package let owner: Destination?
 
     /// Routes that lead nowhere.
@@ -36,10 +36,10 @@ package struct ClusterRoutes: Sendable, Equatable {
     }
 }
 
-/// The source of the routes: it follows who owns the log. Any thread.
+/// The source of the routes, which follows who owns the log. May be used on any thread.
 package protocol RouteSource: Sendable {
-    /// Where requests are forwarded now.
+    /// The nodes to which requests are forwarded now.
     var routes: Published<ClusterRoutes> { get }
-    /// Calls `body` whenever `routes` has changed. Any thread.
+    /// Calls `body`, on any thread, whenever `routes` has changed.
     func observeRoutes(_ body: @escaping @Sendable () -> Void)
 }

@@ -1,10 +1,10 @@
-/// The row that begins an epoch: after it the old owner's appends find no place.
+/// The row that begins an epoch: after it no append of the old owner succeeds.
 public struct Barrier: Sendable, Equatable {
-    /// The epoch that it begins.
+    /// The epoch that the row begins.
     public var epoch: Int64
-    /// Position of the last record before it.
+    /// Position of the last record before the row.
     public var previous: Int64
-    /// Position of its one record.
+    /// Position of the row's one record.
     public var position: Int64
 
     /// Makes a barrier; see the members.

@@ -1,11 +1,11 @@
-/// Positions as a clock: each stands for an instant of the calendar.
+/// Positions as a clock: each corresponds to an instant of the calendar.
 public enum CalendarPosition {
-    /// Positions of one second.
+    /// The positions of one second.
     public static let perSecond: Int64 = 1 << 30
-    /// From this second on (in the year 2106) positions follow the log alone, so that no calendar exhausts them.
+    /// The second (in the year 2106) from which positions follow the log alone, so that no calendar exhausts them.
     public static let lastSecond: Int64 = 1 << 32
 
-    /// The position of an instant.
+    /// Returns the position of an instant.
     ///
     /// - Parameter realtime: nanoseconds since 1970; earlier instants count as 1970.
     public static func at(realtime: Int64) -> Int64 {
@@ -14,7 +14,7 @@ public enum CalendarPosition {
         return second * perSecond + rest * perSecond / 1_000_000_000
     }
 
-    /// Milliseconds since 1970 of the instant that has this position.
+    /// Returns the milliseconds since 1970 of the instant that has this position.
     public static func milliseconds(at position: Int64) -> Int64 {
         position / perSecond * 1000 + position % perSecond * 1000 / perSecond
     }

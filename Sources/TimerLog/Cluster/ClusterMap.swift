@@ -1,8 +1,8 @@
-/// The nodes of a cluster and who owns the log, as one node knows it.
+/// The nodes of a cluster and the owner of the log, as one node knows them.
 public struct ClusterMap: Sendable, Equatable {
     /// The number of the node's session.
     public var session: Int64
-    /// Where the node is reached.
+    /// The URL at which the node is reached.
     public var url: String
     /// The nodes whose sessions have not ended, in the order of their sessions; empty until the node has joined.
     public var nodes: [ClusterNode]

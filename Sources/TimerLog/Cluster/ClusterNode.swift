@@ -1,18 +1,20 @@
 /// A process that takes part in a cluster, as the directory lists it.
 public struct ClusterNode: Sendable, Equatable {
-    /// The random number of its session. A process begins a new session when its last one was ended.
+    /// The random number of the node's session. A process begins a new session when its last one was ended.
     public var session: Int64
     /// How many beats of the session the directory has counted.
     public var beat: Int64
-    /// Where it can be reached.
+    /// The URL at which the node can be reached.
     public var url: String
-    /// Where it takes requests that other nodes forward, as `host:port`; empty where it takes none.
+    /// The address, as `host:port`, at which the node takes requests that other nodes forward; empty where it takes
+    /// none.
     public var peer: String
-    /// The newest row format that it reads.
+    /// The newest row format that the node reads.
     public var reads: Int
-    /// How far its calendar is ahead of the directory's, in nanoseconds; nil until it has measured that.
+    /// How far the node's calendar is ahead of the directory's, in nanoseconds; nil until the node has measured
+    /// that.
     public var skew: Int64?
-    /// Whether it is not to own the log.
+    /// Whether the node must not own the log.
     public var isLeaving: Bool
 
     /// Makes a node; see the members.

@@ -1,12 +1,13 @@
-/// What a process of several on one storage knows of its place among them. Any thread.
+/// The place of a process in its cluster, as the process knows it. May be used on any thread.
 public protocol ClusterPlace: Sendable {
-    /// Until when this process may show what it holds.
+    /// The lease, during which this process may show what it holds.
     var lease: Lease { get }
-    /// Where the process is reached that owns the log, unless this one does; nil where none is known.
+    /// The URL of the process that owns the log, unless this one does; nil where none is known.
     var owner: String? { get }
-    /// Who takes part, and who owns the log; nil until this process has begun to join.
+    /// The nodes and the owner of the log; nil until this process has begun to join.
     var map: ClusterMap? { get }
-    /// How many times this process has taken the log since it started, and how many times it was taken from it.
+    /// The number of times that this process has taken the log since it started, and that the log was taken from
+    /// it.
     var takeovers: Int { get }
     var fenced: Int { get }
 }

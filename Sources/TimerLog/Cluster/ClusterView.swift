@@ -1,10 +1,10 @@
-/// What the directory answers a beat: how the cluster stood at that moment.
+/// The directory's answer to a beat: the state of the cluster at that moment.
 public struct ClusterView: Sendable, Equatable {
-    /// Whether the session that beat had not been ended; else the beat did not count.
+    /// Whether the session of the beat had not been ended; otherwise the beat did not count.
     public var isLive: Bool
     /// The nodes whose sessions have not been ended, in the order of their sessions.
     public var nodes: [ClusterNode]
-    /// Who owns the log.
+    /// The owner of the log.
     public var owner: LogOwner
     /// The newest row format that may be written once every live node reads it; it never falls.
     public var format: Int

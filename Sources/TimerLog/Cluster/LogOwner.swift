@@ -1,8 +1,8 @@
-/// Which session owns the log of a cluster.
+/// The session that owns the log of a cluster, and its epoch.
 public struct LogOwner: Sendable, Equatable {
-    /// How many times the owner, or the owner's epoch, has changed.
+    /// The number of epochs begun so far: an owner begins one with its take, and may begin more.
     public var epoch: Int64
-    /// The session that owns it; 0 before the first owner.
+    /// The session that owns the log; 0 before the first owner.
     public var session: Int64
 
     /// Makes an owner; see the members.

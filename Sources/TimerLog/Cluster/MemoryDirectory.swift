@@ -1,6 +1,7 @@
 public import Platform
 
-/// The directory of a cluster in memory: for tests. It hands out the log of a `MemoryLogStore`. Any thread may call.
+/// The directory of a cluster in memory, for tests. It gives nodes the log of a `MemoryLogStore`. May be called on
+/// any thread.
 public final class MemoryDirectory: ClusterDirectory {
     private struct Entry {
         var node: ClusterNode
@@ -19,7 +20,7 @@ public final class MemoryDirectory: ClusterDirectory {
     private let realtime: @Sendable () -> Int64
     private let state: Guarded<State>
 
-    /// An empty directory: the log belongs to session 0, which has ended.
+    /// Makes an empty directory: the log belongs to session 0, which has ended.
     ///
     /// - Parameter realtime: the directory's calendar clock.
     public init(
@@ -31,14 +32,14 @@ public final class MemoryDirectory: ClusterDirectory {
         state = Guarded(State(format: format))
     }
 
-    /// As the protocol says.
+    /// Enters a session; see `ClusterDirectory.join`.
     public func join(_ node: ClusterNode) throws(StoreError) {
         state.withLock { state in
             if state.entries[node.session] == nil { state.entries[node.session] = Entry(node: node) }
         }
     }
 
-    /// As the protocol says.
+    /// Counts a beat; see `ClusterDirectory.beat`.
     public func beat(_ beat: NodeBeat) throws(StoreError) -> ClusterView {
         state.withLock { state in
             let isLive = state.isLive(beat.session)
@@ -55,7 +56,7 @@ public final class MemoryDirectory: ClusterDirectory {
         }
     }
 
-    /// As the protocol says.
+    /// Ends a session; see `ClusterDirectory.end`.
     public func end(_ session: Int64, at beat: Int64) throws(StoreError) -> Bool {
         state.withLock { state in
             guard state.isLive(session), state.entries[session]?.node.beat == beat else { return false }
@@ -64,7 +65,7 @@ public final class MemoryDirectory: ClusterDirectory {
         }
     }
 
-    /// As the protocol says.
+    /// Ends the caller's own session; see `ClusterDirectory.leave`.
     public func leave(_ session: Int64, promised: Int64) throws(StoreError) {
         state.withLock { state in
             guard state.isLive(session), var entry = state.entries[session] else { return }
@@ -74,7 +75,7 @@ public final class MemoryDirectory: ClusterDirectory {
         }
     }
 
-    /// As the protocol says.
+    /// Takes the log; see `ClusterDirectory.take`.
     public func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
         state.withLock { state in
             let owner = store.owner
@@ -87,7 +88,7 @@ public final class MemoryDirectory: ClusterDirectory {
         }
     }
 
-    /// As the protocol says.
+    /// Gives the log to another session; see `ClusterDirectory.give`.
     public func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
         state.withLock { state in
             let owner = store.owner
@@ -98,15 +99,15 @@ public final class MemoryDirectory: ClusterDirectory {
         }
     }
 
-    /// Nothing: an append to memory is over at once.
+    /// Does nothing: an append to memory is over at once.
     public func endConnections(of session: Int64) throws(StoreError) -> Int { 0 }
 
-    /// As the protocol says.
+    /// Raises the newest format of rows; see `ClusterDirectory.announce`.
     public func announce(format: Int) throws(StoreError) {
         state.withLock { $0.format = max($0.format, format) }
     }
 
-    /// As the protocol says.
+    /// Forgets ended sessions; see `ClusterDirectory.forget`.
     public func forget(promisedBefore position: Int64) throws(StoreError) -> Int {
         state.withLock { state in
             let owner = store.owner.session
@@ -118,6 +119,6 @@ public final class MemoryDirectory: ClusterDirectory {
         }
     }
 
-    /// Nothing.
+    /// Does nothing.
     public func close() {}
 }

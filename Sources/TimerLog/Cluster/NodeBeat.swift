@@ -1,8 +1,8 @@
-/// What a node tells the directory with each beat.
+/// The values that a node reports to the directory with each beat.
 public struct NodeBeat: Sendable, Equatable {
-    /// Its session.
+    /// The node's session.
     public var session: Int64
-    /// The session says "no later record up to here" up to this position at most. It never falls.
+    /// The greatest position up to which the session may promise "no later record up to here". It never falls.
     public var promised: Int64
     /// See `ClusterNode.skew`.
     public var skew: Int64?

@@ -1,10 +1,10 @@
-/// A take-over of the log.
+/// A take-over of the log, or its gift to another session.
 public struct TakeOrder: Sendable, Equatable {
-    /// The epoch that the log was seen at: the take changes nothing if it has another.
+    /// The epoch at which the log was seen: nothing changes if the log has another.
     public var epoch: Int64
-    /// The session that was seen to own it.
+    /// The session that was seen to own the log.
     public var from: Int64
-    /// The session that takes.
+    /// The session that takes the log.
     public var session: Int64
     /// The position of the taker's clock: the barrier comes after it.
     public var clock: Int64

@@ -1,19 +1,19 @@
 import Platform
 import TimerCore
 
-/// The head of a row's data: the format, the time base, what the row is for and how many records follow.
+/// The head of a row's data: the format, the time base, the purpose of the row and the number of its records.
 public struct BatchHeader: Sendable, Equatable {
-    /// The format written. Readers take it and every older one, and refuse a newer one; what a record holds is told by the
-    /// record alone, as compaction carries records of older rows into new ones.
+    /// The format that is written. Readers accept it and every older one, and refuse a newer one. The layout of a
+    /// record depends on that record alone, as compaction copies records of older rows into new ones.
     public static let format: UInt8 = 4
-    /// Bytes of the encoded header.
+    /// The bytes of the encoded header.
     static let count = 61
 
-    /// When the batch was closed.
+    /// The time base at which the batch was closed.
     public var base: TimeBase
-    /// What the row is for.
+    /// The purpose of the row.
     public var kind: RowKind
-    /// How many records follow.
+    /// The number of records that follow.
     public var records: Int
 
     /// Makes a header; see the members.
@@ -23,10 +23,11 @@ public struct BatchHeader: Sendable, Equatable {
         self.records = records
     }
 
-    /// What `row` is for; nil when its head is damaged or of a newer format.
+    /// Returns the purpose of `row`; nil when its header is damaged or of a newer format.
     public static func kind(of row: LogRow) -> RowKind? { BatchHeader(row.data.span)?.kind }
 
-    /// The format of a row that is newer than we know, where its head is whole as ours would be; else nil.
+    /// Returns the row's format if it is newer than this version's and the header is sound where this version's
+    /// would be; else nil.
     static func newerFormat(_ bytes: Span<UInt8>) -> UInt8? {
         guard bytes.count >= count, bytes[0] > format, isWhole(bytes) else { return nil }
         return bytes[0]

@@ -2,9 +2,9 @@ public import TimerCore
 
 /// 128 bits of a keyed hash.
 public struct Hash128: Sendable, Hashable {
-    /// One half.
+    /// The first half.
     public var high: UInt64
-    /// The other.
+    /// The second half.
     public var low: UInt64
 
     /// Makes a hash of two halves.
@@ -13,7 +13,7 @@ public struct Hash128: Sendable, Hashable {
         self.low = low
     }
 
-    /// The hash of `bytes` under the key of `siphash`.
+    /// Hashes `bytes` under the key of `siphash`.
     public init(_ bytes: Span<UInt8>, siphash: SipHash, tweak: UInt64) {
         high = siphash.hash(bytes, tweak: tweak)
         low = siphash.hash(bytes, tweak: ~tweak)

@@ -1,6 +1,7 @@
-/// How far positions and versions went, or may have gone, beyond what the log holds.
+/// The greatest position and version that were given, or may have been given, beyond what the log holds.
 ///
-/// Written ahead where changes are shown before they are on disk: only changes at or below a mark on disk are shown so.
+/// A mark is written ahead where changes are shown before they are on disk: only changes at or below a mark on disk
+/// are shown early.
 public struct HighWaterMark: Sendable, Equatable {
     /// The greatest position.
     public var position: Int64

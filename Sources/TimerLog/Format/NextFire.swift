@@ -1,9 +1,9 @@
-/// What a record says about a timer's next fire.
+/// A timer's next fire, as far as a record says it.
 public enum NextFire: Sendable, Equatable {
-    /// Nothing: it is of another kind, or of the first format.
+    /// The record does not say: it is of another kind, or of the first format.
     case unsaid
-    /// That none is planned.
+    /// No fire is planned.
     case unplanned
-    /// The wall instant, in milliseconds.
+    /// The wall instant of the next fire, in milliseconds.
     case at(Int64)
 }

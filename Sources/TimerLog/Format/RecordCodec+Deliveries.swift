@@ -1,18 +1,18 @@
 import Primitives
 public import TimerCore
 
-/// The bytes of what became of deliveries.
+/// The bytes of deliveries and of their outcomes.
 ///
 /// ```
 /// outcome    as every event's: kind, reason, distance, instant; then the delivery's id (8 bytes), attempt, status,
 ///            why there was no answer (a byte, 0 for none), milliseconds to the next attempt, the timer's version
-/// delivery   its instant; the delivery's id (8 bytes), state (3 bits) with flags, where one says so the id that the event
-///            has elsewhere (8 bytes), attempts (7 bits) with two bits for the reason of a death and a flag, milliseconds
-///            to its due instant, status of the last answer; where a flag says so why there was none (a byte) and
-///            milliseconds since the last attempt ended; where the flag beside the attempts says so milliseconds since the
-///            redrive; then its event's record without frame, or the definition of the timer it belongs to, or the prefix
-///            of one
-/// will       its instant; a byte, 1 where the timer took deliveries; the timer's definition
+/// delivery   the record's instant; the delivery's id (8 bytes), state (3 bits) with flags; with `originFlag` the id
+///            that the event has on another server (8 bytes); attempts (7 bits) with two bits for the reason of a
+///            death and `redrivenFlag`, milliseconds to the due instant, status of the last answer; with
+///            `lastAttemptFlag` why there was none (a byte) and milliseconds since the last attempt ended; with
+///            `redrivenFlag` milliseconds since the redrive; then the event's record without frame, or the
+///            definition of the timer that the delivery belongs to, or the prefix of one
+/// will       the record's instant; a byte, 1 where the timer took deliveries; the timer's definition
 /// ```
 extension RecordCodec {
     private static let stateMask: UInt8 = 7
@@ -27,12 +27,12 @@ extension RecordCodec {
     private static let deathMask: UInt64 = 3 << 7
     private static let redrivenFlag: UInt64 = 1 << 9
 
-    /// Appends the record of the event that tells an outcome.
+    /// Appends the record of the event that reports an outcome.
     ///
     /// - Parameters:
-    ///   - version: of the timer, which deliveries do not change.
-    ///   - distance: from the timer's event before, in positions; 0 when there is none.
-    ///   - definition: of the timer, or the prefix of it; empty where it is not known.
+    ///   - version: the timer's version, which deliveries do not change.
+    ///   - distance: positions since the timer's previous event; 0 when there is none.
+    ///   - definition: the timer's definition, or the prefix of it; empty where it is not known.
     public static func append(
         _ outcome: DeliveryOutcome, version: Int64, distance: Int64, at: Int64, definition: Span<UInt8>,
         to bytes: inout [UInt8]
@@ -52,12 +52,12 @@ extension RecordCodec {
         endFrame(start, &bytes)
     }
 
-    /// Appends the record of a delivery as it is.
+    /// Appends the record of a delivery's state.
     ///
     /// - Parameters:
-    ///   - isEvent: whether `rest` is the record of its event, without frame; else the definition of its timer, of which
-    ///     the prefix is kept where it belongs to none.
-    ///   - origin: the id that the event has: of a delivery from another server the one it has there.
+    ///   - isEvent: whether `rest` is the record of the delivery's event, without frame; else it is the definition
+    ///     of the delivery's timer, whose prefix alone is kept where the delivery belongs to no timer.
+    ///   - origin: the id of the event; for a delivery from another server, the id that the event has there.
     public static func append(
         _ delivery: DeliveryStanding, origin: Int64? = nil, at: Int64, isEvent: Bool, _ rest: Span<UInt8>,
         to bytes: inout [UInt8]
@@ -90,7 +90,7 @@ extension RecordCodec {
 
     /// Appends the record of a deleted timer's definition.
     ///
-    /// - Parameter takesDeliveries: whether there was a webhook, and its receiver had not stopped it.
+    /// - Parameter takesDeliveries: whether the timer had a webhook that its receiver had not stopped.
     public static func appendWill(
         takesDeliveries: Bool, at: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
     ) {
@@ -134,7 +134,8 @@ extension RecordCodec {
         return true
     }
 
-    /// Notes the definition of the timer that the record is about, in whole or its prefix; none where that was not known.
+    /// Notes the definition, whole or its prefix, of the timer that the record is about; nothing where that was not
+    /// known. Returns false where the bytes are no definition.
     static func setOwner(
         _ record: inout LogRecord, _ bytes: Span<UInt8>, _ range: Range<Int>, isWhole: Bool
     ) -> Bool {
@@ -165,7 +166,7 @@ extension RecordCodec {
                 at: at &- age, status: Int(status), failure: DeliveryFailure(rawValue: failure))
             guard failure == 0 || delivery.lastAttempt?.failure != nil else { return false }
         } else if state == .dead && status != 0 {
-            // As format 1 has it: it died as its last attempt ended.
+            // Format 1 holds no last attempt: the delivery died as that ended.
             delivery.lastAttempt = LastAttempt(
                 at: delivery.due &- Scheduler.deadLetterLifetime, status: Int(status), failure: nil)
         }
@@ -194,7 +195,7 @@ extension RecordCodec {
         return true
     }
 
-    /// Why a delivery is dead, by the bits beside its attempts; nil where they contradict themselves.
+    /// Returns why a delivery is dead, by the bits beside its attempts; nil where the bits contradict each other.
     private static func death(_ bits: UInt64, isSurplus: Bool) -> EventReason? {
         switch (bits, isSurplus) {
         case (0, false): .attempts

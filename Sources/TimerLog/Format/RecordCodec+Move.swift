@@ -1,18 +1,19 @@
 public import TimerCore
 
-/// The bytes of what moving timers between servers leaves in the log.
+/// The bytes of drains and imports, which move timers between servers.
 ///
 /// ```
-/// drain      its instant; a byte, 1 where the server is drained from here on
-/// import     its instant; the export's id (16 bytes), the hash of the part (16 bytes), varints of the part, of its lines
-///            that are done, of the lines before it and of the first record's position, a byte: see `ImportProgress`
+/// drain      the record's instant; a byte, 1 where the server is drained from here on
+/// import     the record's instant; the export's id (16 bytes), the hash of the part (16 bytes), varints of the part,
+///            of its lines that are done, of the lines before it and of the first record's position, a byte: see
+///            `ImportProgress`
 /// ```
 extension RecordCodec {
     private static let wholeBit: UInt8 = 1
     private static let lastBit: UInt8 = 2
     private static let copyBit: UInt8 = 4
 
-    /// Appends the record that the server is drained, or no more.
+    /// Appends the record that the server is drained, or no longer drained.
     public static func appendDrain(_ isDrained: Bool, at: Int64, to bytes: inout [UInt8]) {
         let start = beginFrame(&bytes)
         bytes.append(drainKind)
@@ -21,7 +22,7 @@ extension RecordCodec {
         endFrame(start, &bytes)
     }
 
-    /// Appends the record of how far an import has come.
+    /// Appends the record of an import's progress.
     public static func append(_ progress: ImportProgress, to bytes: inout [UInt8]) {
         let start = beginFrame(&bytes)
         bytes.append(importKind)
@@ -68,10 +69,10 @@ extension RecordCodec {
         return true
     }
 
-    /// The record of an event, without its frame, that is owed to a webhook: what a delivery that comes from another server
-    /// carries. It names no event before.
+    /// Returns the record, without frame, of an event that is owed to a webhook, as a delivery from another server
+    /// carries it. The record names no previous event.
     ///
-    /// - Parameter definition: whole, of its timer as it was then.
+    /// - Parameter definition: the whole definition of the event's timer as it was then.
     public static func event(_ effect: Effect, definition: Span<UInt8>) -> [UInt8] {
         guard let type = effect.type else { return [] }
         var effect = effect

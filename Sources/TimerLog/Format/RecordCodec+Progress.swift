@@ -3,15 +3,15 @@ import TimerCore
 /// The bytes of a timer's progress.
 ///
 /// ```
-/// state, flags  a byte: state (3 bits; 5 is suspended for want of a subscriber, 6 running by a watchdog's schedule), flags
-///               (4 bits), whether a watchdog's part follows (the highest bit)
+/// state, flags  a byte: state (3 bits; 5 is suspended for want of a subscriber, 6 running by a watchdog's schedule),
+///               flags (4 bits), whether a watchdog's part follows (the highest bit)
 /// version, due, last fire, fireCount, missedCount, fires since activation    varints
 /// silent since, kickCount, stalled since                                     varints, of a watchdog
 /// start of the grace, further instants                                       varints, in state 6
 /// ```
 ///
-/// The flags of a timer that is no watchdog have other meanings: a grid of its own stands in the place of `stalled`, and
-/// with that one `unplanned` is `readInGap`.
+/// The flags of a timer that is no watchdog have other meanings: the bit of `stalled` is `ownGrid`, and beside it
+/// the bit of `unplanned` is `readInGap`.
 extension RecordCodec {
     private static let stateMask: UInt8 = 7
     /// The state of a timer that is suspended because no stream followed its events. The other states are below five.
@@ -53,7 +53,7 @@ extension RecordCodec {
         return progress.flags.contains(.awaiting) || kicks.graceFrom != 0
     }
 
-    /// The flags of a timer that is no watchdog as they are written.
+    /// Returns the flags of a timer that is no watchdog as they are written.
     private static func written(_ flags: TimerProgress.Flags) -> TimerProgress.Flags {
         guard flags.contains(.ownGrid) else { return flags }
         let isReadInGap = flags.contains(.readInGap)
@@ -67,8 +67,8 @@ extension RecordCodec {
         return flags.subtracting([.stalled, .unplanned]).union(grid)
     }
 
-    /// Appends the wall instant at which the next fire is planned: how far it is from `due`, which is on the timer's clock, or
-    /// from `at` where the progress has no such instant yet.
+    /// Appends the wall instant at which the next fire is planned, as its distance from `due`, which is on the
+    /// timer's clock, or from `at` where the progress has no such instant yet.
     static func appendNextFire(
         _ instant: Int64?, _ progress: TimerProgress, at: Int64, to bytes: inout OutputSpan<UInt8>
     ) {
@@ -85,7 +85,7 @@ extension RecordCodec {
         return true
     }
 
-    /// How long ago an instant was, plus one unless it lies ahead: 0 stands for "never".
+    /// Returns how long ago `instant` was, plus one unless it is ahead: 0 stands for "never".
     private static func age(of instant: Int64, at: Int64) -> Int64 {
         if instant == 0 { return 0 }
         let age = at &- instant
@@ -105,8 +105,8 @@ extension RecordCodec {
         }
     }
 
-    /// Reads what `append` wrote into `record`, whose instant is known, and moves `offset` behind it. Returns false when
-    /// it is not that.
+    /// Reads what `append` wrote into `record`, whose instant is known, and moves `offset` past it. Returns false
+    /// when the bytes are no progress.
     static func readProgress(_ bytes: Span<UInt8>, _ offset: inout Int, into record: inout LogRecord) -> Bool {
         guard let head = ByteCoding.readFixed(bytes, &offset, count: 1).map({ UInt8($0) }),
             let state = state(head & stateMask),

@@ -20,21 +20,21 @@ public enum RecordCodec {
     static let willKind: UInt8 = 41
     static let drainKind: UInt8 = 42
     static let importKind: UInt8 = 43
-    /// Set in the kind where the whole definition follows, not only its prefix.
+    /// The flag in the kind of a record that holds the whole definition, not only its prefix.
     static let wholeFlag: UInt8 = 0x80
-    /// Set in the kind of an event that is to be delivered.
+    /// The flag in the kind of an event that is to be delivered.
     static let owedFlag: UInt8 = 0x40
-    /// Set in the kind of an outcome whose timer is gone.
+    /// The flag in the kind of an outcome whose timer is deleted.
     static let detachedFlag: UInt8 = 0x40
     private static let kindMask: UInt8 = 0x3F
-    /// Set beside the reason of an event that says when the next fire is planned.
+    /// The flag beside the reason of an event that says when the next fire is planned.
     private static let nextFireFlag: UInt8 = 0x80
-    /// Set beside the reason of a `recovered` that says how long the watchdog was silent.
+    /// The flag beside the reason of a `recovered` that says how long the watchdog was silent.
     private static let silenceFlag: UInt8 = 0x40
     private static let reasonMask: UInt8 = 0x3F
 
-    /// Whether an event's record holds the whole definition. Events that show the payload or follow a change of it do, and
-    /// so do events that are to be delivered, as their delivery needs the webhook and the payload.
+    /// Whether an event's record holds the whole definition. Events that show the payload or follow a change of it
+    /// do, and so do events that are to be delivered, as their delivery needs the webhook and the payload.
     public static func holdsDefinition(_ effect: Effect) -> Bool {
         guard let type = effect.type else { return false }
         return type.showsPayload || type == .rescheduled || effect.owesDelivery
@@ -43,8 +43,8 @@ public enum RecordCodec {
     /// Appends the record of an event of type `type`.
     ///
     /// - Parameters:
-    ///   - distance: from the timer's event before, in positions; 0 when there is none.
-    ///   - definition: of the timer; its prefix is taken where that is enough.
+    ///   - distance: positions since the timer's previous event; 0 when there is none.
+    ///   - definition: the timer's definition, of which the prefix is taken where that is enough.
     public static func append(
         _ effect: Effect, _ type: EventType, distance: Int64, definition: Span<UInt8>, to bytes: inout [UInt8]
     ) {
@@ -91,7 +91,7 @@ public enum RecordCodec {
         endFrame(start, &bytes)
     }
 
-    /// Appends the record of a timer as it is.
+    /// Appends the record of a timer's state.
     public static func appendSnapshot(
         _ progress: TimerProgress, _ kicks: KickProgress?, lastEvent: Int64, definition: Span<UInt8>,
         to bytes: inout [UInt8]
@@ -144,7 +144,7 @@ public enum RecordCodec {
         return start
     }
 
-    /// Begins a frame with what `body` writes of it, numbers and bytes alone.
+    /// Begins a frame with the numbers and bytes that `body` writes.
     @inline(__always)
     private static func beginFrame(_ bytes: inout [UInt8], _ body: (inout OutputSpan<UInt8>) -> Void) -> Int {
         let start = bytes.count
@@ -155,8 +155,8 @@ public enum RecordCodec {
         return start
     }
 
-    /// Bytes for the frame and the numbers of any record, of which there are fewer than 24: nine of progress and kicks, and
-    /// what comes with them.
+    /// The most bytes of the frame and the numbers of any record. There are fewer than 24 numbers: nine of progress
+    /// and kicks, and those that come with them.
     static let mostHeadBytes = 24 * ByteCoding.most
 
     static func endFrame(_ start: Int, _ bytes: inout [UInt8]) {
@@ -164,7 +164,7 @@ public enum RecordCodec {
         for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: count >> UInt32(8 * index)) }
     }
 
-    /// The range of the body of the record that starts at `offset`; nil when it is cut short.
+    /// Returns the range of the body of the record that starts at `offset`; nil when the record is cut short.
     static func body(_ bytes: Span<UInt8>, at offset: Int) -> Range<Int>? {
         var cursor = offset
         guard let count = ByteCoding.readFixed(bytes, &cursor, count: 4), count > 0,
@@ -173,15 +173,16 @@ public enum RecordCodec {
         return offset + frameCount..<offset + frameCount + Int(count)
     }
 
-    /// The checksum that belongs into the frame of the record whose body is `body`.
+    /// Returns the checksum that belongs into the frame of the record whose body is `body`.
     static func checksum(_ bytes: Span<UInt8>, _ body: Range<Int>) -> UInt32 {
         CRC32C.checksum(bytes.extracting(body))
     }
 
-    /// Decodes the record whose body is `body`, its checksum verified, in place: a recovery decodes millions.
+    /// Verifies the checksum of the record whose body is `body`, and decodes it in place: a recovery decodes
+    /// millions of records.
     ///
-    /// - Parameter position: where it is stored.
-    /// - Returns: false when it is damaged; `record` says nothing then.
+    /// - Parameter position: the record's position.
+    /// - Returns: false when the record is damaged; `record` then means nothing.
     static func decode(
         _ bytes: Span<UInt8>, _ body: Range<Int>, position: Int64, into record: inout LogRecord
     ) -> Bool {
@@ -268,7 +269,7 @@ public enum RecordCodec {
             record.silentFor = value
         }
         if reason == .imported {
-            // It was last changed elsewhere, before it came.
+            // The timer was last changed on another server, before it came.
             guard let age = ByteCoding.readSigned(bytes, &offset) else { return false }
             record.progress.updatedAt = at &- age
         }

@@ -1,6 +1,6 @@
 public import TimerCore
 
-/// A timer as an answer showed it: all that its text is made of, so that the answer is written again to the letter.
+/// A timer as an answer showed it: all that its text is made of, so that a repeated answer has the same text.
 ///
 /// ```
 /// status, eventID                           varints
@@ -12,18 +12,18 @@ public import TimerCore
 public struct ShownTimer: Sendable, Equatable {
     /// The answer's status.
     public var status: Int
-    /// Position of the newest event it reflects.
+    /// Position of the newest event that the answer reflects.
     public var eventID: Int64
-    /// The instant it was shown at.
+    /// The instant at which the timer was shown.
     public var now: Now
-    /// What its life changes.
+    /// The timer's progress.
     public var progress: TimerProgress
     /// The rest of a watchdog's progress; nil for other kinds.
     public var kicks: KickProgress?
-    /// What its client set, encoded; see `Definition`.
+    /// The timer's definition, encoded; see `Definition`.
     public var definition: [UInt8]
 
-    /// Makes one; see the members.
+    /// Makes a shown timer; see the members.
     public init(
         status: Int, eventID: Int64, now: Now, progress: TimerProgress, kicks: KickProgress?, definition: [UInt8]
     ) {
@@ -35,7 +35,7 @@ public struct ShownTimer: Sendable, Equatable {
         self.definition = definition
     }
 
-    /// The bytes that are kept.
+    /// Returns the bytes that are kept.
     public func encode() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(definition.count + RecordCodec.mostHeadBytes)
@@ -51,7 +51,7 @@ public struct ShownTimer: Sendable, Equatable {
         return bytes
     }
 
-    /// Decodes; nil when `bytes` are no shown timer.
+    /// Decodes `bytes`; nil when they are no shown timer.
     public init?(_ bytes: [UInt8]) {
         var offset = 0
         var record = LogRecord(position: 0)

@@ -1,12 +1,12 @@
-/// What is kept for requests that repeat an idempotency key: a first answer, or a part of one.
+/// An answer that is kept for requests that repeat an idempotency key: a first answer, or a part of one.
 public struct StoredAnswer: Sendable, Equatable {
-    /// What the bytes of an answer are.
+    /// The form of an answer's bytes.
     public enum Form: Sendable, Equatable {
         /// A response, as its writer encoded it.
         case response
         /// A timer as it was shown: see `ShownTimer`.
         case timer
-        /// What became of one step of a run, as its writer encoded it.
+        /// The result of one step of a run, or of all steps so far, as its writer encoded it.
         case part(AnswerPart)
     }
 
@@ -14,9 +14,10 @@ public struct StoredAnswer: Sendable, Equatable {
     public var key: Hash128
     /// Hash of the request: method, target and body.
     public var fingerprint: Hash128
-    /// Wall milliseconds of the first answer, for a part of the run's beginning; the key is forgotten 24 hours later.
+    /// Wall milliseconds of the first answer or, for a part, of the run's beginning; the key is forgotten 24 hours
+    /// later.
     public var answeredAt: Int64
-    /// What `answer` is.
+    /// The form of `answer`.
     public var form: Form
     /// The answer's bytes.
     public var answer: [UInt8]

@@ -1,12 +1,12 @@
 public import TimerCore
 
-/// What every clock showed at one moment; each row carries one, so that elapsed time goes on over a restart.
+/// The readings of every clock at one moment; each row carries one, so that elapsed time goes on over a restart.
 public struct TimeBase: Sendable, Equatable {
     /// The instant as the scheduler saw it.
     public var now: Now
     /// Nanoseconds since boot, sleep included.
     public var boottime: Int64
-    /// The boot that `boottime` belongs to: 16 bytes.
+    /// The boot to which `boottime` belongs: 16 bytes.
     public var boot: Hash128
 
     /// Makes a base; see the members.

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// The rows of a log in memory. Several stores may be on it, as several nodes share a database.
+/// The rows of a log in memory. Several stores may share it, as several nodes share a database.
 final class MemoryLog: Sendable {
     struct State {
         var rows: [LogRow] = []

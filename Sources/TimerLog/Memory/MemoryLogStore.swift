@@ -1,10 +1,10 @@
 internal import Platform
 
-/// The log in memory: for tests, and for a server whose timers may be lost when it ends. `open` of the same object finds
-/// what was appended.
+/// The log in memory: for tests, and for a server whose timers may be lost when it ends. `open` of the same object
+/// finds what was appended.
 public final class MemoryLogStore: LogStore {
     private let log: MemoryLog
-    /// The session that calls.
+    /// The session of the node that uses the store.
     private let session: Int64
     private let isOpen: Guarded<Bool>
 
@@ -17,17 +17,17 @@ public final class MemoryLogStore: LogStore {
         isOpen = Guarded(false)
     }
 
-    /// The same log as the node of `session` sees it, closed: that node may append once a `MemoryDirectory` of this log has
-    /// given it the log.
+    /// Makes a closed store of the same log for the node of `session`, which may append once a `MemoryDirectory` of
+    /// this log has given it the log.
     public func seen(by session: Int64) -> MemoryLogStore { MemoryLogStore(log, session: session) }
 
     /// The log's secret.
     public var secret: [UInt8]? { log.state.withLock { $0.head.secret } }
 
-    /// Who may append.
+    /// The session that may append, and its epoch.
     package var owner: LogOwner { log.state.withLock { LogOwner(epoch: $0.head.epoch, session: $0.session) } }
 
-    /// Lets a session append, and nobody else. The log goes on after `position`.
+    /// Begins an epoch in which `session` alone may append. The log goes on after `position`.
     package func beginEpoch(session: Int64, after position: Int64) -> Barrier {
         log.state.withLock { $0.beginEpoch(session, after: position) }
     }
@@ -40,7 +40,7 @@ public final class MemoryLogStore: LogStore {
         }
     }
 
-    /// Opens; throws `fenced` where another session owns the log.
+    /// Opens the log; throws `fenced` where another session owns it.
     public func open() throws(StoreError) -> StoreHead {
         let head = try log.state.withLock { state throws(StoreError) in
             guard state.session == session else { throw StoreError(.fenced, "another node owns the log") }
@@ -50,7 +50,7 @@ public final class MemoryLogStore: LogStore {
         return head
     }
 
-    /// Keeps `rows`. Never `unknown`.
+    /// Appends `rows`. The outcome is never `unknown`.
     public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
         guard isOpen.withLock({ $0 }) else { return .absent(Self.notOpen) }
         return log.state.withLock { state in
@@ -63,7 +63,7 @@ public final class MemoryLogStore: LogStore {
         }
     }
 
-    /// As the protocol says; the newest row always stays.
+    /// Removes rows as `LogStore.delete` says; the newest row always stays.
     public func delete(upTo position: Int64) throws(StoreError) -> Int {
         try owned { state throws(StoreError) in
             var bytes = 0
@@ -79,7 +79,7 @@ public final class MemoryLogStore: LogStore {
         }
     }
 
-    /// As the protocol says.
+    /// Replaces rows as `LogStore.replace` says.
     public func replace(with replacements: [LogRow]) throws(StoreError) {
         try owned { state throws(StoreError) in
             for row in replacements {
@@ -95,7 +95,8 @@ public final class MemoryLogStore: LogStore {
     /// Makes a reader.
     public func makeReader() throws(StoreError) -> any LogReader { Reader(self) }
 
-    /// Runs `body` with the log's state if the store is open and the log its session's.
+    /// Runs `body` with the log's state if the store is open and its session owns the log; else throws `io` or
+    /// `fenced`.
     private func owned<Result>(
         _ body: (inout MemoryLog.State) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -106,17 +107,17 @@ public final class MemoryLogStore: LogStore {
         }
     }
 
-    /// Bytes of row data: what a device would hold at least.
+    /// Returns the bytes of row data, which a device would hold at least.
     public func bytesOnDisk() -> Int {
         log.state.withLock { $0.rows.reduce(0) { $0 + $1.data.count } }
     }
 
-    /// Closes; `open` finds everything again.
+    /// Closes the log; `open` finds everything again.
     public func close() {
         isOpen.withLock { $0 = false }
     }
 
-    /// Up to a bounded number of rows from the one that holds `position`, or the first after it.
+    /// Returns a bounded number of rows from the one that holds `position`, or the first after it.
     fileprivate func fetch(from position: Int64) throws(StoreError) -> [LogRow] {
         guard isOpen.withLock({ $0 }) else { throw Self.notOpen }
         return log.state.withLock { state in

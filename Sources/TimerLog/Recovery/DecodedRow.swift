@@ -1,17 +1,17 @@
-/// A row with its records decoded, which may be done before the rows ahead of it are folded.
+/// A row with its records decoded, which can be done before the rows ahead of it are folded.
 public struct DecodedRow: Sendable {
     /// The row.
     let row: LogRow
     /// The records, up to the first that is damaged.
     let records: [LogRecord]
-    /// The head, once the whole row was read; or what is wrong with it.
+    /// The header, once the whole row was read; or the error that ended the reading.
     let header: Result<BatchHeader, StoreError>
 
-    /// Decodes `row`, its checksums verified.
+    /// Decodes `row` and verifies its checksums.
     init(_ row: LogRow) {
         self.row = row
         var records: [LogRecord] = []
-        // Positions may be damaged: what the bytes have room for bounds them.
+        // The positions may be damaged, so the capacity is bounded by the records that the bytes have room for.
         let distance = max(0, row.last &- row.first)
         records.reserveCapacity(min(Int(distance), row.data.count / RecordCodec.frameCount) + 1)
         do throws(StoreError) {

@@ -1,17 +1,17 @@
-/// How far imports have come: the newest record of each export, of a bounded number of exports.
+/// The progress of imports: the newest record of each export, for a bounded number of exports.
 public struct ImportTable: Sendable {
     private var known: [Hash128: ImportProgress] = [:]
 
-    /// Most exports that are remembered; the one that had nothing recorded for the longest time is forgotten.
+    /// The most exports that are remembered; beyond them the one whose newest record is oldest is forgotten.
     public static let most = 256
 
-    /// Remembers nothing.
+    /// Makes an empty table.
     public init() {}
 
-    /// How far the import of `export` has come; nil where nothing is known of it.
+    /// Returns the progress of the import of `export`; nil where none is known.
     public func progress(of export: Hash128) -> ImportProgress? { known[export] }
 
-    /// What is remembered.
+    /// The progress of every export that is remembered, oldest first.
     public var all: [ImportProgress] { known.values.sorted { $0.at < $1.at } }
 
     /// Remembers `progress` in place of what was known of its export.

@@ -1,23 +1,23 @@
 public import TimerCore
 
-/// Rebuilds what was live from the rows of a log, in order.
+/// Rebuilds the timers and deliveries that were live from the rows of a log, in order.
 public struct LogFold: ~Copyable {
-    /// Where an answer to a request with an idempotency key stands, or a part of one.
+    /// The hashes and the position of an answer to a request with an idempotency key, or of a part of one.
     public struct AnswerPlace: Sendable, Equatable {
         /// Hash of the key.
         public var key: Hash128
         /// Hash of the request: method, target and body.
         public var fingerprint: Hash128
-        /// Wall milliseconds of the first answer, for a part of the run's beginning.
+        /// Wall milliseconds of the first answer or, for a part, of the beginning of its run.
         public var answeredAt: Int64
-        /// Position of its record.
+        /// Position of the answer's record.
         public var position: Int64
         /// Bytes of the answer.
         public var byteCount: Int
-        /// Which part it is; nil for a whole answer.
+        /// The part that the record holds; nil for a whole answer.
         public var part: AnswerPart?
 
-        /// The place of `answer`, whose record is at `position`.
+        /// Describes `answer`, whose record is at `position`.
         public init(_ answer: StoredAnswer, position: Int64) {
             key = answer.key
             fingerprint = answer.fingerprint
@@ -29,7 +29,7 @@ public struct LogFold: ~Copyable {
             self.part = part
         }
 
-        /// Orders answers by age, and copies of one answer by their place in the log.
+        /// Orders answers by age, and copies of one answer by position.
         public static func isOlder(_ left: AnswerPlace, than right: AnswerPlace) -> Bool {
             (left.answeredAt, left.position) < (right.answeredAt, right.position)
         }
@@ -43,29 +43,29 @@ public struct LogFold: ~Copyable {
     public private(set) var lastBase: TimeBase?
     /// Position of the newest record.
     public private(set) var head: Int64 = 0
-    /// Position of the newest record that is no beginning of an epoch.
+    /// Position of the newest record that does not begin an epoch.
     public private(set) var lastWritten: Int64 = 0
-    /// The newest mark.
+    /// The newest high-water mark.
     public private(set) var mark = HighWaterMark()
     /// Whether fires, webhooks and changes are stopped.
     public private(set) var isDrained = false
-    /// How far imports have come, the newest record of each.
+    /// The progress of imports: the newest record of each.
     public private(set) var imports = ImportTable()
-    /// Position before which rows were deleted: the first row's link.
+    /// Position up to which rows were deleted: `previous` of the first row. Nil before the first row.
     public private(set) var deletedThrough: Int64?
-    /// Position of the oldest record there is; nil for an empty log.
+    /// Position of the oldest record; nil for an empty log.
     public private(set) var oldest: Int64?
     /// Bytes of the rows' data, without those up to `goingThrough`.
     public private(set) var bytes = RowBytes()
     private let goingThrough: Int64
-    /// How many records were folded.
+    /// The number of records folded.
     public private(set) var records = 0
 
-    /// Begins with nothing.
+    /// Makes an empty fold.
     ///
     /// - Parameters:
     ///   - secret, maximumTimers, zones: see `Scheduler.init`.
-    ///   - goingThrough: rows up to this position are to be deleted already, and are not counted.
+    ///   - goingThrough: rows up to this position are about to be deleted, and are not counted in `bytes`.
     public init(
         secret: [UInt8], maximumTimers: Int = .max, zones: any ZoneSource = UTCOnly(), goingThrough: Int64 = 0
     ) {
@@ -73,12 +73,13 @@ public struct LogFold: ~Copyable {
         scheduler = Scheduler(secret: secret, maximumTimers: maximumTimers, zones: zones)
     }
 
-    /// Takes the next row over.
+    /// Folds the next row.
     ///
-    /// - Throws: `damaged` when the row, a record or the chain is; the rows before stay folded.
+    /// - Throws: `damaged` when the row, a record or the chain is damaged, `unusable` when the row has a newer
+    ///   format; the rows before stay folded.
     public mutating func fold(_ row: LogRow) throws(StoreError) { try fold(DecodedRow(row)) }
 
-    /// As above, for a row that was decoded before.
+    /// Folds the next row, which is decoded already. Throws like the method above.
     public mutating func fold(_ decoded: DecodedRow) throws(StoreError) {
         let row = decoded.row
         try chain.check(row)
@@ -109,7 +110,8 @@ public struct LogFold: ~Copyable {
             scheduler.fold(outcome, definition: definition, at: record.at, position: record.position)
             return true
         case .event(let type, _, _):
-            // A timer without its base was deleted later on: rows are deleted only when nothing live needs them.
+            // A timer whose definition is not stored was deleted later on: rows are deleted only when nothing live
+            // needs them.
             let isKnown = scheduler.fold(
                 definition: definition, isWhole: record.isWhole, isCreation: type == .created,
                 progress: record.progress, kicks: record.kicks, position: record.position, lastEvent: record.position)
@@ -154,7 +156,7 @@ public struct LogFold: ~Copyable {
         }
     }
 
-    /// What was live at the newest row; nothing is armed yet.
+    /// Returns the scheduler with all that was live at the newest row; nothing is armed yet.
     public consuming func finish() -> Scheduler {
         scheduler.indexFolded()
         return scheduler

@@ -1,11 +1,11 @@
 internal import Platform
 
 extension LogStore {
-    /// Hands every row to `body`, in order, while a thread of its own reads and decodes the next ones.
+    /// Passes every row to `body`, in order, while another thread reads and decodes the next ones.
     ///
     /// - Parameters:
-    ///   - moved: called now and then on the way, with the next few rows at the latest.
-    /// - Throws: what `body` throws, at once; what reading throws, after the rows read before.
+    ///   - moved: called after every few rows, at the latest after some 256 KiB or 4096 records.
+    /// - Throws: the error of `body`, at once; the error of reading, after the rows that were read before it.
     public func readAhead(
         moved: () -> Void = {}, _ body: (DecodedRow) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -29,13 +29,13 @@ extension LogStore {
     }
 }
 
-/// Rows between the thread that reads them and the thread that works on them.
+/// The queue of rows between the thread that reads them and the thread that works on them.
 private final class RowQueue: Sendable {
-    /// Bytes and records after which rows go over together: records take more memory than they do in a row, and a thread
-    /// is woken for some 250 us of work, not for a short row.
+    /// The bytes, and the records, at which a portion of rows is queued: decoded records take more memory than a
+    /// row's bytes, and a thread is woken for some 250 us of work, not for a short row.
     private static let portionBytes = BatchRows.maximumRowBytes
     private static let portionRecords = 4096
-    /// Most portions in the queue.
+    /// The most portions in the queue.
     private static let portionsAhead = 4
 
     private struct State {
@@ -51,7 +51,7 @@ private final class RowQueue: Sendable {
     func fill(from reader: any LogReader) throws(StoreError) {
         var portion: [DecodedRow] = []
         var (bytes, records) = (0, 0)
-        // Rows that were read before a failure are handed over before it.
+        // The rows that were read before a failure are queued before it.
         defer { _ = add(portion) }
         try reader.read(from: 0) { row in
             let decoded = DecodedRow(row)
@@ -74,7 +74,7 @@ private final class RowQueue: Sendable {
         }
     }
 
-    /// Notes that nothing follows, or what went wrong.
+    /// Notes the end of the rows, or the failure that ended them.
     func end(_ failure: StoreError?) {
         state.update { state in
             state.failure = failure
@@ -82,7 +82,7 @@ private final class RowQueue: Sendable {
         }
     }
 
-    /// The next rows, once they are there; nil after the last.
+    /// Waits for the next rows and returns them; nil after the last.
     func take() throws(StoreError) -> [DecodedRow]? {
         // One thread takes, so the portion that it waited for is still there.
         state.wait { !$0.portions.isEmpty || $0.isEnded ? () : nil }
@@ -93,7 +93,7 @@ private final class RowQueue: Sendable {
         }
     }
 
-    /// Has `fill` end: no further rows are taken.
+    /// Makes `fill` end: no further rows are taken.
     func stop() {
         state.update { $0.isStopped = true }
     }

@@ -14,7 +14,7 @@ final class Checkpointer: Sendable {
     private let state = Guarded(State())
     private let interval: Int
     private let open: @Sendable () throws(SQLiteFailure) -> SQLiteConnection
-    /// Held while a checkpoint runs: SQLite runs one at a time, and fails a second one at once.
+    /// The lock that is held while a checkpoint runs: SQLite runs one at a time, and fails a second one at once.
     private let checkpointing = Lock()
 
     /// Starts the thread. `interval` is how many pages the WAL grows between two checkpoints; `open` opens the
@@ -35,14 +35,14 @@ final class Checkpointer: Sendable {
         if wakes { state.update { _ in } }
     }
 
-    /// Runs `checkpoint` while this thread runs none, after the one under way.
+    /// Runs `checkpoint` while the checkpointer runs none of its own, after the one under way.
     func alone(_ checkpoint: () throws(SQLiteFailure) -> Void) throws(SQLiteFailure) {
         checkpointing.lock()
         defer { checkpointing.unlock() }
         try checkpoint()
     }
 
-    /// Ends the thread, after the checkpoint under way, and waits for it. Call once.
+    /// Ends the thread, after the checkpoint under way, and waits for it. To be called once.
     func end() {
         let thread = state.update { state in
             state.isEnding = true
@@ -62,8 +62,8 @@ final class Checkpointer: Sendable {
                 return state.isEnding
             }
             if isOver { return }
-            // A failure is not lost: the writer's own checkpoint meets it, and its append reports it. Until then the WAL
-            // holds everything, and the next try is an interval away.
+            // A failure is not lost: the writer's own checkpoint meets it, and its append reports it. Until then
+            // the WAL holds everything, and the next try is an interval away.
             do throws(SQLiteFailure) {
                 if connection == nil { connection = try open() }
                 try alone { () throws(SQLiteFailure) in try connection?.checkpoint(.passive) }

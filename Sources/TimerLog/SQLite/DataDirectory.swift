@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// The directory a log lives in, and the names inside.
+/// The directory of a log, and the names of the files in it.
 struct DataDirectory {
     /// The database's file name.
     static let databaseName = "timers.db"
 
-    /// The directory as it was named to us.
+    /// The path of the directory, as it was given.
     let path: String
-    /// The database.
+    /// The path of the database.
     var database: String { path + "/" + DataDirectory.databaseName }
-    /// SQLite's write-ahead log of it.
+    /// The path of the database's write-ahead log (WAL).
     var wal: String { database + "-wal" }
-    /// The file whose `flock` says who uses the directory.
+    /// The path of the file whose `flock` says who uses the directory.
     var lock: String { path + "/lock" }
 
     /// Makes the directory, for its owner alone, where it is missing (its parent must be there).
@@ -50,7 +50,7 @@ struct DataDirectory {
         guard fsync(descriptor) == 0 else { throw failure(.io, "can't sync \(file)") }
     }
 
-    /// There is nothing in the directory.
+    /// Whether the directory is empty.
     func isEmpty() throws(StoreError) -> Bool {
         guard let stream = unsafe opendir(path) else { throw failure(.unusable, "can't list \(path)") }
         defer { unsafe closedir(stream) }
@@ -59,13 +59,13 @@ struct DataDirectory {
         return false
     }
 
-    /// The file that `file` names now, nil when there is none.
+    /// Returns the identity of the file that is named `file` now; nil when there is none.
     func identity(_ file: String) -> FileIdentity? {
         var status = stat()
         return unsafe stat(file, &status) == 0 ? FileIdentity(status) : nil
     }
 
-    /// Bytes of the file at `file`, 0 when there is none.
+    /// Returns the bytes of the file at `file`; 0 when there is none.
     func size(_ file: String) -> Int {
         var status = stat()
         return unsafe stat(file, &status) == 0 ? Int(status.st_size) : 0
@@ -79,12 +79,13 @@ struct DataDirectory {
         return slash == end.startIndex ? "/" : String(decoding: end[..<slash], as: UTF8.self)
     }
 
-    /// An error for a `file` of ours that has lost its name.
+    /// Returns the error for a `file` that was deleted, moved or replaced.
     func isGone(_ file: String) -> StoreError {
         StoreError(.unusable, "\(file) was deleted, moved or replaced")
     }
 
-    /// An error that ends with what `errno` says; where that is a matter of rights, also with who has them.
+    /// Returns an error of `kind`, or `full` for `ENOSPC`, that ends with the message of `errno`; where rights are
+    /// missing, also with the users concerned.
     func failure(_ kind: StoreError.Kind, _ what: String) -> StoreError {
         let code = errno
         let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "errno \(code)"
@@ -92,8 +93,8 @@ struct DataDirectory {
         return StoreError(code == ENOSPC ? .full : kind, "\(what): \(reason)\(rights)")
     }
 
-    /// Which user this process runs as, and which owns what it may not use: the lock file, else the directory, else the
-    /// directory's parent.
+    /// Returns a text that names the user of this process and the owner of what it may not use: the lock file, else
+    /// the directory, else the directory's parent.
     private func rights() -> String {
         var status = stat()
         let file = [lock, path, parent].first { (file: String) in unsafe lstat(file, &status) == 0 }

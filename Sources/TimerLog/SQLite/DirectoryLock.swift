@@ -3,8 +3,8 @@ internal import Platform
 
 /// The right to write in a data directory: an exclusive `flock` on the file `lock` in it, held until deinit.
 ///
-/// The kernel lets go when the process ends, however it ends. The file stays: removing it would let two processes hold
-/// locks on two files of one name.
+/// The kernel releases the lock when the process ends, however it ends. The file stays: removing it would let two
+/// processes hold locks on two files of one name.
 public final class DirectoryLock: Sendable {
     private let descriptor: Int32
 

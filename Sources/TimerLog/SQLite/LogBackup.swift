@@ -3,7 +3,7 @@ internal import Platform
 
 /// Copies a log, also beside the server that writes it.
 public enum LogBackup {
-    /// What was copied.
+    /// The size and the end of a copy.
     public struct Summary: Sendable, Equatable {
         /// Rows in the copy.
         public var rows: Int
@@ -13,26 +13,26 @@ public enum LogBackup {
         public var head: Int64
     }
 
-    /// How often a copy starts over because its oldest row was deleted meanwhile. Reading is far faster than compaction,
-    /// so even one is rare.
+    /// The most times a copy is begun: it starts over when its oldest row was deleted meanwhile. Reading is far
+    /// faster than compaction, so even one restart is rare.
     static let attempts = 16
 
     /// Copies the log in `directory` to a new database in `target`, a directory that is empty or missing. Takes no
     /// lock; the server may run. The copy appears under its name only when it is on disk and has been read back.
     ///
-    /// The copy is the log as it stood at one instant. One read transaction fetches the oldest row and the head at that
-    /// instant; the goal is that head. Rows never change, new ones come after the goal, and rows go at the old end
-    /// only. So if each row copied up to the goal names the one copied before it, none that was there at that instant
-    /// is missing, and none is in the copy that was not: the copy holds exactly the rows of that instant, which is a
-    /// log one can fold, whatever is deleted from the original meanwhile. If a row does not name the one before it
-    /// because rows between were deleted, newer rows than the goal may hold their timers, so the copy starts over with
-    /// a new instant. Rows of kicks may be condensed meanwhile: then newer rows hold what counts of them, and the goal
-    /// moves to the newest of those.
+    /// The copy is the log as it was at one instant. One read transaction fetches the oldest row and the head at
+    /// that instant; the goal is that head. Rows never change, new ones come after the goal, and rows are deleted
+    /// at the old end only. So if each row copied up to the goal names the one copied before it, no row of that
+    /// instant is missing and no other row is in the copy: the copy holds exactly the rows of that instant, which
+    /// can be folded, whatever is deleted from the original meanwhile. If a row does not name the one before it
+    /// because rows between were deleted, newer rows than the goal may hold their timers, so the copy starts over
+    /// with a new instant. Rows of kicks may be condensed meanwhile: then newer rows hold what still counts of the
+    /// kicks, and the goal moves to the newest of these rows.
     ///
-    /// Throws `unusable` when there is no log or `target` is not empty, `damaged` when the log is, `full` and `io` for
-    /// the target's device.
+    /// Throws `unusable` when there is no log or `target` is not empty, `damaged` when the log is, `full` and `io`
+    /// for the target's device.
     ///
-    /// - Parameter progress: told after each read transaction on the original what is copied so far.
+    /// - Parameter progress: called after each read transaction on the original with what is copied so far.
     public static func copy(
         from directory: String, to target: String, progress: (Summary) -> Void = { _ in }
     ) throws(StoreError) -> Summary {
@@ -55,7 +55,7 @@ public enum LogBackup {
         }
     }
 
-    /// What the copy must hold: the sizes, and a checksum over the rows' checksums.
+    /// The content of a copy: its sizes, and a checksum over the rows' checksums and positions.
     private struct Content: Equatable {
         var summary = Summary(rows: 0, bytes: 0, head: 0)
         var checksum: UInt64 = 0
@@ -74,7 +74,7 @@ public enum LogBackup {
         _ source: RowQueries, to place: DataDirectory, _ partial: String, _ progress: (Summary) -> Void
     ) throws(StoreError) -> Content {
         var meta = try SQLiteSchema.meta(source.connection)
-        // The original goes on, or its lost part was shown to clients.
+        // The original goes on or, if its end is lost, clients were shown records that the copy lacks.
         meta.branchedAt = Clocks.realtime() / 1_000_000
         let descriptor = unsafe open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw place.failure(.unusable, "can't make \(partial)") }
@@ -89,7 +89,7 @@ public enum LogBackup {
         throw StoreError(.io, "the log was compacted faster than it could be copied, \(attempts) times")
     }
 
-    /// Copies the rows of one instant; nil when they went away meanwhile.
+    /// Copies the rows of one instant. Returns nil when some of them were deleted meanwhile.
     private static func fill(
         _ writer: CopyWriter, from source: RowQueries, _ progress: (Summary) -> Void
     ) throws(StoreError) -> Content? {
@@ -120,7 +120,8 @@ public enum LogBackup {
         return content
     }
 
-    /// The position that a copy with `row` must reach: for a condensed row what it rests on.
+    /// Returns the position that a copy with `row` must reach: the row's last or, for a condensed row, the later
+    /// one that it rests on.
     private static func restingOn(_ row: LogRow) throws(StoreError) -> Int64 {
         guard BatchHeader.kind(of: row) == .condensed else { return row.last }
         var position = row.last
@@ -131,7 +132,8 @@ public enum LogBackup {
         return position
     }
 
-    /// What follows `head` of a row that took the place of copied rows and of some behind them meanwhile.
+    /// Returns the part after `head` of a condensed row that meanwhile replaced copied rows and some after them;
+    /// nil when there is none.
     private static func condensedRest(after head: Int64, _ source: RowQueries) throws(StoreError) -> LogRow? {
         guard var row = try source.row(before: head), row.last > head, BatchHeader.kind(of: row) == .condensed
         else { return nil }
@@ -140,7 +142,7 @@ public enum LogBackup {
         return row
     }
 
-    /// The row that ends at `last` is no longer there.
+    /// Whether the row that ended at `last` is no longer stored.
     private static func isGone(_ last: Int64, _ source: RowQueries) throws(StoreError) -> Bool {
         try source.row(before: last)?.last != last
     }

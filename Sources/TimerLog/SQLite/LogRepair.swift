@@ -2,23 +2,23 @@ internal import Platform
 
 /// Removes the damaged end of a log, for an operator who decided to.
 public enum LogRepair {
-    /// What was removed.
+    /// The removed part of a log.
     public struct Cut: Sendable, Equatable {
-        /// How many rows went.
+        /// The number of rows removed.
         public var rows: Int
-        /// How many bytes of row data.
+        /// The bytes of row data removed.
         public var bytes: Int
-        /// The first position that went, nil when none did.
+        /// The first position removed, nil when none was.
         public var first: Int64?
-        /// The greatest position that went, nil when none did.
+        /// The greatest position removed, nil when none was.
         public var last: Int64?
     }
 
-    /// Deletes, in one transaction, every row of the log in `directory` that holds a position after `position`. A row
-    /// that also holds positions up to it goes whole.
+    /// Deletes, in one transaction, every row of the log in `directory` that holds a position after `position`. A
+    /// row that also holds positions up to `position` is deleted whole.
     ///
     /// Takes the `DirectoryLock`: throws `inUse` while a server runs. Throws `unusable` when there is no log, and
-    /// `damaged` when the database itself is, beyond its rows.
+    /// `damaged` when the database itself is damaged, not only rows.
     public static func cut(directory: String, after position: Int64) throws(StoreError) -> Cut {
         let path = DataDirectory(path: directory).database
         _ = try RowQueries.openChecked(path)
@@ -44,7 +44,7 @@ public enum LogRepair {
             let delete = try connection.prepare("DELETE FROM log \(condition)")
             try delete.bind(1, position)
             try delete.run()
-            // Clients may have been shown what is cut.
+            // Clients may have been shown the rows that are cut.
             if cut.rows > 0 { try SQLiteSchema.branch(connection, at: Clocks.realtime() / 1_000_000) }
             try connection.execute("COMMIT")
             try connection.checkpoint(.truncate)

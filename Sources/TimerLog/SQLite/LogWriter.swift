@@ -2,24 +2,24 @@ internal import Platform
 
 /// The one connection that writes the log, from an open to the next. Used by one thread at a time.
 final class LogWriter {
-    /// Dirty pages stay in memory up to so many (31 MiB): a page that is written before the commit and again in it
-    /// costs twice.
-    /// SQLite takes a multiple of 256 for "never".
+    /// The most dirty pages that stay in memory (31 MiB): a page that is written before the commit and again in it
+    /// costs twice. SQLite takes a multiple of 256 for "never".
     private static let pagesBeforeSpill = 2000
-    /// Clean pages stay in memory up to so many (1 MiB): a commit touches few that the one before did not. SQLite's own
-    /// bound is set for smaller pages.
+    /// The most clean pages that stay in memory (1 MiB): a commit touches few that the one before did not. SQLite's
+    /// own bound is set for smaller pages.
     private static let pagesCached = 64
-    /// Size to which SQLite cuts a WAL that starts over. Above the restart bound, so the file is used again as it is:
-    /// a sync of blocks that are there already is cheaper.
+    /// The size to which SQLite cuts a WAL that starts over. It is above the restart bound, so that the file is
+    /// used again as it is: a sync of blocks that are there already is cheaper.
     private static let walLimitBytes = 80 << 20
-    /// How long an append waits for readers before it puts its checkpoint off.
+    /// How long an append waits for readers before it postpones its checkpoint.
     private static let restartWaitMilliseconds: Int32 = 100
-    /// Free pages the file may keep: a fifth of those in use and so many more.
+    /// The free pages that the file may keep beyond a fifth of those in use.
     private static let freePagesKept = 1024
-    /// Most pages given back to the file system by one delete, in a commit of their own. More than a delete frees.
+    /// The most pages that one delete gives back to the file system, in a commit of their own; more than a delete
+    /// frees.
     private static let pagesAVacuum = 384
 
-    /// Where the log stands.
+    /// The head of the log.
     private(set) var head: StoreHead
     private let tuning: SQLiteLogStore.Tuning
     private let connection: SQLiteConnection
@@ -28,23 +28,23 @@ final class LogWriter {
     private let commit: SQLiteStatement
     private let checkpointer: Checkpointer
     private let directory: DataDirectory
-    /// The database and its WAL when they were opened.
+    /// The database and its WAL as they were when they were opened.
     private let files: [(path: String, identity: FileIdentity?)]
     private var restartPages: Int
     private var failure: StoreError?
 
-    /// How a transaction ended.
+    /// The outcome of a transaction.
     private enum Ending {
         case committed
         case rolledBack(SQLiteFailure)
         case unknown(SQLiteFailure)
     }
 
-    /// Opens the database, makes the tables where there are none, decides what the last writer left in the WAL, and
-    /// verifies the newest rows.
+    /// Opens the database, makes the tables where there are none, copies what the last writer left in the WAL into
+    /// the database, and verifies the newest rows.
     ///
-    /// - Parameter known: where the log stood when this process last had it open; any other log is refused, and so is
-    ///   an older state of it.
+    /// - Parameter known: the head when this process last had the log open; any other log is refused, and so is an
+    ///   older state of this one.
     init(
         _ directory: DataDirectory, _ tuning: SQLiteLogStore.Tuning, continuing known: StoreHead? = nil
     ) throws(StoreError) {
@@ -56,7 +56,8 @@ final class LogWriter {
                 try connection.prepare("COMMIT")
             )
         }
-        // What is found from here on is in the database file, synced: no later recovery can find less or more.
+        // Everything that is found from here on is in the database file, synced: no later recovery can find less or
+        // more.
         try SQLiteSchema.attempt("checkpointing \(path)") { () throws(SQLiteFailure) in
             try connection.checkpoint(.truncate)
         }
@@ -79,7 +80,7 @@ final class LogWriter {
         }
     }
 
-    /// Ends the thread that checkpoints. Call once, before letting go.
+    /// Ends the thread that checkpoints. To be called once, before the writer is released.
     func end() {
         checkpointer.end()
     }
@@ -152,7 +153,7 @@ final class LogWriter {
         try shrink()
     }
 
-    /// Which rows one delete takes: their bytes, and `first` of the last of them.
+    /// Returns the rows that one delete removes: their bytes, and `first` of the last of them, nil for none.
     private func oldestRows(upTo position: Int64) throws(SQLiteFailure) -> (bytes: Int, edge: Int64?) {
         let oldest = try connection.prepare("SELECT first, last, length(data) FROM log ORDER BY first")
         var bytes = 0
@@ -168,7 +169,8 @@ final class LogWriter {
         return (bytes, edge)
     }
 
-    /// Gives free pages back once there are many: the file stays near what it holds, and steady use moves nothing.
+    /// Gives free pages back to the file system once there are many: the file stays near the size of what it holds,
+    /// and steady use moves no pages.
     private func shrink() throws(StoreError) {
         let activity = "shrinking the database"
         let (all, free) = try SQLiteSchema.attempt(activity) { () throws(SQLiteFailure) in
@@ -212,15 +214,15 @@ final class LogWriter {
         }
     }
 
-    /// Nothing more is written by this writer.
+    /// Stops this writer, which writes nothing more. Returns the error to report now.
     private func fail(_ error: SQLiteFailure, _ activity: String) -> StoreError {
         let error = error.storeError(activity)
         failure = StoreError(error.kind, "the log must be opened anew after: \(error)")
         return error
     }
 
-    /// Copies all of the WAL so that the next commit starts it over. Readers in the way put it off until the WAL has
-    /// grown by as much again; another failure is returned.
+    /// Copies all of the WAL so that the next commit starts it over. Readers that prevent it postpone it until the
+    /// WAL has grown by as much again; another failure is returned.
     private func restartWAL() -> StoreError? {
         connection.setBusyTimeout(milliseconds: LogWriter.restartWaitMilliseconds)
         defer { connection.setBusyTimeout(milliseconds: tuning.busyMilliseconds) }

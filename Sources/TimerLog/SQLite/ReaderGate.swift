@@ -1,6 +1,6 @@
 internal import Platform
 
-/// The readers of a store, and whether they may read: while the store opens anew, no connection may be left.
+/// The readers of a store, and whether they may read: no connection may be left while the store opens again.
 final class ReaderGate: Sendable {
     private struct State {
         var isOpen = false
@@ -9,7 +9,8 @@ final class ReaderGate: Sendable {
 
     private let state = Guarded(State())
 
-    /// Makes a reader whose connection is opened by `open`, while the gate is open.
+    /// Makes a reader whose connection `open` opens, once it is used while the gate is open; else its reads throw
+    /// `io`.
     func makeReader(_ open: @escaping @Sendable () throws(StoreError) -> RowQueries) -> SQLiteLogReader {
         let slot = ReaderSlot { [weak self] () throws(StoreError) in
             guard let self, self.state.withLock({ $0.isOpen }) else {
@@ -21,14 +22,15 @@ final class ReaderGate: Sendable {
         return SQLiteLogReader(slot, of: self)
     }
 
-    /// Lets connections be opened.
+    /// Allows connections to be opened.
     func allow() {
         state.withLock { $0.isOpen = true }
     }
 
-    /// Lets no connection be opened, and closes those that are.
+    /// Allows no connection to be opened, and closes those that are open.
     func closeAll() {
-        // A slot in use holds its own lock and may ask for the gate's, so the gate's is free while the slot is waited for.
+        // A slot in use holds its own lock and may ask for the gate's, so the gate's is not held while a slot is
+        // closed.
         let all = state.withLock { state in
             state.isOpen = false
             return Array(state.slots.values)

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// A reader's connection, opened when it is needed and closed by the store when it opens anew.
+/// A reader's connection, opened when it is needed and closed by the store when that opens again.
 final class ReaderSlot: @unchecked Sendable {  // unchecked: a connection may be used by one thread after another
     private let queries = Guarded<RowQueries?>(nil)
     private let open: @Sendable () throws(StoreError) -> RowQueries
@@ -10,7 +10,7 @@ final class ReaderSlot: @unchecked Sendable {  // unchecked: a connection may be
         self.open = open
     }
 
-    /// Runs `body` with the connection. After a failure the connection is closed, the next use opens it anew.
+    /// Runs `body` with the connection. After a failure the connection is closed, and the next use opens it again.
     func use<Result>(_ body: (RowQueries) throws(StoreError) -> Result) throws(StoreError) -> Result {
         try queries.withLock { queries throws(StoreError) in
             do throws(StoreError) {

@@ -1,16 +1,16 @@
 /// The queries a reader makes, prepared on a connection of its own.
 final class RowQueries {
-    /// Most bytes of row data one read transaction fetches, but for a single row that is larger: while it lasts, the
-    /// WAL can't start over.
+    /// The most bytes of row data that one read transaction fetches, but for a single larger row: the WAL can't
+    /// start over while a transaction lasts.
     static let bytesARead = 1 << 20
-    /// Most rows one read transaction fetches.
+    /// The most rows that one read transaction fetches.
     static let rowsARead = 4096
-    /// Page cache of a reader, in KiB: rows are read once, so a few pages do.
+    /// The page cache of a reader, in KiB: rows are read once, so a few pages do.
     private static let cacheKiB = 256
-    /// How long is waited while the database recovers or is locked by an operator.
+    /// How long a call waits while the database recovers or is locked by an operator.
     static let busyMilliseconds: Int32 = 5000
 
-    /// The connection; its owner may run its own queries beside.
+    /// The connection, on which the owner of the object may run queries of its own.
     let connection: SQLiteConnection
     private let rows: SQLiteStatement
     private let rowBefore: SQLiteStatement
@@ -28,7 +28,8 @@ final class RowQueries {
         }
     }
 
-    /// Opens `path`, which may be any file: another program's is `unusable`.
+    /// Opens `path`, which may be any file: throws `unusable` where it is empty, another program's or a newer
+    /// timerd's.
     static func openChecked(_ path: String) throws(StoreError) -> RowQueries {
         do {
             let connection = try SQLiteSchema.attempt("opening \(path)") { () throws(SQLiteFailure) in
@@ -41,8 +42,8 @@ final class RowQueries {
         return try RowQueries(path: path)
     }
 
-    /// Fetches rows whose `first` is at least `first`, in order, in one read transaction. Replaces `batch`, using its
-    /// storage again. At most `limit` rows; no rows when there are none.
+    /// Fetches rows whose `first` is at least `first`, in order, in one read transaction: at most `limit` of them,
+    /// and none when there are none. Replaces `batch`, whose storage is used again.
     func fetch(from first: Int64, limit: Int = rowsARead, into batch: inout [LogRow]) throws(StoreError) {
         var count = 0
         try SQLiteSchema.attempt("reading the rows from position \(first)") { () throws(SQLiteFailure) in
@@ -59,7 +60,7 @@ final class RowQueries {
         batch.removeSubrange(count...)
     }
 
-    /// The row that starts at or before `position`, the last of them, or nil.
+    /// Returns the last row that starts at or before `position`, or nil.
     func row(before position: Int64) throws(StoreError) -> LogRow? {
         try SQLiteSchema.attempt("reading the row at position \(position)") { () throws(SQLiteFailure) in
             defer { rowBefore.reset() }
@@ -71,7 +72,7 @@ final class RowQueries {
         }
     }
 
-    /// Position of the last record, 0 when there is none.
+    /// Returns the position of the last record, 0 when there is none.
     func head() throws(StoreError) -> Int64 {
         try SQLiteSchema.attempt("reading the head") { () throws(SQLiteFailure) in
             try connection.integer("SELECT last FROM log ORDER BY first DESC LIMIT 1")

@@ -1,22 +1,22 @@
 internal import CSQLite
 
-/// One connection to a database. Used by one thread at a time; closed when the last statement and owner let go.
+/// One connection to a database. Used by one thread at a time; closed when the last statement and owner release it.
 @safe final class SQLiteConnection {
-    /// What a connection may do with the file.
+    /// The access of a connection to the file.
     enum Access {
-        /// The file is there and may be written.
+        /// The file exists and may be written.
         case readWrite
-        /// The file is there and is only read.
+        /// The file exists and is only read.
         case readOnly
     }
 
-    /// How thorough a checkpoint is.
+    /// The extent of a checkpoint.
     enum Checkpoint {
-        /// As much as can be copied without waiting for other connections.
+        /// The pages that can be copied without waiting for other connections.
         case passive
-        /// Everything; the next commit writes at the start of the WAL.
+        /// All pages; the next commit writes at the start of the WAL.
         case restart
-        /// Everything, and the WAL is cut to nothing.
+        /// All pages, and the WAL is cut to nothing.
         case truncate
     }
 
@@ -25,10 +25,11 @@ internal import CSQLite
 
     /// Pages in the WAL after the last commit of this connection, once `countWAL` was called.
     var walPages: Int { unsafe Int(pagesInWAL.pointee) }
-    /// A transaction is under way.
+    /// Whether a transaction is under way.
     var inTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-    /// Opens `path`, which must exist. `vfs` names another way to the file system (tests inject faults there).
+    /// Opens `path`, which must exist. `vfs` names another VFS of SQLite than the default (tests inject faults
+    /// there).
     init(path: String, _ access: Access, vfs: String? = nil) throws(SQLiteFailure) {
         var opened: OpaquePointer?
         let mode = access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
@@ -51,7 +52,7 @@ internal import CSQLite
         unsafe pagesInWAL.deallocate()
     }
 
-    /// How long a call waits for another connection's lock before it fails with `SQLITE_BUSY`.
+    /// Sets how long a call waits for another connection's lock before it fails with `SQLITE_BUSY`.
     func setBusyTimeout(milliseconds: Int32) {
         unsafe sqlite3_busy_timeout(handle, milliseconds)
     }
@@ -66,18 +67,18 @@ internal import CSQLite
             }, pagesInWAL)
     }
 
-    /// Runs `sql`, any number of statements, rows dropped.
+    /// Runs `sql`, any number of statements, and drops their rows.
     func execute(_ sql: String) throws(SQLiteFailure) {
         try check(unsafe sqlite3_exec(handle, sql, nil, nil, nil))
     }
 
-    /// The integer in the first column of the first row of `sql`.
+    /// Returns the integer in the first column of the first row of `sql`; 0 when there is no row.
     func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
         let statement = try prepare(sql)
         return try statement.step() ? statement.integer(0) : 0
     }
 
-    /// The text in the first column of the first row of `sql`.
+    /// Returns the text in the first column of the first row of `sql`; empty when there is no row.
     func text(_ sql: String) throws(SQLiteFailure) -> String {
         let statement = try prepare(sql)
         return try statement.step() ? statement.text(0) : ""
@@ -106,12 +107,12 @@ internal import CSQLite
         if mode != .passive { unsafe pagesInWAL.pointee = 0 }
     }
 
-    /// Throws what `code` says, unless it says all is well.
+    /// Throws the failure that `code` stands for, unless it is `SQLITE_OK`.
     func check(_ code: Int32) throws(SQLiteFailure) {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// What the last call on this connection failed with.
+    /// Returns the failure of the last call on this connection, whose result is `code`.
     func failure(_ code: Int32) -> SQLiteFailure {
         unsafe SQLiteConnection.failure(code, handle)
     }

@@ -1,22 +1,22 @@
 internal import CSQLite
 
-/// An error that SQLite answered.
+/// An error that SQLite returned.
 struct SQLiteFailure: Error {
     /// The extended result code.
     let code: Int32
-    /// SQLite's own words.
+    /// SQLite's own message.
     let message: String
     /// The errno of a failed open, else 0.
     let systemError: Int32
 
     private var primary: Int32 { code & 0xff }
 
-    /// Another connection's lock was in the way.
+    /// Whether another connection's lock prevented the call.
     var isBusy: Bool { primary == SQLITE_BUSY }
-    /// A row of this key is there.
+    /// Whether a row of this key exists already.
     var isDuplicate: Bool { primary == SQLITE_CONSTRAINT }
 
-    /// The failure as the log's callers act on it; `activity` completes "while …".
+    /// Returns the failure as the log's error; `activity` completes "while …".
     func storeError(_ activity: String) -> StoreError {
         let name = unsafe String(cString: csqlite_code_name(code))
         let cause = systemError == 0 ? "" : ", errno \(systemError)"

@@ -1,6 +1,6 @@
 /// Reads rows on a connection of its own, in short read transactions.
 ///
-/// Buffers are used again from one read to the next where `body` did not keep a row.
+/// The buffers of rows that `body` did not keep are used again from one read to the next.
 final class SQLiteLogReader: LogReader {
     private let slot: ReaderSlot
     private let gate: ReaderGate

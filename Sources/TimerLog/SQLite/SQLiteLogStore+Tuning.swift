@@ -1,15 +1,15 @@
 extension SQLiteLogStore {
-    /// Bounds that tests make smaller or worse than they are.
+    /// The bounds of a store, which tests make smaller or worse.
     struct Tuning: Sendable {
-        /// The WAL grows so many bytes between two passive checkpoints.
+        /// The bytes that the WAL grows between two passive checkpoints.
         var passiveBytes = 4 << 20
-        /// At so many bytes of WAL an append first copies all of it, and the WAL starts over.
+        /// The bytes of WAL at which an append first copies all of it, so that the WAL starts over.
         var restartBytes = 64 << 20
-        /// How long a lock held elsewhere (an operator's shell) is waited for.
+        /// How long a call waits for a lock held elsewhere (by an operator's shell).
         var busyMilliseconds: Int32 = 5000
-        /// Most pages of the database file; nil for no limit of ours.
+        /// The most pages of the database file; nil for SQLite's own bound.
         var pageLimit: Int?
-        /// SQLite's way to the file system; nil for the usual one.
+        /// The VFS by which SQLite reaches the file system; nil for the default.
         var vfs: String?
     }
 }

@@ -5,18 +5,18 @@ internal import Platform
 /// The database is in WAL mode with `synchronous=FULL`, so a commit is one write and one sync of the WAL. A reader
 /// holds a read transaction for about a MiB of rows at a time and never while its caller works on them.
 public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked: what changes is touched under `calls`
-    /// Rows that `open` verifies at the end of the log.
+    /// The rows that `open` verifies at the end of the log.
     static let rowsVerifiedAtOpen = 64
-    /// Most bytes of row data that one `delete` removes, but for a single row that is larger.
+    /// The most bytes of row data that one `delete` removes, but for a single larger row.
     static let bytesADelete = 4 << 20
     private let directory: DataDirectory
     private let tuning: Tuning
     private let gate = ReaderGate()
-    /// Held for the length of a call that uses the writer.
+    /// The lock that is held for the length of a call that uses the writer.
     private let calls = Lock()
     private var directoryLock: DirectoryLock?
     private var writer: LogWriter?
-    /// Where the log stood when it was last open; nil before the first open.
+    /// The head of the log when it was last open; nil before the first open and after `close`.
     private var known: StoreHead?
 
     /// Makes a closed store in `directory`, which `open` makes where it is missing (its parent must be there).
@@ -31,16 +31,17 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
 
     deinit { closeConnections() }
 
-    /// Makes the directory where it is missing and takes its `DirectoryLock` ahead of the first `open`, to be held until
-    /// `close`.
+    /// Makes the directory where it is missing and takes its `DirectoryLock` ahead of the first `open`, to be held
+    /// until `close`.
     public func claim() throws(StoreError) {
         calls.lock()
         defer { calls.unlock() }
         try takeDirectory()
     }
 
-    /// Opens, or opens anew. The first open takes the `DirectoryLock`, which is held until `close`; it makes what is
-    /// missing. Those after it make nothing, and throw where they do not find the log that was open before.
+    /// Opens the log, or opens it again. The first open takes the `DirectoryLock`, which is held until `close`, and
+    /// makes what is missing. Later ones make nothing, and throw where they do not find the log that was open
+    /// before.
     public func open() throws(StoreError) -> StoreHead {
         calls.lock()
         defer { calls.unlock() }
@@ -55,14 +56,14 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
 
     /// Writes `rows` in one transaction.
     ///
-    /// A failure before the commit that rolls back is `absent`; one in the commit is `unknown`, and every append after
-    /// it `absent` until the store is opened anew.
+    /// A failure before the commit that rolls back is `absent`; one in the commit is `unknown`, and every append
+    /// after it is `absent` until the store is opened again.
     public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
         calls.withLock { writer?.append(rows, expecting: expecting, epoch: epoch) ?? .absent(Self.notOpen) }
     }
 
-    /// As the protocol says; the newest row always stays, since it says where the log stands. Gives free pages back to
-    /// the file system, a bounded number a call. After a throw, open anew.
+    /// Removes rows as `LogStore.delete` says; the newest row always stays, since it marks the log's end. Gives
+    /// free pages back to the file system, a bounded number a call. After a throw the log must be opened again.
     public func delete(upTo position: Int64) throws(StoreError) -> Int {
         calls.lock()
         defer { calls.unlock() }
@@ -70,7 +71,7 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
         return try writer.delete(upTo: position)
     }
 
-    /// As the protocol says.
+    /// Replaces rows as `LogStore.replace` says.
     public func replace(with rows: [LogRow]) throws(StoreError) {
         calls.lock()
         defer { calls.unlock() }
@@ -78,16 +79,16 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
         try writer.replace(with: rows)
     }
 
-    /// Makes a reader. It opens its connection when it is first used and again after `open`; between a `close` or a
-    /// failed `open` and the next one its reads throw `io`.
+    /// Makes a reader, which opens its connection when it is first used and again after `open`; between a `close`
+    /// or a failed `open` and the next one its reads throw `io`.
     public func makeReader() throws(StoreError) -> any LogReader {
         gate.makeReader { [directory, tuning] () throws(StoreError) in
             try RowQueries(path: directory.database, vfs: tuning.vfs)
         }
     }
 
-    /// A reader of the log in `directory` that takes no lock and works beside a running server. Throws `unusable` when
-    /// there is no log.
+    /// Opens a reader of the log in `directory` that takes no lock and works beside a running server. Throws
+    /// `unusable` when there is no log.
     public static func openReader(directory: String) throws(StoreError) -> any LogReader {
         let path = DataDirectory(path: directory).database
         let gate = ReaderGate()
@@ -96,12 +97,12 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
         return gate.makeReader { () throws(StoreError) in try RowQueries(path: path) }
     }
 
-    /// Bytes of the database and its WAL.
+    /// Returns the bytes of the database and its WAL.
     public func bytesOnDisk() -> Int {
         directory.size(directory.database) + directory.size(directory.wal)
     }
 
-    /// Closes every connection and lets the directory go.
+    /// Closes every connection and releases the directory.
     public func close() {
         calls.withLock {
             closeConnections()
@@ -110,7 +111,8 @@ public final class SQLiteLogStore: LogStore, @unchecked Sendable {  // unchecked
         }
     }
 
-    /// Makes sure that the directory is this store's.
+    /// Takes the directory's lock or, where it is held, verifies that the lock file is still the one that is
+    /// locked.
     private func takeDirectory() throws(StoreError) {
         if let directoryLock {
             guard directoryLock.holds(directory) else { throw directory.isGone(directory.lock) }

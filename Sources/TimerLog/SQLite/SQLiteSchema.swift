@@ -1,20 +1,20 @@
-/// What is in the database file, how it is made, and how a file is recognised.
+/// The content of the database file: how it is made, and how a file is recognised.
 enum SQLiteSchema {
-    /// `application_id` of our files: "tmrd".
+    /// The `application_id` of a log's file: "tmrd".
     static let applicationID: Int64 = 0x746d_7264
-    /// `user_version`: the version of the tables. A file with a greater one was written by a newer timerd.
+    /// The version of the tables, in `user_version`. A file with a greater one was written by a newer timerd.
     static let version: Int64 = 1
-    /// Bytes of a page in files we make.
+    /// The bytes of a page in files that timerd makes.
     static let pageBytes = 16_384
-    /// Bytes of the log's secret.
+    /// The bytes of the log's secret.
     static let secretBytes = 16
 
     private static let selectColumns = "SELECT first, last, previous, epoch"
-    /// A run of rows from parameter 1 on.
+    /// The query for the rows from parameter 1 on.
     static let selectRows = "\(selectColumns), data FROM log WHERE first >= ?1 ORDER BY first"
-    /// The one row that starts at or before parameter 1.
+    /// The query for the last row that starts at or before parameter 1.
     static let selectRowBefore = "\(selectColumns), data FROM log WHERE first <= ?1 ORDER BY first DESC LIMIT 1"
-    /// A new row.
+    /// The statement that adds a row.
     static let insertRow = """
         INSERT INTO log(first, last, previous, partition, epoch, data) VALUES (?1, ?2, ?3, 0, ?4, ?5)
         """
@@ -37,7 +37,7 @@ enum SQLiteSchema {
         PRAGMA user_version = \(version)
         """
 
-    /// What the table `meta` says.
+    /// The content of the table `meta`.
     struct Meta: Equatable {
         /// The log's secret.
         var secret: [UInt8]
@@ -46,17 +46,18 @@ enum SQLiteSchema {
         /// Wall milliseconds at which the log was copied, or its end cut, while nothing was appended since.
         var branchedAt: Int64?
 
-        /// Meta of a new log.
+        /// Makes the meta of a new log.
         static func fresh() -> Meta { Meta(secret: newSecret(), epoch: 0) }
     }
 
-    /// A secret for a new log, from the kernel's generator.
+    /// Draws a secret for a new log from the kernel's generator.
     static func newSecret() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<secretBytes).map { _ in .random(in: 0...255, using: &generator) }
     }
 
-    /// Whether the file is ours: true, or false when nothing is in it yet. Throws for another program's, or a newer one.
+    /// Returns true for a log's file, and false for one with nothing in it. Throws `unusable` for another program's
+    /// file, or a newer timerd's.
     static func recognise(_ connection: SQLiteConnection, path: String) throws(StoreError) -> Bool {
         let (identity, version, tables) = try attempt("reading \(path)") { () throws(SQLiteFailure) in
             (
@@ -85,14 +86,14 @@ enum SQLiteSchema {
         try connection.execute("COMMIT")
     }
 
-    /// Notes that another server may have gone on with this log from here on.
+    /// Notes that another server may have gone on from this state of the log.
     static func branch(_ connection: SQLiteConnection, at wall: Int64) throws(SQLiteFailure) {
         let insert = try connection.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES ('branched', ?1)")
         try insert.bind(1, wall)
         try insert.run()
     }
 
-    /// Takes the note back, in the transaction of the first append.
+    /// The statement that removes that note, in the transaction of the first append.
     static let unbranch = "DELETE FROM meta WHERE key = 'branched'"
 
     /// Reads the table `meta`.
@@ -120,7 +121,7 @@ enum SQLiteSchema {
         try statement.run(blob: row.data, at: 5)
     }
 
-    /// Runs `body`; what SQLite refuses becomes the log's error. `activity` completes "while …".
+    /// Runs `body` and turns a failure of SQLite into the log's error. `activity` completes "while …".
     static func attempt<Result>(
         _ activity: @autoclosure () -> String, _ body: () throws(SQLiteFailure) -> Result
     ) throws(StoreError) -> Result {

@@ -5,7 +5,7 @@ internal import CSQLite
     private let handle: OpaquePointer
     private let connection: SQLiteConnection
 
-    /// Takes `handle` over: it is finalised with the object.
+    /// Takes over `handle`, which is finalised with the object.
     init(_ handle: OpaquePointer, of connection: SQLiteConnection) {
         unsafe self.handle = handle
         self.connection = connection
@@ -18,7 +18,7 @@ internal import CSQLite
         try connection.check(unsafe sqlite3_bind_int64(handle, index, value))
     }
 
-    /// Moves to the next row; false when there is none, and the statement is ready to run again.
+    /// Moves to the next row. Returns false when there is none; the statement is then ready to run again.
     func step() throws(SQLiteFailure) -> Bool {
         let code = unsafe sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
@@ -28,7 +28,7 @@ internal import CSQLite
         return false
     }
 
-    /// Runs to the end, rows dropped.
+    /// Runs to the end and drops the rows.
     func run() throws(SQLiteFailure) {
         while try step() {}
     }
@@ -49,17 +49,17 @@ internal import CSQLite
         unsafe sqlite3_reset(handle)
     }
 
-    /// Column `column`, from 0, of the row at hand.
+    /// Returns column `column`, from 0, of the current row.
     func integer(_ column: Int32) -> Int64 {
         unsafe sqlite3_column_int64(handle, column)
     }
 
-    /// Column `column` of the row at hand as text, empty when it is null.
+    /// Returns column `column` of the current row as text; empty when it is null.
     func text(_ column: Int32) -> String {
         unsafe sqlite3_column_text(handle, column).map { unsafe String(cString: $0) } ?? ""
     }
 
-    /// Replaces `bytes` by column `column` of the row at hand; storage nobody else holds is used again.
+    /// Replaces `bytes` by column `column` of the current row; storage that nobody else holds is used again.
     func readBlob(_ column: Int32, into bytes: inout [UInt8]) throws(SQLiteFailure) {
         bytes.removeAll(keepingCapacity: true)
         let start = unsafe sqlite3_column_blob(handle, column)

@@ -1,9 +1,10 @@
-/// What every store checks before it writes.
+/// The checks that every store makes before it writes.
 public enum AppendRules {
-    /// How many positions stay free before the first of each batch of a shared log, for what `LogStore.settle` writes.
+    /// The number of positions that stay free before the first of each batch of a shared log, for the rows that
+    /// `LogStore.settle` writes.
     public static let settlements: Int64 = 16
 
-    /// Why `rows` must not be written by a store that stands at `head`, or nil when they may.
+    /// Returns why a store at `head` must not write `rows`, or nil when it may.
     public static func refusal(_ rows: [LogRow], expecting: Int64, epoch: Int64, head: StoreHead) -> AppendOutcome? {
         guard epoch == head.epoch else { return .fenced }
         guard expecting == head.last else {
@@ -14,7 +15,7 @@ public enum AppendRules {
             for row in rows { try verifier.check(row) }
             return nil
         } catch {
-            // If these rows were written, the next start would fail; refusing them costs one batch.
+            // The next start would fail if these rows were written; refusing them costs one batch.
             return .absent(StoreError(.damaged, "rows to append do not follow the log: \(error)"))
         }
     }

@@ -8,8 +8,8 @@ public enum BatchRows {
     /// Makes the rows of a batch: checksums filled in, each row with its header and its link to the one before.
     ///
     /// - Parameters:
-    ///   - kind: what the rows are for.
-    ///   - records: as `RecordCodec` wrote them, one after the other.
+    ///   - kind: the purpose of the rows.
+    ///   - records: the records as `RecordCodec` wrote them, one after the other.
     ///   - first: position of the first record; the rest follow.
     ///   - previous: position of the last record of the log before.
     public static func make(
@@ -44,9 +44,10 @@ public enum BatchRows {
         return rows
     }
 
-    /// The row that stands for `rows`, adjacent ones of kicks. Nil when there are none.
+    /// Returns the row that replaces `rows`, adjacent rows of kicks; nil when there are none, or the header of the
+    /// last is damaged.
     ///
-    /// - Parameter position: records up to here stand for those that go.
+    /// - Parameter position: records up to this position hold what the replaced ones held.
     public static func condense(_ rows: [LogRow], restingOn position: Int64) -> LogRow? {
         guard let first = rows.first, let last = rows.last, let header = BatchHeader(last.data.span) else { return nil }
         var data: [UInt8] = []
@@ -56,7 +57,7 @@ public enum BatchRows {
         return LogRow(first: first.first, last: last.last, previous: first.previous, epoch: last.epoch, data: data)
     }
 
-    /// The data of a row that begins an epoch; it is the same wherever the row stands.
+    /// Returns the data of a row that begins an epoch, which are the same at every position.
     public static func barrier() -> [UInt8] {
         var data: [UInt8] = []
         let clocks = Now(elapsed: 0, wallOffset: 0)
@@ -79,9 +80,10 @@ public enum BatchRows {
         }
     }
 
-    /// Hands the records of a row to `body`, in order, until it returns false.
+    /// Passes the records of a row to `body`, in order, until `body` returns false.
     ///
-    /// - Throws: `damaged` when a checksum, a length or the count of records is wrong, `unusable` for a newer format.
+    /// - Throws: `damaged` when a checksum, a length or the count of records is wrong, `unusable` for a newer
+    ///   format.
     @discardableResult
     public static func read(
         _ row: LogRow, _ body: (LogRecord) throws(StoreError) -> Bool

@@ -1,6 +1,6 @@
 /// Verifies that rows, fed in order, form one unbroken chain.
 ///
-/// The first row may name any row before it: older rows are deleted once their state was written anew.
+/// The first row may name any row before it: older rows are deleted once their state has been written again.
 public struct ChainVerifier: Sendable {
     /// Position of the last record so far; nil before the first row.
     public private(set) var last: Int64?
@@ -10,12 +10,12 @@ public struct ChainVerifier: Sendable {
         self.last = last
     }
 
-    /// Takes the next row. Throws `damaged`, naming the row by its first position, when it can't follow.
+    /// Checks the next row. Throws `damaged`, which names the row by its first position, when the row can't follow.
     public mutating func check(_ row: LogRow) throws(StoreError) {
         try check(first: row.first, last: row.last, previous: row.previous, byteCount: row.data.count)
     }
 
-    /// As `check(_:)`, for a row whose data was not read.
+    /// Checks the next row like `check(_:)`, without its data.
     mutating func check(first: Int64, last: Int64, previous: Int64, byteCount: Int) throws(StoreError) {
         let fault: String? =
             if previous < 0 {

@@ -6,7 +6,7 @@ public struct LogRow: Sendable, Equatable {
     public var last: Int64
     /// `last` of the row before, 0 for the first row ever. Replay and fold verify this chain.
     public var previous: Int64
-    /// The epoch of the writer; 0 until there are several.
+    /// The epoch of the writer; 0 in a log without a cluster.
     public var epoch: Int64
     /// The encoded batch: a header and records, at most 256 KiB unless one record alone is larger.
     public var data: [UInt8]
@@ -22,10 +22,10 @@ public struct LogRow: Sendable, Equatable {
         self.data = data
     }
 
-    /// How many records its positions have room for. A condensed row has one.
+    /// The number of positions of the row. A condensed row holds one record, whatever its span.
     public var span: Int64 { last - first + 1 }
 
-    /// Which record stands at `position`, counted from 0; nil where none of the row's can stand there.
+    /// Returns the index, from 0, of the record at `position`; nil when the row does not span `position`.
     public func index(of position: Int64) -> Int? {
         (first...last).contains(position) ? Int(position - first) : nil
     }

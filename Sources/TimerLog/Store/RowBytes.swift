@@ -1,10 +1,10 @@
-/// Bytes of rows' data, by what the rows are for.
+/// The bytes of rows' data, by the kind of the rows.
 public struct RowBytes: Sendable, Equatable {
-    /// In rows of events.
+    /// Bytes in rows of events, in barriers, and in rows whose header is damaged.
     public private(set) var events = 0
-    /// In rows of kicks.
+    /// Bytes in rows of kicks.
     public private(set) var kicks = 0
-    /// In condensed rows.
+    /// Bytes in condensed rows.
     public private(set) var condensed = 0
 
     /// Counts `rows`.
@@ -12,7 +12,7 @@ public struct RowBytes: Sendable, Equatable {
         for row in rows { add(row) }
     }
 
-    /// Of all rows.
+    /// Bytes in all rows.
     public var total: Int { events + kicks + condensed }
 
     /// Counts another row.
@@ -31,7 +31,7 @@ public struct RowBytes: Sendable, Equatable {
         left.condensed += right.condensed
     }
 
-    /// Takes off the bytes of rows that are gone.
+    /// Subtracts the bytes of removed rows.
     public static func -= (left: inout RowBytes, right: RowBytes) {
         left.events -= right.events
         left.kicks -= right.kicks

@@ -19,7 +19,7 @@ public struct RowRecords: Sendable {
         self.bodies = bodies
     }
 
-    /// The record at `position`; nil when it is not here, or damaged.
+    /// Returns the record at `position`; nil when it is not in this row, or damaged.
     public func record(at position: Int64) -> LogRecord? {
         guard let index = row.index(of: position), index < bodies.count else { return nil }
         var record = LogRecord(position: position)
@@ -30,7 +30,7 @@ public struct RowRecords: Sendable {
     /// Whether the record at `position` would be in this row.
     public func holds(_ position: Int64) -> Bool { row.index(of: position) != nil }
 
-    /// The answer, or part of one, whose record is at `position`; nil when there is none.
+    /// Returns the answer, or the part of one, whose record is at `position`; nil when there is none.
     public func answer(at position: Int64) -> StoredAnswer? {
         guard case .answer(let answer)? = record(at: position)?.content else { return nil }
         return answer

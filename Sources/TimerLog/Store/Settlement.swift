@@ -1,12 +1,13 @@
-/// What became, finally, of an append whose outcome was unknown.
+/// The final outcome of an append whose outcome was unknown.
 public enum Settlement: Sendable, Equatable {
-    /// Its rows are on disk; the log goes on behind the head.
+    /// The rows are on disk; the log goes on after the head.
     case landed(StoreHead)
-    /// Its rows are not on disk and never will be; the log goes on behind the head, also with the same rows.
+    /// The rows are not on disk and never will be; the log goes on after the head, where the same rows may be
+    /// appended again.
     case absent(StoreHead)
-    /// The log ends elsewhere: it is to be folded again.
+    /// The log ends elsewhere and must be folded again.
     case diverged(StoreError)
-    /// It is still not known.
+    /// The outcome is still not known.
     case unknown(StoreError)
     /// Another writer owns the log.
     case fenced

@@ -1,13 +1,13 @@
-/// Why a store could not do what it was asked.
+/// An error of a store: a kind by which callers act, and a description.
 public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of trouble, as far as a caller acts on it.
+    /// The kinds of trouble that callers tell apart.
     public enum Kind: Sendable, Equatable {
         /// The device has no room.
         case full
         /// The device failed, or the file system refused.
         case io
-        /// The storage can't be reached, or takes nothing for now; what was asked may work later, and nothing is wrong with
-        /// what is stored.
+        /// The storage can't be reached, or accepts nothing for now; the call may succeed later, and nothing is
+        /// wrong with the stored data.
         case unavailable
         /// Another node owns the log.
         case fenced
@@ -21,9 +21,9 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case unusable
     }
 
-    /// What kind of trouble.
+    /// The kind of trouble.
     public var kind: Kind
-    /// One line for a log or an operator.
+    /// A line for a log or an operator.
     public var description: String
 
     /// Makes an error.
