@@ -1,6 +1,6 @@
-/// Lists of texts as C takes them.
+/// Lists of texts in the form that C takes.
 @safe enum CStrings {
-    /// Runs `body` with pointers to copies of `texts`, and a null pointer behind the last.
+    /// Runs `body` with pointers to copies of `texts`, and a null pointer after the last.
     static func withPointers<Result>(
         _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
     ) -> Result {

@@ -1,11 +1,12 @@
 internal import TimerLog
 
-/// Finds out whether something between this process and the server hands each transaction to another backend.
+/// Detects a pooler that hands each transaction of a connection to another backend.
 enum PoolerCheck {
     private static let statement = PostgresStatement(
         "timerd_backend", "SELECT pg_backend_pid(), current_setting('plan_cache_mode')")
 
-    /// Throws `unusable` where two statements of a connection run in different backends, or those of two in the same one.
+    /// Throws `unusable` where two statements of a connection run in different backends, or those of two
+    /// connections in the same one.
     static func verify(_ one: PostgresConnection, _ other: PostgresConnection) throws(PostgresFailure) {
         let first = try one.run(statement).integer(0, 0)
         let second = try other.run(statement).integer(0, 0)
@@ -15,7 +16,7 @@ enum PoolerCheck {
         else { throw failure }
     }
 
-    /// What there is to say about one.
+    /// The failure of a connection through such a pooler.
     static let failure = PostgresFailure(
         "a pooler hands each transaction to another backend; timerd needs a direct connection, or a pooler of sessions",
         isCertain: true, kind: .unusable)

@@ -1,11 +1,11 @@
 internal import CPQ
 public import TimerLog
 
-/// Where a PostgreSQL database is, and as whom to go there: every parameter that libpq knows.
+/// The address of a PostgreSQL database and the user to connect as: every parameter that libpq knows.
 ///
-/// Its description and all that is made of it for people to read hold no secret.
+/// The description, and all other text for people that is made of an address, holds no secret.
 public struct PostgresAddress: Sendable, CustomStringConvertible {
-    /// What the address says, by libpq's keywords.
+    /// The values of the address, by libpq's keywords.
     let parameters: [String: String]
     /// Whether the address itself holds a password, which `ps` and logs would show.
     public let namesPassword: Bool
@@ -27,7 +27,7 @@ public struct PostgresAddress: Sendable, CustomStringConvertible {
 
     /// Reads a URI (`postgres://…` or `postgresql://…`) or a connection string (`host=… dbname=…`).
     ///
-    /// - Parameter password: one that was given elsewhere; it precedes that of the address.
+    /// - Parameter password: a password that was given elsewhere, which replaces that of the address.
     /// - Throws: `unusable` where libpq does not understand it.
     public init(_ text: String, password: String? = nil) throws(StoreError) {
         var found = try Self.parse(text)
@@ -44,7 +44,7 @@ public struct PostgresAddress: Sendable, CustomStringConvertible {
         return shown.isEmpty ? "PostgreSQL at libpq's default address" : "PostgreSQL at \(shown.joined(separator: " "))"
     }
 
-    /// Replaces the secrets of the address wherever they stand in `text`.
+    /// Replaces the secrets of the address wherever they occur in `text`.
     func withoutSecrets(_ text: String) -> String {
         var text = text
         for keyword in Self.secretKeywords {
@@ -54,7 +54,8 @@ public struct PostgresAddress: Sendable, CustomStringConvertible {
         return text
     }
 
-    /// The parameters of a connection for each host in turn: libpq gives the first host all the time there is.
+    /// Returns the parameters of a connection to each host in turn, as libpq would give the first host all the time
+    /// there is.
     func attempts(overriding settings: [String: String], defaults: [String: String]) -> [[String: String]] {
         let base = defaults.merging(parameters) { $1 }.merging(settings) { $1 }
         func list(_ keyword: String) -> [String]? {
@@ -91,8 +92,8 @@ public struct PostgresAddress: Sendable, CustomStringConvertible {
         return parameters
     }
 
-    /// What libpq said about an address that it did not understand; its messages quote the address, so nothing where that may
-    /// hold a secret.
+    /// Returns libpq's message about an address that it did not understand. Its messages quote the address, so the
+    /// text is empty where that may hold a secret.
     private static func reason(_ said: String, for text: String) -> String {
         let rest = schemes.first(where: text.hasPrefix).map { text.dropFirst($0.count) } ?? text[...]
         let isHiding = text.contains("pass") || text.contains("secret") || text.contains("key") || rest.contains("@")

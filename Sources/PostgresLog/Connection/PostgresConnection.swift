@@ -4,17 +4,17 @@ internal import TimerLog
 
 /// One connection to the server. Confined to one thread at a time.
 ///
-/// Nothing waits without a deadline: libpq is used without blocking. A statement is done when the server is ready for the next
-/// one, as what it answers before can precede the commit. A statement that is not answered in time is never cancelled, since a
-/// cancelled wait for a standby counts as a success: its connection is closed.
+/// Nothing waits without a deadline: libpq is used without blocking. A statement is done when the server is ready
+/// for the next one, as its answers can precede the commit. A statement that is not answered in time is never
+/// cancelled, since a cancelled wait for a standby counts as a success: its connection is closed.
 @safe public final class PostgresConnection {
-    /// What a connection is for: what the server calls it, and how long its statements may take there.
+    /// The purpose of a connection: its name on the server, and how long its statements may take there.
     public struct Purpose: Sendable {
         /// The session of the process; the server knows its connections as `timerd:SESSION`.
         public var session: Int64
         /// Nanoseconds after which the server itself ends a statement; 0 for never.
         public var statementTimeout: Int64
-        /// When it is signalled, a statement under way is given up.
+        /// The event that aborts the statement under way once it is signalled.
         public var interrupt: EventFD?
 
         /// Makes a purpose; see the members.
@@ -40,7 +40,7 @@ internal import TimerLog
     /// The server's version: 150018 for 15.18.
     public var version: Int { unsafe Int(PQserverVersion(handle)) }
 
-    /// Connects, to the first host of the address that answers and takes writes, and sets the session up.
+    /// Connects to the first host of the address that answers and takes writes, and sets up the session.
     public static func open(
         _ address: PostgresAddress, for purpose: Purpose, _ timeouts: PostgresTimeouts = PostgresTimeouts()
     ) throws(PostgresFailure) -> PostgresConnection {
@@ -59,7 +59,7 @@ internal import TimerLog
                 failures.append(error)
             }
         }
-        // What an operator can mend is told before what may pass.
+        // A failure that an operator can mend is reported in preference to one that may pass.
         guard var failure = failures.first(where: { $0.kind == .unusable }) ?? failures.last else {
             preconditionFailure("an address has at least one attempt")
         }
@@ -84,7 +84,7 @@ internal import TimerLog
         interrupt = purpose.interrupt
         statementTimeout = purpose.statementTimeout
         unsafe cpq_watch_notices(handle, notices)
-        // The SQLSTATE of a refused connection is told nowhere else.
+        // The SQLSTATE of a refused connection is in verbose messages alone.
         unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         let seconds = parameters["connect_timeout"].flatMap(Int64.init) ?? 0
         let limit = seconds > 0 ? seconds * 1_000_000_000 : timeouts.connect
@@ -107,7 +107,7 @@ internal import TimerLog
                 isBroken = true
                 return false
             }
-            // Has what has come be taken in.
+            // Makes libpq take in what has come.
             _ = unsafe PQisBusy(handle)
             if unsafe notices.pointee.failures > 0 || PQstatus(handle) != CONNECTION_OK {
                 isBroken = true
@@ -119,7 +119,7 @@ internal import TimerLog
 
     /// Runs a statement that is a transaction of its own, and waits until it is committed.
     ///
-    /// - Parameter within: nanoseconds until it is given up.
+    /// - Parameter within: nanoseconds until it is aborted.
     public func run(
         _ statement: PostgresStatement, _ values: [PostgresValue] = [],
         within limit: Int64 = PostgresTimeouts().statement
@@ -157,7 +157,8 @@ internal import TimerLog
         }
     }
 
-    /// Runs any number of statements without parameters, in one transaction unless they say otherwise; rows are dropped.
+    /// Runs any number of statements without parameters, in one transaction unless they say otherwise; rows are
+    /// dropped.
     @discardableResult
     public func execute(
         _ text: String, within limit: Int64 = PostgresTimeouts().statement
@@ -166,10 +167,10 @@ internal import TimerLog
         return try exchange(until: Clocks.monotonic() + limit) { unsafe PQsendQuery(handle, text) }
     }
 
-    /// Whether the session is outside of any transaction: what was answered last is committed.
+    /// Whether the session is outside of any transaction, so that what was answered last is committed.
     public var isIdle: Bool { unsafe PQtransactionStatus(handle) == PQTRANS_IDLE }
 
-    /// Has the server end a statement of this session after `nanoseconds`.
+    /// Makes the server end each statement of this session after `nanoseconds`.
     func limitStatements(to nanoseconds: Int64) throws(PostgresFailure) {
         guard nanoseconds != statementTimeout else { return }
         try execute("SET statement_timeout = \((nanoseconds + 999_999) / 1_000_000)")
@@ -193,7 +194,7 @@ internal import TimerLog
         }
     }
 
-    /// Sends, and takes everything that the server answers, up to where it is ready for the next statement.
+    /// Sends a statement, and takes all answers of the server until that is ready for the next one.
     private func exchange(until deadline: Int64, _ send: () -> Int32) throws(PostgresFailure) -> PostgresResult {
         unsafe notices.pointee = cpq_notices()
         guard send() == 1 else { throw broken(nil) }
@@ -212,7 +213,7 @@ internal import TimerLog
                     unsafe PQclear(last)
                     unsafe last = result
                 default:
-                    // The first error tells why; those after it follow from it.
+                    // The first error is the cause; those after it follow from it.
                     if refused == nil { refused = unsafe failure(result) }
                     unsafe PQclear(result)
                 }
@@ -237,7 +238,8 @@ internal import TimerLog
         return unsafe PostgresResult(made, warning: warning)
     }
 
-    /// Waits until there is something to read or, where that is wanted, room to write; false when the time ran out.
+    /// Waits until there is something to read or, where `isWriting`, room to write. Returns false when the time ran
+    /// out or the interrupt was signalled.
     private func wait(isWriting: Bool, until deadline: Int64) -> Bool {
         while true {
             let left = (deadline - Clocks.monotonic() + 999_999) / 1_000_000
@@ -249,7 +251,7 @@ internal import TimerLog
         }
     }
 
-    /// The connection is lost, and what became of the statement with it.
+    /// Marks the connection as lost. Returns a failure that leaves the outcome of the statement open.
     private func broken(_ refused: PostgresFailure?) -> PostgresFailure {
         isBroken = true
         if var refused {
@@ -266,12 +268,13 @@ internal import TimerLog
         let text =
             unsafe cpq_message(result).map { unsafe String(cString: $0) }
             ?? firstLine(unsafe String(cString: PQresultErrorMessage(result)))
-        // Statements are prepared once in each session, under names of their own.
+        // Each session prepares a statement once, under a name of its own, so these two states mean that backends
+        // were exchanged.
         if state == "42P05" || state == "26000" { return PoolerCheck.failure }
         return PostgresFailure(address.withoutSecrets(text), state: state, isCertain: true)
     }
 
-    /// Why the server, or the way to it, refused the connection.
+    /// Returns why the server, or the way to it, refused the connection.
     private func refusal() -> PostgresFailure {
         let text = unsafe String(cString: PQerrorMessage(handle))
         let line = address.withoutSecrets(firstLine(text))
@@ -296,7 +299,7 @@ internal import TimerLog
 
     // MARK: The session
 
-    /// Sets what every statement relies on, whatever role, database and server are set to.
+    /// Sets the parameters that every statement relies on, whatever the role, the database and the server set.
     private static let settings = PostgresStatement(
         "timerd_settings",
         """

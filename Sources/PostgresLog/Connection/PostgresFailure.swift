@@ -1,19 +1,19 @@
 public import TimerLog
 
-/// Why a statement, or a connection, did not do what it was asked.
+/// A failure of a statement, or of a connection.
 public struct PostgresFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// The five characters of the server's SQLSTATE; nil where the server said nothing.
     public var state: String?
     /// One line, without any secret.
     public var description: String
-    /// Whether the statement certainly had no effect: the server refused it and went on, or it was never sent. Otherwise it
-    /// may have been committed.
+    /// Whether the statement certainly had no effect: the server refused it and went on, or it was never sent.
+    /// Otherwise it may have been committed.
     public var isCertain: Bool
     private let given: StoreError.Kind?
 
     /// Makes a failure; see the members.
     ///
-    /// - Parameter kind: what it is for the store, where the state does not say.
+    /// - Parameter kind: the kind for the store, where the state does not determine it.
     public init(_ description: String, state: String? = nil, isCertain: Bool, kind: StoreError.Kind? = nil) {
         self.state = state
         self.description = description
@@ -21,16 +21,16 @@ public struct PostgresFailure: Error, Sendable, Equatable, CustomStringConvertib
         given = kind
     }
 
-    /// A row of this key is there already.
+    /// Whether a row of this key exists already.
     public var isDuplicate: Bool { state == "23505" }
-    /// The statement met another one that changes the same rows; repeated, it may go through.
+    /// Whether the statement met another one that changes the same rows; repeated, it may succeed.
     public var isCollision: Bool { state == "40001" || state == "40P01" }
-    /// The statement waited too long for a lock.
+    /// Whether the statement waited too long for a lock.
     public var isLockTimeout: Bool { state == "55P03" }
-    /// A table, column or type is missing.
+    /// Whether a table, column or schema is missing.
     public var isMissingTable: Bool { state == "42P01" || state == "42703" || state == "3F000" }
 
-    /// What kind of trouble it is for the store: what can pass by itself is `unavailable`.
+    /// The kind of trouble for the store; trouble that can pass by itself is `unavailable`.
     public var kind: StoreError.Kind {
         if let given { return given }
         guard let state else { return .unavailable }
@@ -47,7 +47,7 @@ public struct PostgresFailure: Error, Sendable, Equatable, CustomStringConvertib
         }
     }
 
-    /// The failure as the log's callers act on it; `activity` completes "while …".
+    /// Returns the failure as the log's error; `activity` completes "while …".
     public func storeError(_ activity: String) -> StoreError {
         let code = state.map { " (SQLSTATE \($0))" } ?? ""
         return StoreError(kind, "PostgreSQL: \(description)\(code), while \(activity)")
@@ -55,7 +55,8 @@ public struct PostgresFailure: Error, Sendable, Equatable, CustomStringConvertib
 }
 
 extension PostgresFailure {
-    /// The failure while a server runs: what was right at its start, and can be so again, is `unavailable`.
+    /// Returns the failure as the log's error while a server runs: a login or database that was right at its start,
+    /// and can be right again, is `unavailable`.
     func passingError(_ activity: String) -> StoreError {
         var error = storeError(activity)
         if let state, state.hasPrefix("28") || state == "3D000" { error.kind = .unavailable }

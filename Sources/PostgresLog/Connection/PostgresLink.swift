@@ -1,6 +1,7 @@
 internal import Platform
 
-/// A connection that is opened when it is needed, and again after it was lost. Any thread; one at a time uses it.
+/// A connection that is opened when it is needed, and again after it was lost. May be called on any thread; one at
+/// a time uses the connection.
 public final class PostgresLink: @unchecked Sendable {
     // Unchecked: one thread at a time uses the connection, under the lock.
     private let address: PostgresAddress
@@ -19,8 +20,8 @@ public final class PostgresLink: @unchecked Sendable {
         self.timeouts = timeouts
     }
 
-    /// Runs `body` with a connection that is alive as far as is known. Not recursive. After a failure that leaves it open what
-    /// became of a statement, the connection is closed.
+    /// Runs `body` with a connection that is alive as far as is known. Not recursive. A failure that leaves the
+    /// outcome of a statement open closes the connection.
     public func use<Result>(
         _ body: (PostgresConnection) throws(PostgresFailure) -> Result
     ) throws(PostgresFailure) -> Result {
@@ -43,7 +44,7 @@ public final class PostgresLink: @unchecked Sendable {
         return made
     }
 
-    /// Has the next connection bear the name of another session, after the use under way.
+    /// Closes the connection, after the use under way; the next one bears the name of another session.
     func begin(session: Int64) {
         lock.withLock {
             purpose.session = session

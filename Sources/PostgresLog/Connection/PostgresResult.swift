@@ -1,12 +1,13 @@
 internal import CPQ
 
-/// The rows that a statement answered, in binary form. Confined to one thread at a time.
+/// The rows that a statement returned, in binary form. Confined to one thread at a time.
 @safe public final class PostgresResult {
     private let handle: OpaquePointer
-    /// A warning that came with the statement: of an append it means that its commit is not known to have been waited for.
+    /// The warning that came with the statement. For an append it means that its commit is not known to have been
+    /// waited for.
     public let warning: String?
 
-    /// Takes `handle` over: it is freed with the object.
+    /// Takes over `handle`, which is freed with the object.
     init(_ handle: OpaquePointer, warning: String?) {
         unsafe self.handle = handle
         self.warning = warning
@@ -14,16 +15,16 @@ internal import CPQ
 
     deinit { unsafe PQclear(handle) }
 
-    /// How many rows there are.
+    /// The number of rows.
     public var count: Int { unsafe Int(PQntuples(handle)) }
 
-    /// How many rows were inserted, updated or deleted.
+    /// The number of rows that were inserted, updated or deleted.
     public var changed: Int { unsafe Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
     /// Whether a value is NULL.
     public func isNull(_ row: Int, _ column: Int) -> Bool { unsafe PQgetisnull(handle, Int32(row), Int32(column)) == 1 }
 
-    /// An `int` or a `bigint`; 0 for NULL.
+    /// Returns an `int` or a `bigint`; 0 for NULL.
     public func integer(_ row: Int, _ column: Int) -> Int64 {
         unsafe withBytes(row, column) { bytes in
             guard bytes.count == 4 || bytes.count == 8 else { return 0 }
@@ -33,25 +34,25 @@ internal import CPQ
         }
     }
 
-    /// A `bool`; false for NULL.
+    /// Returns a `bool`; false for NULL.
     public func bool(_ row: Int, _ column: Int) -> Bool {
         unsafe withBytes(row, column) { bytes in unsafe bytes.first == 1 }
     }
 
-    /// A `text`; empty for NULL.
+    /// Returns a `text`; empty for NULL.
     public func text(_ row: Int, _ column: Int) -> String {
         unsafe withBytes(row, column) { bytes in unsafe String(decoding: bytes, as: UTF8.self) }
     }
 
-    /// A `bytea`; empty for NULL.
+    /// Returns a `bytea`; empty for NULL.
     public func bytes(_ row: Int, _ column: Int) -> [UInt8] {
         unsafe withBytes(row, column) { bytes in unsafe Array(bytes) }
     }
 
-    /// How many bytes a value has.
+    /// Returns the number of bytes of a value.
     func byteCount(_ row: Int, _ column: Int) -> Int { unsafe Int(PQgetlength(handle, Int32(row), Int32(column))) }
 
-    /// Runs `body` with a value's bytes where they lie.
+    /// Runs `body` with the bytes of a value, in place.
     func withBytes<Result, Failure: Error>(
         _ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

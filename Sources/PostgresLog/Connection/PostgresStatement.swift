@@ -1,6 +1,6 @@
 /// A statement that each connection prepares when it first runs it.
 public struct PostgresStatement: Sendable {
-    /// Its name on the server: another for another text.
+    /// The name on the server; each text has a name of its own.
     public let name: String
     /// The text, with parameters `$1`, `$2`….
     public let text: String

@@ -1,18 +1,18 @@
-/// How long the server is waited for, in nanoseconds.
+/// The limits on waiting for the server, in nanoseconds.
 public struct PostgresTimeouts: Sendable {
-    /// For a connection to one host, unless the address has a `connect_timeout`.
+    /// The limit for a connection to one host, unless the address has a `connect_timeout`.
     public var connect: Int64 = 3_000_000_000
-    /// For a statement.
+    /// The limit for a statement.
     public var statement: Int64 = 5_000_000_000
-    /// For each MiB that an append carries, in addition.
+    /// The addition for each MiB that an append carries.
     public var mebibyte: Int64 = 1_000_000_000
-    /// For a page of rows.
+    /// The limit for a page of rows.
     public var page: Int64 = 30_000_000_000
-    /// For a `VACUUM`.
+    /// The limit for a `VACUUM`.
     public var vacuum: Int64 = 3_600_000_000_000
     /// How long a reopening waits for a row that an append under way holds, before it ends that append's backend.
     public var lock: Int64 = 500_000_000
 
-    /// The usual ones.
+    /// Makes the usual limits.
     public init() {}
 }

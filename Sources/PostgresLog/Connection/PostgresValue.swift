@@ -20,13 +20,13 @@ public enum PostgresValue: Sendable {
     case byteArrays([[UInt8]])
 }
 
-/// The parameters of a statement as libpq takes them: one run of bytes, and where each begins.
+/// The parameters of a statement as libpq takes them: one run of bytes, and the offset of each parameter.
 struct PostgresParameters {
     /// The values, one after the other.
     private(set) var bytes: [UInt8] = []
-    /// Where each begins; nil for NULL.
+    /// The offset of each value; nil for NULL.
     private(set) var offsets: [Int?] = []
-    /// How long each is.
+    /// The number of bytes of each value.
     private(set) var lengths: [Int32] = []
 
     /// Encodes `values`.
@@ -63,7 +63,7 @@ struct PostgresParameters {
         }
     }
 
-    /// The head of an array: dimensions, whether it has NULLs, type of the elements, length, lower bound.
+    /// Appends the head of an array: dimensions, whether it has NULLs, type of the elements, length, lower bound.
     private mutating func appendHead(_ count: Int, type: Int32) {
         append(Int32(count == 0 ? 0 : 1))
         append(Int32(0))

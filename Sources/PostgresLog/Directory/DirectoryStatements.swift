@@ -1,4 +1,4 @@
-/// What a directory asks of the server; each statement is a transaction of its own.
+/// The statements of a directory. Each is a transaction of its own.
 enum DirectoryStatements {
     static let join = PostgresStatement(
         "timerd_join",
@@ -55,7 +55,8 @@ enum DirectoryStatements {
             RETURNING o.epoch, 0::bigint AS promised
             """))
 
-    /// Begins an epoch. The barrier has the key that the old owner's next append would have: one of the two fails.
+    /// Returns a statement that begins an epoch by `change`. The barrier has the key that the old owner's next
+    /// append would have: one of the two fails.
     private static func epoch(_ change: String) -> String {
         """
         WITH t AS (\(change)),

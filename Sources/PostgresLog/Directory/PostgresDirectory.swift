@@ -1,19 +1,20 @@
 internal import Platform
 public import TimerLog
 
-/// The directory of a cluster in PostgreSQL, over a connection of its own. One thread at a time calls.
+/// The directory of a cluster in PostgreSQL, over a connection of its own. Called by one thread at a time.
 public final class PostgresDirectory: ClusterDirectory {
-    /// How long a beat is waited for: if its connection is dead, there is time for another one before the lease is over.
+    /// How long the answer to a beat is waited for: if its connection is dead, there is time for another beat
+    /// before the lease is over.
     public static let beatLimit: Int64 = 1_250_000_000
-    /// How long a take waits for what a statement of the old owner holds.
+    /// How long a take waits for a lock that a statement of the old owner holds.
     public static let lockLimit: Int64 = 500_000_000
-    /// How many times a statement that met another one is repeated.
+    /// The most tries of a statement that collides with another one.
     private static let tries = 4
 
     private struct State {
         var session: Int64 = 0
         var link: PostgresLink
-        /// The backend that was told how long to wait for locks.
+        /// The backend whose `lock_timeout` has been set.
         var backend: Int32?
     }
 
@@ -35,7 +36,7 @@ public final class PostgresDirectory: ClusterDirectory {
         PostgresLink(address, for: PostgresConnection.Purpose(session: session), timeouts)
     }
 
-    /// As the protocol says.
+    /// Enters a session; see `ClusterDirectory.join`.
     public func join(_ node: ClusterNode) throws(StoreError) {
         _ = try run(
             DirectoryStatements.join, "joining the cluster", session: node.session, within: Self.beatLimit,
@@ -45,7 +46,7 @@ public final class PostgresDirectory: ClusterDirectory {
             ])
     }
 
-    /// As the protocol says.
+    /// Counts a beat; see `ClusterDirectory.beat`.
     public func beat(_ beat: NodeBeat) throws(StoreError) -> ClusterView {
         let found = try run(
             DirectoryStatements.beat, "beating", session: beat.session, within: Self.beatLimit,
@@ -60,7 +61,7 @@ public final class PostgresDirectory: ClusterDirectory {
                 peer: found.text(row, 8), reads: Int(found.integer(row, 9)), skew: skew == .min ? nil : skew,
                 isLeaving: found.bool(row, 11))
             if node.session == beat.session {
-                // The statement reads what was before it.
+                // The statement reads the nodes as they were before it.
                 guard isLive else { continue }
                 node.beat += 1
                 node.skew = beat.skew
@@ -74,26 +75,26 @@ public final class PostgresDirectory: ClusterDirectory {
             format: Int(found.integer(0, 3)), realtime: found.integer(0, 4) * 1000)
     }
 
-    /// As the protocol says.
+    /// Ends a session; see `ClusterDirectory.end`.
     public func end(_ session: Int64, at beat: Int64) throws(StoreError) -> Bool {
         let found = try run(
             DirectoryStatements.end, "ending the session of a node that is silent", [.int8(session), .int8(beat)])
         return found.changed == 1
     }
 
-    /// As the protocol says.
+    /// Ends the caller's own session; see `ClusterDirectory.leave`.
     public func leave(_ session: Int64, promised: Int64) throws(StoreError) {
         _ = try run(
             DirectoryStatements.leave, "leaving the cluster", session: session, within: Self.beatLimit,
             [.int8(session), .int8(promised)])
     }
 
-    /// As the protocol says.
+    /// Takes the log; see `ClusterDirectory.take`.
     public func take(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
         try begin(DirectoryStatements.take, order, [])
     }
 
-    /// As the protocol says.
+    /// Gives the log to another session; see `ClusterDirectory.give`.
     public func give(_ order: TakeOrder) throws(StoreError) -> TakeOutcome {
         try begin(DirectoryStatements.give, order, [.int8(order.from)])
     }
@@ -124,24 +125,24 @@ public final class PostgresDirectory: ClusterDirectory {
         }
     }
 
-    /// As the protocol says.
+    /// Closes the connections of a session; see `ClusterDirectory.endConnections`.
     public func endConnections(of session: Int64) throws(StoreError) -> Int {
         let name = PostgresConnection.Purpose(session: session).applicationName
         let found = try run(DirectoryStatements.endConnections, "ending a session's connections", [.text(name)])
         return Int(found.integer(0, 0))
     }
 
-    /// As the protocol says.
+    /// Raises the newest format of rows; see `ClusterDirectory.announce`.
     public func announce(format: Int) throws(StoreError) {
         _ = try run(DirectoryStatements.announce, "announcing a format", [.text("\(format)")])
     }
 
-    /// As the protocol says.
+    /// Forgets ended sessions; see `ClusterDirectory.forget`.
     public func forget(promisedBefore position: Int64) throws(StoreError) -> Int {
         try run(DirectoryStatements.forget, "forgetting ended sessions", [.int8(position)]).changed
     }
 
-    /// As the protocol says.
+    /// Closes the connection; the next call opens it again.
     public func close() { state.withLock { $0.link }.close() }
 
     private func run(
@@ -168,12 +169,13 @@ public final class PostgresDirectory: ClusterDirectory {
             }
             return try connection.run(statement, values, within: max(1, end - Clocks.monotonic()))
         }
-        // The commit is not known to be on the standby that it was to wait for.
+        // A warning means that the commit is not known to be on the standby that it was to wait for.
         if let warning = result.warning { throw PostgresFailure(warning, isCertain: false) }
         return result
     }
 
-    /// The link, whose connection the server knows by the session: what it leaves under way can be ended with the session.
+    /// Returns the link of `session` (nil: of the last one), whose connection bears the session's name on the
+    /// server: statements that it leaves under way can be ended with the session.
     private func link(for session: Int64?) -> (PostgresLink, Int32?) {
         state.withLock { state in
             if let session, session != state.session {

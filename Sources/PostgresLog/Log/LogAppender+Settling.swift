@@ -1,10 +1,10 @@
 internal import Platform
 internal import TimerLog
 
-/// Finding out, finally, what became of an append: commit first, then read. The commit waits for the same standbys as the append
+/// The settling of an append: it commits first, then reads. The commit waits for the same standbys as the append
 /// did, so what is read after it is not lost by a fail-over to one of them.
 extension LogAppender {
-    /// How often it is tried again while statements of this session are in the way.
+    /// The most tries to begin an epoch while statements of this session are in the way.
     private static let reopenings = 5
 
     /// See `PostgresLogStore.settle`.
@@ -24,7 +24,7 @@ extension LogAppender {
         }
     }
 
-    /// Opens the log with a new epoch, after whatever the log holds.
+    /// Opens the log with a new epoch, after everything that the log holds.
     func reopen() throws(StoreError) -> StoreHead {
         try lock.withLock { () throws(StoreError) in
             let found: LogEnd?
@@ -39,9 +39,9 @@ extension LogAppender {
         }
     }
 
-    /// Begins a new epoch. Returns where the log ends now; nil where another session owns it.
+    /// Begins a new epoch. Returns the end of the log; nil where another session owns it.
     ///
-    /// - Parameter first: a position that the new row has to precede where it can.
+    /// - Parameter first: a position that the row of the new epoch precedes where there is room.
     private func reopen(before first: Int64) throws(PostgresFailure) -> LogEnd? {
         for _ in 0..<Self.reopenings {
             guard let epoch = try ownEpoch() else {
@@ -49,7 +49,7 @@ extension LogAppender {
                 return nil
             }
             do throws(PostgresFailure) {
-                // An epoch that has gone on meanwhile is read again.
+                // An epoch that was followed by another meanwhile is read again.
                 guard let end = try begin(epoch, before: first) else { continue }
                 forgetStrays()
                 return end
@@ -63,7 +63,7 @@ extension LogAppender {
         throw PostgresFailure("statements of this session are still under way", isCertain: true, kind: .unavailable)
     }
 
-    /// The log's epoch; nil where another session owns it.
+    /// Returns the log's epoch; nil where another session owns the log.
     private func ownEpoch() throws(PostgresFailure) -> Int64? {
         let found = try use { connection throws(PostgresFailure) in
             try connection.run(LogStatements.end, within: timeouts.statement)
@@ -86,8 +86,8 @@ extension LogAppender {
         return LogEnd(epoch: made.integer(0, 0), tail: made.integer(0, 1), last: made.integer(0, 2))
     }
 
-    /// Ends the backends of this session's statements whose connections were closed: one that was executed and waits for the
-    /// end of its transaction holds its key as long as it likes.
+    /// Ends the backends of this session's statements whose connections were closed: a backend that has run its
+    /// statement and waits for the end of its transaction holds the statement's key for an unbounded time.
     private func endStrays() throws(PostgresFailure) {
         let name = PostgresConnection.Purpose(session: session).applicationName
         _ = try use { connection throws(PostgresFailure) in
@@ -104,9 +104,9 @@ extension LogAppender {
         let isBarrier: Bool
     }
 
-    /// The rows after the end that the append expected.
+    /// Reads the rows after the end that the append expected.
     private func read(_ rows: [LogRow], after expected: Int64) throws(PostgresFailure) -> [Found] {
-        // The rows of the append, and those that its settling has put there.
+        // The limit covers the rows of the append, and those that its settling has written.
         let count = rows.count + 4 * Int(AppendRules.settlements)
         let found = try use { connection throws(PostgresFailure) in
             try connection.run(LogStatements.chain, [.int8(expected), .int4(Int32(count))], within: timeouts.statement)
@@ -134,7 +134,7 @@ extension LogAppender {
         }
         if own.count == rows.count, !own.isEmpty { return .landed(head(end)) }
         if own.isEmpty, end.last < rows.first?.first ?? .max { return .absent(head(end)) }
-        // The rest finds no place after the row that begins the new epoch.
+        // The rest can't be written after the row that begins the new epoch.
         return .diverged(StoreError(.io, "the log holds \(own.count) of the \(rows.count) rows that were appended"))
     }
 }

@@ -1,16 +1,16 @@
 internal import Platform
 internal import TimerLog
 
-/// Appends rows, on a connection of its own. Any thread; one at a time appends.
+/// Appends rows, on a connection of its own. May be called on any thread; one at a time appends.
 final class LogAppender: @unchecked Sendable {  // unchecked: what changes is touched under the lock
-    /// Most stored bytes that one statement carries, but for a single row that is larger.
+    /// The most stored bytes that one statement carries, but for a single larger row.
     static let bytesAStatement = 8 << 20
-    /// How often an append that collides with another one is repeated.
+    /// The most tries of an append that collides with another statement.
     private static let tries = 3
-    /// How many backends are remembered whose appends may still be under way.
+    /// The most backends that are remembered because their appends may still be under way.
     private static let backendsKept = 16
 
-    /// Rows of one statement.
+    /// The rows of one statement.
     struct Piece {
         var rows: ArraySlice<LogRow>
         var stored: [[UInt8]] = []
@@ -39,7 +39,7 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
         self.timeouts = timeouts
     }
 
-    /// The end of the log, for the store's callers.
+    /// Converts the end of the log for the store's callers.
     func head(_ end: LogEnd) -> StoreHead { StoreHead(epoch: end.epoch, last: end.last, secret: secret) }
 
     /// See `PostgresLogStore.append`.
@@ -56,7 +56,7 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
         }
     }
 
-    /// Cuts rows into what one statement carries each.
+    /// Cuts rows into pieces, each for one statement.
     private func pieces(of rows: [LogRow]) -> [Piece] {
         var pieces: [Piece] = []
         for index in rows.indices {
@@ -87,7 +87,7 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
         return .durable
     }
 
-    /// The outcome of an append whose earlier rows are durable: some are there, and the rest are not, or may not be.
+    /// Returns the outcome of an append whose first rows are durable and whose others are not, or may not be.
     private func interrupted(_ outcome: AppendOutcome) -> AppendOutcome {
         let cause =
             switch outcome {
@@ -126,12 +126,13 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
                     .int8(session), .int8(end.epoch), .int8(end.tail), .int8(end.last),
                     .int8s(piece.rows.map(\.previous)), .int8s(piece.rows.map(\.first)),
                     .int8s(piece.rows.map(\.last)), .byteArrays(piece.stored),
-                    // A statement that the server ends in time is known to be absent.
+                    // The server's own limit is shorter, and a statement that the server ends is known to be
+                    // absent.
                 ], within: limit + limit / 10)
         }
     }
 
-    /// Why nothing was written.
+    /// Returns why nothing was written.
     private func look(_ end: LogEnd) -> AppendOutcome {
         let found: PostgresResult
         do throws(PostgresFailure) {
@@ -156,8 +157,8 @@ final class LogAppender: @unchecked Sendable {  // unchecked: what changes is to
                 : StoreError(.io, what))
     }
 
-    /// Runs `body` with the connection. If the connection does not report whether its statement was committed, be it by a
-    /// warning, it is closed, and its backend remembered.
+    /// Runs `body` with the connection. Where the connection leaves open whether its statement was committed, be it
+    /// by a warning, the connection is closed and its backend remembered.
     func use(
         _ body: (PostgresConnection) throws(PostgresFailure) -> PostgresResult
     ) throws(PostgresFailure) -> PostgresResult {

@@ -1,7 +1,7 @@
 /// The statements of the log. Each is a transaction of its own.
 enum LogStatements {
-    /// Appends rows. The key is the fence, and rows are written only by the session and epoch that own the log and that know its
-    /// end.
+    /// Appends rows. The key is the fence, and rows are written only by the session and epoch that own the log and
+    /// that know its end.
     static let append = PostgresStatement(
         "timerd_append",
         """
@@ -12,7 +12,7 @@ enum LogStatements {
         WHERE (SELECT t.last FROM timerd_log t WHERE t.previous = $3::bigint) = $4::bigint
         """)
 
-    /// The owner of the log, and its end.
+    /// Reads the owner of the log, and the log's end.
     static let end = PostgresStatement(
         "timerd_log_end",
         """
@@ -20,8 +20,9 @@ enum LogStatements {
         LATERAL (SELECT l.previous, l.last FROM timerd_log l ORDER BY l.previous DESC LIMIT 1) h
         """)
 
-    /// Begins a new epoch of the session that owns the log, with a row between the end of the log and the first position of rows
-    /// whose fate is open: an append of theirs that is still under way takes the same key, so it is there before or never.
+    /// Begins a new epoch of the session that owns the log, with a row between the end of the log and the first
+    /// position of rows whose outcome is open: an append of these rows that is still under way takes the same key,
+    /// so it is committed before this statement or never.
     static let reopen = PostgresStatement(
         "timerd_reopen",
         """
@@ -35,7 +36,8 @@ enum LogStatements {
         RETURNING epoch, previous, last
         """)
 
-    /// The rows that follow a given end of the log; the data of small ones tells which of them begin an epoch.
+    /// Reads the rows after a given end of the log. The data of rows of at most 256 bytes show which of them begin
+    /// an epoch.
     static let chain = PostgresStatement(
         "timerd_chain",
         """
@@ -43,7 +45,7 @@ enum LogStatements {
         WHERE previous >= $1::bigint ORDER BY previous LIMIT $2::int
         """)
 
-    /// Ends a backend of this session, whose append holds the key of a row.
+    /// Ends backends of this session, whose appends may hold the key of a row.
     static let endBackends = PostgresStatement(
         "timerd_end_backends",
         """
@@ -51,7 +53,7 @@ enum LogStatements {
         WHERE a.pid = ANY($1::int[]) AND a.application_name = $2::text
         """)
 
-    /// A page of rows from the key `$1` on, as many as hold `$3` bytes, but one at least.
+    /// Reads a page of rows from the key `$1` on: as many as hold `$3` bytes, but at least one and at most `$2`.
     static let page = PostgresStatement(
         "timerd_page",
         """
@@ -63,8 +65,8 @@ enum LogStatements {
         WHERE s.before < $3::bigint ORDER BY s.previous
         """)
 
-    /// A page of the rows before the key `$2`, the newest first, none before the key `$1`: as many as hold `$4` bytes, but one
-    /// at least.
+    /// Reads a page of the rows before the key `$2`, newest first, none before the key `$1`: as many as hold `$4`
+    /// bytes, but at least one and at most `$3`.
     static let pageBack = PostgresStatement(
         "timerd_page_back",
         """
@@ -76,7 +78,8 @@ enum LogStatements {
         WHERE s.before < $4::bigint ORDER BY s.previous DESC
         """)
 
-    /// The newest row that begins before a position. Its key is smaller than each position that the row holds.
+    /// Reads the newest row that begins before a position. The row's key is smaller than each position that the row
+    /// holds.
     static let rowBefore = PostgresStatement(
         "timerd_row_before",
         """
@@ -84,7 +87,7 @@ enum LogStatements {
         WHERE previous < $1::bigint ORDER BY previous DESC LIMIT 1
         """)
 
-    /// Keys and sizes of the oldest rows, and how their data begins.
+    /// Reads the keys and sizes of the oldest rows, and the first bytes of their data.
     static let oldest = PostgresStatement(
         "timerd_oldest",
         """
@@ -93,8 +96,8 @@ enum LogStatements {
         WHERE previous >= $1::bigint ORDER BY previous LIMIT $3::int
         """)
 
-    /// Deletes the rows of a range of keys, as the owner who knows the end of the log. Of the rows with the keys `$7` the data
-    /// alone goes: nobody can write a row with such a key.
+    /// Deletes the rows of a range of keys, if the caller owns the log and knows its end. The rows with the keys
+    /// `$7` lose their data alone, so that nobody can write a row with such a key.
     static let delete = PostgresStatement(
         "timerd_delete",
         """
@@ -117,7 +120,8 @@ enum LogStatements {
           AND (SELECT t.last FROM timerd_log t WHERE t.previous = $3::bigint) = $4::bigint
         """)
 
-    /// Puts one row in the place of the rows from each of some keys on, where there are exactly as many as are expected.
+    /// Replaces the rows from each of some keys on by one row, if there are exactly as many of them as are
+    /// expected; all replacements are made, or none.
     static let replace = PostgresStatement(
         "timerd_replace",
         """
@@ -134,7 +138,7 @@ enum LogStatements {
         WHERE l.previous = r.previous
         """)
 
-    /// Bounds and number of the rows that a row to come would span.
+    /// Reads the number, the bounds and the bytes of the rows that a new row would span.
     static let span = PostgresStatement(
         "timerd_span",
         """
@@ -142,6 +146,6 @@ enum LogStatements {
         WHERE previous >= $1::bigint AND previous < $2::bigint
         """)
 
-    /// Bytes of the log on the server's disk.
+    /// Reads the bytes of the log on the server's disk.
     static let size = PostgresStatement("timerd_size", "SELECT pg_total_relation_size('timerd_log')")
 }

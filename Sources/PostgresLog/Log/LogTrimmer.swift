@@ -1,11 +1,11 @@
 internal import Platform
 internal import TimerLog
 
-/// Deletes and condenses rows, on a connection of its own, beside the appends. Any thread.
+/// Deletes and condenses rows, on a connection of its own, beside the appends. May be called on any thread.
 final class LogTrimmer: Sendable {
-    /// Most bytes of row data that one deletion removes, but for a single row that is larger.
+    /// The most bytes of row data that one deletion removes, but for a single larger row.
     private static let bytesADelete = 4 << 20
-    /// Most rows that one deletion removes.
+    /// The most rows that one deletion removes.
     private static let rowsADelete: Int32 = 512
 
     let link: PostgresLink
@@ -26,12 +26,12 @@ final class LogTrimmer: Sendable {
         self.timeouts = timeouts
     }
 
-    /// Rows to delete.
+    /// The rows to delete: those before the key `to`.
     private struct Edge {
         var to: Int64
         var bytes = 0
         var stored = 0
-        /// Those of them whose keys stay.
+        /// The rows among them whose keys stay.
         var held: [HeldKey] = []
     }
 
@@ -64,12 +64,12 @@ final class LogTrimmer: Sendable {
         return edge.bytes
     }
 
-    /// The first parameters of each statement: they say that the caller owns the log and knows its end.
+    /// Returns the first parameters of each statement, which say that the caller owns the log and knows its end.
     private func owner(_ end: LogEnd) -> [PostgresValue] {
         [.int8(session), .int8(end.epoch), .int8(end.tail), .int8(end.last)]
     }
 
-    /// Frees the keys for which no append can come any more.
+    /// Frees the keys that no stalled append can take any more.
     private func free(_ end: LogEnd, _ activity: String) throws(StoreError) {
         let keys = log.withLock { $0.heldKeys.filter { !$0.isNeeded }.map(\.key) }
         if keys.isEmpty { return }
@@ -79,7 +79,7 @@ final class LogTrimmer: Sendable {
         log.withLock { $0.heldKeys.removeAll { keys.contains($0.key) } }
     }
 
-    /// Which of the oldest rows one deletion takes; nil for none.
+    /// Returns the oldest rows that one deletion removes; nil for none.
     private func edge(
         _ rows: PostgresResult, upTo position: Int64, _ end: LogEnd
     ) throws(StoreError) -> Edge? {
@@ -140,7 +140,7 @@ final class LogTrimmer: Sendable {
         upkeep.note(deleted: stored)
     }
 
-    /// Why the server changed nothing.
+    /// Returns why the server changed nothing.
     private func refusal(_ end: LogEnd, _ activity: String) throws(StoreError) -> StoreError {
         let found = try use(activity) { connection throws(PostgresFailure) in
             try connection.run(LogStatements.end, within: timeouts.statement)

@@ -1,13 +1,13 @@
 internal import Platform
 internal import TimerLog
 
-/// Gives the space of deleted rows back and measures the tables, on a thread and a connection of its own. Without deletions and
-/// without questions about the size it sends nothing.
+/// Gives the space of deleted rows back and measures the tables, on a thread and a connection of its own. It sends
+/// nothing unless rows are deleted or the size is asked for.
 final class LogUpkeep: Sendable {
-    /// The table is vacuumed once a quarter of its size was deleted, but at least and at most so many stored bytes: a small table
-    /// stays small, and a large one is not walked over for little.
+    /// The least and the most stored bytes whose deletion makes a vacuum due; between the two, that is a quarter of
+    /// the table's size. A small table stays small, and a large one is not scanned for little.
     private static let bytesAVacuum = (4 << 20)...(64 << 20)
-    /// The size is measured at most so often.
+    /// The least time between two measurements of the size.
     private static let sizeIntervalNs: Int64 = 10_000_000_000
 
     private struct State {
@@ -43,7 +43,8 @@ final class LogUpkeep: Sendable {
         self.warn = warn
     }
 
-    /// The size that was measured last; has it be measured anew where that was long ago.
+    /// Returns the size that was measured last, and asks for a new measurement where that is older than
+    /// `sizeIntervalNs`.
     func bytesOnDisk() -> Int {
         state.update { state in
             let isOld = state.measuredAt.map { Clocks.monotonic() - $0 > Self.sizeIntervalNs } ?? true
@@ -55,7 +56,7 @@ final class LogUpkeep: Sendable {
         }
     }
 
-    /// Keeps a size that was measured now.
+    /// Keeps a size that was just measured.
     func note(size: Int) {
         state.withLock { state in
             state.size = size
@@ -71,7 +72,7 @@ final class LogUpkeep: Sendable {
         }
     }
 
-    /// Ends the thread, and what it does at the moment. The size stays known.
+    /// Ends the thread, and aborts the statement under way. The size stays known.
     func stop() {
         let thread = state.update { state in
             state.isStopped = true
@@ -101,7 +102,7 @@ final class LogUpkeep: Sendable {
                 case .vacuum: try vacuum()
                 }
             } catch {
-                // The next question or deletion asks again.
+                // A later question for the size, or later deletions, try again.
                 tell("\(error.passingError(work == .size ? "measuring the log" : "vacuuming the log"))")
             }
         }
@@ -131,7 +132,7 @@ final class LogUpkeep: Sendable {
         try measure()
     }
 
-    /// Warns, once of the same.
+    /// Warns the operator, once with each text and at most 16 times.
     private func tell(_ warning: String) {
         let isNew = state.withLock { state in
             !state.isStopped && state.warnings.count < 16 && state.warnings.insert(warning).inserted

@@ -1,6 +1,6 @@
-/// The end of the log, as its writer knows it. An append and a deletion have to find it.
+/// The end of the log, as its writer knows it. An append or a deletion takes effect only where the log ends so.
 ///
-/// A log without records ends in a row at position 0, which its tables were made with and no reader is given.
+/// A log without records ends in a row at position 0, which was made with the tables and is given to no reader.
 struct LogEnd: Equatable, Sendable {
     /// The epoch that the writer holds.
     var epoch: Int64
@@ -14,14 +14,14 @@ struct LogEnd: Equatable, Sendable {
 struct OpenLog: Sendable {
     /// The end of the log; nil while it is not open.
     var end: LogEnd?
-    /// Whether the outcome of the newest append is not known: nothing is appended before that is settled.
+    /// Whether the outcome of the newest append is unknown: nothing is appended before that is settled.
     var isUnsettled = false
-    /// Key from which on the rows that are left begin.
+    /// The key at which the remaining rows begin.
     var oldest: Int64 = -1
-    /// Keys before that which stay taken, of rows without data.
+    /// The keys before `oldest` that stay taken, of rows without data.
     var heldKeys: [HeldKey] = []
 
-    /// Another session owns the log.
+    /// Closes the log, as another session owns it.
     mutating func fence() {
         end = nil
         isUnsettled = false

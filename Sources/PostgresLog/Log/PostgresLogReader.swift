@@ -2,14 +2,14 @@ internal import TimerLog
 
 /// Reads rows in pages by their keys: no transaction is held from one page to the next, and a page is bounded in bytes.
 final class PostgresLogReader: LogReader {
-    /// Most rows of a page.
+    /// The most rows of a page.
     static let rowsAPage = 256
-    /// A page holds so many stored bytes and one row at most.
+    /// The most stored bytes of a page, which only its last row may exceed.
     static let bytesAPage = 1 << 20
 
     private let readers: ReaderLinks
     private let timeouts: PostgresTimeouts
-    /// Key before which no row is left; nil while the log may not be read.
+    /// The key before which no row is left; nil while the log may not be read.
     private let oldest: () -> Int64?
 
     init(_ readers: ReaderLinks, _ timeouts: PostgresTimeouts, oldest: @escaping () -> Int64?) {
@@ -56,7 +56,7 @@ final class PostgresLogReader: LogReader {
                 [.int8(key), .int8(next), .int4(Int32(pace.rows)), .int8(Int64(Self.bytesAPage))])
             var last: Int64?
             for index in 0..<rows.count {
-                // Rows between two that are asked for are not unpacked.
+                // The rows between two that are followed are not unpacked.
                 guard rows.integer(index, 0) < next else { continue }
                 guard holds(rows, index, next) else { return next }
                 let found = try row(rows, index)
@@ -69,7 +69,8 @@ final class PostgresLogReader: LogReader {
         }
     }
 
-    /// Whether it is a row of the log: neither the one that its tables were made with, nor one of which the key alone is left.
+    /// Whether a row is one of the log: neither the one that was made with the tables, nor one of which the key
+    /// alone is left.
     private func isRow(_ rows: PostgresResult, _ index: Int) -> Bool {
         rows.integer(index, 0) >= 0 && rows.byteCount(index, 4) > 0
     }

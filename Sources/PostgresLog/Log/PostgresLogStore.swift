@@ -5,7 +5,7 @@ public import TimerLog
 ///
 /// `delete` and `replace` run beside appends, on a connection of their own.
 public final class PostgresLogStore: LogStore {
-    /// Other processes write to the same tables.
+    /// True: other processes write to the same tables.
     public var isShared: Bool { true }
     /// The cluster's secret.
     public let secret: [UInt8]?
@@ -17,13 +17,13 @@ public final class PostgresLogStore: LogStore {
     private let trimmer: LogTrimmer
     private let upkeep: LogUpkeep
 
-    /// Connects, and checks that the tables are there and that sessions are the server's.
+    /// Connects, and checks that the tables exist and that no pooler divides the connection among backends.
     ///
     /// - Parameters:
-    ///   - session: the number of this process, the same that takes the log.
-    ///   - warn: is told, once each, what an operator should mend.
-    /// - Throws: `unusable` where the tables are missing or of another version, or a pooler hands transactions around;
-    ///   `unavailable` where the server can't be reached.
+    ///   - session: the session of this process, the same that takes the log.
+    ///   - warn: called, once with each text, with what an operator should mend.
+    /// - Throws: `unusable` where the tables are missing or of another version, or a pooler hands each transaction
+    ///   to another backend; `unavailable` where the server can't be reached.
     public convenience init(
         _ address: PostgresAddress, session: Int64, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(StoreError) {
@@ -68,16 +68,17 @@ public final class PostgresLogStore: LogStore {
         return try secret.get()
     }
 
-    /// Appends under another session from now on, after the append under way: the last session was ended, and its log dropped.
+    /// Makes appends use another session from now on, after the append under way: the last session was ended, and
+    /// its log dropped.
     public func begin(session: Int64) {
         guard number.begin(session) else { return }
         appender.link.begin(session: session)
         trimmer.link.begin(session: session)
     }
 
-    /// Finds out who owns the log and where it ends. After an append whose outcome is not known it begins a new epoch first, so
-    /// that what it finds is final. Throws `fenced` where another session owns the log, `unavailable` where PostgreSQL can't be
-    /// reached.
+    /// Finds out who owns the log and where it ends. After an append whose outcome is not known it begins a new
+    /// epoch first, so that what it finds is final. Throws `fenced` where another session owns the log,
+    /// `unavailable` where PostgreSQL can't be reached.
     public func open() throws(StoreError) -> StoreHead {
         if log.withLock({ $0.isUnsettled }) { return try appender.reopen() }
         let found = try readers.read("opening the log") { connection throws(PostgresFailure) in
@@ -92,39 +93,41 @@ public final class PostgresLogStore: LogStore {
         return appender.head(end)
     }
 
-    /// Writes `rows` in one statement; in several, in order, where they have more than `LogAppender.bytesAStatement` bytes. If
-    /// one of the later statements fails, the outcome is `unknown`, and the log may hold the rows of those before it.
+    /// Writes `rows` in one statement or, where they have more than `LogAppender.bytesAStatement` bytes, in
+    /// several, in order. If one of the later statements fails, the outcome is `unknown`, and the log may hold the
+    /// rows of those before it.
     public func append(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> AppendOutcome {
         appender.append(rows, expecting: expecting, epoch: epoch)
     }
 
-    /// Begins a new epoch, and reads what the log holds then. `diverged` where the log holds the first of the rows alone.
+    /// Begins a new epoch, and reads what the log holds then. Returns `diverged` where the log holds only some of
+    /// the rows, the first ones.
     public func settle(_ rows: [LogRow], expecting: Int64, epoch: Int64) -> Settlement {
         appender.settle(rows, expecting: expecting, epoch: epoch)
     }
 
-    /// As the protocol says; at most 512 rows a call. Of a row that begins an epoch the key stays for ten minutes: an append that
-    /// stalled may still come for it.
+    /// Removes rows as `LogStore.delete` says, at most 512 a call. The key of a row that begins an epoch stays
+    /// taken for ten minutes: a stalled append may still take it.
     public func delete(upTo position: Int64) throws(StoreError) -> Int { try trimmer.delete(upTo: position) }
 
-    /// As the protocol says.
+    /// Replaces rows as `LogStore.replace` says.
     public func replace(with rows: [LogRow]) throws(StoreError) { try trimmer.replace(with: rows) }
 
-    /// Makes a reader. Its reads throw `io` while the log is not open.
+    /// Makes a reader, whose reads throw `io` while the log is not open.
     public func makeReader() throws(StoreError) -> any LogReader {
         PostgresLogReader(readers, timeouts) { [log] in log.withLock { $0.end == nil ? nil : $0.oldest } }
     }
 
-    /// Makes a reader of the log whoever owns it.
+    /// Makes a reader that reads the log whoever owns it.
     public func makeFollower() -> any LogReader { PostgresLogReader(readers, timeouts) { -1 } }
 
-    /// Bytes of the log on the server's disk, as they were some seconds ago.
+    /// Returns the bytes of the log on the server's disk, as they were some seconds ago.
     public func bytesOnDisk() -> Int { upkeep.bytesOnDisk() }
 
     /// Closes the log. The connections stay: after a later take the log is opened again.
     public func close() { log.withLock { $0.end = nil } }
 
-    /// Closes the log and every connection: the process ends.
+    /// Closes the log and every connection, as the process ends.
     public func disconnect() {
         close()
         upkeep.stop()

@@ -1,9 +1,9 @@
 internal import Platform
 internal import TimerLog
 
-/// The connections that readers share. Any thread.
+/// The connections that readers share. May be used on any thread.
 final class ReaderLinks: Sendable {
-    /// How many there are at most.
+    /// The most connections at a time.
     private static let count = 3
     private let idle: Guarded<[PostgresLink]>
 
@@ -14,13 +14,13 @@ final class ReaderLinks: Sendable {
 
     /// Runs `body` with a connection that nobody else uses meanwhile.
     func use<Result>(_ body: (PostgresConnection) throws(PostgresFailure) -> Result) throws(PostgresFailure) -> Result {
-        // The one that was used last is the likeliest to be connected.
+        // The link that was used last is the likeliest to be connected.
         let link = idle.wait { $0.popLast() }
         defer { idle.update { $0.append(link) } }
         return try link.use(body)
     }
 
-    /// As `use`; failures become the log's errors. `activity` completes "while …".
+    /// Runs `body` like `use`, and turns a failure into the log's error. `activity` completes "while …".
     func read<Result>(
         _ activity: @autoclosure () -> String, _ body: (PostgresConnection) throws(PostgresFailure) -> Result
     ) throws(StoreError) -> Result {

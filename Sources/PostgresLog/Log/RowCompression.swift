@@ -2,15 +2,16 @@ internal import CZstd
 internal import Platform
 internal import TimerLog
 
-/// Row data as it stands in the table: a zstd frame where that is smaller, else as it is.
+/// Row data as the table stores it: a zstd frame where that is smaller, else the data as they are.
 ///
-/// A row as it is begins with the number of its format, 1 or 2, and a frame with its magic number.
+/// Row data begin with their format, at most `BatchHeader.format`, and a frame with its magic number, so that the
+/// two differ.
 @safe final class RowCompression {
     /// The first bytes of a frame.
     private static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
-    /// How many first bytes of a frame say how large its content is.
+    /// The number of first bytes of a frame that include the size of its content.
     static let headBytes = 18
-    /// A row is never larger: a batch is refused at a quarter of it.
+    /// The most bytes of row data that are decompressed; no row that is written has more.
     private static let maximumBytes: Int64 = 64 << 20
     private static let level: Int32 = 1
 
@@ -25,7 +26,7 @@ internal import TimerLog
 
     deinit { unsafe ZSTD_freeCCtx(context) }
 
-    /// What is stored for `data`.
+    /// Returns the bytes that are stored for `data`.
     func stored(_ data: [UInt8]) -> [UInt8] {
         let bound = ZSTD_compressBound(data.count)
         if frame.count < bound { frame = [UInt8](repeating: 0, count: bound) }
@@ -51,12 +52,12 @@ internal import TimerLog
         deinit { unsafe ZSTD_freeDCtx(context) }
     }
 
-    /// Contexts that no thread uses. Making one takes many times as long as a row in a virtual machine, where it asks the host
-    /// what the processor can do.
+    /// The contexts that no thread uses. Making one takes many times as long as a row in a virtual machine, as
+    /// libzstd then asks the host what the processor can do.
     private static let idle = Guarded<[Reading]>([])
     private static let mostIdle = 8
 
-    /// The row data that `stored` stands for; nil where it is damaged.
+    /// Returns the row data that `stored` holds; nil where `stored` is damaged.
     static func data(_ stored: UnsafeRawBufferPointer) -> [UInt8]? {
         guard unsafe isFrame(stored) else { return unsafe Array(stored) }
         let size = unsafe czstd_content_size(stored.baseAddress, stored.count)
@@ -73,7 +74,8 @@ internal import TimerLog
         return isWhole ? data : nil
     }
 
-    /// How many bytes of row data are stored in `count` bytes that begin so; nil where that is damaged.
+    /// Returns the number of bytes of row data that are stored in `count` bytes beginning with `head`; nil where
+    /// these are damaged.
     static func dataCount(_ head: [UInt8], of count: Int) -> Int? {
         unsafe head.withUnsafeBytes { bytes in
             guard unsafe isFrame(bytes) else { return count }

@@ -1,6 +1,6 @@
 public import TimerLog
 
-/// What operators have accepted to be lost: after a fail-over to a standby that was behind, servers wait for that.
+/// The acceptance of lost rows by operators, for which servers wait after a fail-over to a standby that was behind.
 public enum LossAcceptance {
     private static let key = "accepted_loss"
     private static let select = PostgresStatement(
@@ -12,7 +12,7 @@ public enum LossAcceptance {
         ON CONFLICT (key) DO UPDATE SET value = $2::bytea
         """)
 
-    /// What was accepted last; another value each time.
+    /// Reads the mark of the last acceptance, another value each time; empty before the first.
     ///
     /// - Throws: `unavailable` where the server can't be reached.
     public static func latest(_ address: PostgresAddress) throws(StoreError) -> [UInt8] {
@@ -22,9 +22,9 @@ public enum LossAcceptance {
         }
     }
 
-    /// Accepts what the servers have reported as lost up to now.
+    /// Accepts the loss of the rows that servers have reported as lost up to now.
     ///
-    /// - Parameter mark: random, to be told from every earlier one.
+    /// - Parameter mark: random bytes, different from those of every earlier acceptance.
     public static func accept(_ address: PostgresAddress, mark: [UInt8]) throws(StoreError) {
         try use(address) { connection throws(PostgresFailure) in
             _ = try connection.run(raise, [.text(key), .bytes(mark)])

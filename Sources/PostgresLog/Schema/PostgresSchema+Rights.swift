@@ -1,7 +1,7 @@
 public import TimerLog
 
 extension PostgresSchema {
-    /// Checks that the role may do what a server does with the tables. Reading a log takes less.
+    /// Checks that the role may do what a server does with the tables; reading a log takes fewer rights.
     ///
     /// - Throws: `unusable`, naming what is missing.
     public static func checkRights(_ address: PostgresAddress) throws(StoreError) {

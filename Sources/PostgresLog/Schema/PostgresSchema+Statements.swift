@@ -1,12 +1,12 @@
 extension PostgresSchema {
-    /// The table that says which version the others have.
+    /// The statement that makes the table of settings, one of which is the version of all tables.
     static let createMeta = """
         CREATE TABLE IF NOT EXISTS timerd_meta (
             key text PRIMARY KEY,
             value bytea NOT NULL)
         """
 
-    /// The other tables.
+    /// The statements that make the other tables and their first rows.
     static let createTables = [
         """
         CREATE TABLE timerd_node (
@@ -47,7 +47,7 @@ extension PostgresSchema {
         "INSERT INTO timerd_owner(single, epoch, session) VALUES (true, 0, 0)",
     ]
 
-    /// The end of an empty log. The key, −1, marks the row as none of the log's.
+    /// The statement that adds the end of an empty log. Its key, −1, marks the row as none of the log's.
     static let insertGenesis = PostgresStatement(
         "timerd_genesis",
         "INSERT INTO timerd_log(previous, first, last, epoch, data) VALUES (-1, 0, 0, 0, $1::bytea)")

@@ -1,11 +1,10 @@
 internal import Platform
 public import TimerLog
 
-/// The tables of a cluster: how they are made, and how they are recognised.
-///
-/// They lie in the first schema of the connection's `search_path`.
+/// The tables of a cluster, in the first schema of the connection's `search_path`: how they are made, and how they
+/// are recognised.
 public enum PostgresSchema {
-    /// What `migrate` found and left.
+    /// The versions that `migrate` found and left.
     public struct Migration: Sendable, Equatable {
         /// The version before; 0 where there were no tables.
         public var from: Int
@@ -15,7 +14,7 @@ public enum PostgresSchema {
 
     /// The version of the tables that this program makes and reads.
     public static let version = 3
-    /// How many times a migration that another one stood in the way of is begun again.
+    /// The most tries of a migration that collides with another one.
     private static let tries = 20
 
     /// Makes the tables where there are none. Several processes may do so at once.
@@ -50,7 +49,7 @@ public enum PostgresSchema {
 
     private static func makeTables(_ connection: PostgresConnection) throws(PostgresFailure) -> Int {
         try connection.execute("BEGIN")
-        // Of several processes one goes on; the others wait here, or fail and begin again.
+        // One of several processes goes on; the others wait here, or fail and begin again.
         try connection.execute(createMeta)
         try connection.execute("LOCK TABLE timerd_meta IN ACCESS EXCLUSIVE MODE")
         let found = number("schema", in: try connection.run(selectMeta)) ?? 0
@@ -73,7 +72,7 @@ public enum PostgresSchema {
         for (key, value) in settings { _ = try connection.run(insertMeta, [.text(key), .bytes(value)]) }
     }
 
-    /// Reads the secret of a cluster. Throws `unusable` where there is none, or one of another version.
+    /// Reads the secret of a cluster. Throws `unusable` where there are no tables, or tables of another version.
     static func secret(_ connection: PostgresConnection) throws(StoreError) -> [UInt8] {
         let found: PostgresResult
         do throws(PostgresFailure) {
@@ -90,7 +89,7 @@ public enum PostgresSchema {
         return secret
     }
 
-    /// Why this program can't use tables of the version `found`; nil where it can.
+    /// Returns why this program can't use tables of the version `found`; nil where it can.
     private static func refusal(of found: Int) -> StoreError? {
         if found == version { return nil }
         let what = "timerd's tables have version \(found)"
@@ -119,6 +118,6 @@ public enum PostgresSchema {
 }
 
 extension PostgresFailure {
-    /// Another process made or changed a table meanwhile.
+    /// Whether another process made or changed a table meanwhile.
     fileprivate var isRace: Bool { ["42P07", "42710", "XX000", "42P06"].contains(state ?? "") && isCertain }
 }
