@@ -3,16 +3,17 @@ public import TimerLog
 
 /// Runs a `Membership` against a directory and a host of the log, on threads of its own.
 ///
-/// One thread beats and does nothing else; the lease rests on it. One makes all other calls, and one adopts the log.
+/// One thread joins, beats and leaves, and does nothing else, as the lease depends on it. One makes all other
+/// calls, and one adopts the log.
 public final class MembershipLoop: Sendable {
     private static let longestPause: Int64 = 1_000_000_000
 
-    /// The calls of one thread.
+    /// The queues of calls, one for each of two threads.
     private enum Queue {
         case urgent, ordinary
     }
 
-    /// What a thread does next.
+    /// The next work of a thread.
     private enum Work {
         case call(DirectoryCall)
         case time
@@ -31,13 +32,14 @@ public final class MembershipLoop: Sendable {
             return (calls[queue]?.removeFirst()).map { .call($0) }
         }
 
-        /// Gives the threads their steps; the caller does the steps that are returned.
+        /// Queues the steps of the threads, and extends or revokes the lease. Returns the steps that the caller
+        /// must do.
         mutating func dispatch(_ steps: [MembershipStep], _ lease: Lease) -> [MembershipStep] {
             steps.filter { step in
                 switch step {
                 case .call(let call): calls[call.isUrgent ? .urgent : .ordinary, default: []].append(call)
                 case .adopt(let owner): adoption = owner
-                // Under the lock, so that an extension never comes after a later revocation.
+                // The lease is changed under the lock, so that an extension never comes after a later revocation.
                 case .extendLease(let end): lease.extend(until: end)
                 case .revokeLease: lease.revoke()
                 case .drop, .report: return true
@@ -57,7 +59,7 @@ public final class MembershipLoop: Sendable {
     /// Makes a loop that does nothing yet.
     ///
     /// - Parameters:
-    ///   - membership: fresh.
+    ///   - membership: a fresh membership.
     ///   - lease: extended and revoked as the membership says.
     ///   - now: the node's clocks; `lease` reads the same boot clock.
     ///   - makeDirectory: makes a directory for one thread.
@@ -73,10 +75,11 @@ public final class MembershipLoop: Sendable {
         self.makeDirectory = makeDirectory
     }
 
-    /// How the cluster stands. Any thread.
+    /// The state of the cluster. May be read on any thread.
     public var standing: ClusterStanding { state.withLock { $0.membership.standing } }
 
-    /// How the cluster stands once that differs from `known`; as it stands after `seconds` at the latest. Any thread.
+    /// Waits until the state of the cluster differs from `known`, and returns it; returns `known` after `seconds`.
+    /// May be called on any thread.
     public func standing(otherThan known: ClusterStanding, within seconds: Double) -> ClusterStanding {
         let changed = state.wait(nanoseconds: Int64(seconds * 1e9)) { state in
             state.membership.standing == known ? nil : state.membership.standing
@@ -84,7 +87,7 @@ public final class MembershipLoop: Sendable {
         return changed ?? known
     }
 
-    /// Where this node is reached.
+    /// The URL at which this node is reached.
     public var url: String { state.withLock { $0.membership.profile.url } }
 
     /// Starts the threads. Call once.
@@ -96,14 +99,14 @@ public final class MembershipLoop: Sendable {
         }
     }
 
-    /// An append was refused, as another node owns the log.
+    /// Notes that an append was refused, as another node owns the log.
     public func fenced() { change { $0.fenced(at: $1) } }
 
-    /// The node is to stop soon: it takes nothing more, and the others learn so.
+    /// Notes that the node will stop soon: it no longer takes the log, and the next beat reports that.
     public func drain() { change { $0.drain(at: $1) } }
 
-    /// Drops the log, ends the session and then the threads. Waits for the directory up to `seconds`; if it does not
-    /// answer, the others wait until the node's beats are missed.
+    /// Drops the log, ends the session and then the threads. Waits for the directory up to `seconds`; if that does
+    /// not answer, the other nodes wait until they miss this node's beats.
     ///
     /// - Parameter promised: position beyond which the node has promised nothing.
     public func leave(promised: Int64 = .max, seconds: Double) {
@@ -112,7 +115,7 @@ public final class MembershipLoop: Sendable {
         abandon()
     }
 
-    /// Ends the threads without a word to the directory, as a crash would. Calls under way are waited for.
+    /// Ends the threads without a call to the directory, as a crash would. Waits for calls under way.
     public func abandon() {
         state.update { $0.isStopped = true }
         lease.revoke()
@@ -174,7 +177,7 @@ public final class MembershipLoop: Sendable {
         }
     }
 
-    /// Waits until the log is to be adopted; nil once the loop is stopped.
+    /// Waits until the log is to be adopted, and returns its owner; nil once the loop is stopped.
     private func nextAdoption() -> LogOwner? {
         state.wait { state in
             if state.isStopped { return .some(nil) }
@@ -186,7 +189,7 @@ public final class MembershipLoop: Sendable {
 }
 
 extension ClusterInstant {
-    /// What the clocks show now.
+    /// Reads the clocks.
     @Sendable public static func current() -> ClusterInstant {
         ClusterInstant(boottime: Clocks.boottime(), realtime: Clocks.realtime())
     }

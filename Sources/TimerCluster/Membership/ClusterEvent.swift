@@ -1,6 +1,6 @@
 public import TimerLog
 
-/// What the operator of a node may want to know.
+/// An event that the operator of a node may want to know of.
 public enum ClusterEvent: Sendable, Equatable {
     /// The node has entered a session, and beats.
     case joined(session: Int64)
@@ -20,16 +20,17 @@ public enum ClusterEvent: Sendable, Equatable {
     case leaseRegained
     /// This node's session was ended by another node, which saw no beat.
     case sessionEnded(session: Int64)
-    /// The node gives up its session and begins a new one.
+    /// The node ends its session, for `reason`, and begins a new one.
     case sessionGivenUp(session: Int64, reason: String)
     /// This node has ended the session of another, whose beats had stopped.
     case ended(ClusterNode)
     /// Connections of an ended session that blocked a take-over were closed.
     case connectionsEnded(session: Int64, count: Int)
-    /// The node's calendar is off by so many nanoseconds; `leaves` where the others agree, so that it does not own the log.
+    /// The node's calendar is off by so many nanoseconds; `leaves` where the calendars of others agree, so that the
+    /// node must not own the log.
     case skewed(Int64, leaves: Bool)
     /// The node's calendar is right again.
     case skewGone
-    /// The log may hold rows of a newer format than the node reads: it has left.
+    /// The log may hold rows of a newer format than the node reads, so the node leaves.
     case formatTooNew(Int)
 }

@@ -21,11 +21,11 @@ public struct ClusterStanding: Sendable, Equatable {
     /// How many times the log was taken from the node.
     public var fenced = 0
 
-    /// A node without a session that counts.
+    /// Makes the state of a node whose session is not entered yet.
     public init(session: Int64) { self.session = session }
 
-    /// The session that is to own the log: the live owner, else the node whose URL comes first. Nodes that leave are passed
-    /// over; nil where no other is left.
+    /// The session that should own the log: the live owner, else the node whose URL comes first. Nodes that leave
+    /// are passed over; nil where no other is left.
     public var plannedOwner: Int64? {
         let staying = nodes.filter { !$0.isLeaving }
         let current = staying.first { $0.session == owner?.session }

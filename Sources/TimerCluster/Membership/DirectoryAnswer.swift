@@ -1,12 +1,12 @@
 public import TimerLog
 
-/// What came of a call to the directory.
+/// The outcome of a call to the directory.
 public enum DirectoryAnswer: Sendable, Equatable {
     case done
     case view(ClusterView)
     case ended(Bool)
     case take(TakeOutcome)
     case count(Int)
-    /// It may have had its effect all the same.
+    /// The call failed; it may have had its effect all the same.
     case failed(StoreError)
 }

@@ -2,7 +2,7 @@ public import TimerLog
 
 /// A call to the directory that a membership asks for.
 public struct DirectoryCall: Sendable, Equatable {
-    /// What is asked.
+    /// The method to call, with its parameters.
     public enum Request: Sendable, Equatable {
         case join(ClusterNode)
         case beat(NodeBeat)
@@ -16,12 +16,12 @@ public struct DirectoryCall: Sendable, Equatable {
 
     /// The node's session.
     public var session: Int64
-    /// When it was asked for: a call is sent after that.
+    /// The instant at which the call was asked for; it is sent after that.
     public var issuedAt: ClusterInstant
-    /// What is asked.
+    /// The method to call.
     public var request: Request
 
-    /// Whether the lease waits for it.
+    /// Whether the lease depends on the call.
     public var isUrgent: Bool {
         switch request {
         case .join, .beat, .leave: true
@@ -29,7 +29,7 @@ public struct DirectoryCall: Sendable, Equatable {
         }
     }
 
-    /// Asks `directory`, and waits for its answer.
+    /// Makes the call to `directory`, and waits for its answer.
     public func perform(on directory: any ClusterDirectory) -> DirectoryAnswer {
         do throws(StoreError) {
             switch request {

@@ -1,8 +1,9 @@
 import TimerLog
 
-/// What the node sees of others: beats that stop, and calendars.
+/// The observation of other nodes: beats that stop, and calendars.
 extension Membership {
-    /// Counts for how long each node's beat has stayed the same. Time without a successful read counts a little at most.
+    /// Counts for how long each node's beat has stayed the same, and ends sessions that are silent too long. The
+    /// time since the last successful read counts `timing.widestGap` at most.
     mutating func observe(_ view: ClusterView, at now: ClusterInstant) {
         let gap = lastView.map { min(now.boottime - $0, timing.widestGap) } ?? 0
         lastView = now.boottime
@@ -10,7 +11,7 @@ extension Membership {
         standing.nodes = view.nodes.filter { !gone.contains($0.session) }
         var seen: [Int64: Observation] = [:]
         for node in standing.nodes where node.session != session {
-            // The gap counts only for a beat that was there at its beginning.
+            // The gap counts only for a beat that was seen at its beginning.
             var one = Observation(beat: node.beat)
             if let before = observations[node.session], before.beat == node.beat {
                 one.unchanged = before.unchanged + gap
@@ -34,7 +35,7 @@ extension Membership {
         reconcile(at: now)
     }
 
-    /// Compares the calendar with the directory's, and that with the other nodes'.
+    /// Compares the calendar with the directory's, and its skew with those of the other nodes.
     mutating func measureSkew(_ view: ClusterView, sentAt sent: ClusterInstant, at now: ClusterInstant) {
         guard now.boottime - sent.boottime <= timing.widestMeasurement else { return }
         let skew = now.realtime - (now.boottime - sent.boottime) / 2 - view.realtime
@@ -57,7 +58,8 @@ extension Membership {
         }
     }
 
-    /// The median of offsets to the directory's calendar, which itself counts where their number is even.
+    /// Returns the median of offsets to the directory's calendar; where their number is even, the directory counts
+    /// too, as 0.
     private static func median(_ offsets: [Int64]) -> Int64 {
         let sorted = (offsets.count % 2 == 0 ? offsets + [0] : offsets).sorted()
         return sorted[sorted.count / 2]

@@ -1,14 +1,14 @@
 import TimerLog
 
-/// The log: who owns it, and when to take, adopt and drop it.
+/// The ownership of the log: when to take, adopt and drop it.
 extension Membership {
-    /// Whether the node does not take the log: it is to stop soon, or its calendar is off.
+    /// Whether the node must not take the log: it will stop soon, or its calendar is off.
     var isLeaving: Bool { isDraining || isSkewed }
 
     /// Whether the log belongs to this session, as far as is known.
     var isOwn: Bool { standing.owner?.session == session }
 
-    /// Brings what the node serves in line with who owns the log.
+    /// Brings what the node serves in line with the owner of the log.
     mutating func reconcile(at now: ClusterInstant) {
         guard phase == .member, standing.isMember else { return }
         reconciledAt = now.boottime
@@ -26,8 +26,9 @@ extension Membership {
         takeOver(at: now)
     }
 
-    /// Notes the owner that a view shows. A view that was asked for before the newest take was answered may lack it, and
-    /// counts only if it shows a later epoch; any other counts whatever it shows, as a database may lose what it had.
+    /// Notes the owner that a view shows. A view that was asked for before the newest take was answered may lack
+    /// that take, and counts only if its epoch is not older than the known one; any other counts whatever it shows,
+    /// as a database may lose what it had.
     mutating func learn(_ owner: LogOwner) {
         let isFresh = changes == changesAtBeat
         if isFresh { isOwnerDoubtful = false }
@@ -35,8 +36,8 @@ extension Membership {
         standing.owner = owner
     }
 
-    /// Something has happened that only a view from now on explains: the directory is asked soon, and nothing is taken until
-    /// then.
+    /// Marks the owner as doubtful, since only a view that is asked for from now on is right about it: the
+    /// directory is asked soon, and nothing is taken until then.
     mutating func doubtOwner(at now: ClusterInstant) {
         changes += 1
         isOwnerDoubtful = true
@@ -50,7 +51,7 @@ extension Membership {
             changes += 1
             standing.takeovers += 1
             steps.append(.report(.took))
-            // A view may have shown the take, or a later one, before its answer came.
+            // A view may have shown the take, or a later one, before the answer to the take came.
             if barrier.epoch >= standing.owner?.epoch ?? 0 {
                 standing.owner = LogOwner(epoch: barrier.epoch, session: session)
                 isConfirmed = true
@@ -65,7 +66,7 @@ extension Membership {
         reconcile(at: now)
     }
 
-    /// Stops what is served, and forgets what was taken: another node owns the log.
+    /// Drops the log if it is served, and forgets the take, as another node owns the log.
     mutating func lose() {
         isConfirmed = false
         adoptAt = nil
@@ -86,7 +87,7 @@ extension Membership {
         steps.append(.report(.standsBy(owner: owner.url)))
     }
 
-    /// Why the session must end, if it must.
+    /// The reason for which the session must end; nil where it need not.
     private var reasonToGiveUp: String? {
         guard isOwn else { return nil }
         if isSkewed { return "the clock of this node is off" }
@@ -103,7 +104,8 @@ extension Membership {
     private mutating func takeOver(at now: ClusterInstant) {
         guard let owner = standing.owner, !isTaking, !isUnblocking else { return }
         let isFree = !standing.nodes.contains { $0.session == owner.session }
-        // A log that is this session's without its knowing is taken once more: then what it holds is certain.
+        // A log that this session owns without having learnt of its take is taken once more, which makes the
+        // content certain.
         guard isOwn ? !isConfirmed : isFree && standing.plannedOwner == session else { return }
         isTaking = true
         let order = TakeOrder(

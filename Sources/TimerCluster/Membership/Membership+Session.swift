@@ -67,14 +67,14 @@ extension Membership {
         reconcile(at: now)
     }
 
-    /// Tells when the lease has run out.
+    /// Reports that the lease has run out, once.
     mutating func noteLease(at now: ClusterInstant) {
         guard isLeaseShown, now.boottime >= leaseEnd else { return }
         (isLeaseShown, hasLostLease) = (false, true)
         steps.append(.report(.leaseLost))
     }
 
-    /// Drops the log and all that the session has learnt, and goes on with a new session or with the end.
+    /// Drops the log and all that the session has learnt, and goes on with `next`: a new session, or the departure.
     mutating func endSession(_ next: Phase, at now: ClusterInstant) {
         leaseEnd = .min
         (isLeaseShown, hasLostLease) = (false, false)
@@ -108,7 +108,7 @@ extension Membership {
         isCallUnderWay = false
     }
 
-    /// Lets a newer format be written once all nodes read it. The node with the least session does so.
+    /// Announces a newer format once all nodes read it. Only the node with the least session does so.
     private mutating func keepFormat(_ view: ClusterView, at now: ClusterInstant) {
         let read = view.nodes.map(\.reads).min() ?? view.format
         standing.format = min(view.format, read)

@@ -1,10 +1,10 @@
 public import TimerLog
 
-/// A node's part in a cluster, as a state machine: its session, its lease, which sessions it ends and when it takes the log.
-/// It does no I/O and reads no clock; each event returns what is to be done.
+/// A node's part in a cluster, as a state machine: its session, its lease, which sessions it ends and when it takes
+/// the log. It does no I/O and reads no clock; each event returns the steps to do.
 ///
-/// A session is joined, then beats. The node that finds its session ended drops the log and begins a new one, and no lease
-/// of a new session begins before the log is dropped.
+/// A session is joined, then beats. A node that finds its session ended drops the log and begins a new session, and
+/// no lease of a new session begins before the log is dropped.
 public struct Membership: Sendable {
     enum Phase: Sendable, Equatable {
         /// The session is to be entered.
@@ -17,17 +17,17 @@ public struct Membership: Sendable {
         case left
     }
 
-    /// What a node has seen of another's beats.
+    /// The beats of another node, as this one has seen them.
     struct Observation: Sendable {
         var beat: Int64
         var unchanged: Int64 = 0
     }
 
-    /// How long everything takes.
+    /// The intervals and limits.
     public let timing: MembershipTiming
     let profile: NodeProfile
     let newSession: @Sendable () -> Int64
-    /// What others may know.
+    /// The state of the cluster, as far as the node shows it.
     public internal(set) var standing: ClusterStanding
     var phase = Phase.joining
     var steps: [MembershipStep] = []
@@ -36,19 +36,19 @@ public struct Membership: Sendable {
     var isCallUnderWay = false
     var nextCall: Int64
     var lastPromise: Int64 = 0
-    /// What was really promised, once the node leaves.
+    /// The position that was really promised, once the node leaves.
     var promisedAtEnd = Int64.max
     var leaseEnd: Int64 = .min
     var isLeaseShown = false
     var hasLostLease = false
     var isUnreachable = false
-    /// SIGTERM: nothing more is taken.
+    /// Whether the node will stop soon (SIGTERM), so that it no longer takes the log.
     var isDraining = false
-    /// The calendar is off, and the others are right.
+    /// Whether the calendar is off, and the others are right.
     var isSkewed = false
     var isSkewReported = false
 
-    // What is known of others.
+    // The other nodes.
     var observations: [Int64: Observation] = [:]
     var lastView: Int64?
     var ending: Set<Int64> = []
@@ -57,17 +57,17 @@ public struct Membership: Sendable {
     var nextForget: Int64 = .min
     var standsBy: Int64?
 
-    // Who owns the log.
+    // The owner of the log.
     /// The number of events after which a view that was asked for earlier may be wrong about the owner.
     var changes = 0
-    /// `changes` when the newest beat was sent.
+    /// The value of `changes` when the newest beat was sent.
     var changesAtBeat = 0
-    /// Whether only a view that is asked for from now on says who owns the log.
+    /// Whether only a view that is asked for from now on shows the owner of the log.
     var isOwnerDoubtful = true
 
     // The log.
     var isTaking = false
-    /// Whether connections of the old owner are being closed, which block a take.
+    /// Whether connections of the old owner that block a take are being closed.
     var isUnblocking = false
     /// Whether a take by this session was answered, so that its log is certain.
     var isConfirmed = false
@@ -80,7 +80,7 @@ public struct Membership: Sendable {
     /// The instant of the newest `reconcile`.
     var reconciledAt: Int64 = .min
 
-    /// A node that has not joined yet.
+    /// Makes the membership of a node that has not joined yet.
     ///
     /// - Parameter newSession: draws the number of a session, positive.
     public init(
@@ -100,7 +100,7 @@ public struct Membership: Sendable {
     /// Whether the last session has ended: nothing is to be done any more.
     public var hasLeft: Bool { phase == .left }
 
-    /// When `wake` is to be called, in nanoseconds since boot.
+    /// The instant at which `wake` must be called, in nanoseconds since boot.
     public var nextWake: Int64 {
         var next: Int64 = .max
         let waitsForHost = phase == .joining && hasHostWork
@@ -111,7 +111,7 @@ public struct Membership: Sendable {
         return min(next, adoptAt)
     }
 
-    /// Time has passed.
+    /// Does what the time makes due.
     public mutating func wake(at now: ClusterInstant) -> [MembershipStep] {
         if let adoptAt, adoptAt > reconciledAt, adoptAt <= now.boottime { reconcile(at: now) }
         return finish(at: now)
@@ -120,7 +120,7 @@ public struct Membership: Sendable {
     /// Whether the host is opening the log, or dropping it.
     var hasHostWork: Bool { isAdopting || isDropping }
 
-    /// The directory has answered a call.
+    /// Takes the directory's answer to a call.
     public mutating func answered(
         _ call: DirectoryCall, _ answer: DirectoryAnswer, at now: ClusterInstant
     ) -> [MembershipStep] {
@@ -128,12 +128,12 @@ public struct Membership: Sendable {
         return finish(at: now)
     }
 
-    /// The log was adopted for the session `owner.session`, or could not be.
+    /// Takes the outcome of an adoption of the log for the session `owner.session`.
     public mutating func adopted(
         _ owner: LogOwner, _ error: StoreError?, at now: ClusterInstant
     ) -> [MembershipStep] {
         isAdopting = false
-        // Where the log was taken again meanwhile, it is dropped and adopted again.
+        // A log that was taken again meanwhile is dropped and adopted again.
         let isOurs = phase == .member && owner.session == session && isOwn && adoptAt == nil
         switch (error, isOurs) {
         case (nil, true): standing.isServing = true
@@ -148,14 +148,14 @@ public struct Membership: Sendable {
         return finish(at: now)
     }
 
-    /// The log is no longer served.
+    /// Notes that the log is no longer served.
     public mutating func dropped(at now: ClusterInstant) -> [MembershipStep] {
         isDropping = false
         reconcile(at: now)
         return finish(at: now)
     }
 
-    /// An append to the served log was refused, as another node owns it.
+    /// Notes that an append to the served log was refused, as another node owns the log.
     public mutating func fenced(at now: ClusterInstant) -> [MembershipStep] {
         guard standing.isServing else { return [] }
         lose()
@@ -164,14 +164,14 @@ public struct Membership: Sendable {
         return finish(at: now)
     }
 
-    /// The node is to stop soon: it takes nothing more, and the others learn so.
+    /// Notes that the node will stop soon: it no longer takes the log, and the next beat reports that.
     public mutating func drain(at now: ClusterInstant) -> [MembershipStep] {
         isDraining = true
         if phase == .member { nextCall = now.boottime }
         return finish(at: now)
     }
 
-    /// The node ends its last session.
+    /// Ends the node's last session.
     ///
     /// - Parameter promised: position beyond which the node has promised nothing.
     public mutating func leave(promised: Int64 = .max, at now: ClusterInstant) -> [MembershipStep] {
@@ -199,7 +199,7 @@ public struct Membership: Sendable {
 
     private mutating func take(_ answer: DirectoryAnswer, to call: DirectoryCall, at now: ClusterInstant) {
         if call.isUrgent { isCallUnderWay = false }
-        // What a session has learnt that is being ended is of no use to the next one.
+        // The answers to a session that is being ended are of no use to the next one.
         guard call.isUrgent || phase == .member else { return }
         switch (call.request, answer) {
         case (.beat(let beat), .view(let view)): took(view, to: beat, sentAt: call.issuedAt, at: now)

@@ -1,6 +1,6 @@
 public import TimerLog
 
-/// What a membership wants done. Steps are done in order.
+/// A step that a membership asks for. Steps are done in order.
 public enum MembershipStep: Sendable, Equatable {
     /// Ask the directory; the answer goes to `Membership.answered`.
     case call(DirectoryCall)

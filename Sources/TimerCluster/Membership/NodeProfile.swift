@@ -1,10 +1,11 @@
-/// What a node tells the others about itself, the same in each of its sessions.
+/// The facts that a node reports about itself to the others, the same in each of its sessions.
 public struct NodeProfile: Sendable, Equatable {
-    /// Where it can be reached.
+    /// The URL at which the node can be reached.
     public var url: String
-    /// Where it takes requests that other nodes forward, as `host:port`; empty where it takes none.
+    /// The address, as `host:port`, at which the node takes requests that other nodes forward; empty where it takes
+    /// none.
     public var peer: String
-    /// The newest row format that it reads.
+    /// The newest row format that the node reads.
     public var reads: Int
 
     /// Makes a profile; see the members.
