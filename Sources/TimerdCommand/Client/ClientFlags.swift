@@ -1,9 +1,9 @@
-/// Which server to ask and how, as flags say it; variables and defaults stand in for those that are missing.
+/// The flags that name the server and the token; variables and defaults stand in for those that are missing.
 struct ClientFlags {
     var server: String?
     var token: String?
     var tokenFile: String?
-    /// The variables as of the making of the flags, for every thread that asks the server.
+    /// The environment at the time when the flags were made, for every thread that asks the server.
     private let environment = Environment.current
 
     /// Makes flags; see the members.
@@ -13,7 +13,7 @@ struct ClientFlags {
         self.tokenFile = tokenFile
     }
 
-    /// Picks the flags out of a command line that is not complete yet, as a shell hands it over.
+    /// Picks the flags out of a command line that is not complete yet, as a shell passes it.
     init(words: [String]) {
         func value(_ setting: Setting) -> String? {
             let flag = "--\(setting.flag)"
@@ -25,18 +25,19 @@ struct ClientFlags {
         self.init(server: value(.server), token: value(.token), tokenFile: value(.tokenFile))
     }
 
-    /// A word without the quotes around it.
+    /// Returns a word without the quotes around it.
     private static func unquoted(_ word: String) -> String {
         guard word.count > 1, let quote = word.first, "'\"".contains(quote), word.last == quote else { return word }
         return String(word.dropFirst().dropLast())
     }
 
-    /// The server to talk to.
+    /// Makes a client of the server that the flags name.
     func client(timeoutMs: Int) throws(Failure) -> ServiceClient {
         try ServiceClient(server: server, token: try chosenToken(), environment, timeoutMs: timeoutMs)
     }
 
-    /// The token of --token, of --token-file, of the variable for the one, of the variable for the other.
+    /// Returns the first token given by `--token`, by `--token-file`, by the variable of the one or by that of the
+    /// other; nil for the third, which `ServiceClient` reads itself, and where none is given.
     private func chosenToken() throws(Failure) -> String? {
         if token != nil || tokenFile == nil && environment[Setting.token.variable] != nil { return token }
         guard let file = try SettingValue.one(.tokenFile, flag: tokenFile, environment) else { return nil }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import HTTPClient
 
-/// What every client command takes.
+/// The flags that every client command takes.
 struct ClientOptions: ParsableArguments {
     @Option(name: Setting.server.name, help: Setting.server.help) var server: String?
     @Option(name: Setting.token.name, help: Setting.token.help) var token: String?
@@ -13,15 +13,15 @@ struct ClientOptions: ParsableArguments {
     var tokenFile: String?
     @Flag(help: "Print the server's JSON as it came.") var json = false
 
-    /// How long an answer may take, in milliseconds: more than the server's own waiting for a slow disk.
+    /// The time that an answer may take, in milliseconds: more than the server's own wait for a slow disk.
     static let timeoutMs = 30_000
 
-    /// The server to talk to.
+    /// Makes a client of the server that the flags name.
     func client() throws(Failure) -> ServiceClient {
         try flags.client(timeoutMs: Self.timeoutMs)
     }
 
-    /// Which server to ask and how, for a further connection.
+    /// The flags that name the server and the token, for a further connection.
     var flags: ClientFlags { ClientFlags(server: server, token: token, tokenFile: tokenFile) }
 
     /// Sends a request that is answered with a timer, and prints it.
@@ -30,7 +30,7 @@ struct ClientOptions: ParsableArguments {
         try print(response) { TimerText.line($0) }
     }
 
-    /// Prints an answer: as it came, or as `text` tells it to a person.
+    /// Prints an answer as it came, or as `text` shows it to a person.
     func print(_ response: HTTPResponse, _ text: (JSONObject) -> String) throws(Failure) {
         if json {
             Console.out(bytes: response.body + [0x0a])

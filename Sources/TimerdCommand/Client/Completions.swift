@@ -2,11 +2,11 @@ import ArgumentParser
 import HTTPClient
 import TimerCore
 
-/// What the shell offers for a value: words out of the tables that the server itself goes by, and ids asked of the server.
+/// The words that the shell offers for a value: those of the server's own tables, and ids asked from the server.
 enum Completions {
     /// Most ids offered.
     static let mostIDs = 50
-    /// How long the server may take, in milliseconds: the person who pressed Tab waits for it.
+    /// The time that the server may take, in milliseconds: the person who pressed Tab waits for it.
     static let timeoutMs = 500
 
     static var states: CompletionKind { .list(TimerState.allCases.map { "\($0.name)" }) }
@@ -22,7 +22,7 @@ enum Completions {
     static var deliveryStates: CompletionKind { .list([DeliveryState.pending, .dead].map(\.name)) }
     static var actions: CompletionKind { .list(Bulk.actions) }
 
-    /// The ids of timers that begin as the word does.
+    /// The ids of timers that begin with the word.
     static var timers: CompletionKind {
         .custom { words, _, prefix in
             var target = RequestTarget("v1", "timers")
@@ -38,7 +38,7 @@ enum Completions {
         }
     }
 
-    /// The ids of a page; none where the server does not answer: a completion must not fail.
+    /// Returns the ids of a page; none where the server does not answer, since a completion must not fail.
     private static func ids(_ words: [String], _ target: RequestTarget, _ items: StaticString) -> [String] {
         var target = target
         target.add("limit", String(mostIDs))

@@ -1,10 +1,11 @@
-/// The same for several ids, as `timerd cancel a b c` says it.
+/// The loop of a command that takes several ids, such as `timerd cancel a b c`.
 enum EachID {
     /// Runs `body` for every id, also where it fails for some, each of which gets a line on stderr.
     ///
-    /// It ends early only where no server can be reached any more.
+    /// The loop ends early only where no server can be reached any more.
     ///
-    /// - Throws: the failure of the only id; of several, one with the first one's exit code that counts them.
+    /// - Throws: the failure of the only id; of several ids, a failure that counts them, with the first one's exit
+    ///   code.
     static func run(_ ids: [String], _ body: (String) throws(Failure) -> Void) throws(Failure) {
         if let id = ids.first, ids.count == 1 { return try body(id) }
         var first: Failure?

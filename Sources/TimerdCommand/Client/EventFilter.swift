@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Which events a command shows, and how many.
+/// The flags that select the events that a command shows, and their number.
 struct EventFilter: ParsableArguments {
     @Option(help: ArgumentHelp("Only events of these types", valueName: "type,…"), completion: Completions.eventTypes)
     var type: String?
@@ -8,7 +8,7 @@ struct EventFilter: ParsableArguments {
     var label: [String] = []
     @Option(help: ArgumentHelp("End after so many events", valueName: "n")) var limit: Int?
 
-    /// The query for the events of a timer, or of all where `id` is nil.
+    /// Returns the query for the events of a timer, or of all timers where `id` is nil.
     ///
     /// - Throws: `usage` where the limit is below 1.
     func query(id: String?) throws(Failure) -> EventQuery {

@@ -3,19 +3,19 @@ import HTTPClient
 
 /// Follows a stream of events over lost connections and restarts of the server: every event once, in order.
 ///
-/// It reads server-sent events: their heartbeats carry the id that the server has reached, so that a follower whose filter
-/// matches nothing for days can still resume.
+/// The stream is one of server-sent events: their heartbeats carry the id that the server has reached, so that a
+/// follower whose filter matches nothing for days can still resume.
 final class EventFollower {
-    /// Seconds without a byte after which a stream is given up: four of the server's default heartbeats.
+    /// Seconds without a byte after which a stream is aborted: four of the server's default heartbeats.
     static let silenceSeconds = 60
-    /// Milliseconds before the first attempt to come back, doubled each time.
+    /// The pause before the first attempt to reconnect, in milliseconds; it doubles each time.
     static let firstPauseMs: UInt32 = 100
-    /// Milliseconds between attempts at most.
+    /// The longest pause between two attempts, in milliseconds.
     static let longestPauseMs: UInt32 = 5000
     /// Most bytes of a line; the server's events are shorter.
     static let lineLimit = 1 << 20
 
-    /// How a connection ended.
+    /// The outcome of a connection.
     private enum Outcome {
         case finished
         case lost
@@ -33,16 +33,17 @@ final class EventFollower {
     private var isFinished = false
     private var failure: Failure?
     private var wasConnected = false
-    /// Whether the timer is deleted: then the kept events of all timers are read once more for those of this one.
+    /// Whether the timer is deleted: then the kept events of all timers are read once more for those of this
+    /// timer.
     private var isLast = false
     private var pauseMs = firstPauseMs
 
     /// Makes a follower; nothing is connected yet.
     ///
     /// - Parameters:
-    ///   - since: the id to begin behind; nil for from now.
-    ///   - limit: ends after so many events.
-    ///   - show: takes each event, as it came and read; false ends it.
+    ///   - since: the id after which to begin; nil to begin with the next event.
+    ///   - limit: the number of events after which to end.
+    ///   - show: takes each event, as it came and parsed; returns false to end.
     init(
         _ client: ServiceClient, _ query: EventQuery, since: String?, limit: Int?,
         show: @escaping ([UInt8], JSONObject) -> Bool
@@ -54,7 +55,7 @@ final class EventFollower {
         left = limit
     }
 
-    /// Follows until there is nothing more to follow.
+    /// Follows the events until the timer is deleted, `limit` is reached or `show` returns false.
     ///
     /// - Throws: when the server refuses, or can't be reached at the first attempt.
     func run() throws(Failure) {
@@ -88,7 +89,7 @@ final class EventFollower {
         // The timer is deleted, and all its events were shown.
         case 204: return .finished
         case 404 where wasConnected && query.id != nil && cursor != nil && !isLast:
-            // It was deleted while this follower was disconnected: its events until then are still kept.
+            // The timer was deleted while this follower was disconnected: its events until then are still kept.
             isLast = true
             return .lost
         case 429, 500...: if wasConnected { return .lost }
@@ -100,7 +101,8 @@ final class EventFollower {
     private func begin(_ head: HTTPResponse) -> Bool {
         guard head.status == 200 else { return true }
         wasConnected = true
-        // Without a cursor the stream begins at the newest event; coming back must begin there too.
+        // Without a cursor the stream begins after the newest event, and must begin there again after a lost
+        // connection.
         if cursor == nil { cursor = head.header("Event-Id") }
         return true
     }

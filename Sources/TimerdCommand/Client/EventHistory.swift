@@ -7,15 +7,15 @@ struct EventHistory {
     private let limit: Int?
 
     /// - Parameters:
-    ///   - since: the id to begin behind; `0` for the oldest kept.
-    ///   - limit: ends after so many events.
+    ///   - since: the id after which to begin; `0` to begin with the oldest kept event.
+    ///   - limit: the number of events after which to end.
     init(_ query: EventQuery, since: String, limit: Int?) {
         self.query = query
         self.since = since
         self.limit = limit
     }
 
-    /// Reads them and hands each line to `show`, which returns false to end it.
+    /// Reads the events and passes each line to `show`, which returns false to end.
     ///
     /// - Throws: where the server refuses, or the connection is lost.
     func read(_ client: ServiceClient, show: @escaping ([UInt8]) -> Bool) throws(Failure) {
@@ -31,7 +31,7 @@ struct EventHistory {
                     partial += bytes
                     var start = partial.startIndex
                     while let end = partial[start...].firstIndex(of: 0x0a) {
-                        // A line without anything on it is a heartbeat.
+                        // An empty line is a heartbeat.
                         if end > start, !show(Array(partial[start..<end])) {
                             isEnded = true
                             return false

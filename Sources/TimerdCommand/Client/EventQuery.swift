@@ -1,16 +1,16 @@
-/// Which events are wanted.
+/// A selection of events.
 struct EventQuery {
-    /// A timer's id; nil for all timers.
+    /// The id of a timer; nil for all timers.
     let id: String?
     /// Types between commas; nil for all.
     let types: String?
     /// Labels, each `key=value`; all must match.
     let labels: [String]
 
-    /// The target of a stream that begins behind `since`.
+    /// Returns the target of a stream that begins after `since`.
     ///
-    /// - Parameter isLast: only what is kept. A timer that is gone has no stream of its own any more, so this one is of
-    ///   all timers: the caller picks.
+    /// - Parameter isLast: whether only the kept events are wanted. A deleted timer no longer has a stream of its
+    ///   own, so the target is that of all timers, and the caller picks the timer's events.
     func target(since: String?, isLast: Bool) -> String {
         var target = isLast ? RequestTarget("v1", "events") : base
         add(to: &target, since: since)
@@ -18,7 +18,7 @@ struct EventQuery {
         return target.text
     }
 
-    /// The target of what is kept behind `since`, which ends there.
+    /// Returns the target of the events that are kept after `since`; the answer ends with them.
     func target(since: String, limit: Int?) -> String {
         var target = base
         add(to: &target, since: since)

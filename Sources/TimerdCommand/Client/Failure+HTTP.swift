@@ -1,7 +1,7 @@
 import HTTPClient
 
 extension Failure {
-    /// A request without an answer. Where no server was reached it says what to look at.
+    /// Makes the failure of a request without an answer; where no server was reached, it says what to check.
     init(_ error: HTTPClientError) {
         self.init(.other, error.description)
         mayPass = [.unreachable, .timedOut, .interrupted].contains(error.kind)
@@ -10,7 +10,7 @@ extension Failure {
         line += "; is `timerd serve` running? --server or TIMERD_SERVER says where"
     }
 
-    /// An answer that is no success.
+    /// Makes the failure of an answer that is no success.
     init(_ response: HTTPResponse) {
         self.init(.other, ProblemText.line(response))
         mayPass = response.status == 429 || response.status >= 500

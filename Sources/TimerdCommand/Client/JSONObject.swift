@@ -1,7 +1,7 @@
 import HTTPClient
 import WireJSON
 
-/// A JSON object a server answered with, or sent as an event.
+/// A JSON object from a server or a file.
 struct JSONObject {
     private let document: JSONDocument
     private let node: JSONNode
@@ -14,10 +14,10 @@ struct JSONObject {
         self = object
     }
 
-    /// How much deeper a timer is nested in an answer than by itself: a list wraps it twice.
+    /// The levels by which a timer may be nested deeper in an answer than by itself; a list adds two.
     private static let wrappers = 4
 
-    /// Nil unless `bytes` are a JSON object.
+    /// Reads `bytes`; nil unless they are a JSON object.
     init?(_ bytes: [UInt8]) {
         var document = JSONDocument()
         do throws(JSONError) {
@@ -38,18 +38,18 @@ struct JSONObject {
     /// The member `name` as text: a string unescaped, null and a missing one as nil, anything else as its JSON.
     subscript(_ name: StaticString) -> String? { document.member(node, name).flatMap(text) }
 
-    /// The objects in the array that is the member `name`.
+    /// Returns the objects in the array that is the member `name`.
     func objects(_ name: StaticString) -> [JSONObject] {
         document.member(node, name).map(children)?.filter { document.kind($0) == .object }
             .map { JSONObject(document, $0) } ?? []
     }
 
-    /// The object that is the member `name`; nil for anything else.
+    /// Returns the object that is the member `name`; nil for anything else.
     func object(_ name: StaticString) -> JSONObject? {
         document.member(node, name).flatMap { document.kind($0) == .object ? JSONObject(document, $0) : nil }
     }
 
-    /// The strings in the array that is the member `name`.
+    /// Returns the strings in the array that is the member `name`.
     func strings(_ name: StaticString) -> [String] { document.member(node, name).map(children)?.compactMap(text) ?? [] }
 
     /// The members that are not null, in their order.
@@ -62,7 +62,8 @@ struct JSONObject {
     /// The names of all members, in their order.
     var names: [String] { children(node).map { String(decoding: document.keyBytes($0), as: UTF8.self) } }
 
-    /// The JSON of the member `name` as it is written, without white space between its tokens; nil for null and a missing one.
+    /// Returns the JSON of the member `name` as it is written, without white space between its tokens; nil for
+    /// null and a missing member.
     func json(_ name: String) -> [UInt8]? {
         guard let child = child(name), document.kind(child) != .null else { return nil }
         var bytes: [UInt8] = []
@@ -70,7 +71,7 @@ struct JSONObject {
         return bytes
     }
 
-    /// The object that is the member `name`; nil for anything else.
+    /// Returns the object that is the member `name`; nil for anything else.
     func object(named name: String) -> JSONObject? {
         child(name).flatMap { document.kind($0) == .object ? JSONObject(document, $0) : nil }
     }

@@ -3,18 +3,18 @@ import HTTPClient
 import Platform
 import WireJSON
 
-/// `timerd list --watch`: the list on a terminal, drawn anew each second, as its countdowns change that often.
+/// `timerd list --watch`: the list on a terminal, drawn again each second, as often as its countdowns change.
 struct ListWatch {
     let listing: TimerListing
     let client: ClientOptions
 
     /// Milliseconds between two drawings.
     private static let periodMs: Int64 = 1000
-    /// Lines around the table: what is shown and when, and what is left out.
+    /// The lines around the table: the head, and `…` where timers are left out.
     private static let framing = 2
 
-    /// Goes on until Ctrl-C, which ends the program. What may pass by itself, such as a restart of the server, is shown, and
-    /// the server asked again.
+    /// Draws the list until Ctrl-C, which ends the program. A failure that may pass, such as a restart of the
+    /// server, is shown, and the server is asked again.
     ///
     /// - Throws: where standard output is no terminal, or the server refuses.
     func run() throws(Failure) {
@@ -47,7 +47,7 @@ struct ListWatch {
 
     private func cut(_ line: String, _ width: Int) -> String { String(Printable.text(line).prefix(width)) }
 
-    /// Draws over what is there, so that nothing flickers, and clears the rest.
+    /// Draws over the lines that are there, so that nothing flickers, and clears the rest.
     private func draw(_ lines: [String]) -> Bool {
         let text = "\u{1b}[H" + lines.map { $0 + "\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J"
         return Console.out(bytes: Array(text.utf8))

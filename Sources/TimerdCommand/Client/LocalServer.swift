@@ -1,9 +1,9 @@
 import HTTPServer
 
-/// Where a server of this machine listens, found as `timerd serve` itself would find its settings.
+/// Finds the address of a server on this machine, from the settings that `timerd serve` would use.
 enum LocalServer {
-    /// The URLs at which it may be asked: those that the server wrote into its data directory, else those of
-    /// `--listen` as variable, file or default say them.
+    /// Returns the URLs at which the server may be reached: those that it wrote into its data directory, else
+    /// those of `--listen` by its variable, the file or its default.
     ///
     /// - Parameter data: the data directory, where the command line names it; then a server must have written its
     ///   addresses there.
@@ -29,7 +29,7 @@ enum LocalServer {
 }
 
 extension ListenAddress {
-    /// Whether it says where to connect to; port 0 does not.
+    /// Whether the address says where to connect to; port 0 does not.
     fileprivate var hasPlace: Bool {
         if case .tcp(_, 0) = self { false } else { true }
     }

@@ -2,7 +2,7 @@ import HTTPClient
 
 /// Prints the pages of a list.
 struct Paging {
-    /// Where to begin; nil: at the beginning.
+    /// The cursor to begin at; nil for the first page.
     var cursor: String?
     /// Whether to go on to the last page.
     var all: Bool

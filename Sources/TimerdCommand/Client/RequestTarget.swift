@@ -1,6 +1,6 @@
 /// Puts together the path and query of a request, percent-encoded.
 struct RequestTarget {
-    /// What was put together so far.
+    /// The path and query so far.
     private(set) var text = ""
     private var hasQuery = false
 
@@ -16,8 +16,8 @@ struct RequestTarget {
         hasQuery = true
     }
 
-    /// Encodes all but the unreserved characters of RFC 3986. `.` and `..` are encoded too, as they would be steps of the
-    /// path; the server decodes them and says that they are no ids.
+    /// Encodes all but the unreserved characters of RFC 3986. `.` and `..` are encoded too, as they would be steps
+    /// of the path; the server decodes them and refuses them as ids.
     private static func encoded(_ text: String) -> String {
         let isStep = text == "." || text == ".."
         var encoded: [UInt8] = []

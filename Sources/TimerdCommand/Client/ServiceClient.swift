@@ -1,12 +1,12 @@
 import HTTPClient
 
-/// The client commands' connection to a server. Confined to one thread.
+/// The client commands' connection to a server. Used on one thread only.
 struct ServiceClient {
     private let http: HTTPClient
     private let authorization: [(name: String, value: String)]
     private let timeoutMs: Int
 
-    /// Reads which server and token to use.
+    /// Reads the server and the token to use.
     init(server: String?, token: String?, _ environment: Environment, timeoutMs: Int) throws(Failure) {
         self.timeoutMs = timeoutMs
         guard let value = try SettingValue.one(.server, flag: server, environment) else {
@@ -24,10 +24,10 @@ struct ServiceClient {
         authorization = token.map { [("Authorization", "Bearer \($0.text)")] } ?? []
     }
 
-    /// The server.
+    /// The address of the server.
     var address: ServerAddress { http.address }
 
-    /// Sends a request; any answer is fine.
+    /// Sends a request. Returns any answer, whatever its status.
     func exchange(_ request: HTTPRequest) throws(Failure) -> HTTPResponse {
         do throws(HTTPClientError) {
             return try http.send(authorized(request), timeoutMs: timeoutMs)
@@ -36,7 +36,7 @@ struct ServiceClient {
         }
     }
 
-    /// Sends a request; an answer that is no 2xx is a failure that says what the server said.
+    /// Sends a request. An answer that is no 2xx is a failure that shows the server's problem.
     func send(_ request: HTTPRequest) throws(Failure) -> HTTPResponse {
         let response = try exchange(request)
         guard 200..<300 ~= response.status else { throw Failure(response) }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Which timers a list shows.
+/// The flags that select the timers of a list.
 struct TimerFilter: ParsableArguments {
     @Option(help: ArgumentHelp("Only in these states", valueName: "state,…"), completion: Completions.states)
     var state: String?
@@ -13,11 +13,11 @@ struct TimerFilter: ParsableArguments {
     var health: String?
     @Option(help: ArgumentHelp("Only ids that begin so", valueName: "text")) var idPrefix: String?
 
-    /// The target of the list of what it selects.
+    /// Returns the target of the list of the selected timers.
     ///
     /// - Parameters:
-    ///   - states: states between commas, instead of its own.
-    ///   - health: instead of its own.
+    ///   - states: states between commas, instead of the filter's own.
+    ///   - health: a health, instead of the filter's own.
     func target(states: String?, health: String?) -> RequestTarget {
         var target = RequestTarget("v1", "timers")
         target.add("state", states)

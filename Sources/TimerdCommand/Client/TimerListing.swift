@@ -1,46 +1,46 @@
 import HTTPClient
 import TimerCore
 
-/// A list of timers in the order in which a person asks for them: watchdogs that alarm now, then what fires next, then those
-/// that no fire is planned for.
+/// A list of timers in the order in which a person asks for them: watchdogs that alarm now, then what fires next,
+/// then timers without a planned fire.
 ///
-/// The server lists each of these parts by itself. A timer that passes from one to another between two requests is shown
-/// once, or not at all.
+/// The server lists each of these parts by itself. A timer that passes from one to another between two requests is
+/// shown once, or not at all.
 struct TimerListing {
     /// A part of the list.
     enum Section: String, CaseIterable {
         case stalled, due, rest
     }
 
-    /// Where to go on: a part, and in it behind a page.
+    /// A place in the list at which to go on: a part, and the cursor after a page of that part.
     struct Place {
         var section: Section
         var cursor: String?
 
-        /// The first place of a part.
+        /// Makes a place in a part: its beginning, or that of `cursor`.
         init(_ section: Section, _ cursor: String? = nil) {
             self.section = section
             self.cursor = cursor
         }
 
-        /// Reads what `text` writes.
+        /// Reads the form of `text`; nil where it is none.
         init?(_ text: String) {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, let section = Section(rawValue: parts[0]) else { return nil }
             self.init(section, parts[1].isEmpty ? nil : parts[1])
         }
 
-        /// For `--cursor`.
+        /// The place as a value of `--cursor`.
         var text: String { "\(section.rawValue):\(cursor ?? "")" }
     }
 
-    /// Which timers.
+    /// The filter that selects the timers.
     let filter: TimerFilter
 
-    /// Most timers of a page of the server's.
+    /// Most timers on one of the server's pages.
     static let pageLimit = 1000
 
-    /// The next timers, at most `limit`, and where to go on; nil at the end.
+    /// Returns the next timers, at most `limit`, and the place at which to go on; nil at the end.
     func timers(_ service: ServiceClient, from start: Place?, limit: Int) throws(Failure) -> (
         timers: [JSONObject], next: Place?
     ) {
@@ -65,7 +65,7 @@ struct TimerListing {
 
     private var states: [String]? { filter.state?.split(separator: ",").map(String.init) }
 
-    /// The parts that can hold something of what is wanted.
+    /// The parts that can hold timers that the filter selects.
     private var sections: [Section] {
         if filter.health == "stalled" { return [.stalled] }
         let running = "\(TimerState.running.name)"
@@ -92,7 +92,8 @@ struct TimerListing {
         return target.text
     }
 
-    /// A watchdog that alarms again is among those that fire next.
+    /// Whether the list shows a timer in a part: a stalled watchdog that alarms again is shown among the next
+    /// fires instead, unless only stalled ones are wanted.
     private func isWanted(_ timer: JSONObject, _ section: Section) -> Bool {
         section != .stalled || filter.health == "stalled" || timer["nextFireAt"] == nil
     }

@@ -17,20 +17,20 @@ final class ClusterMember: ClusterPlace, LogHost {
     private let store: PostgresLogStore
     private let timing: MembershipTiming
     private let tell: @Sendable (ClusterEvent) -> Void
-    /// Called now and then while the log is read.
+    /// A closure that is called now and then while the log is read.
     private let moved: @Sendable () -> Void
     private let state = Guarded(State())
     /// Where requests are forwarded, once this server has joined with an address for the others.
     let routeWatch = RouteWatch()
 
-    /// How long a stop waits for the database to note that this server has left.
+    /// The most seconds that a stop waits for the database to record that this server has left.
     static let leaveSeconds = 2.0
-    /// Between two looks who serves, in nanoseconds.
+    /// Nanoseconds between two checks of which server owns the log.
     private static let settlingPause: Int64 = 10_000_000
 
     /// - Parameters:
     ///   - moved: called now and then while the log is read.
-    ///   - tell: hears what an operator should; any thread.
+    ///   - tell: takes the events that an operator should know; called on any thread.
     init(
         _ store: PostgresLogStore, timing: MembershipTiming = MembershipTiming(), moved: @escaping @Sendable () -> Void,
         tell: @escaping @Sendable (ClusterEvent) -> Void
@@ -41,7 +41,7 @@ final class ClusterMember: ClusterPlace, LogHost {
         self.tell = tell
     }
 
-    /// Draws the number of a session, which is positive.
+    /// Returns a random number for a session, which is positive.
     @Sendable static func newSession() -> Int64 { Int64(KernelRandom.words(1)[0] >> 1) | 1 }
 
     private var standing: ClusterStanding? { state.withLock { $0.loop }?.standing }
@@ -55,11 +55,11 @@ final class ClusterMember: ClusterPlace, LogHost {
     var takeovers: Int { standing?.takeovers ?? 0 }
     var fenced: Int { standing?.fenced ?? 0 }
 
-    /// Joins the cluster, whose log `service` serves whenever it is this server's.
+    /// Joins the cluster; `service` serves its log whenever this server owns it.
     ///
     /// - Parameters:
-    ///   - url: where this server is reached.
-    ///   - peer: where it takes forwarded requests; empty where it takes and forwards none.
+    ///   - url: the URL of this server.
+    ///   - peer: the address that takes forwarded requests; empty where the server takes and forwards none.
     func join(_ service: TimerService, at url: String, peer: String, _ address: PostgresAddress) {
         let profile = NodeProfile(url: url, peer: peer, reads: Int(BatchHeader.format))
         let membership = Membership(profile, timing: timing, at: ClusterInstant.current(), newSession: Self.newSession)
@@ -73,7 +73,7 @@ final class ClusterMember: ClusterPlace, LogHost {
         if !peer.isEmpty { routeWatch.start(loop) }
     }
 
-    /// Waits until it is known who serves, or until `isStopping`.
+    /// Waits until it is known which server owns the log, or until `isStopping` returns true.
     func waitUntilSettled(orUntil isStopping: () -> Bool) {
         while let service = state.withLock({ $0.service }), !service.ownsLog, owner == nil, !isStopping() {
             moved()
@@ -81,7 +81,7 @@ final class ClusterMember: ClusterPlace, LogHost {
         }
     }
 
-    /// Waits, on a thread of its own, until an operator accepts what the database has lost.
+    /// Waits, on a thread of its own, until an operator accepts the rows that the database has lost.
     func awaitAcceptance(_ address: PostgresAddress) {
         let isFirst = state.withLock { state in
             defer { state.isAwaitingAcceptance = true }
@@ -93,7 +93,7 @@ final class ClusterMember: ClusterPlace, LogHost {
     private func watchAcceptance(_ address: PostgresAddress) {
         var before: [UInt8]?
         while state.withLock({ !$0.hasLeft }) {
-            // While the database can't be reached there is nothing to accept.
+            // No acceptance can be read while the database can't be reached; the next round tries again.
             if let latest = try? LossAcceptance.latest(address) {
                 if let before, before != latest {
                     state.withLock { $0.isAwaitingAcceptance = false }
@@ -106,19 +106,20 @@ final class ClusterMember: ClusterPlace, LogHost {
         }
     }
 
-    /// Between two looks whether a loss is accepted, in nanoseconds.
+    /// Nanoseconds between two checks for an accepted loss.
     private static let acceptancePause: Int64 = 1_000_000_000
 
-    /// Takes nothing more; what it has stays until `leave`.
+    /// Stops taking logs; a log that this server owns stays until `leave`.
     func drain() { state.withLock { $0.loop }?.drain() }
 
-    /// Leaves the cluster, so that another server may take over at once, and closes every connection. Waits up to `seconds`.
+    /// Leaves the cluster, so that another server may take over at once, and closes every connection. Waits up to
+    /// `seconds`.
     func leave(seconds: Double) {
         state.update { $0.hasLeft = true }
         routeWatch.stop()
         let (service, loop) = state.withLock { ($0.service, $0.loop) }
         loop?.leave(promised: service?.promisedAtMost ?? .max, seconds: seconds)
-        // Both hold this member.
+        // Both hold a reference to this member.
         state.withLock { ($0.service, $0.loop) = (nil, nil) }
         store.disconnect()
     }

@@ -1,9 +1,9 @@
 import HTTPServer
 import Platform
 
-/// Where a server says that it is reached, unless it is told.
+/// The URL of a server, unless the configuration gives one.
 enum ClusterURL {
-    /// The first address of TCP; this machine's name in place of one that stands for all addresses.
+    /// Returns the URL of the first TCP address; this machine's name replaces a host that means all addresses.
     static func of(_ addresses: [BoundAddress]) -> String {
         for case .tcp(let host, let port) in addresses.map(\.address) {
             return ListenAddress.tcp(host: isAny(host) ? machineName : host, port: port).url

@@ -3,9 +3,9 @@ import TimerCluster
 import TimerForwarding
 import TimerLog
 
-/// Keeps the routes to other servers true: it follows how the cluster stands, on a thread of its own, and looks names up.
+/// Keeps the routes to other servers current: its own thread follows the state of the cluster and looks names up.
 final class RouteWatch: RouteSource {
-    /// What was found for a name, and when, in nanoseconds.
+    /// The address that was found for a name, and the monotonic time of the look-up in nanoseconds.
     private struct Found {
         var address: String
         var at: Int64
@@ -15,12 +15,13 @@ final class RouteWatch: RouteSource {
     private let isEnded = Guarded(false)
     private let observers = Guarded<[@Sendable () -> Void]>([])
 
-    /// Seconds between two looks at least, though nothing has changed: names may lead elsewhere by then.
+    /// The longest time between two updates, in seconds, though nothing has changed: a name may have another
+    /// address by then.
     private static let longestPause = 0.5
-    /// How long an address that was found is used, in nanoseconds.
+    /// The time for which an address that was found is used, in nanoseconds.
     private static let freshness: Int64 = 10_000_000_000
 
-    /// Begins to follow what `loop` knows.
+    /// Begins to follow the state of the cluster as `loop` knows it.
     func start(_ loop: MembershipLoop) {
         Thread(name: "routes") { [weak loop] in
             var found: [String: Found] = [:]
@@ -33,7 +34,7 @@ final class RouteWatch: RouteSource {
         }.detach()
     }
 
-    /// Ends soon: a look at a name may be under way. The routes stay as they are.
+    /// Ends the thread, without waiting for it: a look-up may be under way. The routes stay as they are.
     func stop() { isEnded.withLock { $0 = true } }
 
     /// Calls `body` whenever the routes have changed.
@@ -58,7 +59,7 @@ final class RouteWatch: RouteSource {
         for observer in observers.withLock({ $0 }) { observer() }
     }
 
-    /// The first address of a name; an address is its own.
+    /// Returns the first address of a name; an address is returned as it is.
     private static func lookUp(_ host: String) -> String? {
         NameLookup.addresses(of: host).first.flatMap { NameLookup.text(of: $0) }
     }

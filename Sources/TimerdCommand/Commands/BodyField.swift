@@ -26,10 +26,10 @@ struct BodyField {
         value = flag ? .yes : nil
     }
 
-    /// Whether the command line names it.
+    /// Whether the command line names the field.
     var isGiven: Bool { value != nil }
 
-    /// Writes the member, if the command line names it.
+    /// Writes the member, if the command line names the field.
     func write(to writer: inout JSONWriter) {
         guard let value else { return }
         writer.key(name)

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// What is wrong with a command line that the parser refused, as far as its subcommands tell.
+/// The fault in a command line that the parser refused, as far as its subcommands show it.
 struct CommandLineFault {
-    /// The command whose help tells more: `timerd log`.
+    /// The command whose help explains more: `timerd log`.
     private(set) var path: String
-    /// What to say of a word that names no subcommand; nil where each one does.
+    /// The error for a word that names no subcommand; nil where each word names one.
     private(set) var unknown: String?
 
     /// Refuses a word that names no command also where the parser would show help instead: `timerd help WORD`,
@@ -15,7 +15,7 @@ struct CommandLineFault {
         if let unknown = fault.unknown { throw Failure(.usage, unknown) }
     }
 
-    /// Reads `arguments`, the words behind the program's name.
+    /// Reads `arguments`, the words after the program's name.
     init(_ arguments: some Sequence<String>, root: any ParsableCommand.Type) {
         var command = root
         path = root._commandName

@@ -58,7 +58,7 @@ struct Create: ParsableCommand {
         return Self.naming(try JSONText.read(body, flag: "--body"), ownID)
     }
 
-    /// `body` with the id in it; the server refuses a body that has one already, or is no object.
+    /// Returns `body` with the id in it. The server refuses a body that has one already, or is no object.
     private static func naming(_ body: [UInt8], _ id: BodyField) -> [UInt8] {
         guard id.isGiven, body.first == UInt8(ascii: "{") else { return body }
         var writer = JSONWriter()

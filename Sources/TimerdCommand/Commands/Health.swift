@@ -17,7 +17,7 @@ struct Health: ParsableCommand {
               timerd health --server unix:/run/timerd.sock
             """)
 
-    /// How long the server may take, in milliseconds.
+    /// The time that the server may take, in milliseconds.
     static let timeoutMs = 2000
 
     @Option(name: Setting.server.name, help: Setting.server.help) var server: String?
@@ -40,7 +40,7 @@ struct Health: ParsableCommand {
             do throws(Failure) {
                 return try check(client)
             } catch {
-                // What is wrong with the first listener says most.
+                // The first listener's error is the most useful one.
                 failure = failure ?? error
             }
         }

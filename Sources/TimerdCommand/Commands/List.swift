@@ -30,7 +30,7 @@ struct List: ParsableCommand {
     @Flag(help: "Every page.") var all = false
     @Flag(help: "Show the list anew each second until Ctrl-C; needs a terminal.") var watch = false
 
-    /// Timers of a page where --limit says nothing.
+    /// The number of timers on a page without `--limit`.
     static let defaultLimit = 100
 
     func run() throws {
@@ -53,7 +53,7 @@ struct List: ParsableCommand {
         }
     }
 
-    /// Timers for a person: a table that fits the terminal.
+    /// Returns the lines of a table of timers that fits the terminal.
     static func lines(_ timers: [JSONObject]) -> [String] {
         TimerText.table.lines(
             timers.map(TimerText.row), width: Terminal.size?.columns,

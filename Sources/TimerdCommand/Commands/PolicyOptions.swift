@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How a timer behaves beside its schedule.
+/// The flags for the behaviour of a timer besides its schedule.
 struct PolicyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("When it starts to run: now, manual, or with its first subscriber"),

@@ -42,7 +42,7 @@ struct Preview: ParsableCommand {
     private var quoted: String { "'\(Printable.text(expression))'" }
 
     private func fires(in zone: TimeZoneTable) throws(Failure) -> [Int64] {
-        // What is due at `from` itself is shown.
+        // The fires after `last` are shown; with `--from` also one at that instant itself.
         var last = Clocks.realtime() / 1_000_000
         if let from {
             do throws(TextError) { last = try RFC3339.parse(Array(from.utf8)) - 1 } catch {
@@ -63,7 +63,7 @@ struct Preview: ParsableCommand {
         return fires
     }
 
-    /// A line a fire: `2026-11-23T09:00:00+01:00  2026-11-23T08:00:00Z`.
+    /// Returns a line for each fire: `2026-11-23T09:00:00+01:00  2026-11-23T08:00:00Z`.
     private static func lines(_ fires: [Int64], _ zone: TimeZoneTable) -> [UInt8] {
         fires.flatMap { fire in
             local(fire, zone) + "  ".utf8 + LocalTime.text(fire, offset: 0) + [UInt8(ascii: "\n")]

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// When a timer fires.
+/// The flags for the schedule of a timer: when it fires.
 struct ScheduleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Once, that long after activation", valueName: "duration")) var after: String?
     @Option(help: ArgumentHelp("Once, at this RFC 3339 instant", valueName: "instant")) var at: String?
@@ -26,7 +26,7 @@ struct ScheduleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What it counts by: wall, continuous or suspending"), completion: Completions.clocks)
     var clock: String?
 
-    /// Whether anything says when it fires.
+    /// Whether a flag says when the timer fires.
     var isGiven: Bool { [after, at, every, cron, watchdog].contains { $0 != nil } }
 
     var fields: [BodyField] {

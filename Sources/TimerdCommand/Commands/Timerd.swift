@@ -11,7 +11,7 @@ public enum Program {
     }
 }
 
-/// The root of all commands: finds the subcommand and says in one line what went wrong.
+/// The root of all commands: finds the subcommand and reports in one line what went wrong.
 struct Timerd: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timerd",
@@ -57,7 +57,7 @@ struct Timerd: ParsableCommand {
             var command = try parseAsRoot(arguments)
             var exitCode = ExitCode.success
             do { try command.run() } catch let code as ExitCode { exitCode = code }
-            // What a server says about itself is not what it is for.
+            // A server's output is not its purpose: the server does not fail where some of it was not written.
             if (command as? Serve)?.check ?? true { try Console.checkOutput() }
             return exitCode.rawValue
         } catch let failure as Failure {
@@ -67,14 +67,14 @@ struct Timerd: ParsableCommand {
         }
     }
 
-    /// Says on standard error why the command failed. Returns the exit code.
+    /// Reports on standard error why the command failed. Returns the exit code.
     private static func report(_ failure: Failure) -> Int32 {
         Console.error("timerd: \(failure.line)")
         return failure.code.rawValue
     }
 
-    /// Prints what the parser threw: help and the version on standard output, anything else as one line on standard error.
-    /// Returns the exit code.
+    /// Prints what the parser threw: help and the version on standard output, anything else as one line on
+    /// standard error. Returns the exit code.
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         let code = exitCode(for: error)
         if code.isSuccess {

@@ -2,7 +2,7 @@ import HTTPServer
 import Webhooks
 import WireJSON
 
-/// A webhook as it came, in any of the three formats.
+/// A webhook as it was received, in any of the three formats.
 struct ReceivedWebhook {
     /// The `webhook-id`.
     let id: String?
@@ -23,7 +23,7 @@ struct ReceivedWebhook {
         self.init(method, target, body: exchange.body) { exchange.header($0)?.text }
     }
 
-    /// Reads a request whose lines of the head `header` finds by their names.
+    /// Reads a request; `header` returns the value of a header by its name.
     init(_ method: String, _ target: String, body: [UInt8], header: (StaticString) -> String?) {
         id = header("webhook-id")
         self.method = method
@@ -31,7 +31,7 @@ struct ReceivedWebhook {
         timestamp = header("webhook-timestamp")
         signature = header("webhook-signature")
         self.body = body
-        // The event is the body, is in an envelope, or stands in headers.
+        // The event is the body, is in an envelope, or is described by headers.
         let json = JSONObject(body)
         let isEnvelope = json?["specversion"] != nil
         let event = isEnvelope ? json?["data"].flatMap { JSONObject(Array($0.utf8)) } : json
@@ -39,7 +39,7 @@ struct ReceivedWebhook {
         timer = header("timerd-timer") ?? event?["timer"]
     }
 
-    /// Whether one of `secrets` signed it, as the line says it.
+    /// Returns what the line says of the signature: whether one of `secrets` made it.
     func mark(_ secrets: [WebhookSecret], nowSeconds: Int64) -> String {
         guard let id, let timestamp, let signature else { return "unsigned" }
         guard !secrets.isEmpty else { return "unchecked" }
@@ -54,6 +54,7 @@ struct ReceivedWebhook {
         }
     }
 
+    /// Returns the line that is printed:
     /// `2026-11-21T09:04:00.000Z  POST /hook  fired  tea  id=1_fired attempt=2  ✓ verified  500`.
     func line(nowMs: Int64, attempt: Int?, mark: String, status: Int) -> String {
         var time: [UInt8] = []

@@ -4,7 +4,7 @@ import Webhooks
 
 /// Answers webhooks and prints them: the handler of `timerd listen`.
 final class WebhookReceiver: LoopHandler {
-    /// What was asked for.
+    /// The options of `timerd listen`.
     struct Settings: Sendable {
         var secrets: [WebhookSecret]
         var failRate: Double
@@ -14,7 +14,7 @@ final class WebhookReceiver: LoopHandler {
 
     /// Most bytes of a body; the server's events are shorter.
     static let bodyLimit = 4 << 20
-    /// How many ids are remembered to count their attempts.
+    /// Most ids that are remembered to count their attempts.
     static let rememberedIDs = 100_000
 
     private let settings: Settings
@@ -42,16 +42,16 @@ final class WebhookReceiver: LoopHandler {
         answer.send()
     }
 
-    /// How often `id` has come by now; nil for none.
+    /// Counts an attempt of `id`. Returns the number so far; nil for no id.
     private func count(_ id: String?) -> Int? {
         guard let id else { return nil }
-        // Ids that were forgotten count from 1 again; a trial does not come to so many.
+        // Forgotten ids are counted from 1 again; a trial does not send so many.
         if attempts.count >= Self.rememberedIDs, attempts[id] == nil { attempts.removeAll() }
         attempts[id, default: 0] += 1
         return attempts[id]
     }
 
-    /// The next number from 0 to 1 of the seed's sequence (SplitMix64).
+    /// Returns the next number of the seed's sequence (SplitMix64), from 0 up to but not including 1.
     private func fraction() -> Double {
         random &+= 0x9E37_79B9_7F4A_7C15
         var mixed = random

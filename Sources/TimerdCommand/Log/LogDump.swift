@@ -21,7 +21,7 @@ struct LogDump: ParsableCommand {
     @Flag(help: "Show webhooks' secrets and the values of their secret headers, which are masked otherwise")
     var secrets = false
 
-    /// Bytes collected before they are written.
+    /// The size of the collected output, in bytes, beyond which it is written.
     private static let chunk = 64 * 1024
 
     func run() throws {

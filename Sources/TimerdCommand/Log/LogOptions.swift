@@ -5,9 +5,9 @@ struct LogOptions: ParsableArguments {
     @OptionGroup var data: DataOptions
     @OptionGroup var database: DatabaseOptions
 
-    /// Where the log is.
+    /// Returns the directory or database that holds the log.
     ///
-    /// - Throws: `unusable` where both a directory and a database are named.
+    /// - Throws: `usage` for a store in memory, `unusable` where both a directory and a database are named.
     func place() throws(Failure) -> LogPlace {
         let settings = try database.settings([Setting.data.flag: data.data])
         switch try StoreKind(settings) {

@@ -1,7 +1,7 @@
 import PostgresLog
 import TimerLog
 
-/// Where a log is read: in a data directory or a database.
+/// The data directory or the database that a log is read from.
 enum LogPlace: CustomStringConvertible {
     case directory(String)
     case database(PostgresAddress)
@@ -13,7 +13,7 @@ enum LogPlace: CustomStringConvertible {
         }
     }
 
-    /// Whether a server may replace and delete rows of it while it is read.
+    /// Whether the log is in a database, where a server may replace and delete rows while they are read.
     var isShared: Bool { if case .database = self { true } else { false } }
 
     /// Makes a reader of the log.
@@ -32,9 +32,9 @@ enum LogPlace: CustomStringConvertible {
         }
     }
 
-    /// The directory of a command that is for a data directory alone.
+    /// Returns the directory, for a command that works on a data directory only.
     ///
-    /// - Throws: `unusable`, saying what to use, for a database.
+    /// - Throws: `unusable` for a database, with `advice` on what to use instead.
     func directory(orUse advice: String) throws(Failure) -> String {
         switch self {
         case .directory(let path): return path

@@ -3,27 +3,27 @@ import TimerLog
 
 /// A log folded from its first row to its last, or to where it is damaged.
 struct LogScan: ~Copyable {
-    /// Rows that are whole and follow each other.
+    /// The number of rows that are whole and follow each other.
     private(set) var rows = 0
     /// Position of the first record; nil in an empty log.
     private(set) var first: Int64?
-    /// What stopped the fold; nil where the log is whole.
+    /// The error that stopped the fold; nil where the log is whole.
     private(set) var damage: StoreError?
     private var progress = Progress()
     private var fold = LogFold(secret: [UInt8](repeating: 0, count: 16))
 
     /// Position of the last good record, 0 when there is none.
     var last: Int64 { fold.head }
-    /// Records that are good.
+    /// The number of good records.
     var records: Int { fold.records }
     /// Bytes of good rows.
     var bytes: Int { fold.bytes.total }
-    /// Answers kept for idempotency keys.
+    /// The number of answers kept for idempotency keys.
     var answers: Int { fold.answers.count }
 
     /// Reads the log of `place`.
     ///
-    /// - Throws: where it can't be read at all; damage is no error here.
+    /// - Throws: where the log can't be read at all; damage is no error here.
     init(_ place: LogPlace) throws(Failure) {
         let reader = try place.reader()
         defer { progress.end() }
@@ -52,7 +52,7 @@ struct LogScan: ~Copyable {
         }
     }
 
-    /// How many timers there were at the last good row, by state.
+    /// Returns the number of timers in each state at the last good row.
     consuming func timers() -> [(state: TimerState, count: Int)] {
         let scheduler = fold.finish()
         return TimerState.allCases.map { ($0, scheduler.count(in: $0)) }

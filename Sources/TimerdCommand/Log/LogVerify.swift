@@ -16,7 +16,8 @@ struct LogVerify: ParsableCommand {
 
     @OptionGroup var options: LogOptions
 
-    /// A row of a database that is replaced while its neighbours are read looks damaged once; damage stays.
+    /// The most readings of a database's log: a row that is replaced while its neighbours are read looks damaged
+    /// once, real damage each time.
     private static let readings = 3
 
     func run() throws {

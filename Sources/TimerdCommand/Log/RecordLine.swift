@@ -5,9 +5,10 @@ import WireJSON
 
 /// A record of the log as a line of JSON, for people and `jq`.
 enum RecordLine {
-    /// Appends the line of `record`, which stands in `row`.
+    /// Appends the line of `record`, which is stored in `row`.
     ///
-    /// - Parameter showsSecrets: whether webhooks' secrets and the values of their secret headers are shown as they are.
+    /// - Parameter showsSecrets: whether webhooks' secrets and the values of their secret headers are shown as
+    ///   they are.
     static func append(
         _ record: LogRecord, _ row: LogRow, showsSecrets: Bool, to output: inout [UInt8]
     ) {
@@ -104,7 +105,7 @@ enum RecordLine {
         writer.member("isLast", progress.isLast)
     }
 
-    /// A deleted timer's definition as it was then.
+    /// Writes the record of a deleted timer: its definition at the time of the deletion.
     private static func will(
         _ record: LogRecord, _ row: LogRow, takesDeliveries: Bool, showsSecrets: Bool, _ writer: inout JSONWriter
     ) {
@@ -141,7 +142,7 @@ enum RecordLine {
         writer.integer(fire.missed)
     }
 
-    /// What some events tell beside the timer's progress.
+    /// Writes what only some events have: the next fire, and how long a watchdog was stalled and silent.
     private static func append(toldBy record: LogRecord, _ writer: inout JSONWriter) {
         if case .at(let instant) = record.nextFire {
             writer.key("nextFireAt")
@@ -224,15 +225,15 @@ enum RecordLine {
         writer.instant(last.at)
     }
 
-    /// The timer's progress: what every record about a timer has.
+    /// Writes the timer's progress, which every record about a timer has.
     private static func append(_ record: LogRecord, _ writer: inout JSONWriter) {
         let progress = record.progress
         writer.key("state")
         writer.string(progress.state.name)
         writer.key("version")
         writer.integer(progress.version)
-        // As it is kept: milliseconds on the timer's clock when running, on the wall clock while an instant is awaited, and
-        // microseconds left when suspended.
+        // `due` is written as it is stored: the due instant in milliseconds on the timer's clock, or on the wall
+        // clock while an instant is awaited; microseconds left where a suspended timer keeps those.
         writer.key("due")
         writer.integer(progress.due)
         if progress.lastFiredAt != 0 {

@@ -35,7 +35,8 @@ struct Export: ParsableCommand {
         Console.error("timerd: \(lines) lines exported\(file == "-" ? "" : " to \(file)")")
     }
 
-    /// Writes the file under another name, which it loses once it is whole.
+    /// Writes the export to a partial file, which gets its name once it is whole. Makes up to
+    /// `ExportReader.attempts` attempts.
     private func write(_ service: ServiceClient, _ target: String) throws(Failure) -> Int {
         var left = ExportReader.attempts
         while true {

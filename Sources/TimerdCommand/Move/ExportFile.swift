@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file of an export: written under another name until it is whole, and for its owner alone.
+/// The file of an export, which only its owner can read: it is written under another name until it is whole.
 final class ExportFile {
     private let path: String
     private let partial: String
@@ -17,7 +17,7 @@ final class ExportFile {
         self.handle = handle
     }
 
-    /// Writes bytes. Returns whether they were taken; where not, `finish` tells why.
+    /// Writes bytes. Returns whether they were written; where not, `finish` throws the reason.
     func write(_ bytes: [UInt8]) -> Bool {
         do {
             try handle.write(contentsOf: Data(bytes))
@@ -28,7 +28,7 @@ final class ExportFile {
         }
     }
 
-    /// Gives the whole file its name.
+    /// Syncs the whole file to disk and gives it its name.
     func finish() throws(Failure) {
         if let failure { throw failure }
         do {
@@ -40,7 +40,7 @@ final class ExportFile {
         guard unsafe rename(partial, path) == 0 else { throw Failure(.other, "can't rename \(partial) to \(path)") }
     }
 
-    /// Deletes what was written.
+    /// Deletes the partial file.
     func discard() {
         try? handle.close()
         try? FileManager.default.removeItem(atPath: partial)

@@ -1,12 +1,12 @@
 import HTTPClient
 
-/// Reads an export, and knows whether it is whole.
+/// Reads an export and checks that it is whole.
 struct ExportReader {
-    /// How often an export to a file is begun.
+    /// The most attempts to write an export to a file.
     static let attempts = 5
-    /// Seconds without a byte after which it is given up.
+    /// Seconds without a byte after which the export is aborted.
     private static let silenceSeconds = 60
-    /// Bytes of the end that tell whether it is the last line.
+    /// The bytes kept of the end of an export, enough for its last line.
     private static let tailBytes = 256
 
     private let service: ServiceClient
@@ -17,9 +17,9 @@ struct ExportReader {
         self.target = target
     }
 
-    /// Reads it and hands its bytes to `take`, which returns whether they were taken.
+    /// Reads the export and passes its bytes to `take`, which returns whether they were taken.
     ///
-    /// - Returns: how many lines it has.
+    /// - Returns: the number of lines.
     func run(_ take: @escaping ([UInt8]) -> Bool) throws(Failure) -> Int {
         let state = State()
         let response: HTTPResponse
@@ -41,7 +41,7 @@ struct ExportReader {
         return state.lines
     }
 
-    /// What was read so far.
+    /// The part of an export that has been read: the number of its lines, and its end.
     private final class State {
         var lines = 0
         var tail: [UInt8] = []
@@ -55,7 +55,7 @@ struct ExportReader {
             return true
         }
 
-        /// The last line, where it is short.
+        /// The last line, or the end of one that is longer than `tailBytes`.
         var lastLine: [UInt8] {
             tail.split(separator: 0x0a, omittingEmptySubsequences: true).last.map { Array($0) } ?? []
         }

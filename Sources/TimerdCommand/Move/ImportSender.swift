@@ -3,32 +3,32 @@ import HTTPClient
 
 /// Sends the parts of an export to a server, each until it is applied.
 struct ImportSender {
-    /// What the parts came to, those aside that were applied before.
+    /// The totals over the parts that this run sent; parts applied before are not counted.
     struct Counts {
         var timers = 0
         var deliveries = 0
         var skipped = 0
 
-        /// For a person.
+        /// The totals in words, for a person.
         var text: String {
             "\(timers) timers and \(deliveries) deliveries imported"
                 + (skipped == 0 ? "" : ", \(skipped) lines skipped")
         }
 
-        /// As JSON.
+        /// The totals as JSON.
         var json: String { "{\"timers\":\(timers),\"deliveries\":\(deliveries),\"skipped\":\(skipped)}" }
     }
 
-    /// How often a part is sent that gets no answer, or one that may pass.
+    /// The most times that one part is sent, if it gets no answer or a failure that may pass.
     private static let attempts = 8
-    /// Milliseconds before it is sent again, doubled each time.
+    /// The pause before a part is sent again, in milliseconds; it doubles each time.
     private static let firstPauseMs: UInt32 = 200
 
     private let service: ServiceClient
     private let parameters: [(name: String, value: String)]
     private var export: String?
     private var part = 0
-    /// Parts below were applied before.
+    /// The number of the first part that was not applied before.
     private var next = 0
     private var lines = 0
     private var counts = Counts()
@@ -68,7 +68,7 @@ struct ImportSender {
         }
     }
 
-    /// Asks the server how far the import is of which `lines` are the first.
+    /// Asks the server how far it has come with the import whose first part is `lines`.
     private mutating func begin(_ lines: BatchLines.Part) throws(Failure) {
         let first = lines.bytes.prefix { $0 != 0x0a }
         guard let id = JSONObject(Array(first))?["export"] else {
@@ -93,7 +93,7 @@ struct ImportSender {
     private mutating func take(_ response: HTTPResponse, _ lines: BatchLines.Part) throws(Failure) {
         guard response.status == 200, let result = JSONObject(response.body) else {
             var failure = Failure(response)
-            // A request whose answer was not waited for may be under way.
+            // A request whose answer did not come in time may still be under way.
             let type = JSONObject(response.body)?["type"]
             failure.mayPass = failure.mayPass || type == "/problems/idempotency-in-progress"
             if let line = JSONObject(response.body)?["line"].flatMap({ Int($0) }),
@@ -109,9 +109,9 @@ struct ImportSender {
         isComplete = result["complete"] == "true"
     }
 
-    /// What was imported.
+    /// Returns the totals, once every part was sent.
     ///
-    /// - Throws: where the export has no end.
+    /// - Throws: where the export has no last line.
     mutating func end() throws(Failure) -> Counts {
         progress.end()
         guard isComplete else {

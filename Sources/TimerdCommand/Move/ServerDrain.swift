@@ -1,9 +1,9 @@
 import Glibc
 import HTTPClient
 
-/// Drains a server, or takes that back.
+/// Drains a server and undrains it.
 struct ServerDrain {
-    /// Milliseconds between two looks whether attempts at deliveries are still under way.
+    /// Milliseconds between two checks whether attempts at deliveries are still under way.
     private static let pauseMs: UInt32 = 100
 
     private let service: ServiceClient
@@ -11,8 +11,8 @@ struct ServerDrain {
 
     init(_ service: ServiceClient) { self.service = service }
 
-    /// Drains the server and waits for the webhooks under way, each of which ends within its own timeout. Returns the last
-    /// answer.
+    /// Drains the server and waits for the webhooks under way, each of which ends within its own timeout. Returns
+    /// the last answer.
     func begin() throws(Failure) -> HTTPResponse {
         var progress = Progress()
         defer { progress.end() }
@@ -25,6 +25,6 @@ struct ServerDrain {
         }
     }
 
-    /// Has the server go on. Returns its answer.
+    /// Undrains the server. Returns its answer.
     func end() throws(Failure) -> HTTPResponse { try service.send(HTTPRequest(.delete, target)) }
 }

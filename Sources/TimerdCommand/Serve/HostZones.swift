@@ -1,12 +1,12 @@
 import TimerCore
 import TimerService
 
-/// The time zones of the machine: the one place where the program says where they come from.
+/// The time zones of the machine: the one place that chooses their source.
 enum HostZones {
-    /// The source in which the server and `preview` look up zones.
+    /// Makes the source in which the server and `preview` look up zones.
     static func source() -> any ZoneSource { SystemZones() }
 
-    /// Seconds that local time in `zone` is ahead of UTC at a wall instant in milliseconds.
+    /// Returns the seconds that local time in `zone` is ahead of UTC at a wall instant in milliseconds.
     static func offset(of zone: TimeZoneTable, at instant: Int64) -> Int64 {
         zone.offset(at: instant >= 0 ? instant / 1000 : (instant - 999) / 1000)
     }

@@ -1,32 +1,33 @@
 import HTTPServer
 import Platform
 
-/// The file in the data directory that says where its server listens, a line a listener, so that `timerd health` finds it.
+/// The file in the data directory that lists where its server listens, a line a listener, so that `timerd health`
+/// finds the server.
 ///
-/// Only the server that holds the directory's lock writes it, once its listeners are open, and removes it at its end. What a
-/// killed server left there leads nowhere, and is replaced at the next start.
+/// Only the server that holds the directory's lock writes the file, once its listeners are open, and removes it at
+/// its end. The file of a killed server leads nowhere, and is replaced at the next start.
 struct ListenersFile {
-    /// Its name in the directory.
+    /// The name of the file in the directory.
     private static let name = "listeners"
-    /// Most bytes of it that are read; no list of as many listeners as there may be is longer.
+    /// Most bytes of the file that are read; a list of as many listeners as there may be is shorter.
     private static let limit = 1 << 16
 
-    /// Where it is.
+    /// The path of the file.
     let path: String
 
-    /// The file of a data directory.
+    /// Names the file of a data directory.
     init(directory: String) { path = directory + "/" + Self.name }
 
-    /// Writes it. Returns false where it could not be written.
+    /// Writes the file. Returns false where it could not be written.
     func write(_ addresses: [BoundAddress]) -> Bool { FileBytes.replace(path, with: Self.bytes(addresses)) }
 
-    /// Removes it if it says just that.
+    /// Removes the file if it lists exactly these addresses.
     func remove(_ addresses: [BoundAddress]) {
         if FileBytes.read(path, limit: Self.limit) == Self.bytes(addresses) { FileBytes.remove(path) }
     }
 
-    /// What it says, but for Unix sockets without a file, which no client of ours connects to; nothing where there is no such
-    /// file, or none that this process may read.
+    /// Returns the addresses in the file, but for Unix sockets without a file, which no client of ours connects
+    /// to; none where there is no such file, or none that this process may read.
     func read() -> [ListenAddress] {
         guard let bytes = FileBytes.read(path, limit: Self.limit) else { return [] }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")

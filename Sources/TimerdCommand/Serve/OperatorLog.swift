@@ -8,11 +8,12 @@ import TimerService
 /// Writes to the log what an operator should know.
 final class OperatorLog: Sendable {
     private struct State {
-        /// What happened before the server was up; nil once it is. A start that fails says one line, why.
+        /// The events before the server was up; nil once it is. A start that fails writes one line, with its
+        /// reason.
         var held: [ServiceEvent]? = []
-        /// When each reason for which something goes on failing was last told, on the monotonic clock.
+        /// The last time at which each reason of a continuing failure was written, on the monotonic clock.
         var told: [String: Int64] = [:]
-        /// Whether storage fails, as far as the operator was told.
+        /// Whether a storage failure was written, and its end was not.
         var isFailing = false
     }
 
@@ -20,13 +21,13 @@ final class OperatorLog: Sendable {
     private let state = Guarded(State())
     /// Nanoseconds between two lines about the same reason.
     private static let repeatPause: Int64 = 60_000_000_000
-    /// Reasons remembered; with more of them all are forgotten.
+    /// Most reasons that are remembered; with more of them all are forgotten.
     private static let reasonsKept = 16
 
-    /// Writes to `logger`.
+    /// Makes a log that writes to `logger`.
     init(_ logger: Logger) { self.logger = logger }
 
-    /// Tells what was held, and from now on everything at once.
+    /// Writes the events that were held, and from now on every event at once.
     func open() {
         let events = state.withLock { state in
             defer { state.held = nil }
@@ -35,7 +36,7 @@ final class OperatorLog: Sendable {
         for event in events { tell(event) }
     }
 
-    /// Takes an event; any thread.
+    /// Takes an event. May be called on any thread.
     var report: @Sendable (ServiceEvent) -> Void {
         { [self] event in
             let isHeld = state.withLock { state in
@@ -46,10 +47,10 @@ final class OperatorLog: Sendable {
         }
     }
 
-    /// Takes an event of the cluster; any thread.
+    /// Takes an event of the cluster. May be called on any thread.
     var reportCluster: @Sendable (ClusterEvent) -> Void { { [self] event in tell(event) } }
 
-    /// Takes a request that was answered; any thread.
+    /// Takes a request that was answered. May be called on any thread.
     var request: @Sendable (AccessRecord) -> Void {
         { [logger] record in
             logger.debug(
@@ -120,7 +121,7 @@ final class OperatorLog: Sendable {
         logger.error("storage took no write; changes are refused until it does", metadata: Self.metadata(outcome))
     }
 
-    /// Notes that storage does not fail any more, for whatever reason. Returns whether it did before.
+    /// Records that storage no longer fails, for whatever reason. Returns whether it failed before.
     private func endOutage() -> Bool {
         state.withLock { state in
             defer { (state.isFailing, state.told) = (false, [:]) }
@@ -128,8 +129,8 @@ final class OperatorLog: Sendable {
         }
     }
 
-    /// Tells a failure of something that is tried several times a second: at once, then once a minute while the reason is the
-    /// same.
+    /// Writes a failure of something that is tried several times a second: at once, then once a minute while the
+    /// reason is the same.
     func tellSeldom(_ message: Logger.Message, _ reason: String) {
         let isNews = state.withLock { state in
             let now = Clocks.monotonic()
@@ -151,7 +152,7 @@ final class OperatorLog: Sendable {
         }
     }
 
-    /// Milliseconds with three decimals.
+    /// Returns milliseconds with three decimals.
     private static func milliseconds(_ seconds: Double) -> Logger.MetadataValue {
         .stringConvertible((seconds * 1e6).rounded() / 1e3)
     }

@@ -1,5 +1,6 @@
-/// Which timerd this is.
+/// The release of timerd that this program is.
 enum Release {
-    /// The version, as `timerd version` and `/v1/stats` show it. `make release` checks that all other places say it.
+    /// The version, as `timerd version` and `/v1/stats` show it. `make release` checks that it is the same in all
+    /// other places.
     static let version = "0.2.0"
 }

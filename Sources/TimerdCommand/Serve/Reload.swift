@@ -3,12 +3,12 @@ import Platform
 import TimerAPI
 import TimerService
 
-/// What SIGHUP does: reads the whole configuration and the files it names anew, and applies the settings that can change
-/// under a running server.
+/// A reload on SIGHUP: reads the whole configuration and the files it names again, and applies the settings that
+/// can change under a running server.
 struct Reload {
     /// The settings as of the start.
     let settings: SettingReader
-    /// What is in force.
+    /// The configuration in force.
     let running: ServeConfiguration
     let logger: Logger
 

@@ -74,7 +74,7 @@ struct Serve: ParsableCommand {
         try ServerRun(settings, configuration, unknownVariables: environment.unknown, signals).run()
     }
 
-    /// The text that `--check` prints.
+    /// Returns the text that `--check` prints.
     private func report(_ environment: Environment) throws(Failure) -> [String] {
         let settings = try SettingReader(flags: flags, environment)
         _ = try ServeConfiguration(settings)

@@ -5,7 +5,7 @@ import TimerAPI
 import TimerLog
 import TimerService
 
-/// How a run opens what its timers are kept in.
+/// The part of a run that opens the store of its timers.
 extension ServerRun {
     /// A service, and its part in a cluster if the store is shared.
     struct Opened {
@@ -13,7 +13,8 @@ extension ServerRun {
         var member: ClusterMember?
         var address: PostgresAddress?
 
-        /// Joins the cluster, if there is one, and waits until it is known who serves, or until a signal asks to stop.
+        /// Joins the cluster, if there is one, and waits until it is known which server owns the log, or until a
+        /// signal asks to stop.
         func join(url: String, peer: String, until signals: Signals) {
             guard let member, let address else { return }
             member.join(service, at: url, peer: peer, address)
@@ -23,7 +24,7 @@ extension ServerRun {
 
     /// Reads the log, or connects to the database of a cluster.
     ///
-    /// - Parameter claimed: called once the data directory is this server's.
+    /// - Parameter claimed: called once this server has the lock of the data directory.
     func open(_ recovery: Heartbeat, claimed: () -> Void) throws(Failure) -> Opened {
         do throws(StoreError) {
             switch configuration.store {
@@ -81,6 +82,6 @@ extension ServerRun {
         }
     }
 
-    /// Between two attempts to connect, in nanoseconds.
+    /// Nanoseconds between two attempts to connect.
     private static let connectPause: Int64 = 500_000_000
 }

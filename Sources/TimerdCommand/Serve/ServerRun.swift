@@ -20,7 +20,7 @@ struct ServerRun {
     /// Makes a run; nothing is opened yet.
     ///
     /// - Parameters:
-    ///   - configuration: what `settings` come to.
+    ///   - configuration: the values of `settings`, checked.
     ///   - unknownVariables: names to warn of.
     init(
         _ settings: SettingReader, _ configuration: ServeConfiguration, unknownVariables: [String], _ signals: Signals
@@ -44,7 +44,7 @@ struct ServerRun {
             server.stop(drainSeconds: 0)
             list?.remove(server.boundAddresses)
         }
-        // Probes watch a long recovery and must see that it moves.
+        // Health probes must see that a long recovery makes progress.
         signals.recovering(end)
         server.start()
         manager.starting { recovery.silence <= LoopWatchdog.unhealthySeconds }
@@ -85,7 +85,7 @@ struct ServerRun {
         logger.info("stopped")
     }
 
-    /// Says that the server serves, where, and what about it an operator should know.
+    /// Writes what an operator should know once the server serves, and prints the listeners.
     private func tell(of server: APIServer, _ peers: PeerNetwork?) {
         operatorLog.open()
         for name in unknownVariables {
@@ -138,7 +138,7 @@ struct ServerRun {
 }
 
 extension BoundAddress {
-    /// The listener as webhooks must not reach it; nil for a Unix socket.
+    /// The listener's address, which webhooks must not reach; nil for a Unix socket.
     fileprivate var listener: AddressPolicy.Listener? {
         guard case .tcp(let host, let port) = address else { return nil }
         return IPAddress(host == "localhost" ? "127.0.0.1" : host).map {

@@ -1,11 +1,11 @@
 import Logging
 import Platform
 
-/// Tells the service manager that started the process (systemd) how the server is, as `sd_notify` would.
+/// Reports the server's state to the service manager that started the process (systemd), as `sd_notify` would.
 ///
-/// Until the server is ready the manager is asked for more time, as long as the start makes progress; then it is told so, and
-/// from then on the watchdog of the manager is fed while the server is healthy. A manager that can't be told is reported
-/// once, and the server serves all the same.
+/// Until the server is ready the manager is asked for more time, as long as the start makes progress; then
+/// readiness is reported, and from then on the watchdog of the manager is fed while the server is healthy. A
+/// manager that can't be reached is reported once, and the server serves all the same.
 final class ServiceManager: Sendable {
     private enum Phase {
         case starting, ready, stopping
@@ -15,35 +15,36 @@ final class ServiceManager: Sendable {
         var phase = Phase.starting
         var isHealthy: @Sendable () -> Bool = { true }
         var isReady: @Sendable () -> Bool = { false }
-        /// Why it could not be told, once that was so.
+        /// The first reason why the manager could not be reached; nil while there is none.
         var trouble: String?
-        /// Whether trouble goes to the log at once. Before the server serves it is held: a start that fails says one line, why.
+        /// Whether trouble goes to the log at once. Before the server serves, trouble is held: a start that fails
+        /// writes one line, with its reason.
         var isLogging = false
     }
 
     private let socket: NotifySocket?
     private let logger: Logger
-    /// Nanoseconds from one look to the next.
+    /// Nanoseconds between two checks of the server's state.
     private let pause: Int64
     private let feedsWatchdog: Bool
     private let state = Guarded(State())
 
-    /// The longest time between two looks, in nanoseconds.
+    /// The longest time between two checks, in nanoseconds.
     private static let longestPause: Int64 = 1_000_000_000
-    /// The shortest, whatever the manager asks for.
+    /// The shortest time between two checks in nanoseconds, whatever the manager asks for.
     private static let shortestPause: Int64 = 1_000_000
-    /// How much time is asked for, in microseconds: several looks may be late.
+    /// The time that is asked for, in microseconds: long enough for several late checks.
     private static let extensionUs = 30_000_000
 
-    /// The manager that the environment names; it is told nothing before `starting`.
+    /// Finds the manager that the environment names; nothing is sent to it before `starting`.
     ///
-    /// - Throws: `unusable` where the manager wants a watchdog fed at a time that is none.
+    /// - Throws: `unusable` where the watchdog's timeout is no valid number of microseconds.
     init(_ environment: Environment, _ logger: Logger) throws(Failure) {
         self.logger = logger
         socket = environment[Environment.notifySocket].flatMap { NotifySocket($0) }
         let interval = try Self.watchdogUs(environment)
         feedsWatchdog = interval != nil
-        // Twice within the time that the manager allows.
+        // The watchdog is fed twice within the time that the manager allows.
         let half = (interval ?? .max / 1000) * 1000 / 2
         pause = min(max(half, Self.shortestPause), Self.longestPause)
         if socket == nil, let name = environment[Environment.notifySocket] {
@@ -51,7 +52,8 @@ final class ServiceManager: Sendable {
         }
     }
 
-    /// Within how many microseconds the manager wants a sign of life; nil where it wants none of this process.
+    /// Returns the microseconds within which the manager wants a sign of life; nil where it wants none of this
+    /// process.
     private static func watchdogUs(_ environment: Environment) throws(Failure) -> Int64? {
         let isForThis = environment[Environment.watchdogProcess].map { $0 == "\(Environment.process)" } ?? true
         guard isForThis, let text = environment[Environment.watchdogInterval] else { return nil }
@@ -61,7 +63,7 @@ final class ServiceManager: Sendable {
         return number
     }
 
-    /// From now on the manager is asked for time while `isHealthy`.
+    /// Asks the manager for time from now on, while `isHealthy` returns true.
     func starting(isHealthy: @escaping @Sendable () -> Bool) {
         guard socket != nil else { return }
         state.withLock { state in
@@ -71,7 +73,7 @@ final class ServiceManager: Sendable {
         Thread(name: "notify") { [self] in run() }.detach()
     }
 
-    /// The server serves. The manager is told so as soon as it `isReady`.
+    /// Reports readiness as soon as `isReady` returns true. Called once the server serves.
     func serving(isHealthy: @escaping @Sendable () -> Bool, isReady: @escaping @Sendable () -> Bool) {
         state.withLock { state in
             (state.isHealthy, state.isReady) = (isHealthy, isReady)
@@ -81,7 +83,7 @@ final class ServiceManager: Sendable {
         }
     }
 
-    /// Runs `reload` between the two messages about it; a server that is not ready yet says nothing of it.
+    /// Runs `reload` between the two messages about it; where the server is not ready yet, neither is sent.
     func reloading(_ reload: () -> Void) {
         let isReady = state.withLock { state in
             guard state.phase == .ready else { return false }
@@ -92,7 +94,7 @@ final class ServiceManager: Sendable {
         if isReady { state.withLock { send("READY=1", &$0) } }
     }
 
-    /// The server stops; nothing follows.
+    /// Reports that the server stops; nothing is sent after that.
     func stopping() {
         state.update { state in
             state.phase = .stopping

@@ -1,13 +1,13 @@
 import Glibc
 import Platform
 
-/// SIGTERM, SIGINT and SIGHUP, taken by a thread of their own: a signal handler may call next to nothing.
+/// SIGTERM, SIGINT and SIGHUP, taken by a thread of their own, since a signal handler may call next to nothing.
 ///
-/// The first SIGTERM or SIGINT asks for a clean stop; before anything is served it ends the process, which has nothing to
-/// lose. The second ends the process at once: the log is as safe then as after kill -9. SIGHUP asks for a reload, where there
-/// is one; several SIGHUPs before the next reload are one.
+/// The first SIGTERM or SIGINT asks for a clean stop; before anything is served it ends the process, which has
+/// nothing to lose. The second ends the process at once: the log is as safe then as after kill -9. SIGHUP asks for
+/// a reload, where there is one; several SIGHUPs before the next reload are one.
 final class Signals: Sendable {
-    /// What a signal asks for.
+    /// The request that a signal makes.
     enum Request {
         case reload, stop
     }
@@ -22,9 +22,10 @@ final class Signals: Sendable {
     private let takesReloads: Bool
     private let state = Guarded(State())
 
-    /// Blocks the signals. Call on the main thread before any other starts: threads inherit what is blocked.
+    /// Blocks the signals. Must be called on the main thread before any other starts: threads inherit the mask.
     ///
-    /// - Parameter takesReloads: SIGHUP asks for a reload; otherwise it ends the process, as it does by itself.
+    /// - Parameter takesReloads: whether SIGHUP asks for a reload; otherwise it ends the process, as is its
+    ///   default.
     init(takesReloads: Bool) {
         self.takesReloads = takesReloads
         var set = set
@@ -37,10 +38,10 @@ final class Signals: Sendable {
         _ = Thread(name: "signals") { [self] in listen() }
     }
 
-    /// From here on, and until `serving`, a signal to stop has `cleanUp` run before it ends the process.
+    /// Makes a signal to stop run `cleanUp` before it ends the process, until `serving`.
     func recovering(_ cleanUp: @escaping @Sendable () -> Void) { state.withLock { $0.cleanUp = cleanUp } }
 
-    /// From here on a signal to stop stops cleanly.
+    /// Makes a signal to stop ask for a clean stop from now on.
     func serving() { state.withLock { $0.isServing = true } }
 
     /// Whether a signal asked to stop.

@@ -4,19 +4,19 @@ import WireJSON
 
 /// Writes log lines to stderr, each in one call.
 struct StderrLogHandler: LogHandler {
-    /// How lines look.
+    /// The form of the lines.
     let format: LogFormat
     private var level: Published<Logger.Level>
     var metadata: Logger.Metadata = [:]
 
-    /// Makes a logger that writes this way.
+    /// Makes a logger that writes through this handler.
     ///
-    /// - Parameter level: of all its copies, as it is at each line.
+    /// - Parameter level: the level of all copies of the logger, read at each line.
     static func logger(_ format: LogFormat, level: Published<Logger.Level>) -> Logger {
         Logger(label: "timerd") { _ in StderrLogHandler(format: format, level: level) }
     }
 
-    /// A copy that is given another level has one of its own.
+    /// The level of this copy: setting it does not change that of other copies.
     var logLevel: Logger.Level {
         get { level.value }
         set { level = Published(newValue) }
@@ -31,7 +31,7 @@ struct StderrLogHandler: LogHandler {
         var members = metadata
         if let more = event.metadata { members.merge(more) { $1 } }
         let milliseconds = Clocks.realtime() / 1_000_000
-        // Sorted, so that equal events make equal lines.
+        // The members are sorted, so that equal events make equal lines.
         let sorted = members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         let line =
             switch format {
@@ -41,8 +41,8 @@ struct StderrLogHandler: LogHandler {
         Console.write(line, to: 2)
     }
 
-    /// A line of text, its end included. What a client chose (paths, ids) can't break it: control characters,
-    /// quotes and spaces only come inside a JSON string.
+    /// Returns a line of text, its end included. Text that a client chose (paths, ids) can't break it: control
+    /// characters, quotes and spaces only come inside a JSON string.
     static func text(
         _ level: Logger.Level, _ message: String, _ members: [(String, Logger.MetadataValue)], at milliseconds: Int64
     ) -> [UInt8] {
@@ -63,7 +63,7 @@ struct StderrLogHandler: LogHandler {
         return line
     }
 
-    /// A line of JSON, its end included.
+    /// Returns a line of JSON, its end included.
     static func json(
         _ level: Logger.Level, _ message: String, _ members: [(String, Logger.MetadataValue)], at milliseconds: Int64
     ) -> [UInt8] {

@@ -3,15 +3,16 @@ import TOML
 
 /// A file of settings: TOML whose keys are the flags of `timerd serve` without their dashes.
 struct ConfigFile {
-    /// Most bytes of it.
+    /// The most bytes of a file.
     private static let limit = 1 << 20
 
     private let values: [String: [SettingValue]]
 
-    /// The values that it gives a setting, of which a list may have none; nil where it does not name it.
+    /// The values that the file gives a setting, none where it has an empty list; nil where it does not name the
+    /// setting.
     subscript(setting: Setting) -> [SettingValue]? { values[setting.flag] }
 
-    /// Reads a file, every key of it known and every value of the right type.
+    /// Reads a file in which every key is known and every value has the right type.
     ///
     /// - Throws: `unusable`, which names the line.
     init(reading path: String) throws(Failure) {
@@ -37,7 +38,7 @@ struct ConfigFile {
         self.values = values
     }
 
-    /// As `file`, but for settings that need a restart, which are as in `old`.
+    /// Takes the settings that a reload can change from `file`, and those that need a restart from `old`.
     init(_ file: ConfigFile?, pinnedTo old: ConfigFile?) {
         var values = old?.values ?? [:]
         for setting in Setting.serve where setting.reloads { values[setting.flag] = file?[setting] }

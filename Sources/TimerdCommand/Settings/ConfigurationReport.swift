@@ -1,9 +1,9 @@
 import PostgresLog
 import WireJSON
 
-/// The effective configuration as TOML; a comment behind each setting says where it comes from.
+/// The effective configuration as TOML; a comment after each setting names its origin.
 enum ConfigurationReport {
-    /// A line a setting.
+    /// Returns a line for each setting.
     static func lines(_ settings: SettingReader) throws(Failure) -> [String] {
         var lines: [String] = []
         for setting in Setting.serve {
@@ -26,7 +26,7 @@ enum ConfigurationReport {
         } else if setting.hidesPassword, let at = text.lastIndex(of: "@"), let scheme = text.firstRange(of: "://") {
             text.replaceSubrange(scheme.upperBound..<at, with: "***")
         }
-        // A JSON string is a basic string of TOML.
+        // A JSON string is also a basic string of TOML.
         var writer = JSONWriter()
         writer.string(text)
         return String(decoding: writer.bytes, as: UTF8.self)

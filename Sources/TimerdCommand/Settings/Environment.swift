@@ -2,20 +2,22 @@ import Glibc
 
 /// The environment, read once at start. The other modules never read it: they are passed what they need.
 struct Environment {
-    /// For development: where it is set, every hold of the engine's lock is measured.
+    /// A development variable: if it is set, every hold of the engine's lock is measured.
     static let measureHolds = Setting.prefix + "MEASURE_HOLDS"
 
-    /// The socket on which the service manager wants to be told how the server is.
+    /// The variable with the socket on which the service manager takes notifications.
     static let notifySocket = "NOTIFY_SOCKET"
-    /// Within how many microseconds the service manager wants a sign of life.
+    /// The variable with the watchdog's timeout in microseconds, within which the service manager wants a sign of
+    /// life.
     static let watchdogInterval = "WATCHDOG_USEC"
-    /// Of which process it wants that; every one where it does not say.
+    /// The variable with the process whose signs of life are wanted; where it is not set, they are wanted of any
+    /// process.
     static let watchdogProcess = "WATCHDOG_PID"
-    /// How many listening sockets the service manager has passed on.
+    /// The variable with the number of listening sockets that the service manager passes on.
     static let passedCount = "LISTEN_FDS"
-    /// To which process.
+    /// The variable with the process that the sockets are passed to.
     static let passedTo = "LISTEN_PID"
-    /// What they are called, which is not used.
+    /// The variable with the sockets' names, which are not used.
     static let passedNames = "LISTEN_FDNAMES"
 
     /// The environment of the command that runs: the process's own, unless the command runs inside another program.
@@ -26,10 +28,10 @@ struct Environment {
 
     private let variables: [String: String]
 
-    /// An environment of these variables alone.
+    /// Makes an environment of these variables alone.
     init(_ variables: [String: String]) { self.variables = variables }
 
-    /// The process's own.
+    /// Reads the environment of this process.
     init() {
         var variables: [String: String] = [:]
         var entry = unsafe environ
@@ -43,8 +45,8 @@ struct Environment {
         self.variables = variables
     }
 
-    /// Removes what the service manager meant for this process alone, so that no child takes it for its own. Before other
-    /// threads read the environment.
+    /// Removes the variables that the service manager meant for this process alone, so that no child takes them
+    /// for its own. Must be called before other threads read the environment.
     static func forgetServiceManager() {
         for name in [notifySocket, watchdogInterval, watchdogProcess, passedCount, passedTo, passedNames] {
             unsafe unsetenv(name)
@@ -54,7 +56,7 @@ struct Environment {
     /// The value of a variable; nil where it is not set.
     subscript(name: String) -> String? { variables[name] }
 
-    /// Variables with the prefix that are no settings, sorted: probably misspelt.
+    /// The variables that have the prefix but are no settings, sorted; they are probably misspelt.
     var unknown: [String] {
         let known = Set(Setting.all.map(\.variable) + [Self.measureHolds])
         return variables.keys.filter { $0.hasPrefix(Setting.prefix) && !known.contains($0) }.sorted()

@@ -1,22 +1,22 @@
 import Platform
 import Primitives
 
-/// A short file of which each line says one thing.
+/// A short file with one item on a line.
 enum LineFile {
-    /// Most bytes of it.
+    /// The most bytes of a file.
     static let limit = 1 << 20
 
-    /// A line with something on it.
+    /// A line that is neither blank nor a comment.
     struct Line {
-        /// Its number in the file, from 1.
+        /// The line's number in the file, from 1.
         let number: Int
-        /// What it says, without white space around it.
+        /// The line without the white space around it.
         let text: [UInt8]
     }
 
     /// Reads the lines that are neither blank nor a comment, which starts with `#`.
     ///
-    /// - Parameter name: what an error calls the file.
+    /// - Parameter name: the kind of file, as errors call it.
     static func read(_ path: String, called name: String) throws(Failure) -> [Line] {
         guard let bytes = FileBytes.read(path, limit: limit + 1) else {
             throw Failure(.unusable, "the \(name) \(path) can't be read or is no regular file")

@@ -1,11 +1,11 @@
 /// The listening sockets that the service manager opened and passed on (socket activation): what `sd_listen_fds` reads.
 enum PassedSockets {
-    /// The first descriptor behind the three standard ones.
+    /// The first descriptor after the three standard ones.
     private static let first: Int32 = 3
 
-    /// Their descriptors; none where none were passed to this process.
+    /// Returns the descriptors of the passed sockets; none where none were passed to this process.
     ///
-    /// - Throws: `unusable` where their number is none, or there are more than there may be listeners.
+    /// - Throws: `unusable` where their number is not valid, or is over the most listeners.
     static func descriptors(_ environment: Environment) throws(Failure) -> [Int32] {
         guard environment[Environment.passedTo] == "\(Environment.process)",
             let text = environment[Environment.passedCount]

@@ -1,9 +1,9 @@
 import Platform
 import Primitives
 
-/// The file of PostgreSQL's password.
+/// The file that holds PostgreSQL's password.
 enum PasswordFile {
-    /// Most bytes of it.
+    /// The most bytes of the file.
     private static let limit = 4096
 
     /// Reads the first line, without the white space around it.

@@ -9,47 +9,48 @@ import TimerService
 struct ServeConfiguration: Sendable {
     /// Most listeners.
     static let maximumListeners = 64
-    /// Most names a listener may be asked under.
+    /// Most names that `--allow-host` may list.
     static let maximumHosts = 1024
 
     /// Listening sockets that the service manager passed on, by their descriptors.
     let passedSockets: [Int32]
-    /// Where to listen beside them.
+    /// The addresses to listen at besides the passed sockets.
     let listeners: [ListenAddress]
     let dataDirectory: String
     let store: StoreKind
-    /// Whether the tables of a database are made or brought to this version at start.
+    /// Whether the tables of a database are made or migrated to this version at start.
     let migrates: Bool
-    /// Where this server is reached, for who asks another one; nil: at its first listener.
+    /// The URL of this server, reported to clients that ask another one; nil for that of its first listener.
     let clusterURL: String?
-    /// Where the other servers of a database forward requests to; nil: nowhere.
+    /// The address that the other servers of a database forward requests to; nil where none are forwarded.
     let clusterListener: ListenAddress?
-    /// What servers prove to each other; empty where nothing is forwarded.
+    /// The tokens by which servers authenticate each other; empty where nothing is forwarded.
     let clusterTokens: [[UInt8]]
     let engine: EngineConfiguration
     let maximumStreams: Int
-    /// Nil: the default, by the number of streams.
+    /// The most connections; nil for the default, which depends on the number of streams.
     let maximumConnections: Int?
-    /// Nil: no bound.
+    /// The most connections of one client address; nil for no bound.
     let maximumConnectionsPerAddress: Int?
     let idleMilliseconds: Int64
     let heartbeatMilliseconds: Int64
-    /// How long a stop may take.
+    /// The seconds that a stop may take.
     let drainSeconds: Double
     let alarm: AlarmKind
-    /// Which tokens are accepted, and whether requests are logged.
+    /// The tokens that are accepted, and whether requests are logged.
     let access = Published(AccessSettings())
     let allowedHosts: [HostRule]
     let logLevel: Published<Logger.Level>
     let logFormat: LogFormat
 
-    /// Reads what was set.
+    /// Reads and checks the settings.
     ///
-    /// - Throws: `usage` at the first value that makes no sense, `unusable` for the files of tokens and secrets.
+    /// - Throws: `usage` at the first invalid value of a flag or variable, `unusable` for one in a file, such as
+    ///   those of tokens and secrets.
     init(_ settings: SettingReader) throws(Failure) {
         passedSockets = try PassedSockets.descriptors(settings.environment)
         let listen = try settings.all(.listen)
-        // Whoever passes sockets on has said where to listen; the default would be one place more.
+        // Passed sockets replace the default listener; a `--listen` that is set is added to them.
         let isSaid = listen.contains { !$0.origin.isDefault }
         listeners = passedSockets.isEmpty || isSaid ? try Self.listeners(listen) : []
         guard passedSockets.count + listeners.count <= Self.maximumListeners else {
@@ -93,7 +94,7 @@ struct ServeConfiguration: Sendable {
         self.access.publish(access)
     }
 
-    /// Refuses what makes no sense beside a database.
+    /// Refuses settings that make no sense with a database.
     private static func checkShared(_ settings: SettingReader, _ durability: Durability) throws(Failure) {
         if durability != .commit {
             throw Failure(
@@ -103,7 +104,7 @@ struct ServeConfiguration: Sendable {
         }
         let data = try settings.one(.data)
         switch data.origin {
-        // The image sets the variable, whatever the store.
+        // The container image sets the variable for every store.
         case .initial, .variable: return
         case .flag, .file:
             throw Failure(.unusable, "\(data.origin): --store postgres://… keeps nothing in a directory: leave it out")
@@ -132,7 +133,7 @@ struct ServeConfiguration: Sendable {
         return value.text
     }
 
-    /// The addresses that `--listen` says, at least one.
+    /// Returns the addresses that `--listen` gives, at least one.
     static func listeners(_ values: [SettingValue]) throws(Failure) -> [ListenAddress] {
         var listeners: [ListenAddress] = []
         for value in values {
@@ -145,7 +146,7 @@ struct ServeConfiguration: Sendable {
         return listeners
     }
 
-    /// An address that a socket can be bound to.
+    /// Returns an address that a socket can be bound to.
     private static func address(_ value: SettingValue) throws(Failure) -> ListenAddress {
         do throws(ListenError) {
             let address = try ListenAddress(parsing: value.text)
@@ -165,7 +166,7 @@ struct ServeConfiguration: Sendable {
         return .interval(try value.duration(value.text.dropFirst(prefix.count), 1...60_000) * 1_000_000)
     }
 
-    /// Milliseconds and bytes; a part left out is as far as numbers of it go.
+    /// Returns the retention in milliseconds and bytes; a part that is left out has the largest value there is.
     private static func retention(_ value: SettingValue) throws(Failure) -> (Int64, Int) {
         var age: Int64?
         var size: Int?
@@ -181,7 +182,7 @@ struct ServeConfiguration: Sendable {
         return (age ?? longestAge, size ?? ByteSize.maximum)
     }
 
-    /// 36,525 days, as long as a duration can be.
+    /// The longest duration there is, 36,525 days, in milliseconds.
     private static let longestAge: Int64 = 36_525 * 86_400_000
 
     private static func hosts(_ values: [SettingValue]) throws(Failure) -> [HostRule] {

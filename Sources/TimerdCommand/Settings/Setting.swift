@@ -1,26 +1,26 @@
 import ArgumentParser
 
-/// Something to configure: the one place where its flag, its variable, its default and its help stand.
+/// A setting: the one place that declares its flag, its variable, its default and its help.
 struct Setting: Sendable {
-    /// What every variable begins with.
+    /// The prefix of every variable.
     static let prefix = "TIMERD_"
 
     /// The flag without its dashes.
     let flag: String
-    /// What its value is called in the help.
+    /// The name of the value in the help.
     let value: String
     /// The default, written as a user would; nil for none.
     let initial: String?
-    /// What it is in a file.
+    /// The form of the value in a file.
     var form = Form.text
-    /// Whether SIGHUP has a file's new value take effect.
+    /// Whether SIGHUP puts a file's new value into effect.
     var reloads = false
-    /// Whether it is a URL that may hold a password, which is never shown.
+    /// Whether the value is a URL that may hold a password, which is never shown.
     var hidesPassword = false
-    /// What it does, without a full stop.
+    /// The description in the help, without a full stop.
     let meaning: String
 
-    /// How a value is written in a file.
+    /// The form of a value in a file.
     enum Form: Sendable {
         /// A string.
         case text
@@ -28,13 +28,14 @@ struct Setting: Sendable {
         case number
         /// A string of parts between commas, or a list of them.
         case parts
-        /// `true` or `false`; its flag has no value.
+        /// `true` or `false`; the flag has no value.
         case yesNo
-        /// A list of strings, or the only one: it may be given several times, and a variable has its values between commas.
+        /// A list of strings, or a single one: the flag may be given several times, and a variable has its values
+        /// between commas.
         case list
     }
 
-    /// Whether it may be given several times.
+    /// Whether the flag may be given several times.
     var repeats: Bool { form == .list }
 
     /// The variable: `--max-timers` is `TIMERD_MAX_TIMERS`.

@@ -1,4 +1,4 @@
-/// Where a setting's value comes from.
+/// The origin of a setting's value.
 enum SettingOrigin: Equatable, CustomStringConvertible {
     /// The command line: `--heartbeat`.
     case flag(Setting)
@@ -6,10 +6,10 @@ enum SettingOrigin: Equatable, CustomStringConvertible {
     case variable(Setting)
     /// A configuration file: `timerd.toml:3: heartbeat`.
     case file(Setting, path: String, line: Int)
-    /// Nowhere else.
+    /// The default, where no other origin has a value.
     case initial(Setting)
 
-    /// As a refusal begins.
+    /// The origin as a refusal names it, with the setting.
     var description: String {
         switch self {
         case .flag(let setting), .initial(let setting): "--\(setting.flag)"
@@ -18,7 +18,7 @@ enum SettingOrigin: Equatable, CustomStringConvertible {
         }
     }
 
-    /// The place alone.
+    /// The origin as `--check` shows it beside the setting.
     var place: String {
         switch self {
         case .flag, .variable: description
@@ -27,12 +27,12 @@ enum SettingOrigin: Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether nobody said anything else.
+    /// Whether the value is the default.
     var isDefault: Bool {
         if case .initial = self { true } else { false }
     }
 
-    /// How the program exits where the value makes no sense.
+    /// The exit code where the value makes no sense.
     var code: Failure.Code {
         if case .file = self { .unusable } else { .usage }
     }

@@ -1,19 +1,20 @@
 import Primitives
 import WireJSON
 
-/// What a setting was set to, and by what, so that a refusal can name it.
+/// The value of a setting and its origin, which a refusal names.
 struct SettingValue {
-    /// What set it.
+    /// The origin of the value.
     let origin: SettingOrigin
-    /// As it was written.
+    /// The value as it was written.
     let text: String
 
-    /// The values of `setting`: of its flag, else of its variable, else of the file, else its default.
+    /// Returns the values of `setting`: of its flag, else of its variable, else of the file, else its default.
     ///
-    /// White space around what a variable says is no part of it: a secret that an orchestrator passes on often ends in a
-    /// newline.
+    /// White space around a variable's value is no part of it: a secret that an orchestrator passes on often ends
+    /// in a newline.
     ///
-    /// - Throws: where the variable is set and empty, which is a mistake, or a value has a control character in it.
+    /// - Throws: where the variable is set and empty, which is a mistake, or a value has a control character in
+    ///   it.
     static func all(
         _ setting: Setting, flags: [String], _ environment: Environment, _ file: ConfigFile? = nil
     ) throws(Failure) -> [SettingValue] {
@@ -31,46 +32,46 @@ struct SettingValue {
         if let text = environment[setting.variable].map({ VisibleText.trimmed($0) }) {
             guard !text.isEmpty else { throw Failure(.usage, "\(setting.variable) is set and empty") }
             let parts = setting.repeats ? text.split(separator: ",").map { VisibleText.trimmed(String($0)) } : [text]
-            // Commas alone are no value; the text itself is refused then.
+            // Commas alone are no value: the text is kept whole, to be refused as a value.
             return (parts.isEmpty ? [text] : parts).map { SettingValue(origin: .variable(setting), text: $0) }
         }
         if let values = file?[setting] { return values }
         return setting.initial.map { [SettingValue(origin: .initial(setting), text: $0)] } ?? []
     }
 
-    /// The one value of `setting`; nil where it has neither a value nor a default.
+    /// Returns the one value of `setting`; nil where it has neither a value nor a default.
     static func one(
         _ setting: Setting, flag: String?, _ environment: Environment
     ) throws(Failure) -> SettingValue? {
         try all(setting, flags: flag.map { [$0] } ?? [], environment).first
     }
 
-    /// The failure that this value makes no sense.
+    /// Makes the failure for a value that makes no sense, and shows the value.
     func refusal(_ reason: String) -> Failure { Failure(origin.code, "\(origin) \(text): \(reason)") }
 
-    /// The same without the value, which may be a secret.
+    /// Makes the failure for a value that makes no sense, without the value, which may be a secret.
     func hiddenRefusal(_ reason: String) -> Failure { Failure(origin.code, "\(origin): \(reason)") }
 
-    /// The value as text with something in it.
+    /// Returns the value, which must not be empty.
     func nonEmpty() throws(Failure) -> String {
         if text.isEmpty { throw refusal("the value is empty") }
         return text
     }
 
-    /// The value as a whole number within `range`.
+    /// Returns the value as a whole number within `range`.
     func integer(_ range: ClosedRange<Int>) throws(Failure) -> Int {
         guard let first = text.utf8.first, (0x30...0x39).contains(first), let number = Int(text), range ~= number
         else { throw refusal("expected a whole number from \(range.lowerBound) to \(range.upperBound)") }
         return number
     }
 
-    /// The value as yes or no.
+    /// Returns the value as yes or no, written `true` or `false`.
     func yesNo() throws(Failure) -> Bool {
         guard let value = Bool(text) else { throw refusal("expected true or false") }
         return value
     }
 
-    /// The value as a size of at least `minimum` bytes.
+    /// Returns the value as a size of at least `minimum` bytes.
     func bytes(_ minimum: Int) throws(Failure) -> Int {
         guard let size = ByteSize.parse(text[...]), size >= minimum else {
             throw refusal("expected a size of at least \(minimum) bytes, such as 256MiB")
@@ -78,12 +79,12 @@ struct SettingValue {
         return size
     }
 
-    /// The value as a duration in milliseconds within `range`.
+    /// Returns the value as a duration in milliseconds within `range`.
     func duration(_ range: ClosedRange<Int64>) throws(Failure) -> Int64 {
         try duration(text[...], range)
     }
 
-    /// As `duration(_:)`, of a part of the value.
+    /// Returns a part of the value as a duration in milliseconds within `range`.
     func duration(_ part: Substring, _ range: ClosedRange<Int64>) throws(Failure) -> Int64 {
         let milliseconds: Int64
         do throws(TextError) {
@@ -103,7 +104,7 @@ struct SettingValue {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The value as one of the words of an enumeration.
+    /// Returns the value as one of the words of an enumeration.
     func word<Word: RawRepresentable & CaseIterable>(_: Word.Type) throws(Failure) -> Word
     where Word.RawValue == String {
         guard let word = Word(rawValue: text) else {

@@ -1,15 +1,15 @@
 import PostgresLog
 import TimerLog
 
-/// Where timers are kept.
+/// The kind of store that timers are kept in.
 enum StoreKind: Sendable {
     case sqlite
     case memory
     case postgres(PostgresAddress)
 
-    /// Reads `--store`, and `--store-password-file` beside the address of a database.
+    /// Reads `--store` and, for a database, `--store-password-file`.
     ///
-    /// - Throws: `usage` for a password on the command line, which `ps` shows; no error shows one.
+    /// - Throws: `usage` for a password on the command line, which `ps` would show. No error shows a password.
     init(_ settings: SettingReader) throws(Failure) {
         let value = try settings.one(.store)
         switch value.text {
@@ -31,10 +31,10 @@ enum StoreKind: Sendable {
         }
     }
 
-    /// Whether it is the database of a cluster.
+    /// Whether the store is the database of a cluster.
     var isShared: Bool { if case .postgres = self { true } else { false } }
 
-    /// Whether it is a data directory.
+    /// Whether the store is a data directory.
     var isDirectory: Bool { if case .sqlite = self { true } else { false } }
 
     private static func address(_ value: SettingValue, _ settings: SettingReader) throws(Failure) -> PostgresAddress {

@@ -1,8 +1,8 @@
 /// The file of bearer tokens.
 enum TokenFile {
-    /// A shorter token could be guessed.
+    /// The fewest bytes of a token: a shorter one could be guessed.
     private static let shortest = 16
-    /// Most tokens: a request's is compared with each.
+    /// Most tokens: that of a request is compared with each.
     private static let mostTokens = 1024
 
     /// Reads the tokens, one a line; white space around a token is no part of it.

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The flags of `timerd serve` about webhooks; what they mean is `WebhookSettings.swift`'s.
+/// The flags of `timerd serve` about webhooks; `WebhookSettings.swift` reads their values.
 struct WebhookOptions: ParsableArguments {
     @Option(name: Setting.webhookPerHost.name, help: Setting.webhookPerHost.help) var perHost: String?
     @Option(name: Setting.webhookConcurrency.name, help: Setting.webhookConcurrency.help) var concurrency: String?

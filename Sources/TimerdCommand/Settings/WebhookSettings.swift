@@ -3,13 +3,14 @@ import TimerService
 import Webhooks
 
 extension DeliveryConfiguration {
-    /// Most rules of a list; each is asked before a connection is made.
+    /// Most rules of a list; each is checked before a connection is made.
     private static let maximumRules = 1024
     private static let proxySchemes = ["http://", "https://", "socks5://", "socks5h://"]
 
-    /// Reads what was set about webhooks.
+    /// Reads the settings of webhooks.
     ///
-    /// - Throws: `usage` at the first value that makes no sense, `unusable` for the file of secrets.
+    /// - Throws: `usage` at the first invalid value of a flag or variable, `unusable` for one in a file, such as
+    ///   that of secrets.
     init(_ settings: SettingReader) throws(Failure) {
         self.init()
         perHost = try settings.one(.webhookPerHost).integer(1...65_536)
@@ -46,7 +47,8 @@ extension DeliveryConfiguration {
         return rules
     }
 
-    /// A proxy's URL as it was given. It may hold a user name and a password, so no refusal shows it.
+    /// Returns a proxy's URL as it was given, without a slash at its end. The URL may hold a user name and a
+    /// password, so no refusal shows it.
     private static func proxy(_ value: SettingValue) throws(Failure) -> String {
         let text = value.text.hasSuffix("/") ? String(value.text.dropLast()) : value.text
         guard let scheme = proxySchemes.first(where: text.hasPrefix) else {

@@ -1,4 +1,4 @@
-/// A colour of a cell, as ANSI escape codes say it.
+/// A colour of a cell, by its ANSI escape code.
 enum Colour: String {
     case green = "32"
     case yellow = "33"
@@ -6,10 +6,10 @@ enum Colour: String {
     case dim = "2"
     case bold = "1"
 
-    /// `text` in this colour.
+    /// Returns `text` in this colour.
     func paint(_ text: String) -> String { "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" }
 
-    /// What a timer's state looks like.
+    /// Makes the colour of a timer's or a delivery's state; nil where it has none.
     init?(state: String?) {
         switch state {
         case "running": self = .green

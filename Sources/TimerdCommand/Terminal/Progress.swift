@@ -1,8 +1,8 @@
 import Platform
 
-/// How far long work is: the last line on standard error where that is a terminal, nothing elsewhere.
+/// The progress of long work: the last line on standard error where that is a terminal, nothing elsewhere.
 struct Progress {
-    /// Nanoseconds between two drawings at least.
+    /// The shortest time between two drawings, in nanoseconds.
     private static let period: Int64 = 200_000_000
 
     private let isShown = Terminal.isError
@@ -11,7 +11,7 @@ struct Progress {
     /// Whether it is time to draw again.
     private var isDue: Bool { isShown && drawnAt.map { Clocks.monotonic() - $0 >= Self.period } ?? true }
 
-    /// Draws `text` over what it drew before.
+    /// Draws `text` over the last drawing, unless that is too recent.
     mutating func show(_ text: @autoclosure () -> String) {
         guard isDue else { return }
         drawnAt = Clocks.monotonic()

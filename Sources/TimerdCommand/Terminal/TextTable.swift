@@ -1,11 +1,11 @@
-/// Columns under their titles.
+/// A table of text: columns under their titles.
 struct TextTable {
-    /// What a cell says.
+    /// The text of a cell and its colour.
     struct Cell {
         var text: String
         var colour: Colour?
 
-        /// A cell; nil shows as `-`. Control characters, which could steer a terminal, are shown as spaces.
+        /// Makes a cell; nil shows as `-`. Control characters, which could steer a terminal, are shown as spaces.
         init(_ text: String?, _ colour: Colour? = nil) {
             self.text = Printable.text(text ?? "-")
             self.colour = colour
@@ -14,18 +14,18 @@ struct TextTable {
 
     /// A way to make a table narrower.
     enum Narrowing {
-        /// Cut the cells of a column, down to so many characters.
+        /// Cuts the cells of a column, down to so many characters.
         case cut(String, to: Int)
-        /// Leave a column out.
+        /// Leaves a column out.
         case drop(String)
     }
 
     /// The titles of the columns.
     let titles: [String]
-    /// How to make it fit, first things first. Where all of it does not help, the lines are cut.
+    /// The ways to make the table fit, in the order in which they are tried. Lines still too long are cut.
     let narrowings: [Narrowing]
 
-    /// The table of `rows`, each with a cell for each title.
+    /// Returns the lines of the table of `rows`, each with a cell for each title.
     ///
     /// - Parameters:
     ///   - width: the most characters of a line; nil for any.
@@ -67,13 +67,13 @@ struct TextTable {
         }
     }
 
-    /// `text` cut to a width, with `…` at its end where something is missing.
+    /// Returns `text` cut to a width, with `…` at its end where something is missing.
     private static func cut(_ text: String, to width: Int) -> String {
         guard text.count > width else { return text }
         return width < 1 ? "" : text.prefix(width - 1) + "…"
     }
 
-    /// `text` with spaces behind it up to a width.
+    /// Returns `text` filled up to a width with spaces at its end.
     static func padded(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }

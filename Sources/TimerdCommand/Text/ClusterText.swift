@@ -1,6 +1,6 @@
 /// A cluster as a person reads it.
 enum ClusterText {
-    /// A line for each server.
+    /// Returns a line for each server.
     static func status(_ cluster: JSONObject) -> String {
         guard let session = cluster["session"] else { return "this server is alone: it shares its store with no other" }
         let rows = cluster.objects("nodes").map { node in

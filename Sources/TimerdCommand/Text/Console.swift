@@ -3,17 +3,19 @@ import Platform
 
 /// Standard output and standard error, unbuffered.
 enum Console {
-    /// Takes what the running command prints; nil, as in a process of its own, where that goes to the two descriptors.
+    /// The record that takes what the running command prints; nil in a process of its own, which prints to the two
+    /// descriptors.
     @TaskLocal static var record: ConsoleRecord?
 
     /// The error number of the first write to standard output that failed; 0 while there is none.
     private static let fault = Guarded<Int32>(0)
 
-    /// Writes a line to standard output. Returns false when nobody reads it any more.
+    /// Writes a line to standard output. Returns false where the write failed, as when nobody reads it any more.
     @discardableResult
     static func out(_ line: String) -> Bool { out(bytes: Array((line + "\n").utf8)) }
 
-    /// Writes bytes to standard output as they are. Returns false when nobody reads it any more.
+    /// Writes bytes to standard output as they are. Returns false where the write failed, as when nobody reads it
+    /// any more.
     @discardableResult
     static func out(bytes: [UInt8]) -> Bool {
         if write(bytes, to: STDOUT_FILENO) { return true }
@@ -25,8 +27,9 @@ enum Console {
     /// Writes a line to standard error.
     static func error(_ line: String) { write(Array((line + "\n").utf8), to: STDERR_FILENO) }
 
-    /// Throws where something that was printed did not reach standard output, so that no command can forget it. A reader
-    /// that has gone away, as `head` does, ends the program as SIGPIPE does, also where its parent ignores that signal.
+    /// Throws where something that was printed did not reach standard output; checked after every command, so that
+    /// none can forget it. A reader that has gone away, as `head` does, ends the program as SIGPIPE does, also
+    /// where its parent ignores that signal.
     static func checkOutput() throws(Failure) {
         let code = (record?.fault ?? fault).withLock { $0 }
         guard code != 0 else { return }
@@ -40,8 +43,8 @@ enum Console {
     /// Milliseconds that a write may take to complete a line once a signal has asked the process to end.
     private static let lastWriteMs: Int32 = 1000
 
-    /// One call a line where the kernel lets it, so that lines of several threads do not mix. A signal that ends the program waits
-    /// for it, so that the last line is complete.
+    /// Writes the bytes in one call where the kernel lets it, so that lines of several threads do not mix. A
+    /// signal that ends the program waits for the write, so that the last line is complete.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         if let record, let isWritten = record.take(bytes, for: descriptor) { return isWritten }

@@ -1,7 +1,8 @@
 import Glibc
 import Platform
 
-/// The output of a command that runs inside another program, whose standard output and standard error are not the command's.
+/// The output of a command that runs inside another program, whose standard output and standard error are not the
+/// command's.
 final class ConsoleRecord: Sendable {
     private struct State {
         var output: [UInt8] = []

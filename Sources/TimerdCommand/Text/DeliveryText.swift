@@ -1,6 +1,6 @@
 /// Deliveries as a person reads them.
 enum DeliveryText {
-    /// One line: `1927624203398283269: pending, fired of tea`.
+    /// Returns one line: `1927624203398283269: pending, fired of tea`.
     static func line(_ delivery: JSONObject) -> String {
         let what = "\(delivery["type"] ?? "?") of \(delivery["timer"] ?? "?")"
         return Printable.text("\(delivery["id"] ?? "?"): \(delivery["state"] ?? "?"), \(what)")
@@ -8,13 +8,13 @@ enum DeliveryText {
 
     /// The columns of a list of deliveries, and how it fits a narrow terminal.
     ///
-    /// `WHY` is why the last attempt failed, and of a dead letter why there is no further one; `LAST` is when that attempt
-    /// was, `NEXT` when the next one is or, of a dead letter, when it is forgotten.
+    /// `WHY` is why the last attempt failed, and of a dead letter why there is no further one; `LAST` is when that
+    /// attempt was, `NEXT` when the next one is or, of a dead letter, when it is forgotten.
     static let table = TextTable(
         titles: ["ID", "STATE", "TIMER", "EVENT", "AT", "TRIES", "WHY", "LAST", "NEXT"],
         narrowings: [.drop("AT"), .cut("TIMER", to: 12), .drop("EVENT"), .drop("TRIES"), .cut("WHY", to: 12)])
 
-    /// A delivery's row in `table`, with instants as seen from `now`, in wall milliseconds.
+    /// Returns a delivery's row in `table`, with instants as seen from `now`, in wall milliseconds.
     static func row(_ delivery: JSONObject, now: Int64) -> [TextTable.Cell] {
         func distance(_ instant: String?) -> String? { instant.map { ShortTime.distance($0, now: now) } }
         let next = distance(delivery["nextAttemptAt"]) ?? distance(delivery["expiresAt"]).map { "gone \($0)" }
@@ -25,10 +25,10 @@ enum DeliveryText {
         ]
     }
 
-    /// Why the last attempt failed, and why it was the last: `status 503`, `timeout, backlog`.
+    /// Returns why the last attempt failed, and why it was the last: `status 503`, `timeout, backlog`.
     private static func why(_ delivery: JSONObject) -> String? {
         var parts = [delivery["error"].map { "\($0)" + (delivery["lastStatus"].map { " \($0)" } ?? "") }]
-        // That all attempts failed is what a dead letter is; TRIES counts them.
+        // The reason `attempts` is left out: a dead letter's attempts have all failed, and TRIES counts them.
         parts.append(delivery["reason"].flatMap { $0 == "attempts" ? nil : $0 })
         parts.append(delivery["timerDeleted"] == "true" ? "timer deleted" : nil)
         let text = parts.compactMap(\.self).joined(separator: ", ")

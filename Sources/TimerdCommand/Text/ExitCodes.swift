@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// How the program exits: the one table, for the help and the documents.
+/// The exit codes of the program: the one table, for the help and the documents.
 enum ExitCodes {
-    /// `timerd apply --dry-run` has shown what differs.
+    /// The exit code of `timerd apply --dry-run` where something differs.
     static let differs = ExitCode(2)
 
     /// Each code with what it means.
@@ -11,6 +11,6 @@ enum ExitCodes {
         + Failure.Code.allCases.map { ($0.rawValue, $0.meaning) }
         + [(130, "ended by Ctrl-C"), (143, "ended by SIGTERM")]).sorted { $0.code < $1.code }
 
-    /// A line a code.
+    /// The table as text, a line a code.
     static let text = all.map { "  \(TextTable.padded("\($0.code)", 4))\($0.meaning)" }.joined(separator: "\n")
 }

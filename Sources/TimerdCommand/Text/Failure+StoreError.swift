@@ -1,7 +1,8 @@
 import TimerLog
 
 extension Failure {
-    /// What a store's error means for the program: a full or failing device may get better, the rest does not.
+    /// Makes the failure of a store's error. A full or failing device, an unreachable database and a taken-over
+    /// log may get better and are `other`; the rest is `unusable`.
     init(_ error: StoreError, directory: String) {
         let code: Code =
             switch error.kind {

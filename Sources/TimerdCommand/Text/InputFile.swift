@@ -2,7 +2,7 @@ import Glibc
 
 /// A file, or standard input, that a command line names as input.
 struct InputFile: ~Copyable {
-    /// What an error calls it.
+    /// The name of the file in errors.
     let name: String
     private let descriptor: Int32
 
@@ -17,7 +17,7 @@ struct InputFile: ~Copyable {
         if descriptor > STDERR_FILENO { close(descriptor) }
     }
 
-    /// The next bytes, at most so many; none at its end.
+    /// Returns the next bytes, at most `limit`; none at the end.
     func read(upTo limit: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         var count = -1
@@ -29,9 +29,9 @@ struct InputFile: ~Copyable {
         return bytes
     }
 
-    /// All of it.
+    /// Reads the file up to its end.
     ///
-    /// - Throws: also where it is over `limit` bytes.
+    /// - Throws: also where the file is over `limit` bytes.
     func readAll(limit: Int) throws(Failure) -> [UInt8] {
         var all: [UInt8] = []
         while true {

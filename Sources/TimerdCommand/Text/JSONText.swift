@@ -1,12 +1,12 @@
 import WireJSON
 
-/// JSON given on the command line: itself, or where to read it.
+/// JSON given on the command line: as text, or as the place from which to read it.
 enum JSONText {
-    /// Most bytes of it; the server takes fewer.
+    /// Most bytes of a file; the server takes fewer.
     static let limit = 1 << 20
 
-    /// The JSON that `text` is, `@path` names or, where it is `-`, that comes from standard input; without white space between
-    /// its tokens. What is wrong with it names `flag`.
+    /// Returns JSON without white space between its tokens: `text` itself, that of the file for `@path`, or that
+    /// of standard input for `-`. Errors name `flag`.
     static func read(_ text: String, flag: String) throws(Failure) -> [UInt8] {
         guard text == "-" || text.hasPrefix("@") else { return try compact(Array(text.utf8), flag) }
         let path = text == "-" ? text : String(text.dropFirst())

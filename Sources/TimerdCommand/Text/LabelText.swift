@@ -2,7 +2,7 @@ import WireJSON
 
 /// Labels given on the command line.
 enum LabelText {
-    /// Writes the member `labels`, an object of what each `key=value` says.
+    /// Writes the member `labels`, an object with the labels that are each given as `key=value`.
     static func write(_ labels: [String], to writer: inout JSONWriter) throws(Failure) {
         writer.key("labels")
         writer.beginObject()

@@ -1,8 +1,9 @@
 import WireJSON
 
-/// An instant as a clock on the wall of a time zone shows it.
+/// An instant in the local time of a time zone.
 enum LocalTime {
-    /// RFC 3339 in whole seconds: `2026-11-23T09:00:00+01:00`, or with `Z` where `offset` is none.
+    /// Returns the instant by RFC 3339, in whole seconds: `2026-11-23T09:00:00+01:00`, or with `Z` where `offset`
+    /// is 0.
     ///
     /// Offsets from before standard time have seconds, which ISO 8601 can express and RFC 3339 can't.
     ///
@@ -12,7 +13,7 @@ enum LocalTime {
     static func text(_ instant: Int64, offset: Int64) -> [UInt8] {
         var text: [UInt8] = []
         RFC3339.append(instant + offset * 1000, to: &text)
-        // Without the milliseconds, which cron has none of, and the Z.
+        // The milliseconds, which cron does not have, and the Z are removed.
         text.removeLast(".000Z".utf8.count)
         guard offset != 0 else { return text + "Z".utf8 }
         let seconds = offset.magnitude

@@ -2,7 +2,7 @@ import WireJSON
 
 /// JSON for an editor, indented by two spaces. Numbers and strings keep their spelling.
 enum PrettyJSON {
-    /// Appends a value that stands behind `indent` spaces.
+    /// Appends a value that begins on a line indented by `indent` spaces.
     static func append(_ document: JSONDocument, _ node: JSONNode, indent: Int, to text: inout [UInt8]) {
         let kind = document.kind(node)
         let children = kind == .object || kind == .array ? document.children(of: node) : []

@@ -1,7 +1,7 @@
 import Primitives
 
-/// Text from elsewhere, a server or a file, for a terminal.
+/// Text from a server or a file, made safe for a terminal.
 enum Printable {
-    /// `text` with the characters that could steer a terminal, or turn its text around, as spaces.
+    /// Returns `text` with spaces in place of the characters that could steer a terminal or turn its text around.
     static func text(_ text: String) -> String { VisibleText.replacingControls(in: text) }
 }

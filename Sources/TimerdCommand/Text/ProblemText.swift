@@ -2,7 +2,8 @@ import HTTPClient
 
 /// An answer that refuses, as one line.
 enum ProblemText {
-    /// `409 illegal-transition: tea is idle … (legal now: activate)`; what is no problem+json as far as it is text.
+    /// Returns one line, such as `409 illegal-transition: tea is idle … (legal now: activate)`. Of an answer that
+    /// is no problem+json, that is the status and the first line of its text.
     static func line(_ response: HTTPResponse) -> String {
         guard let problem = JSONObject(response.body), problem["type"] != nil else {
             let text = String(decoding: response.body.prefix(200), as: UTF8.self)
@@ -12,7 +13,7 @@ enum ProblemText {
         return line(problem, status: response.status)
     }
 
-    /// The same of a problem, such as that of a batch's line.
+    /// Returns the line of a problem that is a part of an answer, such as that of a batch's line.
     static func line(_ problem: JSONObject, status: Int) -> String {
         let slug = (problem["type"] ?? "problem").split(separator: "/").last ?? "problem"
         var line = "\(status) \(slug)"

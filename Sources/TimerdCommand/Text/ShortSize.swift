@@ -1,8 +1,8 @@
-/// Sizes as short as a person wants them.
+/// Sizes in short form, for a person.
 enum ShortSize {
     private static let units = ["B", "KiB", "MiB", "GiB", "TiB"]
 
-    /// Three digits at most, rounded down: `512 B`, `1.4 MiB`, `250 GiB`.
+    /// Returns the size rounded down, with a decimal below 100 KiB, MiB, …: `512 B`, `1.4 MiB`, `250 GiB`.
     static func text(_ bytes: Int64) -> String {
         var tenths = min(bytes, .max / 10) * 10
         var unit = 0

@@ -1,29 +1,29 @@
 import WireJSON
 
-/// Durations and instants as short as a person wants them.
+/// Durations and instants in short form, for a person.
 enum ShortTime {
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
-    /// The two largest units, rounded down: `2d4h`, `3m59s`, `42s`, `250ms`.
+    /// Returns the two largest units, rounded down: `2d4h`, `3m59s`, `42s`, `250ms`.
     static func text(_ milliseconds: Int64) -> String {
         guard let first = units.firstIndex(where: { milliseconds >= $0.milliseconds }) else { return "0s" }
         let unit = units[first]
         var text = "\(milliseconds / unit.milliseconds)\(unit.name)"
-        // Milliseconds beside seconds say nothing to a person.
+        // Milliseconds beside seconds are of no use to a person.
         guard first < 3, milliseconds % unit.milliseconds >= units[first + 1].milliseconds else { return text }
         let next = units[first + 1]
         text += "\(milliseconds % unit.milliseconds / next.milliseconds)\(next.name)"
         return text
     }
 
-    /// A duration of the API, shortened; one that is none as it is.
+    /// Returns a duration of the API, shortened; text that is none is returned as it is.
     static func duration(_ text: String) -> String {
         do throws(TextError) { return self.text(try DurationText.parse(Array(text.utf8))) } catch { return text }
     }
 
-    /// How far an instant of the API is from `now`, in wall milliseconds: `in 4m`, `2d4h ago`.
+    /// Returns the distance from `now`, in wall milliseconds, to an instant of the API: `in 4m`, `2d4h ago`.
     static func distance(_ instant: String, now: Int64) -> String {
         do throws(TextError) {
             let ahead = try RFC3339.parse(Array(instant.utf8)) - now
@@ -33,7 +33,7 @@ enum ShortTime {
         }
     }
 
-    /// An instant of the API without its milliseconds: `2026-11-21T09:04:00Z`.
+    /// Returns an instant of the API without its milliseconds: `2026-11-21T09:04:00Z`.
     static func second(_ instant: String) -> String {
         guard instant.hasSuffix("Z"), let point = instant.lastIndex(of: ".") else { return instant }
         return instant[..<point] + "Z"

@@ -1,6 +1,6 @@
-/// What a server holds and does, as a person reads it.
+/// The statistics of a server as a person reads them.
 enum StatsText {
-    /// A line for each concern.
+    /// Returns a line for each concern.
     static func lines(_ stats: JSONObject) -> String {
         let timers = stats.object("timers")?.members ?? []
         let count = timers.reduce(0) { $0 &+ (Int($1.text) ?? 0) }

@@ -1,8 +1,8 @@
 import TimerCore
 
-/// What a misspelt word was probably meant to be.
+/// A guess at the word that a misspelt one was meant to be.
 enum Suggestion {
-    /// Words that other programs use for what is called otherwise here, those aside that `MistakenWord` knows.
+    /// The words of other programs for what has another name here, but for those that `MistakenWord` knows.
     private static let others = [
         "add": "create", "new": "create", "ls": "list", "show": "get", "describe": "get", "rm": "delete",
         "remove": "delete", "update": "patch", "follow": "watch", "tail": "watch", "status": "stats",
@@ -10,7 +10,7 @@ enum Suggestion {
         "sync": "apply",
     ]
 
-    /// The word of `words` that is nearest to `word`; nil where none is near.
+    /// Returns the word of `words` that is nearest to `word`; nil where none is near.
     static func nearest(to word: String, among words: [String]) -> String? {
         let command = MistakenWord.command(meantBy: word).map { "\($0.name)" }
         for other in [others[word.lowercased()], command] {
@@ -21,13 +21,13 @@ enum Suggestion {
         return near.min { $0.distance < $1.distance }?.word
     }
 
-    /// `: did you mean create?`, or nothing where no word is near.
+    /// Returns `: did you mean create?`, or nothing where no word is near.
     static func phrase(for word: String, among words: [String]) -> String {
         nearest(to: word, among: words).map { ": did you mean \($0)?" } ?? ""
     }
 
-    /// How many letters are to be added, left out, replaced, or swapped with their neighbour: the distance of Damerau and
-    /// Levenshtein between strings in which no letter is changed twice.
+    /// Returns how many letters are to be added, left out, replaced, or swapped with their neighbour: the distance
+    /// of Damerau and Levenshtein between strings in which no letter is changed twice.
     private static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.utf8.prefix(64))
         let right = Array(right.utf8.prefix(64))

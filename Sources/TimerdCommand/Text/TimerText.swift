@@ -1,6 +1,6 @@
 /// Timers as a person reads them.
 enum TimerText {
-    /// One line: `tea: running, next fire 2026-11-21T09:04:00.000Z (in 4m)`.
+    /// Returns one line: `tea: running, next fire 2026-11-21T09:04:00.000Z (in 4m)`.
     static func line(_ timer: JSONObject) -> String {
         var line = "\(timer["id"] ?? "?"): \(timer["state"] ?? "?")"
         if let next = timer["nextFireAt"] { line += ", next fire \(next)" }
@@ -12,7 +12,7 @@ enum TimerText {
         return Printable.text(line)
     }
 
-    /// Every member that says something, a line each.
+    /// Returns a line for each member that is not null or empty.
     static func details(_ timer: JSONObject) -> String {
         let members = timer.members.filter { !["{}", "[]"].contains($0.text) }
         let width = members.map(\.name.count).max() ?? 0
@@ -22,7 +22,7 @@ enum TimerText {
         }.joined(separator: "\n")
     }
 
-    /// What a person asks of a webhook first: `POST https://hooks.example/timers (fired, cancelled), stopped`.
+    /// Returns the main facts of a webhook: `POST https://hooks.example/timers (fired, cancelled), stopped`.
     private static func webhook(_ webhook: JSONObject) -> String {
         let types = webhook.strings("types").joined(separator: ", ")
         return "\(webhook["method"] ?? "?") \(webhook["url"] ?? "?") (\(types))"
@@ -37,7 +37,7 @@ enum TimerText {
             .cut("ID", to: 12), .drop("SCHEDULE"),
         ])
 
-    /// A timer's row in `table`.
+    /// Returns a timer's row in `table`.
     static func row(_ timer: JSONObject) -> [TextTable.Cell] {
         let state = timer["health"] == "stalled" ? "stalled" : timer["state"]
         return [
@@ -47,7 +47,7 @@ enum TimerText {
         ]
     }
 
-    /// The field that says when it fires: `every 10s`, `cron 0 9 * * MON-FRI`.
+    /// Returns the field that says when the timer fires: `every 10s`, `cron 0 9 * * MON-FRI`.
     private static func schedule(_ timer: JSONObject) -> String? {
         let fields: [(String, String?)] = [
             ("every", timer["every"]), ("watchdog", watchdog(timer)), ("cron", timer["cron"]),
@@ -56,7 +56,7 @@ enum TimerText {
         return fields.lazy.compactMap { name, value in value.map { "\(name) \($0)" } }.first
     }
 
-    /// The period of a watchdog, or its grace with the schedule: `1h, cron 0 3 * * *`.
+    /// Returns the period of a watchdog, or its grace with the schedule: `1h, cron 0 3 * * *`.
     private static func watchdog(_ timer: JSONObject) -> String? {
         timer["watchdog"].map { period in timer["cron"].map { "\(period), cron \($0)" } ?? period }
     }
@@ -66,7 +66,7 @@ enum TimerText {
         return text.isEmpty ? nil : text
     }
 
-    /// One line: `2026-11-21T09:04:00.000Z  fired  tea  fire=1 reason=due latenessUs=112`.
+    /// Returns one line: `2026-11-21T09:04:00.000Z  fired        tea  fire=1  reason=due  latenessUs=112`.
     static func event(_ event: JSONObject) -> String {
         var line = "\(event["at"] ?? "?")  \(TextTable.padded(event["type"] ?? "?", 11))  \(event["timer"] ?? "?")"
         let more: [(String, String?)] = [

@@ -50,7 +50,7 @@ struct Apply: ParsableCommand {
         if dryRun, counts.differing > 0 { throw ExitCodes.differs }
     }
 
-    /// Shows what differs.
+    /// Shows the differences and counts them.
     private func show(_ declared: DeclarationFile) throws(Failure) -> Counts {
         var counts = Counts()
         var progress = Progress()
@@ -74,7 +74,7 @@ struct Apply: ParsableCommand {
                 show(TimerDifference(changing: timer, from: stored, pointers))
             case .refused(let reason):
                 counts.refused += 1
-                // What is applied is refused once more, and named then.
+                // Without `--dry-run` the timer is refused once more when it is applied, and named then.
                 if dryRun { Console.error("timerd: line \(timer.line): \(reason)") }
             }
         }
@@ -85,9 +85,9 @@ struct Apply: ParsableCommand {
         if client.json { Console.out(bytes: difference.json) } else { Console.out(difference.text) }
     }
 
-    /// Applies every timer, those that were as declared too: they may have changed since.
+    /// Applies every timer, also those that were as declared, since they may have changed meanwhile.
     ///
-    /// - Returns: how many were refused.
+    /// - Returns: the number of refused timers.
     private func send(_ declared: DeclarationFile, _ service: ServiceClient) throws(Failure) -> Int {
         var sender = BatchSender(service, key: nil, json: false)
         try Self.cut(declared.timers) { (part) throws(Failure) in try sender.send(part) }
@@ -95,7 +95,8 @@ struct Apply: ParsableCommand {
         return sender.refused
     }
 
-    /// Hands `timers` to `send` in their order, as lines of a batch that apply them, in parts that the server takes.
+    /// Passes `timers` to `send` in their order, as lines of a batch that apply them, in parts that the server
+    /// takes.
     static func cut(
         _ timers: [DeclaredTimer], _ send: (BatchLines.Part) throws(Failure) -> Void
     ) throws(Failure) {
@@ -112,7 +113,7 @@ struct Apply: ParsableCommand {
         if !part.numbers.isEmpty { try send(part) }
     }
 
-    /// How many timers became what.
+    /// The number of timers by outcome.
     struct Counts {
         var created = 0
         var changed = 0
@@ -122,7 +123,7 @@ struct Apply: ParsableCommand {
 
         var differing: Int { created + changed + deleted }
 
-        /// For a person.
+        /// Returns the counts in words, for a person.
         func text(isDryRun: Bool) -> String {
             let words =
                 isDryRun ? ("to create", "to change", "to delete") : ("created", "changed", "deleted")
@@ -130,7 +131,7 @@ struct Apply: ParsableCommand {
             return "\(created) \(words.0), \(changed) \(words.1)\(deletions), \(unchanged) unchanged"
         }
 
-        /// As a line of JSON.
+        /// The counts as a line of JSON.
         var json: [UInt8] {
             var writer = JSONWriter()
             writer.beginObject()

@@ -1,36 +1,36 @@
 import HTTPClient
 import Platform
 
-/// What would differ if a file were applied: each timer is asked of the server as a dry run, over several connections, as a
-/// round trip for each would take minutes over a long way.
+/// The differences that applying a file would make. Each timer is asked of the server as a dry run, over several
+/// connections, since one round trip after the other would take minutes on a network of high latency.
 ///
-/// Findings are handed on in the order of the file. Only `window` of them are kept at once, so that memory does not grow
-/// with the file's differences.
+/// Findings are passed on in the order of the file. At most `window` of them are kept at once, so that memory does
+/// not grow with the file's differences.
 final class ApplyPlan: Sendable {
-    /// What the server says of a timer.
+    /// The server's answer about a timer.
     enum Finding: Sendable {
-        /// It is as declared.
+        /// The server's timer is as declared.
         case same
-        /// The server has none.
+        /// The server has no such timer.
         case absent
-        /// The server has another one: the timer as it shows it, and the pointers of what differs.
+        /// The server's timer differs: the timer as the server shows it, and the JSON pointers of the differences.
         case other(stored: [UInt8], pointers: [String])
-        /// It can't be applied, with the reason.
+        /// The timer can't be applied, with the reason.
         case refused(String)
     }
 
     /// Most connections.
     private static let mostConnections = 8
-    /// Timers for which another connection is worth its greeting.
+    /// The number of timers for which another connection is worth its handshake.
     private static let timersPerConnection = 32
     /// Most findings that are kept.
     private static let window = 1024
-    /// Findings after which the next timers may be asked for.
+    /// The number of findings after which the next timers may be asked for.
     private static let step = 64
 
     private struct State {
         var next = 0
-        /// Timers below may be asked for.
+        /// The end of the timers that may be asked for, as an index.
         var end = ApplyPlan.window
         var findings: [Int: Finding] = [:]
         var failure: Failure?
@@ -47,9 +47,9 @@ final class ApplyPlan: Sendable {
         self.flags = flags
     }
 
-    /// Asks of every timer and hands the findings to `take`.
+    /// Asks the server about every timer and passes the findings to `take`.
     ///
-    /// - Throws: where the server can't be reached, or answers no request of this client.
+    /// - Throws: where the server can't be reached, or every further request would fail as well.
     func run(_ take: (DeclaredTimer, Finding) -> Void) throws(Failure) {
         let count = min(Self.mostConnections, 1 + timers.count / Self.timersPerConnection)
         let threads = (0..<count).map { number in Thread(name: "apply-\(number)") { self.work() } }
@@ -83,7 +83,7 @@ final class ApplyPlan: Sendable {
         }
     }
 
-    /// The next timer to ask for; nil at the end.
+    /// Waits until another timer may be asked for. Returns its index; nil at the end.
     private func nextPlace() -> Int? {
         state.wait { state -> Int?? in
             if state.isOver || state.failure != nil || state.next == timers.count { return .some(nil) }
@@ -108,7 +108,7 @@ final class ApplyPlan: Sendable {
         }
         let pointers = try JSONObject(response).strings("differs")
         if pointers.isEmpty { return .same }
-        // The whole document differs from no timer.
+        // A pointer to the whole document says that the server has no such timer.
         if pointers == [""] { return .absent }
         let shown = try service.exchange(HTTPRequest(.get, stored))
         switch shown.status {

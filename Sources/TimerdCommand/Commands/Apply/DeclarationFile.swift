@@ -3,21 +3,21 @@ import WireJSON
 
 /// A file of timers: lines of JSON, a JSON array, or TOML with a table for each.
 struct DeclarationFile {
-    /// Most bytes of it: all of it is read before anything is sent.
+    /// Most bytes of a file: all of it is read before anything is sent.
     static let mostBytes = 64 << 20
-    /// Most timers in it.
+    /// Most timers in a file.
     static let mostTimers = 100_000
 
-    /// What an error calls the file.
+    /// The name of the file in errors.
     let name: String
-    /// Its timers in their order, no id twice.
+    /// The timers in the order of the file, no id twice.
     private(set) var timers: [DeclaredTimer] = []
     private var lines: [String: Int] = [:]
     private var document = JSONDocument()
 
     /// Reads the file at `path`; `-` is standard input.
     ///
-    /// - Throws: `usage` where it can't be read, is none of the three, or names an id twice.
+    /// - Throws: `usage` where the file can't be read, has none of the three forms, or has an id twice.
     init(reading path: String) throws(Failure) {
         let file = try InputFile(path)
         name = file.name
@@ -38,8 +38,8 @@ struct DeclarationFile {
         case lines, array, toml
     }
 
-    /// How the file is written. A name that ends in `.toml` says it; else its first bytes do: `[{` begins an array of timers,
-    /// `[tea]` a table.
+    /// Returns the form of the file. A name that ends in `.toml` decides; otherwise the first bytes do: `[{`
+    /// begins an array of timers, `[tea]` a table.
     private static func format(of text: [UInt8], _ path: String) -> Format {
         let first = Array(text.lazy.filter { $0 > 0x20 }.prefix(2))
         if path.hasSuffix(".toml") { return .toml }

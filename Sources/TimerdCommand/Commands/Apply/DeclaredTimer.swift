@@ -4,19 +4,19 @@ import WireJSON
 
 /// A timer as a file declares it.
 struct DeclaredTimer: Sendable {
-    /// Most bytes of one; the server takes fewer.
+    /// Most bytes of a timer; the server takes fewer.
     static let limit = 1 << 20
 
-    /// The id, which can name a timer.
+    /// The id, valid as that of a timer.
     let id: String
     /// The body of a create with the id in it, as JSON without white space between its tokens.
     let body: [UInt8]
-    /// The line of the file it begins on, from 1.
+    /// The line of the file on which the timer begins, from 1.
     let line: Int
 
     /// Reads the JSON in `range` of `text`.
     ///
-    /// - Throws: where it is no JSON object or has no id that can name a timer; `place` says where it is.
+    /// - Throws: where that is too long, no JSON object, or has no valid id; the error names `place`.
     init(
         json text: [UInt8], _ range: Range<Int>, _ document: inout JSONDocument, line: Int, place: String
     ) throws(Failure) {

@@ -9,8 +9,8 @@ struct Prune {
 
     /// Reads `key=value`.
     ///
-    /// - Throws: where a timer in `file` lacks the label, or there is none: a label that nobody in the file has would take all
-    ///   others with it.
+    /// - Throws: where a timer in `file` lacks the label or the file has no timer: otherwise a label that no
+    ///   declared timer has would delete every timer that has it.
     init(_ label: String, of file: DeclarationFile) throws(Failure) {
         guard let equals = label.firstIndex(of: "="), equals > label.startIndex else {
             throw Failure(.usage, "--prune \(Printable.text(label)): expected key=value")
@@ -31,7 +31,7 @@ struct Prune {
         JSONObject(timer.body)?.object("labels")?.members.contains { $0.name == key && $0.text == value } ?? false
     }
 
-    /// The ids of the timers with the label that `file` does not declare.
+    /// Returns the ids of the timers with the label that `file` does not declare.
     func superfluous(_ service: ServiceClient, _ file: DeclarationFile) throws(Failure) -> [String] {
         var ids: [String] = []
         var cursor: String?
@@ -47,7 +47,7 @@ struct Prune {
         return ids
     }
 
-    /// Deletes timers, each by itself; one that is gone already is none that failed.
+    /// Deletes timers, each by itself; a timer that is already deleted is no failure.
     ///
     /// - Throws: where any could not be deleted.
     func delete(_ ids: [String], _ service: ServiceClient) throws(Failure) {
@@ -62,7 +62,7 @@ struct Prune {
         guard failed == 0 else { throw Failure(.other, "\(failed) of \(ids.count) timers not deleted") }
     }
 
-    /// Sends a part and reads the status of each line.
+    /// Sends the deletions of `ids`. Returns the status of each.
     private func send(_ ids: [String], _ service: ServiceClient) throws(Failure) -> [Int] {
         var body: [UInt8] = []
         for id in ids {

@@ -2,23 +2,24 @@ import TimerAPI
 import Webhooks
 import WireJSON
 
-/// What differs between a timer in a file and the one that the server has: the fields with their old and new values.
+/// The differences between a timer in a file and the one that the server has: the fields with their old and new
+/// values.
 struct TimerDifference {
     /// A field, or a member of one.
     struct Field {
-        /// `every`, `labels.team`.
+        /// The name of the field, such as `every` or `labels.team`.
         let name: String
-        /// JSON; nil where it is absent.
+        /// The server's value as JSON; nil where the field is absent.
         let old: [UInt8]?
-        /// JSON; nil where it is absent, so that the default takes its place.
+        /// The file's value as JSON; nil where the field is absent, so that its default applies.
         let new: [UInt8]?
     }
 
-    /// What becomes of the timer.
+    /// The change that applying the file makes to the timer.
     enum Change: String {
         case create, change, delete
 
-        /// What a line about it begins with.
+        /// The sign at the beginning of a line about the timer.
         var sign: String {
             switch self {
             case .create: "+"
@@ -32,7 +33,7 @@ struct TimerDifference {
     let change: Change
     let fields: [Field]
 
-    /// A timer that the server does not have, with all that the file says of it.
+    /// Makes the difference of a timer that the server does not have, with all fields that the file declares.
     init(creating timer: DeclaredTimer) {
         id = timer.id
         change = .create
@@ -43,11 +44,11 @@ struct TimerDifference {
         }
     }
 
-    /// A timer that the server has otherwise.
+    /// Makes the difference of a timer that the server has with other values.
     ///
     /// - Parameters:
     ///   - stored: the timer as the server shows it.
-    ///   - pointers: the JSON pointers of what differs, as the server names them.
+    ///   - pointers: the JSON pointers of the differences, as the server names them.
     init(changing timer: DeclaredTimer, from stored: JSONObject, _ pointers: [String]) {
         id = timer.id
         change = .change
@@ -63,14 +64,14 @@ struct TimerDifference {
         fields = names.flatMap { Self.fields($0, stored, declared) }
     }
 
-    /// A timer that is not in the file any more.
+    /// Makes the difference of a timer that is no longer in the file.
     init(deleting id: String) {
         self.id = id
         change = .delete
         fields = []
     }
 
-    /// For a person: a line for the timer, and two at most for each field.
+    /// The difference for a person: a line for the timer, and at most two for each field.
     var text: String {
         var lines = ["\(change.sign) \(id)"]
         for field in fields {
@@ -82,7 +83,7 @@ struct TimerDifference {
         return lines.map(Printable.text).joined(separator: "\n")
     }
 
-    /// As a line of JSON.
+    /// The difference as a line of JSON.
     var json: [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -107,12 +108,14 @@ struct TimerDifference {
         return writer.bytes + [0x0a]
     }
 
-    /// The create field that a pointer leads into; none of their names has a character that a pointer escapes.
+    /// Returns the create field that a pointer leads into. No name of such a field has a character that a pointer
+    /// escapes.
     private static func field(of pointer: String) -> String {
         pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst().first.map(String.init) ?? ""
     }
 
-    /// The field `name`, or the members of it that differ where it is an object whose members stand for themselves.
+    /// Returns the field `name`; of `labels` and `webhook` the members that differ, since each of these is a value
+    /// of its own.
     private static func fields(_ name: String, _ stored: JSONObject, _ declared: JSONObject) -> [Field] {
         let whole = Field(name: name, old: stored.json(name), new: masked(declared, name))
         guard ["labels", "webhook"].contains(name), let old = stored.object(named: name) else { return [whole] }
@@ -122,7 +125,8 @@ struct TimerDifference {
             }
             return [Field(name: "webhook.url", old: oldURL, new: url)]
         }
-        // What a webhook leaves out has its default, which the server shows: no difference that this can tell.
+        // A member that a webhook leaves out has its default, and the server shows that: whether it differs can't
+        // be seen here.
         let names = new.names + (name == "labels" ? old.names.filter { new.json($0) == nil } : [])
         let differing = names.filter { member in
             old.json(member) != new.json(member) && !(member == "secret" && isSameSecret(old, new))
@@ -134,7 +138,7 @@ struct TimerDifference {
         return fields.isEmpty ? [whole] : fields
     }
 
-    /// Whether the secrets of a webhook are, as far as their masks tell, those that the server has.
+    /// Whether the masks of a webhook's declared secrets are those that the server shows.
     private static func isSameSecret(_ stored: JSONObject, _ declared: JSONObject) -> Bool {
         func secrets(_ webhook: JSONObject) -> [String] {
             let several = webhook.strings("secret")
@@ -143,7 +147,8 @@ struct TimerDifference {
         return secrets(stored) == secrets(declared).map { (try? WebhookSecret($0))?.masked ?? $0 }
     }
 
-    /// The JSON of a field of the file, without the secrets of a webhook: what is printed may end in the log of a build.
+    /// Returns the JSON of a field of the file, without the secrets of a webhook: the output may end up in the log
+    /// of a build.
     private static func masked(_ declared: JSONObject, _ name: String) -> [UInt8]? {
         guard name == "webhook", let webhook = declared.object(named: name) else { return declared.json(name) }
         var writer = JSONWriter()
@@ -156,7 +161,7 @@ struct TimerDifference {
         return writer.bytes
     }
 
-    /// The JSON of a webhook's member, masked where it is a secret or may hold one.
+    /// Returns the JSON of a webhook's member, masked where it is a secret or may hold one.
     private static func mask(_ member: String, _ webhook: JSONObject) -> [UInt8]? {
         switch member {
         case "secret": return webhook.json(member).map { _ in Array("\"***\"".utf8) }

@@ -1,7 +1,7 @@
 import TimerAPI
 import WireJSON
 
-/// What a client can change of a timer.
+/// The fields of a timer that a client can change.
 struct EditableTimer {
     private let document: JSONDocument
     private let members: [Member]
@@ -12,7 +12,7 @@ struct EditableTimer {
         let node: JSONNode
     }
 
-    /// Reads a timer as the server shows it; nil where it is none.
+    /// Reads a timer as the server shows it; nil where `bytes` are no JSON object.
     init?(_ bytes: [UInt8]) {
         do throws(JSONError) {
             try self.init(parsing: bytes)
@@ -22,7 +22,7 @@ struct EditableTimer {
         guard document.kind(document.root) == .object else { return nil }
     }
 
-    /// Reads what a person made of it.
+    /// Reads a timer as a person has edited it.
     init(edited bytes: [UInt8]) throws(Failure) {
         do throws(JSONError) {
             try self.init(parsing: bytes)
@@ -46,7 +46,7 @@ struct EditableTimer {
             } : []
     }
 
-    /// For an editor: a line a field.
+    /// The timer as indented JSON, for an editor.
     var text: [UInt8] {
         guard !members.isEmpty else { return Array("{}\n".utf8) }
         var text = Array("{\n".utf8)
@@ -60,9 +60,10 @@ struct EditableTimer {
         return text + Array("}\n".utf8)
     }
 
-    /// The merge patch (RFC 7396) that makes this timer `other`; nil where they are the same.
+    /// Returns the merge patch (RFC 7396) that makes this timer `other`; nil where they are the same.
     ///
-    /// - Throws: where no patch can: in one a null takes a member away, so that it can't put a null into a payload.
+    /// - Throws: where no patch can: a null in a patch removes a member, so that a patch can't put a null into a
+    ///   payload.
     func patch(to other: EditableTimer) throws(Failure) -> [UInt8]? {
         var writer = JSONWriter()
         writer.beginObject()

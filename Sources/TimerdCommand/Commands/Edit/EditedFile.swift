@@ -1,11 +1,11 @@
 import Glibc
 import Platform
 
-/// A file that a person edits; only its owner can read it, as a payload may be anyone's secret.
+/// A file that a person edits. Only its owner can read it, as a payload may be secret.
 struct EditedFile {
-    /// Its path.
+    /// The path of the file.
     let path: String
-    /// Most bytes of it; the server takes fewer.
+    /// Most bytes of the edited file; the server takes fewer.
     private static let limit = 4 << 20
 
     /// Makes a file with `text` in it, in $TMPDIR or /tmp.
@@ -24,15 +24,15 @@ struct EditedFile {
         }
     }
 
-    /// Opens it in the person's editor and waits until that is closed.
+    /// Opens the file in the person's editor and waits until the editor is closed.
     func edit() throws(Failure) {
-        // The variable is shell code, as git takes it: an editor with flags, or a quoted path.
+        // The variable is shell code, as in git: an editor with flags, or a quoted path.
         let quoted = "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
         let status = unsafe system("file=\(quoted); eval \"${VISUAL:-${EDITOR:-vi}} \\\"\\$file\\\"\"")
         guard status == 0 else { throw Failure(.other, "the editor failed") }
     }
 
-    /// What it holds now; an editor may have put another file in its place.
+    /// Reads the file again by its path: an editor may have replaced it.
     func read() throws(Failure) -> [UInt8] {
         guard let bytes = FileBytes.read(path, limit: Self.limit + 1), bytes.count <= Self.limit else {
             throw Failure(.other, "can't read what was edited, or it is over 4 MiB")
@@ -40,6 +40,6 @@ struct EditedFile {
         return bytes
     }
 
-    /// Removes it.
+    /// Removes the file.
     func remove() { unsafe unlink(path) }
 }

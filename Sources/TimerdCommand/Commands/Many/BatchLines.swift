@@ -1,10 +1,10 @@
 /// Cuts lines of JSON into parts that the server takes.
 struct BatchLines: ~Copyable {
-    /// Some lines that go together.
+    /// The lines that are sent together.
     struct Part {
         /// The lines, each with its line end; blank ones are left out.
         var bytes: [UInt8] = []
-        /// Their numbers in the file, from 1.
+        /// The numbers of the lines in the file, from 1.
         var numbers: [Int] = []
     }
 
@@ -16,7 +16,8 @@ struct BatchLines: ~Copyable {
     private static let chunk = 256 * 1024
 
     private let input: InputFile
-    /// What was read; the lines before `taken` were handed out, and from there to `scanned` there is no line end.
+    /// The bytes that were read. Those before `taken` were returned as lines; from there to `scanned` there is no
+    /// line end.
     private var rest: [UInt8] = []
     private var taken = 0
     private var scanned = 0
@@ -28,7 +29,7 @@ struct BatchLines: ~Copyable {
     /// Reads lines of `input`.
     init(_ input: consuming InputFile) { self.input = input }
 
-    /// The next part; nil at the end.
+    /// Returns the next part; nil at the end.
     ///
     /// - Throws: where the input can't be read, or a line is longer than a part may be.
     mutating func next() throws(Failure) -> Part? {
@@ -44,7 +45,7 @@ struct BatchLines: ~Copyable {
         return part.numbers.isEmpty ? nil : part
     }
 
-    /// The next line with something on it.
+    /// Returns the next line that is not blank; nil at the end.
     private mutating func nextLine() throws(Failure) -> (line: [UInt8], number: Int)? {
         if let left {
             self.left = nil
@@ -60,7 +61,7 @@ struct BatchLines: ~Copyable {
 
     private var tooLong: Failure { Failure(.usage, "\(input.name), line \(number): over \(Self.mostBytes) bytes") }
 
-    /// The next line with its end; the last one gets one.
+    /// Returns the next line with its line end, which is added to a last line without one; nil at the end.
     private mutating func rawLine() throws(Failure) -> [UInt8]? {
         while true {
             if let end = rest[scanned...].firstIndex(of: 0x0a) {

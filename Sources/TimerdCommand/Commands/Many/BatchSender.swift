@@ -1,10 +1,10 @@
 import HTTPClient
 
-/// Sends the parts of a batch and says which lines were refused.
+/// Sends the parts of a batch and reports which lines were refused.
 struct BatchSender {
-    /// Lines that were answered.
+    /// The number of lines that were answered.
     private(set) var sent = 0
-    /// Of them, those that were refused.
+    /// The number of answered lines that were refused.
     private(set) var refused = 0
     private let service: ServiceClient
     private let key: String?
@@ -21,7 +21,7 @@ struct BatchSender {
         self.json = json
     }
 
-    /// Sends a part and reads what became of each of its lines.
+    /// Sends a part and reads the result of each of its lines.
     ///
     /// - Throws: where the part as a whole got no answer, or was refused.
     mutating func send(_ part: BatchLines.Part) throws(Failure) {
@@ -48,7 +48,7 @@ struct BatchSender {
         progress.show("\(sent) lines, \(refused) refused")
     }
 
-    /// Wipes what it showed of its progress.
+    /// Wipes the line that shows the progress.
     mutating func end() { progress.end() }
 
     private mutating func take(_ result: [UInt8], _ number: Int) throws(Failure) {

@@ -17,7 +17,7 @@ struct Bulk: ParsableCommand {
               timerd bulk delete --state completed
             """)
 
-    /// What can be done: every command, and deleting.
+    /// The actions of `timerd bulk`: every command, and deleting.
     static let actions = TimerCommand.allCases.map { "\($0.name)" } + ["delete"]
 
     @OptionGroup var client: ClientOptions

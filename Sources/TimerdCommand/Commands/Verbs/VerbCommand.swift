@@ -26,7 +26,7 @@ struct VerbCommand<V: Verb>: ParsableCommand {
         }
     }
 
-    /// Where it is legal, out of the transition table.
+    /// The states in which the command is legal, from the transition table.
     private static var legality: String {
         let states = TimerState.allCases.compactMap { state -> String? in
             switch TimerMachine.transition(V.command, in: state) {
