@@ -1,6 +1,6 @@
 /// Bytes of HTTP's grammar (RFC 9110, 5.6).
 enum ASCII {
-    /// A letter in lower case; other bytes as they are.
+    /// The byte in lower case if it is a letter, else unchanged.
     @inline(__always) static func lowercase(_ byte: UInt8) -> UInt8 {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
@@ -13,7 +13,7 @@ enum ASCII {
         return bytes
     }
 
-    /// True when the bytes are `text`.
+    /// Whether the bytes are `text`.
     static func isSame(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {
         guard bytes.count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { text in
@@ -24,7 +24,7 @@ enum ASCII {
         }
     }
 
-    /// True when the bytes in `range` are `text`, ignoring case.
+    /// Whether the bytes in `range` are `text`, ignoring case.
     @inline(__always) static func isSame(_ bytes: [UInt8], _ range: Range<Int>, _ text: StaticString) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { text in

@@ -1,8 +1,8 @@
 /// The duty to answer one request, exactly once. Confined to the exchange's loop.
 ///
-/// It may be kept for later, best in an object that is the exchange's `context`, which allocates nothing. Until it is
-/// sent the library polls for it in every run, so keep it for milliseconds only, and `park` an answer that takes
-/// longer. An answer that is dropped without being sent is a 500.
+/// An answer may be kept for later, best in an object that is the exchange's `context`, which allocates nothing.
+/// Until the answer is sent the library polls for it in every run, so keep one for milliseconds only, and `park`
+/// an answer that takes longer. An answer that is dropped without being sent is a 500.
 public struct Answer: ~Copyable {
     /// Request and response.
     public let exchange: Exchange
@@ -21,7 +21,7 @@ public struct Answer: ~Copyable {
         exchange.sendResponse()
     }
 
-    /// True when the client has gone; what is sent after that is dropped.
+    /// Whether the client has disconnected; an answer that is sent after that is dropped.
     public var isOrphaned: Bool { !exchange.owes(serial) }
 
     /// Sends `exchange.response`.
@@ -41,8 +41,8 @@ public struct Answer: ~Copyable {
         return .stream(stream)
     }
 
-    /// Answers HEAD: sends the head that a stream or a parked answer would begin with, and nothing else. The head names
-    /// no length, as that is not known beforehand.
+    /// Answers HEAD: sends the head that a stream or a parked answer would begin with, and nothing else. The head
+    /// gives no length, as that is not known beforehand.
     ///
     /// - Parameter isStream: whether the head is a stream's.
     public consuming func sendHead(isStream: Bool) {

@@ -1,13 +1,14 @@
 import Platform
 
-/// How many bytes the larger bodies, or the larger answers, under way hold together, counted by address. Any thread.
+/// The number of bytes that the larger bodies, or the larger answers, under way hold together, counted by address.
+/// May be used on any thread.
 ///
 /// One address may hold nearly all while no other wants any: it gets more only up to 15 times what is left. So there is
 /// always something left for an address that holds little.
 final class ByteBudget: Sendable {
     private struct Holdings: Sendable {
         var total = 0
-        /// By the address they are held for; nil for Unix sockets.
+        /// The bytes held for each address; those of Unix sockets are under nil.
         var byOwner: [UInt64?: Int] = [:]
     }
 
@@ -22,7 +23,7 @@ final class ByteBudget: Sendable {
     /// The bytes held.
     var total: Int { holdings.withLock { $0.total } }
 
-    /// Takes `bytes` more, unless they are too many.
+    /// Takes `bytes` more for `owner`. Returns false, and takes none, where they are too many.
     func take(_ bytes: Int, for owner: UInt64?) -> Bool {
         holdings.withLock { holdings in
             let left = limit - holdings.total - bytes
@@ -33,7 +34,7 @@ final class ByteBudget: Sendable {
         }
     }
 
-    /// Counts `bytes` more, however many are held; fewer where it is negative.
+    /// Counts `bytes` more for `owner`, or fewer where `bytes` is negative, however many are held.
     func change(by bytes: Int, for owner: UInt64?) {
         holdings.withLock { holdings in
             holdings.total += bytes

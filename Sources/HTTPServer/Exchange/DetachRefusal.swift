@@ -4,6 +4,6 @@ public enum DetachRefusal: Sendable, Equatable {
     case notGet
     /// `ServerLimits.streams` is reached, or no descriptor is left.
     case limitReached
-    /// The client has gone.
+    /// The client has disconnected.
     case clientGone
 }

@@ -1,6 +1,6 @@
 import Primitives
 
-// The steps of a request that another server forwards, in the order in which they come.
+// The reports of a peer's connection about a request that it forwards, in the order in which they come.
 extension Exchange {
     package func forwardedHeadBegan() {
         enter(.head)
@@ -14,15 +14,16 @@ extension Exchange {
         methodText = []
     }
 
-    /// Most bytes that a head may have: those of a client's, and what the servers add.
+    /// The most bytes that a head may have: those of a client's, and those that the servers add.
     private var mostHeaderBytes: Int { loop.limits.headerBytes + Self.addedHeaderBytes }
     private static let addedHeaderBytes = 1024
     private static let addedHeaders = 8
 
-    /// The head is small: a field beyond the bound is dropped, and the request refused.
+    /// Adds a field of the head. Once the head is over its bound, further fields are dropped, and the request is
+    /// then refused.
     package func forwardedFieldCame(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         guard stage == .head else { return }
-        // The library lets no other fields with a colon in.
+        // The library lets in no field that begins with a colon but the pseudo fields of RFC 9113.
         switch name.count > 1 && name[0] == UInt8(ascii: ":") ? name[1] : 0 {
         case UInt8(ascii: "m"): readMethod(value)
         case UInt8(ascii: "p"): target.append(copying: value)
@@ -40,7 +41,7 @@ extension Exchange {
             else { throw .headersTooLarge }
             guard target.count <= loop.limits.targetBytes else { throw .targetTooLong }
             _ = try RequestCheck.target(target, method: method)
-            // Its host was judged where the client's request came in.
+            // The host was judged where the client's request came in.
             _ = admit(try RequestCheck.headers(headers, isHTTP11: false))
         } catch {
             loop.handler.renderRefusal(error, into: self)
@@ -54,7 +55,8 @@ extension Exchange {
     /// Whether the request is not complete yet.
     package var isReceiving: Bool { stage == .head || stage == .body || stage == .discarding }
 
-    /// Answers the request with `response`, which leaves with what else the loop's round has for that server.
+    /// Answers the request with `response`, which leaves together with all else that the loop's round has for that
+    /// server.
     func answer(by channel: any AnswerChannel) {
         guard stage != .sending, stage != .idle, stage != .left else { return }
         enter(.sending)
@@ -68,8 +70,8 @@ extension Exchange {
         channel.sendHead(response)
     }
 
-    /// The stream is over, or has become a sink's. Returns whether the exchange may serve another request: nobody is about to
-    /// answer this one.
+    /// Ends the request, as its stream is over or has become a sink's. Returns whether the exchange may serve
+    /// another request: nobody is about to answer this one.
     package func forwardEnded() -> Bool {
         let isAnswered = stage != .owed && stage != .left
         if !isAnswered { context = nil }

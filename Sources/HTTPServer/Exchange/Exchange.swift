@@ -1,23 +1,23 @@
 /// A request and its answer. A connection has one object, which serves its requests one after another. Confined to its
 /// loop.
 public final class Exchange {
-    /// How far the request has come.
+    /// The stage of the request.
     enum Stage {
         /// No request is under way.
         case idle
         /// The request line is here; the head follows.
         case head
-        /// Accepted; the body follows.
+        /// The request is accepted; the body follows.
         case body
-        /// Refused; the rest of the body is read and dropped, then the answer is sent.
+        /// The request is refused; the rest of the body is read and dropped, then the answer is sent.
         case discarding
-        /// With the handler, which owes an answer.
+        /// The request is with the handler, which owes an answer.
         case owed
         /// The library writes the answer.
         case sending
         /// The socket was taken over; the library is to drop the connection.
         case left
-        /// To be dropped without an answer.
+        /// The connection is to be dropped without an answer.
         case broken
     }
 
@@ -27,34 +27,34 @@ public final class Exchange {
     public internal(set) var methodText: [UInt8] = []
     /// Path and query as they came, undecoded: visible ASCII that begins with `/`, or `*` (only OPTIONS).
     public internal(set) var target: [UInt8] = []
-    /// False for HTTP/1.0.
+    /// Whether the request is of HTTP/1.1; false for HTTP/1.0.
     public internal(set) var isHTTP11 = true
     /// The header lines.
     public internal(set) var headers = RequestHeaders()
     /// The body; complete in `LoopHandler.handle`.
     public internal(set) var body: [UInt8] = []
-    /// When the loop saw the request line, on the monotonic clock, in nanoseconds.
+    /// The instant at which the loop saw the request line, on the monotonic clock in nanoseconds.
     public internal(set) var startedAt: Int64 = 0
     /// The answer; fill it before it is sent.
     public var response = Response()
-    /// For the handler's use; kept as long as the connection.
+    /// An object of the handler's; kept as long as the connection.
     public var context: AnyObject?
-    /// The place of the listener in the configuration.
+    /// The index of the listener in the configuration; −1 for requests that other servers forward.
     public let listenerIndex: Int
-    /// True where the listener is reached from this machine only.
+    /// Whether the listener is reached from this machine only.
     public let listenerIsLoopback: Bool
 
     let loop: LoopCore
     let peer: SocketAddress?
     var connection: LibraryConnection?
-    /// The way of the answer where another server has forwarded the request; else nil.
+    /// The stream to which the answer goes where another server has forwarded the request; else nil.
     package var channel: (any AnswerChannel)?
-    /// Its index in the loop's connections.
+    /// The index of the exchange in the loop's connections.
     var place = 0
     /// The instant that the stage's time limit counts from.
     package var since: Int64
     private(set) var stage = Stage.idle
-    /// Changes with each request, so that an answer to an earlier one is recognised.
+    /// The number of the request, which changes with each, so that an answer to an earlier one is recognised.
     private(set) var serial: UInt64 = 0
     var bodyLimit = 0
     /// Bytes of the body, and of the answer, that are counted in the server's budgets.
@@ -67,9 +67,10 @@ public final class Exchange {
     var hasRequested = false
     /// Whether the client's FIN may have come with the last bytes that were read.
     var mayHaveEnded = true
-    /// What the connection counts as; nil once its detached socket counts instead.
+    /// The connection's claim on the quota; nil once its detached socket counts instead, and for requests that
+    /// other servers forward.
     var claim: SocketClaim?
-    /// Whether it came beyond the ordinary number of connections: only health checks are answered on it.
+    /// Whether the connection came beyond the ordinary number: only health checks are answered on it.
     public let isFromReserve: Bool
     /// Whether a byte of the next request is known to have come, before its line was complete.
     private(set) var hasBegun = false
@@ -93,7 +94,7 @@ public final class Exchange {
         since = loop.now
     }
 
-    /// One for the requests that other servers forward, one after the other.
+    /// Makes an exchange for the requests that another server forwards, one after the other.
     package init(loop: LoopCore, forwardedBy peer: SocketAddress?) {
         self.loop = loop
         self.peer = peer
@@ -115,13 +116,14 @@ public final class Exchange {
         absoluteAuthority.isEmpty ? headers.first("host") : HeaderValue(absoluteAuthority[...])
     }
 
-    /// True once the server drains: no stream may begin and no answer be parked.
+    /// Whether the server drains: no stream may begin and no answer be parked.
     public var serverIsDraining: Bool { loop.isDraining }
 
-    /// Whether the client has ended its side of the connection: it has gone, or sends nothing more. Asks the kernel.
+    /// Whether the client has ended its side of the connection: it has disconnected, or sends nothing more. Asks
+    /// the kernel.
     public var clientHasEnded: Bool { channel == nil && connection?.isAtEnd ?? true }
 
-    /// `127.0.0.1:5000`, `[::1]:5000` or `unix`. Built by each call.
+    /// The peer's address: `127.0.0.1:5000`, `[::1]:5000` or `unix`. Built by each call.
     public var peerDescription: String {
         peer?.description ?? "unix"
     }
@@ -132,7 +134,8 @@ public final class Exchange {
         since = loop.now
     }
 
-    /// Whether a new connection that is late with its first request has sent a part of it: then it has more time.
+    /// Checks whether a new connection that is late with its first request has sent a part of it; the connection
+    /// then has more time.
     func beginsLate() -> Bool {
         guard stage == .idle, !hasRequested, !hasBegun else { return false }
         hasBegun = connection.map { $0.bytesReceived ?? 1 > 0 } ?? false
@@ -141,17 +144,18 @@ public final class Exchange {
 
     // MARK: The beginning of a further request
 
-    // The library tells of a request once its line is complete. That a part of it has come shows in the bytes that the
-    // kernel has received beyond those of the requests so far.
+    // The library reports a request once its line is complete. The beginning of a line shows only in the bytes
+    // that the kernel has received beyond those of the requests so far.
 
     /// Counts bytes of a request that the library has read.
     func count(requestBytes bytes: Int) { requestBytes = requestBytes.map { $0 + UInt64(bytes) } }
 
-    /// Notes that the library has read bytes of a request which it does not hand on, the framing of chunks.
+    /// Notes that the library has read bytes of a request which it does not hand on, those of the framing of
+    /// chunks: their number is not known.
     func loseCount() { requestBytes = nil }
 
-    /// Looks whether a part of a further request has come to a kept connection: from now on the time limit of a request
-    /// holds. An empty line before a request counts as a part of it.
+    /// Checks whether a part of a further request has come to a kept connection: the time limit of a request then
+    /// holds from now on. An empty line before a request counts as a part of it.
     func lookForBeginning() {
         guard stage == .idle, hasRequested, !hasBegun, let requestBytes, let connection else { return }
         guard let received = connection.bytesReceived, received > requestBytes else { return }
@@ -159,8 +163,8 @@ public final class Exchange {
         since = loop.now
     }
 
-    /// Counts again where the count was lost, as the whole request was read. Before the answer is sent: what comes later
-    /// belongs to the next request.
+    /// Takes the kernel's count in place of one that was lost or may lack bytes, as the whole request was read.
+    /// Called before the answer is sent: later bytes belong to the next request.
     func countAgain() {
         if requestBytes == nil || hasBegun { requestBytes = connection?.bytesReceived }
     }
@@ -168,7 +172,7 @@ public final class Exchange {
     /// Notes that the next byte begins a further request.
     func awaitBeginning() { hasBegun = false }
 
-    /// See `SocketQuota.giveUp`.
+    /// Stops counting the connection for its address: see `SocketQuota.giveUp`.
     func giveUp() -> Bool {
         guard var claim, loop.quota.giveUp(&claim) else { return false }
         self.claim = claim
@@ -184,7 +188,7 @@ public final class Exchange {
         countAnswer(0)
     }
 
-    /// Drops the body, and gives its memory back where it is large.
+    /// Drops the body, and frees its memory where it is large.
     func dropBody() {
         body.removeAll(keepingCapacity: body.capacity <= Response.keptBytes)
         if bodyCounted > 0 { loop.quota.bodies.change(by: -bodyCounted, for: peer?.owner) }
@@ -203,7 +207,7 @@ public final class Exchange {
         return true
     }
 
-    /// Gives back what was reserved beyond `bytes`.
+    /// Releases the bytes that were reserved beyond `bytes`.
     public func trimAnswer(to bytes: Int) {
         if bytes < answerCounted { countAnswer(bytes) }
     }
@@ -216,7 +220,7 @@ public final class Exchange {
         answerCounted = counted
     }
 
-    /// True when the answer to the request `serial` is still to be sent.
+    /// Whether the answer to the request `serial` is still to be sent.
     func owes(_ serial: UInt64) -> Bool {
         stage == .owed && self.serial == serial
     }

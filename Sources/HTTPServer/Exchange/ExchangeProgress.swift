@@ -1,8 +1,8 @@
 import Glibc
 import Primitives
 
-// What the library reports of a connection, in the order in which it happens. Where a function returns a Bool, false
-// makes the library drop the connection.
+// The library's reports about a connection, in the order in which they come. A function that returns a Bool
+// returns false to make the library drop the connection.
 extension Exchange {
     func requestLineArrived(target bytes: UnsafeRawBufferPointer) {
         let begunAt = hasBegun ? since : loop.now
@@ -69,7 +69,8 @@ extension Exchange {
         return discarded <= loop.limits.drainBodyBytes || answerAndLeave()
     }
 
-    /// Whether the body may grow to `size` bytes, given all other bodies under way.
+    /// Takes room for the body to grow to `size` bytes. Returns false where all bodies under way hold as much as
+    /// they may.
     private func mayHold(_ size: Int) -> Bool {
         guard size > loop.limits.smallBodyBytes else { return true }
         guard loop.quota.bodies.take(size - bodyCounted, for: peer?.owner) else { return false }
@@ -101,11 +102,11 @@ extension Exchange {
         mayHaveEnded = true
     }
 
-    /// True when the client has ended its side and the library has not noticed.
+    /// Whether the client has ended its side and the library has not noticed.
     ///
-    /// It watches the socket edge-triggered, and takes a read that returns less than it has room for to be the last; a
-    /// FIN that came together with the bytes is never read. A later FIN is an edge of its own, so one look after each
-    /// request is enough.
+    /// The library watches the socket edge-triggered, and takes a read that returns less than it has room for to
+    /// be the last; a FIN that came together with the bytes is never read. A later FIN is an edge of its own, so
+    /// one look after each request is enough.
     var hasEndUnseen: Bool {
         guard stage == .idle || stage == .head || stage == .body || stage == .discarding, mayHaveEnded else {
             return false
@@ -123,7 +124,7 @@ extension Exchange {
 
     // MARK: Answering
 
-    /// Gives `response` to the library, or has it drop the connection where it can't take the response.
+    /// Gives `response` to the library, or makes it drop the connection where it can't take the response.
     func sendResponse() {
         if let channel { return answer(by: channel) }
         guard stage == .owed, let connection else { return }
@@ -135,9 +136,9 @@ extension Exchange {
         loop.noteWork()
     }
 
-    /// Takes the socket over, answers with `response` and closes it after a while, in which it reads what the client
-    /// still sends: a reset would keep the client from reading the answer. Returns false, as the library must drop the
-    /// connection.
+    /// Takes the socket over, answers with `response` and closes the socket after a while, in which bytes that the
+    /// client still sends are read: a reset would keep the client from reading the answer. Returns false, as the
+    /// library must drop the connection.
     func answerAndLeave() -> Bool {
         if let channel {
             answer(by: channel)
@@ -152,8 +153,8 @@ extension Exchange {
         return false
     }
 
-    /// Takes the connection's socket over from the library; nil when no descriptor is left, or the kernel can't watch
-    /// one more. Then the library still has it.
+    /// Takes the connection's socket over from the library. Returns nil when no descriptor is left, or the kernel
+    /// can't watch one more; then the library still has the socket.
     func takeSocket() -> DetachedSocket? {
         guard let connection, let claim else { return nil }
         let descriptor = connection.duplicateSocket()
@@ -168,13 +169,15 @@ extension Exchange {
         return socket
     }
 
-    /// Takes over what the answer's bytes go to, and counts it as a stream; nil where there are too many.
+    /// Takes over the destination of the answer's bytes, and counts it as a stream. Returns nil where there are
+    /// too many streams, or the socket can't be taken over.
     func takeSink() -> (any StreamSink)? {
         guard let channel else { return takeSocketForStream() }
         return loop.quota.takeStream() ? channel.takeSink(peer) : nil
     }
 
-    /// Takes the socket over, and counts it as a stream; nil also where there are too many streams.
+    /// Takes the socket over, and counts it as a stream. Returns nil where there are too many streams, on a
+    /// connection of the reserve, and where `takeSocket` does.
     func takeSocketForStream() -> DetachedSocket? {
         guard !isFromReserve, loop.quota.takeStream() else { return nil }
         guard let socket = takeSocket() else {
@@ -220,7 +223,7 @@ extension Exchange {
         return true
     }
 
-    /// One time limit holds from the request line to the last byte of the body.
+    /// Enters `stage` and keeps `since`: one time limit holds from the request line to the last byte of the body.
     private func enterKeepingTime(_ stage: Stage) {
         let since = since
         enter(stage)

@@ -5,7 +5,7 @@ struct HTTPDate {
     private var second: Int64 = -1
     private var text: [UInt8] = []
 
-    /// The value for that second since 1970.
+    /// The value for `second`, which counts from 1970.
     mutating func bytes(second: Int64) -> [UInt8] {
         if second != self.second {
             self.second = second

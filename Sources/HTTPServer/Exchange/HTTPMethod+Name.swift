@@ -1,5 +1,5 @@
 extension HTTPMethod {
-    /// The name as requests and `Allow` write it; of other methods, `OTHER`.
+    /// The name as requests and `Allow` have it; that of other methods is `OTHER`.
     public var name: StaticString {
         switch self {
         case .get: "GET"

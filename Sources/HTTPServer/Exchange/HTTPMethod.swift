@@ -14,7 +14,7 @@ public enum HTTPMethod: Sendable, Equatable {
     case delete
     /// Asks which methods there are.
     case options
-    /// Anything else; `Exchange.methodText` has its name.
+    /// Any other method; `Exchange.methodText` has its name.
     case other
 
     init(_ name: Span<UInt8>) {

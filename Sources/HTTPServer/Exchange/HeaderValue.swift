@@ -10,7 +10,7 @@ public struct HeaderValue: Sendable {
     /// The bytes as text; bytes that are not UTF-8 are replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// True when the value is `other`, byte for byte.
+    /// Whether the value is `other`, byte for byte.
     public func equals(_ other: StaticString) -> Bool {
         guard bytes.count == other.utf8CodeUnitCount else { return false }
         return other.withUTF8Buffer { other in
@@ -19,14 +19,14 @@ public struct HeaderValue: Sendable {
         }
     }
 
-    /// True when the value is `other`, ignoring case.
+    /// Whether the value is `other`, ignoring case.
     public func equalsIgnoringCase(_ other: StaticString) -> Bool {
         other.withUTF8Buffer { other in
             unsafe bytes.elementsEqual(other) { ASCII.lowercase($0) == ASCII.lowercase($1) }
         }
     }
 
-    /// True when `token` is an element of the comma-separated list, ignoring case.
+    /// Whether `token` is an element of the comma-separated list, ignoring case.
     public func containsToken(_ token: StaticString) -> Bool {
         bytes.split(separator: UInt8(ascii: ",")).contains { element in
             HeaderValue(ASCII.trimmed(element)).equalsIgnoringCase(token)

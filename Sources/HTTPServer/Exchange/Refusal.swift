@@ -1,6 +1,6 @@
 /// Why the server refuses a request by itself, without its handler.
 public enum Refusal: Error, Sendable, Equatable {
-    /// The request breaks HTTP's rules; the text says which.
+    /// The request breaks HTTP's rules; the text names the fault.
     case badRequest(String)
     /// The target is longer than `ServerLimits.targetBytes`.
     case targetTooLong
@@ -14,7 +14,8 @@ public enum Refusal: Error, Sendable, Equatable {
     case notImplemented(String)
     /// `Expect` names something other than `100-continue`.
     case expectationFailed
-    /// Another server has forwarded the request, and it was held up on its way.
+    /// The request was forwarded by another server, and was over `ServerLimits.longestWayMs` longer on its way
+    /// than the quickest one.
     case late
     /// The handler forgot to answer.
     case internalError

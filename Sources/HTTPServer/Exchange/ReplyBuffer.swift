@@ -14,7 +14,7 @@
         return unsafe UnsafeMutableRawBufferPointer(rebasing: storage[..<count])
     }
 
-    /// Gives a large buffer back.
+    /// Frees a large buffer.
     mutating func release() {
         guard unsafe storage.count > Response.keptBytes else { return }
         unsafe storage.deallocate()

@@ -12,7 +12,7 @@ enum RequestCheck {
         case chunked
     }
 
-    /// What the header lines say about the body.
+    /// The header lines' statements about the body.
     struct Facts: Equatable {
         var framing = Framing.none
         var expectsContinue = false
@@ -58,8 +58,8 @@ enum RequestCheck {
         return facts
     }
 
-    /// Checks a target. Returns the range of its authority, empty except in the absolute form `http://host/path`, and
-    /// where its origin form begins.
+    /// Checks a target. Returns the range of its authority, empty except in the absolute form `http://host/path`,
+    /// and the offset at which its origin form begins.
     static func target(_ target: [UInt8], method: HTTPMethod) throws(Refusal) -> (authority: Range<Int>, origin: Int) {
         guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
             throw .badRequest("the target has a character that it may not have")

@@ -14,7 +14,7 @@ public struct RequestHeaders: Sendable {
     /// No header lines.
     package init() {}
 
-    /// How many lines there are.
+    /// The number of lines.
     public var count: Int { fields.count }
 
     /// The name of line `index` as it was spelled.
@@ -33,7 +33,7 @@ public struct RequestHeaders: Sendable {
         return nil
     }
 
-    /// How many lines have that name.
+    /// The number of lines that have that name.
     public func count(of name: StaticString) -> Int {
         var count = 0
         for index in fields.indices where isNamed(name, at: index) { count += 1 }
@@ -45,19 +45,19 @@ public struct RequestHeaders: Sendable {
         fields.indices.filter { isNamed(name, at: $0) }.map(value(at:))
     }
 
-    /// True when line `index` has that name.
+    /// Whether line `index` has that name.
     @inline(__always)
     func isNamed(_ name: StaticString, at index: Int) -> Bool {
         ASCII.isSame(bytes, nameRange(at: index), name)
     }
 
-    /// Where in `bytes` the name of line `index` is.
+    /// The range in `bytes` of the name of line `index`.
     func nameRange(at index: Int) -> Range<Int> {
         let range = fields[index].name
         return Int(range.lowerBound)..<Int(range.upperBound)
     }
 
-    /// Where in `bytes` the value of line `index` is.
+    /// The range in `bytes` of the value of line `index`.
     func valueRange(at index: Int) -> Range<Int> {
         let range = fields[index].value
         return Int(range.lowerBound)..<Int(range.upperBound)
@@ -68,7 +68,7 @@ public struct RequestHeaders: Sendable {
         fields.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a line without the white space after the value (the library has dropped what was before it).
+    /// Adds a line without the white space after the value (the library has dropped the white space before it).
     package mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
         let nameStart = Int32(bytes.count)
         bytes.append(copying: name)

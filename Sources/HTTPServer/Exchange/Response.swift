@@ -10,7 +10,7 @@ public struct Response: Sendable {
     public var status = 200
     /// The content. It is not sent in answers to HEAD and with 204 and 304.
     public var body: [UInt8] = []
-    /// True where the connection must be closed after this answer.
+    /// Whether the connection must be closed after this answer.
     public var closesConnection = false
 
     /// Every name and value, each followed by a zero byte, as the C library takes them.
@@ -33,7 +33,7 @@ public struct Response: Sendable {
         HeaderValue(head[fields[index].valueStart..<fields[index].end])
     }
 
-    /// Makes it an empty 200 again.
+    /// Turns the answer into an empty 200 again.
     public mutating func reset() {
         status = 200
         body.removeAll(keepingCapacity: body.capacity <= Self.keptBytes)
@@ -47,23 +47,23 @@ public struct Response: Sendable {
         value.withUTF8Buffer { value in unsafe append(name, value) }
     }
 
-    /// As above. Control bytes in the value become spaces; an empty value leaves the line out.
+    /// Adds a header line. Control bytes in the value become spaces; an empty value leaves the line out.
     public mutating func add(_ name: StaticString, _ value: [UInt8]) {
         unsafe value.withUnsafeBufferPointer { value in unsafe append(name, value) }
     }
 
-    /// As above.
+    /// Adds a header line. Control bytes in the value become spaces; an empty value leaves the line out.
     public mutating func add(_ name: StaticString, _ value: ArraySlice<UInt8>) {
         unsafe value.withUnsafeBufferPointer { value in unsafe append(name, value) }
     }
 
-    /// As above.
+    /// Adds a header line. Control bytes in the value become spaces; an empty value leaves the line out.
     public mutating func add(_ name: StaticString, _ value: String) {
         var value = value
         value.withUTF8 { value in unsafe append(name, value) }
     }
 
-    /// Adds a header line that another server has written. Its name is shown with capital letters.
+    /// Adds a header line that another server has written, its name with capital letters.
     public mutating func add(relayed name: HeaderValue, _ value: HeaderValue) {
         let nameStart = head.count
         var isFirst = true
@@ -78,7 +78,8 @@ public struct Response: Sendable {
         fields.append(Field(nameStart: nameStart, valueStart: valueStart, end: head.count - 1))
     }
 
-    /// As above, with a value that `write` writes: at most `room` bytes, none of them control bytes.
+    /// Adds a header line whose value `write` writes: at most `room` bytes, none of them control bytes. An empty
+    /// value leaves the line out.
     public mutating func add(_ name: StaticString, upTo room: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
         let nameStart = head.count
         let valueStart = nameStart + name.utf8CodeUnitCount + 1
@@ -93,7 +94,7 @@ public struct Response: Sendable {
         fields.append(Field(nameStart: nameStart, valueStart: valueStart, end: end))
     }
 
-    /// Capacity above this is given back after an answer; each connection keeps up to three buffers of that size.
+    /// Capacity above this is freed after an answer; each connection keeps up to three buffers of that size.
     static let keptBytes = 16 * 1024
 
     private mutating func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>) {

@@ -1,8 +1,8 @@
 import CMicroHTTPD
 
-/// An answer's head as bytes, for sockets that the library no longer writes to. It always says `Connection: close`.
+/// An answer's head as bytes, always with `Connection: close`, for sockets that the library no longer writes to.
 package struct ResponseHead {
-    /// How the client finds the end of the content.
+    /// The way in which the client finds the end of the content.
     enum Framing {
         case length(Int)
         case chunked
@@ -38,7 +38,7 @@ package struct ResponseHead {
         self.bytes = bytes
     }
 
-    /// True for answers that have no content.
+    /// Whether answers of that status have no content.
     package static func isBodyless(_ status: Int) -> Bool {
         status == 204 || status == 304
     }

@@ -10,7 +10,7 @@ import Glibc
     private var end: UInt
     private let headEnd: UInt
 
-    /// `target` is where the target was in the buffer, and its length.
+    /// `target` is the address of the target in the buffer, and its length.
     init(
         _ headers: consuming RequestHeaders, method: UnsafePointer<CChar>, target: (start: UInt, length: Int),
         version: UnsafePointer<CChar>, headSize: Int

@@ -15,7 +15,7 @@ import Glibc
         unsafe SocketAddress(cmhd_peer(pointer))
     }
 
-    /// Bytes of the request's head, once complete.
+    /// The number of bytes of the request's head, once complete.
     var headSize: Int {
         unsafe cmhd_head_size(pointer)
     }
@@ -44,19 +44,19 @@ import Glibc
 
     /// A further descriptor for the connection's socket, or −1.
     ///
-    /// When the library is then told to drop the connection it closes its own descriptor without shutting the
-    /// socket down (it runs in "turbo" mode), so the socket stays open, through this descriptor alone.
+    /// The library closes its own descriptor when it is made to drop the connection, without shutting the socket
+    /// down (it runs in "turbo" mode), so the socket stays open, through this descriptor alone.
     func duplicateSocket() -> Int32 {
         fcntl(unsafe cmhd_socket(pointer), F_DUPFD_CLOEXEC, 0)
     }
 
-    /// True when the peer has ended its side and everything it sent was read.
+    /// Whether the peer has ended its side and everything it sent was read.
     var isAtEnd: Bool {
         var byte: UInt8 = 0
         return unsafe recv(cmhd_socket(pointer), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Bytes of the peer's that have come; nil where the kernel does not say, as for Unix sockets.
+    /// The number of bytes received from the peer; nil where the kernel does not count them, as for Unix sockets.
     var bytesReceived: UInt64? {
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.infoBytes, alignment: 8) { info in
             var size = socklen_t(info.count)
@@ -67,7 +67,8 @@ import Glibc
         }
     }
 
-    /// Where `tcpi_bytes_received` begins and ends in the kernel's `tcp_info`; glibc's has no such field.
+    /// The offsets at which `tcpi_bytes_received` begins and ends in the kernel's `tcp_info`; glibc's has no such
+    /// field.
     private static let bytesReceivedOffset = 128
     private static let infoBytes = 136
 

@@ -3,16 +3,17 @@ import Glibc
 
 /// A listening socket of one loop, and its connections, inside libmicrohttpd. Only the loop runs it.
 @safe final class LibraryDaemon {
-    /// The loop that runs it.
+    /// The loop that runs the daemon.
     unowned let loop: LoopCore
-    /// The place of its address in the configuration.
+    /// The index of the daemon's address in the configuration.
     let listenerIndex: Int
-    /// True where only this machine can connect.
+    /// Whether only this machine can connect.
     let isLoopback: Bool
     private var pointer: OpaquePointer?
 
-    /// Bytes of memory that the library has for a connection. It clears them after each request, so more costs time
-    /// (32 KiB: 15 %). An 8 KiB head must fit, or the library would refuse it with an answer of its own.
+    /// Bytes of memory that the library has for a connection. The library clears them after each request, so more
+    /// costs time (32 KiB: 15 %). An 8 KiB head must fit, or the library would refuse it with an answer of its
+    /// own.
     private static let memoryBytes = 16 * 1024
 
     /// Takes over the listening socket, also if it throws.
@@ -38,12 +39,12 @@ import Glibc
 
     private static let spareConnections = 64
 
-    /// Readable when `run` has something to do.
+    /// A descriptor that is readable when `run` has something to do.
     var pollDescriptor: Int32 {
         unsafe cmhd_epoll(pointer)
     }
 
-    /// True when `run` has something to do that its descriptor does not show.
+    /// Whether `run` has something to do that the descriptor does not show.
     var hasWork: Bool {
         var milliseconds: UInt64 = 0
         return unsafe MHD_get_timeout(pointer, &milliseconds) == .YES && milliseconds == 0
@@ -57,20 +58,20 @@ import Glibc
         unsafe MHD_run_wait(pointer, 0)
     }
 
-    /// Accepts no more.
+    /// Stops accepting connections.
     func quiesce() {
         let listener = unsafe MHD_quiesce_daemon(pointer)
         if listener >= 0 { close(listener) }
     }
 
-    /// Ends; closes every connection, and tells the loop of each.
+    /// Ends the daemon: closes every connection, and reports each to the loop.
     func stop() {
         unsafe MHD_stop_daemon(pointer)
         unsafe pointer = nil
     }
 }
 
-// MARK: - What the library calls, always from `run` or `stop`, on the loop's thread
+// MARK: - Callbacks of the library, always from `run` or `stop`, on the loop's thread
 
 private func daemon(_ context: UnsafeMutableRawPointer?) -> LibraryDaemon? {
     guard let context = unsafe context else { return nil }

@@ -1,4 +1,4 @@
-/// Takes the handler's place in a loop that has ended: answers that outlive the loop go nowhere.
+/// The handler of a loop that has ended: answers that outlive the loop go nowhere.
 final class ClosedHandler: LoopHandler {
     func admit(_ exchange: Exchange) -> Admission { .refuse }
     func handle(_ exchange: Exchange, _ answer: consuming Answer) {}

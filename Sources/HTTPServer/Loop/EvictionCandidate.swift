@@ -1,5 +1,5 @@
-/// A socket that may be closed for a newcomer. `since` is when a connection entered its stage: if that has changed, the
-/// candidate is out of date.
+/// A socket that may be closed for a newcomer. `since` is the instant at which a connection entered its stage: a
+/// candidate is out of date once its connection has another.
 enum EvictionCandidate {
     case connection(Exchange, since: Int64)
     case socket(DetachedSocket)

@@ -4,10 +4,10 @@ import Platform
 final class HandOver: @unchecked Sendable {  // unchecked: a handler is not touched by the thread that has left it
     private let next = Guarded<(any LoopHandler)?>(nil)
 
-    /// Leaves `handler` for the loop. Any thread.
+    /// Leaves `handler` for the loop. May be called on any thread.
     func leave(_ handler: any LoopHandler) { next.withLock { $0 = handler } }
 
-    /// Takes the handler that was left, if there is one. On the loop's thread.
+    /// Takes the handler that was left, if there is one. Called on the loop's thread only.
     func take() -> (any LoopHandler)? {
         next.update { next in
             defer { next = nil }
@@ -15,7 +15,7 @@ final class HandOver: @unchecked Sendable {  // unchecked: a handler is not touc
         }
     }
 
-    /// Waits until the loop has taken the handler that was left for it. Not on the loop's thread.
+    /// Waits until the loop has taken the handler that was left for it. Must not be called on the loop's thread.
     func waitUntilTaken() {
         next.wait { $0 == nil ? () : nil }
     }

@@ -3,10 +3,11 @@ import Synchronization
 
 /// One I/O thread, as other threads see it.
 public final class Loop: Sendable {
-    /// Its index among the server's loops.
+    /// The index of the loop among the server's loops.
     public let index: Int
     let events = EventFD()
-    /// What its thread runs, for what is confined to it; nil once it has ended.
+    /// The core that the loop's thread runs, for objects that are confined to that thread; nil once the loop has
+    /// ended.
     package let core = Guarded<LoopCore?>(nil)
     private let isSignalled = Atomic(false)
     private let asks = Atomic(0)
@@ -15,20 +16,20 @@ public final class Loop: Sendable {
         self.index = index
     }
 
-    /// Has `LoopHandler.woken` be called on the loop soon, once for several calls of this that come together. Any
-    /// thread.
+    /// Makes the loop call `LoopHandler.woken` soon, once for several calls of this that come together. May be
+    /// called on any thread.
     public func wake() {
         if !isSignalled.exchange(true, ordering: .acquiringAndReleasing) { events.signal() }
     }
 
-    /// Has `LoopHandler.socketsWereRead` be called once the bytes that the loop's sockets hold now were read and
-    /// handled. Any thread.
+    /// Makes the loop call `LoopHandler.socketsWereRead` once the bytes that its sockets hold now were read and
+    /// handled. May be called on any thread.
     public func askForReading() {
         asks.add(1, ordering: .releasing)
         wake()
     }
 
-    /// How often `askForReading` was called.
+    /// The number of calls of `askForReading` so far.
     var readingsAsked: Int { asks.load(ordering: .acquiring) }
 
     /// Prepares for the next `wake`. The loop sees after this what other threads left for it before they called `wake`.

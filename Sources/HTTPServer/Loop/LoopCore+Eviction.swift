@@ -1,6 +1,7 @@
-/// Eviction: which sockets are closed for newcomers when all places are taken.
+/// Eviction: the choice of the sockets that are closed for newcomers when all places are taken.
 extension LoopCore {
-    /// Whether a connection from `peer` is accepted. Called right before `connectionStarted`.
+    /// Decides whether a connection from `peer` is accepted, and evicts another socket where the place of one is
+    /// needed. Called right before `connectionStarted`.
     func admits(_ peer: SocketAddress?) -> Bool {
         nextKind = .connection
         switch quota.placement(for: peer?.owner) {
@@ -26,7 +27,7 @@ extension LoopCore {
         nextEvictions?.ask(othersLeft: othersLeft - 1)
     }
 
-    /// Returns false where no socket of this loop belongs to an address that holds most.
+    /// Closes a socket of this loop whose address holds most. Returns false where the loop has none.
     private func evictHere() -> Bool {
         for isNew in [false, true] {
             if isNew { candidates = listCandidates() }
@@ -51,7 +52,8 @@ extension LoopCore {
             + streams.sorted { $0.adoptedAt < $1.adoptedAt }.map { .socket($0) } + list { $0 == .idle }
     }
 
-    /// Returns false where the candidate is out of date, or other addresses hold more by now.
+    /// Closes the candidate's socket. Returns false where the candidate is out of date, or other addresses hold
+    /// more by now.
     private func close(_ candidate: EvictionCandidate) -> Bool {
         switch candidate {
         case .connection(let exchange, let since):

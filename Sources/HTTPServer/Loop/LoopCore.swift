@@ -1,6 +1,6 @@
 package import Platform
 
-/// What one I/O thread runs: its daemons, connections and detached sockets.
+/// The core of one I/O thread: its daemons, connections and detached sockets.
 ///
 /// The library hands requests to `Exchange`; this class decides when the library runs. A *round* is one pass of the
 /// thread's loop: a wait, then everything that is ready.
@@ -10,11 +10,12 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
     let quota: SocketQuota
     let phase: ServerPhase
     package let epoll = Epoll()
-    /// The monotonic clock when this round began.
+    /// The instant at which this round began, on the monotonic clock in nanoseconds.
     package private(set) var now = Clocks.monotonic()
     private(set) var handler: any LoopHandler
     private(set) var isDraining = false
-    /// Until when a stop waits at most for other servers to close their connections.
+    /// The instant up to which a stop waits at most for other servers to close their connections, on the monotonic
+    /// clock in nanoseconds.
     private var lingersUntil: Int64 = 0
     private let handOver = HandOver()
     private var daemons: [LibraryDaemon] = []
@@ -22,17 +23,17 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
     /// The connections that came beyond the ordinary number, oldest first.
     private(set) var reserved: [Exchange] = []
     private(set) var sockets = SocketTable<DetachedSocket>(kind: 0)
-    /// What it runs beside its clients' connections; nil where that is nothing. Set before its thread starts.
+    /// The loop's listeners for other servers, and its connections with them either way.
     package var guest: (any LoopGuest)?
-    /// What the next connection counts as.
+    /// The kind that the next connection counts as; set by `admits`.
     var nextKind = SocketClaim.Kind.connection
     /// Sockets that may be closed for newcomers, the next one last; listed again when none is left, and after each
     /// tick.
     var candidates: [EvictionCandidate] = []
-    /// What other loops ask this one to close, and the inbox of the loop that this one asks.
+    /// The inbox of eviction requests from other loops, and that of the loop which this one asks.
     let evictions: EvictionInbox
     private(set) var nextEvictions: EvictionInbox?
-    /// How many other loops there are.
+    /// The number of other loops.
     private(set) var otherLoops = 0
     private var ending: [DetachedSocket] = []
     private var closed: [any StreamSink] = []
@@ -40,15 +41,15 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
     private var nextTick: Int64 = 0
     private var ticks = 0
 
-    /// Exchanges with a request under way, and how many of them wait for the handler's answer.
+    /// The number of exchanges with a request under way, and of those that wait for the handler's answer.
     private var busy = 0
     private var owed = 0
-    /// Exchanges with a request that another server has forwarded.
+    /// The number of exchanges with a request that another server has forwarded.
     private var busyForPeers = 0
-    /// The library was given work outside its run.
+    /// Whether the library was given work outside its run.
     private var needsRun = false
     private var isRunning = false
-    /// The library's last run did more than ask for answers that are not there yet.
+    /// Whether the library's last run did more than ask for answers that are not there yet.
     private var progressed = false
     /// The count of `Loop.askForReading` that was answered last, and the rounds spent on the next answer.
     private var readingsAnswered = 0
@@ -71,7 +72,7 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
         otherLoops = count
     }
 
-    /// Adds a listening socket, which it takes over. Before the thread starts.
+    /// Adds a listening socket, and takes it over. Called before the thread starts.
     func listen(_ listener: ListeningSocket) throws(ListenError) {
         let daemon = try LibraryDaemon(listener, loop: self)
         daemons.append(daemon)
@@ -81,18 +82,19 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
     private static let wakeTag: UInt64 = 0
     private static let daemonTag: UInt64 = 1
     private static let tickNs: Int64 = 1_000_000_000
-    /// Ticks from one look for the beginnings of further requests to the next: a system call for each idle connection.
+    /// Ticks between two looks for the beginnings of further requests; each look costs a system call for each idle
+    /// connection.
     private static let ticksPerLook = 5
     /// Nanoseconds that other servers have to close their connections once this one stops.
     private static let lingerNs: Int64 = 1_000_000_000
-    /// How often the library runs, in milliseconds, while it can't say whether it has work: an answer is awaited
-    /// (which it counts as work) and another request is under way.
+    /// Milliseconds between two runs of the library while it can't report whether it has work: an answer is
+    /// awaited (which it counts as work) and another request is under way.
     private static let unsureMs: Int32 = 1
-    /// The same while every request under way waits for its answer.
+    /// Milliseconds between two runs of the library while every request under way waits for its answer.
     private static let waitingMs: Int32 = 50
-    /// How often a stopping loop checks whether it is done, in milliseconds.
+    /// Milliseconds after which a stopping loop checks again whether it is done.
     private static let stoppingMs: Int32 = 20
-    /// The least peak of sockets after which memory is given back.
+    /// The least peak of sockets after which memory is returned to the system.
     private static let trimmedPeak = 1000
     /// Rounds after which a loop that always has more to read answers `Loop.askForReading` all the same.
     private static let mostReadingRounds = 64
@@ -130,7 +132,8 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
         tearDown()
     }
 
-    /// Has `next` serve in the handler's place, and waits until it does. From another thread, while the loop runs.
+    /// Replaces the handler by `next`, and waits until the loop has taken it. Called on another thread, while the
+    /// loop runs.
     func handOver(to next: any LoopHandler) {
         handOver.leave(next)
         loop.wake()
@@ -150,13 +153,13 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
         return max(0, min(longest, busy > owed ? Self.unsureMs : Self.waitingMs))
     }
 
-    /// True when the library should run without an event. While answers are awaited the library always says that it has
-    /// work (it asks for each on every run), so then it runs again only after a run that did something else.
+    /// Whether the library should run without an event. While answers are awaited the library always reports work
+    /// (it asks for each on every run), so then it runs again only after a run that did something else.
     private var libraryHasWork: Bool {
         needsRun || (owed > 0 ? progressed : daemons.contains { $0.hasWork })
     }
 
-    /// Returns true when the loop was woken.
+    /// Handles events other than the library's. Returns whether the loop was woken.
     private func dispatch(_ events: [Epoll.Event]) -> Bool {
         var isWoken = false
         for event in events {
@@ -170,7 +173,8 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
         return isWoken
     }
 
-    /// Tells the handler that the sockets were read, in the first round that finds nothing more in them.
+    /// Calls `LoopHandler.socketsWereRead` in the first round that finds nothing more in the sockets, or in the
+    /// last of `mostReadingRounds`.
     private func answerReading(_ asked: Int, isQuiet: Bool) {
         readingRounds += 1
         guard isQuiet && !libraryHasWork || readingRounds == Self.mostReadingRounds else { return }
@@ -222,7 +226,7 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
         if isLate || exchange.hasEndUnseen { exchange.connection?.shutDown() }
     }
 
-    /// Tells the producers of closed streams; they may close others meanwhile.
+    /// Reports closed sockets to the handler, which may close others meanwhile.
     private func tellClosed() {
         while let sink = closed.popLast() {
             let owner = sink.owner
@@ -293,7 +297,7 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
 
     func noteStage(from old: Exchange.Stage, to new: Exchange.Stage, isFromPeer: Bool) {
         if isFromPeer {
-            // The library is not to ask for them.
+            // The library does not ask for the answers to these requests.
             if old == .idle, new != .idle { busyForPeers += 1 }
             if old != .idle, new == .idle { busyForPeers -= 1 }
             return
@@ -308,7 +312,7 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
         progressed = true
     }
 
-    /// The library has work that it does not know of, unless it is running.
+    /// Notes that the library has work that it does not know of. Does nothing while the library runs.
     func noteWork() {
         if !isRunning { needsRun = true }
     }
@@ -319,7 +323,8 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
 
     // MARK: Detached sockets
 
-    /// Takes over a socket that is counted already; nil where it can't be watched, and then its caller keeps it.
+    /// Takes over a socket that is counted already; nil where the kernel can't watch it, and then the caller keeps
+    /// it.
     func adopt(_ descriptor: Int32, peer: SocketAddress?, _ claim: SocketClaim) -> DetachedSocket? {
         let socket = DetachedSocket(descriptor, loop: self, tag: sockets.nextTag, peer: peer, claim)
         guard socket.watch() else { return nil }
@@ -337,7 +342,7 @@ package final class LoopCore: @unchecked Sendable {  // unchecked: made before i
         closed.append(socket)
     }
 
-    /// The sink, which was a stream's or a parked answer's on a connection of another server, is closed.
+    /// Notes that a sink on a connection of another server, a stream's or a parked answer's, is closed.
     package func sinkClosed(_ sink: any StreamSink) {
         quota.giveBackStream()
         closed.append(sink)

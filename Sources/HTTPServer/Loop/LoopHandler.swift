@@ -1,31 +1,33 @@
 /// Answers the requests of one loop. Every function runs on the loop's thread.
 public protocol LoopHandler: AnyObject {
-    /// The head is complete and its framing valid: accept the request, or fill `exchange.response` and refuse it.
+    /// Decides about a request whose head is complete and whose framing is valid: accepts it, or fills
+    /// `exchange.response` and refuses it.
     func admit(_ exchange: Exchange) -> Admission
 
-    /// The request is complete. The answer may be sent at once, or kept and sent later on this thread.
+    /// Handles a complete request. The answer may be sent at once, or kept and sent later on this thread.
     func handle(_ exchange: Exchange, _ answer: consuming Answer)
 
-    /// The requests that were ready have all been handled. Answers sent here leave in the same round.
+    /// Called when the requests that were ready have all been handled. Answers sent here leave in the same round.
     func requestsWereHandled()
 
-    /// `Loop.wake` was called, once or more.
+    /// Called after one or more calls of `Loop.wake`.
     func woken()
 
-    /// The bytes that the loop's sockets held when `Loop.askForReading` had been called `round` times were read and
-    /// handled.
+    /// Called when the bytes that the loop's sockets held at the `round`-th call of `Loop.askForReading` were read
+    /// and handled.
     func socketsWereRead(round: Int)
 
     /// Called about once a second. `now` is the monotonic clock's, in nanoseconds.
     func tick(now: Int64)
 
-    /// When `deadlineCame` is to be called, by the monotonic clock in nanoseconds; nil for never.
+    /// The instant at which `deadlineCame` is to be called, on the monotonic clock in nanoseconds; nil for never.
     var deadline: Int64? { get }
 
-    /// `deadline` has come.
+    /// Called when `deadline` has come.
     func deadlineCame(now: Int64)
 
-    /// The server stops soon: finish the streams, send the parked answers. Called once.
+    /// Called once, when the server begins to drain: the handler is to finish the streams and send the parked
+    /// answers.
     func drainBegan()
 
     /// Fills `exchange.response` with the server's own refusal. Of the request only method and target are set for
@@ -46,7 +48,7 @@ extension LoopHandler {
     /// Does nothing.
     public func tick(now: Int64) {}
 
-    /// Never.
+    /// No deadline.
     public var deadline: Int64? { nil }
 
     /// Does nothing.

@@ -2,10 +2,10 @@ package import Platform
 
 /// A socket that a loop watches for itself, beside those of the library. Confined to the loop.
 package protocol LoopSocket: AnyObject {
-    /// Identifies it to the loop's epoll.
+    /// The number by which the loop's epoll identifies the socket.
     var tag: UInt64 { get }
-    /// What the loop's epoll reports of it.
+    /// Handles the events that the loop's epoll reports of the socket.
     func happened(_ events: Epoll.Events)
-    /// Closes at once.
+    /// Closes the socket at once.
     func close()
 }

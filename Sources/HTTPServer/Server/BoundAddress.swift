@@ -2,7 +2,7 @@
 public struct BoundAddress: Sendable, Equatable, CustomStringConvertible {
     /// The address; a port 0 is replaced by the one that the kernel chose.
     public let address: ListenAddress
-    /// Whether it is a Unix socket without a file: its name, after `@`, is the kernel's alone.
+    /// Whether the address is a Unix socket without a file: its name, shown after `@`, exists in the kernel alone.
     public var hasNoFile = false
 
     /// `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.

@@ -10,7 +10,7 @@ public final class HTTPServer: Sendable {
         var isEnded = false
     }
 
-    /// Where it listens, in the order of the configuration, passed sockets first.
+    /// The addresses at which the server listens, in the order of the configuration, passed sockets first.
     public let boundAddresses: [BoundAddress]
     private let loops: [LoopCore]
     private let quota: SocketQuota
@@ -80,25 +80,26 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    /// Replaces the handlers: once this returns, no request reaches the first ones any more. They must have admitted no
-    /// request and hold no stream. Call once, between `start` and `stop`.
+    /// Replaces the handlers: once this returns, no request reaches the earlier handlers, which must have admitted
+    /// no request and must hold no stream. Call once, between `start` and `stop`.
     ///
     /// - Parameter makeHandler: called once for each loop, on the calling thread.
     public func handOver(to makeHandler: (Loop) -> any LoopHandler) {
         for loop in loops { loop.handOver(to: makeHandler(loop.loop)) }
     }
 
-    /// Takes no new connections; each answer from now on ends its connection. Any thread.
+    /// Stops taking new connections; each answer from now on ends its connection. May be called on any thread.
     public func beginDrain() {
         guard phase.drain() else { return }
         for loop in loops { loop.loop.wake() }
     }
 
-    /// Whether it takes no new connections any more.
+    /// Whether the server takes no new connections any more.
     public var isDraining: Bool { phase.isDraining }
 
-    /// Drains, waits until every request is answered and every stream has ended, at most `deadlineSeconds`, and ends.
-    /// What is still under way then is cut off. Not from a loop's thread; a second call waits for the first.
+    /// Drains, waits at most `deadlineSeconds` until every request is answered and every stream has ended, then
+    /// cuts off whatever is still under way and ends. Must not be called on a loop's thread; a second call waits
+    /// for the first.
     public func stop(deadlineSeconds: Double) {
         phase.drain()
         let seconds = min(max(0, deadlineSeconds), 1e6)
@@ -114,10 +115,10 @@ public final class HTTPServer: Sendable {
         for file in files { ListeningSocket.remove(file.path, file.identity) }
     }
 
-    /// Connections that are neither streams nor parked answers.
+    /// The number of connections that are neither streams nor parked answers.
     public var connectionCount: Int { quota.connections }
 
-    /// Detached streams and parked answers.
+    /// The number of detached streams and parked answers.
     public var streamCount: Int { quota.streams }
 
     /// Bytes that the larger bodies under way hold.
@@ -126,7 +127,8 @@ public final class HTTPServer: Sendable {
     /// Bytes that the larger answers under way hold or have reserved.
     public var answerBytes: Int { quota.answers.total }
 
-    /// Answers that the handlers dropped without sending, since the start. Each is a mistake in a handler.
+    /// The number of answers that the handlers dropped without sending, since the start. Each is a mistake in a
+    /// handler.
     public var forgottenAnswers: Int { quota.forgottenAnswers }
 
     /// Gives each loop a socket that shares the port, or a single socket to one loop.

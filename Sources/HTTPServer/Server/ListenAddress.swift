@@ -1,4 +1,4 @@
-/// Where to listen, as configured.
+/// An address to listen at, as configured.
 public enum ListenAddress: Sendable, Equatable {
     /// A TCP port; `host` is an IPv4 or IPv6 literal (without brackets) or `localhost`, which is 127.0.0.1. Port 0
     /// lets the kernel choose.
@@ -40,10 +40,10 @@ public enum ListenAddress: Sendable, Equatable {
         self = .tcp(host: String(host), port: port)
     }
 
-    /// Checks that a socket can be bound here, as far as that shows without one.
+    /// Checks that a socket can be bound to this address, as far as that shows without one.
     ///
-    /// Throws: `ListenError` that names the address: the host is neither an IP address nor `localhost`, or a path can't be that
-    /// of a socket.
+    /// Throws: `ListenError` that names the address: the host is neither an IP address nor `localhost`, or a path
+    /// can't be that of a socket.
     public func check() throws(ListenError) {
         switch self {
         case .tcp(let host, let port):
@@ -58,7 +58,7 @@ public enum ListenAddress: Sendable, Equatable {
         }
     }
 
-    /// As a client writes it: `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.
+    /// The address as a client writes it: `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/path`.
     public var url: String {
         switch self {
         case .unix(let path): "unix:\(path)"
@@ -66,7 +66,8 @@ public enum ListenAddress: Sendable, Equatable {
         }
     }
 
-    /// Where this machine itself reaches it: on loopback where it is every address.
+    /// The address by which this machine itself reaches the socket: loopback where the socket listens at every
+    /// address.
     public var fromHere: ListenAddress {
         guard case .tcp(let host, let port) = self, let address = SocketAddress(host: host, port: port),
             address.isWildcard
@@ -74,7 +75,7 @@ public enum ListenAddress: Sendable, Equatable {
         return .tcp(host: address.isIPv6 ? "::1" : "127.0.0.1", port: port)
     }
 
-    /// True where only this machine can connect: Unix sockets, 127.0.0.0/8, ::1, `localhost`.
+    /// Whether only this machine can connect: Unix sockets, 127.0.0.0/8, ::1, `localhost`.
     public var isLoopback: Bool {
         switch self {
         case .unix: true

@@ -2,10 +2,10 @@ import Glibc
 
 /// Listening sockets that another process opened and passed on.
 extension ListeningSocket {
-    /// Takes over the socket `descriptor`, once for each of `loops`, all of which accept from it (a Unix socket's first loop
-    /// alone does).
+    /// Takes over the socket `descriptor`. A TCP socket is copied once for each of `loops`, all of which accept
+    /// from it; a Unix socket is for one loop alone.
     ///
-    /// Throws: what is wrong with the socket, with its descriptor; then it stays open.
+    /// Throws: `ListenError` that names the descriptor and what is wrong with it; the socket then stays open.
     static func adopt(_ descriptor: Int32, index: Int, loops: Int) throws(ListenError) -> [ListeningSocket] {
         let name = "the passed socket \(descriptor)"
         guard let kind = option(SO_TYPE, of: descriptor) else {
@@ -34,14 +34,14 @@ extension ListeningSocket {
         return sockets
     }
 
-    /// A number that the kernel keeps for the socket; nil, with errno, where there is none.
+    /// The value of a socket option; nil, with errno set, where the kernel has none.
     private static func option(_ option: Int32, of descriptor: Int32) -> Int32? {
         var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         return unsafe getsockopt(descriptor, Int32(SOL_SOCKET), option, &value, &length) == 0 ? value : nil
     }
 
-    /// Where the socket listens.
+    /// The address at which the socket listens; nil for one that is neither TCP nor a named Unix socket.
     private static func bound(_ descriptor: Int32) -> BoundAddress? {
         if let address = SocketAddress(boundTo: descriptor) {
             return BoundAddress(address: .tcp(host: address.host, port: address.port))

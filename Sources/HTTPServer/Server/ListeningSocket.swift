@@ -1,13 +1,13 @@
 import Glibc
 
-/// A socket that listens. Closing it is up to its caller.
+/// A socket that listens. Its owner has to close it.
 package struct ListeningSocket {
-    /// Not blocking.
+    /// The socket's descriptor, which does not block.
     package let descriptor: Int32
-    /// The place of its address in the configuration.
+    /// The index of the socket's address in the configuration.
     let index: Int
     package let bound: BoundAddress
-    /// Which file a Unix socket is, so that only that one is removed at the end.
+    /// The identity of a Unix socket's file, so that only this file is removed at the end.
     let file: FileIdentity?
 
     struct FileIdentity: Sendable, Equatable {
@@ -73,7 +73,7 @@ package struct ListeningSocket {
         let name = "unix:\(path)"
         try removeStale(path, name)
         let descriptor = try make(AF_UNIX, name)
-        // No client can connect before it listens, and then only its owner may.
+        // No client can connect before the socket listens, and from then on only its owner may.
         var problem = unsafe withAddress(path) { address, length in unsafe bind(descriptor, address, length) }
         if problem == 0, unsafe chmod(path, 0o600) != 0 { problem = errno }
         if problem == 0, listen(descriptor, backlog) != 0 { problem = errno }

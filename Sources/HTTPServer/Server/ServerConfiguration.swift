@@ -1,17 +1,17 @@
 import Glibc
 
-/// Where a server listens, its threads and its bounds.
+/// The configuration of a server: its addresses, threads and bounds.
 public struct ServerConfiguration: Sendable {
-    /// Where it listens.
+    /// The addresses at which the server listens.
     public var listeners: [ListenAddress]
-    /// Descriptors of listening sockets that another process opened, TCP or Unix; the server takes them over, and they come
-    /// before `listeners`. A socket's file is left to whoever made it.
+    /// Descriptors of listening sockets, TCP or Unix, that another process opened. The server takes them over, and
+    /// they come before `listeners`. The file of a Unix socket is left to whoever made it.
     public var passedSockets: [Int32] = []
-    /// The maker of what its loops run beside their clients' connections.
+    /// The address at which the server takes requests that other servers forward; nil for none.
     package var guests: (any LoopGuests)?
-    /// I/O threads, at least 1; one fewer than cores by default.
+    /// The number of I/O threads, at least 1; one fewer than cores by default.
     public var loops: Int
-    /// Its bounds.
+    /// The server's bounds.
     public var limits: ServerLimits
 
     /// A server that listens at `listeners`.

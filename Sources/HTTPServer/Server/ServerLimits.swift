@@ -27,23 +27,24 @@ public struct ServerLimits: Sendable {
     public var smallAnswerBytes = 16 * 1024
     /// Seconds that a new TCP connection may stay without a byte; then it is closed.
     public var firstByteSeconds = 5
-    /// Seconds that a connection may stay without a request after its last one; then it is closed. Longer than the 60 s after
-    /// which the usual load balancers close theirs: whichever closes first must not be the one that is sent a request.
+    /// Seconds that a connection may stay without a request after its last one; then it is closed. Longer than the
+    /// 60 s after which the usual load balancers close theirs: whichever closes first must not be the one that is
+    /// sent a request.
     public var idleSeconds = 75
-    /// Seconds from the connection to the last byte of its first request, and from the first bytes of a later request,
-    /// which are noticed up to five seconds after they came, to its last; then the connection is closed. On a Unix socket
-    /// a later request counts from the end of its first line.
+    /// Seconds for a whole request, to its last byte; then the connection is closed. The first request counts from
+    /// the connection's start, a later one from its first bytes, which are noticed up to five seconds after they
+    /// came. On a Unix socket a later request counts from the end of its first line.
     public var requestSeconds = 30
     /// Seconds a client may take to read an answer; then the connection is closed.
     public var responseSeconds = 60
     /// Detached streams and parked answers in all loops; above, detaching is refused.
     public var streams = 10_000
-    /// Bytes a stream may buffer before its sender should pause. At eight times as much it is closed.
+    /// Bytes a stream may buffer before its sender should pause. At eight times as much the stream is closed.
     public var streamBufferBytes = 64 * 1024
     /// Seconds without a byte after which the kernel asks whether a stream's peer is still there. After as long again
     /// without an answer the stream is closed.
     public var streamKeepAliveSeconds = 15
-    /// Bytes of a refused body that are read, so that the client sees the refusal; a longer one is cut off.
+    /// Bytes of a refused body that are read, so that the client sees the refusal; a longer body is cut off.
     public var drainBodyBytes = 1024 * 1024
     /// Seconds that a socket stays open for its peer to close first, after the last byte was sent.
     public var lingerSeconds = 1

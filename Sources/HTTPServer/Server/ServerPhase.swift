@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells the loops whether the server serves, drains or stops. Any thread.
+/// The server's phase (serving, draining or stopping), which the loops read. May be used on any thread.
 final class ServerPhase: Sendable {
     private let draining = Atomic(false)
     private let stopAt = Atomic(Int64.max)
@@ -8,10 +8,11 @@ final class ServerPhase: Sendable {
     var isDraining: Bool { draining.load(ordering: .acquiring) }
     var isStopping: Bool { stopAt.load(ordering: .acquiring) != .max }
 
-    /// When the loops cut off what is under way, on the monotonic clock in nanoseconds.
+    /// The instant at which the loops cut off what is under way, on the monotonic clock in nanoseconds; `.max`
+    /// before a stop.
     var deadline: Int64 { stopAt.load(ordering: .acquiring) }
 
-    /// Begins to drain. Returns false where it drains already.
+    /// Begins to drain. Returns false where the server drains already.
     @discardableResult
     func drain() -> Bool {
         !draining.exchange(true, ordering: .acquiringAndReleasing)

@@ -8,10 +8,10 @@ package struct SocketAddress: Equatable, Sendable {
     }
 
     private let bytes: Bytes
-    /// In the machine's order.
+    /// The port, in the machine's byte order.
     let port: UInt16
 
-    /// Nil unless `host` is `localhost` or an IP literal.
+    /// Makes the address of `host`; nil unless `host` is `localhost` or an IP literal.
     package init?(host: String, port: UInt16) {
         self.port = port
         var v4 = in_addr()
@@ -26,8 +26,8 @@ package struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    /// Nil where `address` is nil or of another family, as for a Unix socket's peer. IPv4 inside IPv6, as at a socket for
-    /// both, is IPv4.
+    /// Reads an address of the kernel's; nil where `address` is nil or of another family, as that of a Unix
+    /// socket's peer. An IPv4 address inside IPv6, as at a socket for both, becomes IPv4.
     package init?(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return nil }
         switch Int32(unsafe address.pointee.sa_family) {
@@ -48,7 +48,8 @@ package struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    /// The address that `descriptor` is bound to.
+    /// Asks the kernel for the address that `descriptor` is bound to; nil where it has none, or one of another
+    /// family.
     init?(boundTo descriptor: Int32) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -72,7 +73,7 @@ package struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    /// 0.0.0.0 or `::`, which stand for every address.
+    /// Whether the address is 0.0.0.0 or `::`, which mean every address.
     var isWildcard: Bool {
         switch bytes {
         case .v4(let address): address == 0
@@ -80,7 +81,7 @@ package struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    /// What limits per address count by: an IPv4 address, or an IPv6 network of 64 bits, as one client has all of it.
+    /// The key of limits per address: an IPv4 address, or an IPv6 network of 64 bits, as one client has all of it.
     var owner: UInt64 {
         switch bytes {
         case .v4(let address): UInt64(address)
@@ -103,12 +104,12 @@ package struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    /// Binds `descriptor` here. Returns 0 or the errno.
+    /// Binds `descriptor` to this address. Returns 0 or the errno.
     func bind(_ descriptor: Int32) -> Int32 {
         unsafe withKernelAddress { address, length in unsafe Glibc.bind(descriptor, address, length) == 0 ? 0 : errno }
     }
 
-    /// Begins to connect a new socket here, which is not waited for; nil where that fails at once.
+    /// Begins to connect a new socket to this address, without waiting for the end; nil where that fails at once.
     package func connect() -> Int32? {
         let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(kind), 0)

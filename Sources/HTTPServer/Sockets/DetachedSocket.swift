@@ -1,4 +1,5 @@
-// For MSG_DONTWAIT too: constants of sockets belong to whichever of the two C modules the compiler loads first.
+// CMicroHTTPD is imported for MSG_DONTWAIT too: constants of sockets belong to whichever of the two C modules the
+// compiler loads first.
 import CMicroHTTPD
 import Glibc
 import Platform
@@ -6,11 +7,11 @@ import Platform
 /// A connection's socket that was taken over from the library: the loop itself writes and watches it.
 final class DetachedSocket: LoopSocket, StreamSink {
     private enum Phase {
-        /// Its owner writes.
+        /// The owner writes.
         case open
-        /// Its owner has finished; what is buffered is written.
+        /// The owner has finished; buffered bytes are still to be written.
         case flushing
-        /// Everything is written and the socket shut down for writing; the peer is to close.
+        /// Everything is written, and the socket is shut down for writing; the peer is to close.
         case lingering
         case closed
     }
@@ -19,21 +20,22 @@ final class DetachedSocket: LoopSocket, StreamSink {
     let tag: UInt64
     let peer: SocketAddress?
     var owner = SinkOwner.none
-    /// What it counts as.
+    /// The socket's claim on the quota.
     private(set) var claim: SocketClaim
-    /// The monotonic clock when it was taken over.
+    /// The instant at which the socket was taken over, on the monotonic clock in nanoseconds.
     let adoptedAt: Int64
     private let descriptor: Int32
     private var phase = Phase.open
     private var buffer: [UInt8] = []
     private var written = 0
     private var watched = Epoll.Events.peerClosed
-    /// Whether the peer has ended its side: it has gone, or only sends nothing more.
+    /// Whether the peer has ended its side: it has disconnected, or only sends nothing more.
     private var hasPeerEnded = false
     /// Bytes of a parked answer's head that were written before the answer.
     private var begunBytes = 0
     private var drained = 0
-    /// When it is closed whatever the peer does. Set once its owner has finished.
+    /// The instant at which the socket is closed whatever the peer does, on the monotonic clock in nanoseconds.
+    /// Set once the owner has finished.
     private var deadline = Int64.max
 
     init(_ descriptor: Int32, loop: LoopCore, tag: UInt64, peer: SocketAddress?, _ claim: SocketClaim) {
@@ -53,17 +55,17 @@ final class DetachedSocket: LoopSocket, StreamSink {
 
     var isStream: Bool { claim.kind == .stream }
 
-    /// See `SocketQuota.giveUp`.
+    /// Stops counting the socket for its address: see `SocketQuota.giveUp`.
     func giveUp() -> Bool { loop.quota.giveUp(&claim) }
 
-    /// True until its owner has finished or it is closed.
+    /// Whether the owner may still write: it has not finished, and the socket is not closed.
     var isOpen: Bool { phase == .open }
 
     /// Begins to watch the socket. Returns false where the kernel can't; the socket is of no use then.
     func watch() -> Bool { loop.epoll.add(descriptor, watched, tag: tag) == 0 }
 
-    /// Counts it as a stream from now on. The kernel then probes a silent peer, and buffers only a little more than it
-    /// can send.
+    /// Counts the socket as a stream from now on. The kernel then probes a silent peer, and buffers only a little
+    /// more than it can send.
     func becomeStream() {
         claim.kind = .stream
         loop.quota.connectionBecameStream()
@@ -120,10 +122,10 @@ final class DetachedSocket: LoopSocket, StreamSink {
         if count < range.count { append(bytes[(range.lowerBound + count)..<range.upperBound]) }
     }
 
-    /// Writes what is buffered, shuts down for writing, waits a while for the peer to close, and closes.
+    /// Writes the buffered bytes, shuts down for writing, waits a while for the peer to close, and closes.
     ///
-    /// If it closed at once, the kernel would answer bytes that still come with a reset, and the peer would lose what
-    /// it has not read yet.
+    /// A close at once would make the kernel answer bytes that still come with a reset, and the peer would lose
+    /// what it has not read yet.
     func finish() {
         guard phase == .open else { return }
         phase = .flushing
@@ -132,7 +134,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
         bufferedBytes == 0 ? linger() : watch(for: .writable)
     }
 
-    /// Closes at once.
+    /// Closes the socket at once.
     func close() {
         guard phase != .closed else { return }
         phase = .closed
@@ -143,7 +145,7 @@ final class DetachedSocket: LoopSocket, StreamSink {
         loop.socketClosed(self)
     }
 
-    /// Closes once the deadline has passed.
+    /// Closes the socket if its deadline has passed.
     func checkDeadline() {
         if loop.now >= deadline { close() }
     }
@@ -161,9 +163,10 @@ final class DetachedSocket: LoopSocket, StreamSink {
         }
     }
 
-    /// Finds out whether a peer that has ended its side still reads: the FIN of one that only ended it (`nc -N`) is the same as
-    /// that of one that has gone, whose kernel answers further bytes with a reset. So bytes are written at once that mean
-    /// nothing to a reader: a stream's filler, or the first bytes of a parked answer, which every answer has.
+    /// Finds out whether a peer that has ended its side still reads. The FIN of a peer that only ended its side
+    /// (`nc -N`) is the same as that of a disconnected one, whose kernel answers further bytes with a reset. So
+    /// bytes are written at once that mean nothing to a reader: a stream's filler, or the first bytes of a parked
+    /// answer, which every answer has.
     private func peerEnded() {
         hasPeerEnded = true
         watch(for: bufferedBytes > 0 ? .writable : [])

@@ -1,9 +1,9 @@
 /// An answer without a known end: each piece is sent to the client at once. Confined to its loop.
 public final class DetachedStream {
-    /// The maker of the stream's bytes; released when the stream is closed.
+    /// An object of the handler's; released when the stream is closed.
     public var producer: (any StreamProducer)?
-    /// Bytes that mean nothing to the reader at this place of the stream; nil where there are none. They are sent when the client
-    /// has ended its side of the connection, to learn whether it still reads.
+    /// Bytes that mean nothing to the reader at this point of the stream; nil where there are none. They are sent
+    /// when the client has ended its side of the connection, to learn whether it still reads.
     public var filler: StreamChunk?
     private let sink: any StreamSink
     private let isChunked: Bool
@@ -15,10 +15,11 @@ public final class DetachedStream {
         self.isChunked = isChunked
     }
 
-    /// Sends `chunk`; what the kernel does not take is buffered. Without effect on a closed or finished stream.
+    /// Sends `chunk`, and buffers the bytes that the kernel does not take. Does nothing on a closed or finished
+    /// stream.
     ///
-    /// Above `ServerLimits.streamBufferBytes` of `bufferedBytes` the sender should wait for
-    /// `StreamProducer.streamWritable`. A stream that buffers eight times as much is closed.
+    /// A sender whose stream has over `ServerLimits.streamBufferBytes` of `bufferedBytes` should wait for
+    /// `LoopHandler.streamWritable`. A stream that buffers eight times as much is closed.
     public func send(_ chunk: StreamChunk) {
         sink.write(chunk.framed, isChunked ? 0..<chunk.framed.count : chunk.content)
     }
@@ -31,21 +32,21 @@ public final class DetachedStream {
     /// Bytes not yet handed to the kernel.
     public var bufferedBytes: Int { sink.bufferedBytes }
 
-    /// True when nothing can be sent any more.
+    /// Whether nothing can be sent any more.
     public var isClosed: Bool { !sink.isOpen }
 
-    /// Whether the client has vanished: the kernel sends again and again, and has had no acknowledgement for
+    /// Whether the client is unreachable: the kernel sends again and again, and has had no acknowledgement for
     /// `milliseconds`. A client that merely does not read still answers the kernel's probes.
     public func isUnacknowledged(milliseconds: Int64) -> Bool { sink.isUnacknowledged(milliseconds: milliseconds) }
 
-    /// Sends what is buffered and the last chunk, and ends. `StreamProducer.streamClosed` follows.
+    /// Sends the buffered bytes and the last chunk, and ends the stream. `LoopHandler.streamClosed` follows.
     public func finish() {
         if isChunked { sink.write(Self.lastChunk) }
         sink.finish()
     }
 
-    /// Closes without a last chunk, so that the client sees that something is missing. `StreamProducer.streamClosed`
-    /// follows.
+    /// Closes the stream without a last chunk, so that the client sees that something is missing.
+    /// `LoopHandler.streamClosed` follows.
     public func abort() {
         sink.close()
     }

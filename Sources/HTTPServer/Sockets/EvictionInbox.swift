@@ -1,20 +1,21 @@
 import Platform
 
-/// What other loops ask a loop: to close a socket, so that a newcomer of theirs gets its place. Any thread.
+/// A loop's inbox for eviction requests: other loops ask it to close a socket, so that a newcomer of theirs gets
+/// its place. May be used on any thread.
 final class EvictionInbox: Sendable {
-    /// For each ask, how many loops may still be asked after this one.
+    /// The requests that wait: for each, how many loops may still be asked after this one.
     private let asks = Guarded<[Int]>([])
     private let loop: Loop
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Leaves an ask.
+    /// Leaves a request, and wakes the loop.
     func ask(othersLeft: Int) {
         asks.withLock { $0.append(othersLeft) }
         loop.wake()
     }
 
-    /// Takes the asks that were left.
+    /// Takes the requests that were left.
     func take() -> [Int] {
         asks.withLock { asks in
             defer { asks = [] }

@@ -1,8 +1,9 @@
-/// An answer that may be minutes away. It costs the server a socket and nothing else. Confined to its loop.
+/// An answer that may be minutes away. Until it is sent it costs the server a socket and nothing else. Confined to
+/// its loop.
 public final class ParkedAnswer {
     /// The answer; fill it before it is sent.
     public var response = Response()
-    /// The maker of the answer; released when the answer is sent or the client has gone.
+    /// An object of the handler's; released when the answer is sent or the client has disconnected.
     public var producer: (any StreamProducer)?
     private let sink: any StreamSink
     private let isHead: Bool
@@ -12,8 +13,8 @@ public final class ParkedAnswer {
         self.isHead = isHead
     }
 
-    /// Sends `response` and closes the connection after it. Without effect when the client has gone or the answer was
-    /// sent.
+    /// Sends `response`, and closes the connection after it. Does nothing when the client has disconnected or the
+    /// answer was sent already.
     public func send() {
         guard sink.isOpen else { return }
         producer = nil
@@ -22,7 +23,7 @@ public final class ParkedAnswer {
         response = Response()
     }
 
-    /// True when the answer was sent or the client has gone.
+    /// Whether the answer was sent or the client has disconnected.
     public var isClosed: Bool { !sink.isOpen }
 
     /// `127.0.0.1:5000`, `[::1]:5000` or `unix`.

@@ -1,17 +1,17 @@
-/// What a socket counts as in `SocketQuota`, from its start to its end.
+/// The way in which a socket counts in `SocketQuota`, from its start to its end.
 struct SocketClaim {
     enum Kind {
-        /// Served by the library.
+        /// A connection that the library serves.
         case connection
         /// A stream or a parked answer.
         case stream
-        /// Beyond the ordinary number, for a health check.
+        /// A connection beyond the ordinary number, for a health check.
         case reserved
     }
 
-    /// The address that it counts for; nil for Unix sockets.
+    /// The address that the socket counts for; nil for Unix sockets.
     let owner: UInt64?
     var kind: Kind
-    /// Whether it is about to be closed for a newcomer, and no longer counts for its owner.
+    /// Whether the socket is about to be closed for a newcomer, and no longer counts for its address.
     var isGivenUp = false
 }

@@ -1,20 +1,21 @@
 import Platform
 
-/// How many sockets the server holds, in all loops and for each address (the *owner*). Any thread.
+/// The number of sockets that the server holds, in all loops and for each address (the *owner*), and its bounds.
+/// May be used on any thread.
 ///
 /// An address may hold every place while no other comes. Once all places are taken, a newcomer whose address holds
 /// fewer than another takes the place of one that holds most. So an address that holds few is not kept out by one that
 /// holds many.
 final class SocketQuota: Sendable {
-    /// Where a new connection finds its place.
+    /// The place of a new connection.
     enum Placement: Equatable {
         /// A free place.
         case free
-        /// The place of a socket of an owner that holds most, which is to be closed.
+        /// The place of another socket, which is to be closed, and whose owner holds most.
         case instead
         /// A place among those kept for health checks.
         case reserve
-        /// None: its owner holds as many as one may, or there is no place of any kind.
+        /// No place: the owner holds as many as one may, or no place of any kind is free.
         case refused
     }
 
@@ -26,7 +27,7 @@ final class SocketQuota: Sendable {
         /// The most sockets at once since `hasHalved` last returned true.
         var peak = 0
         var owners = Owners()
-        /// Unix sockets, without those that were given up.
+        /// Unix sockets, without those that are about to be closed for newcomers.
         var local = 0
 
         /// Sockets, without those kept for health checks.
@@ -42,17 +43,17 @@ final class SocketQuota: Sendable {
         }
     }
 
-    /// How many sockets each owner holds, and the most that any of them holds.
+    /// The number of sockets of each owner, and the most that any of them holds.
     private struct Owners: Sendable {
         private(set) var counts: [UInt64?: Int] = [:]
-        /// By number of sockets, how many owners hold that number.
+        /// The number of owners that hold a given number of sockets, by that number.
         private var holders: [Int: Int] = [:]
         private(set) var most = 0
 
         func count(_ owner: UInt64?) -> Int { counts[owner] ?? 0 }
 
-        /// Whether no owner holds over a sixteenth more: of two that hold nearly the same, either may be evicted from,
-        /// so that a list of candidates stays of use.
+        /// Whether `owner` holds the most sockets, or at most a sixteenth fewer. With this margin either of two
+        /// owners that hold nearly the same may lose a socket, so that a list of candidates stays of use.
         func holdsMost(_ owner: UInt64?) -> Bool { count(owner) > 0 && count(owner) >= most - most / 16 }
 
         mutating func change(_ owner: UInt64?, by difference: Int) {
@@ -69,10 +70,10 @@ final class SocketQuota: Sendable {
     private let limits: ServerLimits
     /// The most connections and streams, without those that come in beyond this number.
     private let ordinary: Int
-    /// This many of each kind may come beyond `ordinary`: newcomers whose places are being cleared, Unix sockets,
-    /// health checks, and health checks that are over.
+    /// The number of sockets of each of these kinds that may come beyond `ordinary`: newcomers whose places are
+    /// being cleared, Unix sockets, health checks, and health checks that are over.
     private let reserve: Int
-    /// Health checks that each loop takes beyond `ordinary`.
+    /// The number of health checks that each loop takes beyond `ordinary`.
     let reservePerLoop: Int
     private let counts = Guarded(Counts())
     /// The larger bodies under way.
@@ -80,7 +81,8 @@ final class SocketQuota: Sendable {
     /// The larger answers under way.
     let answers: ByteBudget
 
-    /// `descriptors` is how many the process may open. Where they are few, half of them are for sockets.
+    /// Makes a quota without sockets. `descriptors` is how many the process may open; where they are few, half of
+    /// them are for sockets.
     init(_ limits: ServerLimits, descriptors: Int, loops: Int) {
         self.limits = limits
         let sockets = max(1, descriptors - min(limits.reservedDescriptors, descriptors / 2))
@@ -98,7 +100,7 @@ final class SocketQuota: Sendable {
     var streams: Int { counts.withLock { $0.streams } }
     var forgottenAnswers: Int { counts.withLock { $0.forgottenAnswers } }
 
-    /// Where one more connection of `owner` finds its place.
+    /// Finds the place of one more connection of `owner`.
     func placement(for owner: UInt64?) -> Placement {
         counts.withLock { counts in
             let held = counts.owners.count(owner)
@@ -131,8 +133,9 @@ final class SocketQuota: Sendable {
         }
     }
 
-    /// Makes a socket no longer count for its owner, as it is about to be closed for a newcomer. Returns false where
-    /// other owners hold more by now.
+    /// Stops counting a socket for its owner, as it is about to be closed for a newcomer. Returns false, and
+    /// changes nothing, where other owners hold more by now, where this was done before, and for one of kind
+    /// `reserved`.
     func giveUp(_ claim: inout SocketClaim) -> Bool {
         guard claim.kind != .reserved, !claim.isGivenUp else { return false }
         claim.isGivenUp = counts.withLock { counts in
@@ -143,12 +146,12 @@ final class SocketQuota: Sendable {
         return claim.isGivenUp
     }
 
-    /// The ones of `sockets` whose owners hold most.
+    /// The members of `sockets` whose owners hold most.
     func heldByLargestHolders<Socket>(_ sockets: [Socket], claim: (Socket) -> SocketClaim?) -> [Socket] {
         counts.withLock { counts in sockets.filter { claim($0).map { counts.owners.holdsMost($0.owner) } ?? false } }
     }
 
-    /// Counts one more stream, unless there are too many.
+    /// Counts one more stream. Returns false, and counts none, where there are too many.
     func takeStream() -> Bool {
         counts.withLock { counts in
             guard counts.streams < limits.streams else { return false }
@@ -161,13 +164,13 @@ final class SocketQuota: Sendable {
         counts.withLock { $0.streams -= 1 }
     }
 
-    /// Counts one connection less. Called after `takeStream`.
+    /// Counts one connection fewer. Called after `takeStream`.
     func connectionBecameStream() {
         counts.withLock { $0.connections -= 1 }
     }
 
-    /// Whether there were at least `size` sockets at once, of which no more than half are left. True once for each such
-    /// peak.
+    /// Whether there were at least `size` sockets at once, of which no more than half are left. True once for each
+    /// such peak.
     func hasHalved(sincePeakOf size: Int) -> Bool {
         counts.withLock { counts in
             guard counts.peak >= size, counts.ordinary <= counts.peak / 2 else { return false }

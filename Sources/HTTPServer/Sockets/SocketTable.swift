@@ -1,4 +1,5 @@
-/// A loop's sockets of one kind by their tags. No tag is used again while an event of an earlier socket may be at hand.
+/// A loop's sockets of one kind by their tags. No tag is used again while an event of an earlier socket may be
+/// pending.
 package struct SocketTable<Socket: LoopSocket> {
     private let kind: UInt64
     private var slots: [Socket?] = []
@@ -6,14 +7,14 @@ package struct SocketTable<Socket: LoopSocket> {
     private var made: UInt64 = 0
     package private(set) var count = 0
 
-    /// - Parameter kind: tells its tags from those of another table of the loop; 0 or 1.
+    /// - Parameter kind: distinguishes the table's tags from those of another table of the loop; 0 or 1.
     package init(kind: UInt64) { self.kind = kind << 63 }
 
     var isEmpty: Bool { count == 0 }
 
     /// The tag of the socket that is inserted next.
     package var nextTag: UInt64 {
-        // Tags below are the loop's own.
+        // Lower tags are the loop's own.
         kind | (made & 0x7FFF_FFFF) << 32 | UInt64((free.last ?? slots.count) + Self.reserved)
     }
 
@@ -27,7 +28,7 @@ package struct SocketTable<Socket: LoopSocket> {
         return socket
     }
 
-    /// Inserts one that was made with `nextTag`.
+    /// Inserts a socket that was made with `nextTag`.
     package mutating func insert(_ socket: Socket) {
         made += 1
         count += 1

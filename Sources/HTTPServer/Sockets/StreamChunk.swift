@@ -2,7 +2,7 @@
 public struct StreamChunk: Sendable {
     /// The bytes as a chunk of a chunked body.
     let framed: [UInt8]
-    /// Where in `framed` the bytes themselves are.
+    /// The range of the bytes themselves in `framed`.
     let content: Range<Int>
 
     /// Frames `content`, which is not empty.

@@ -1,22 +1,22 @@
-/// Where the bytes of a stream, or of a parked answer, go: a socket, or a stream of a peer's connection.
+/// The destination of the bytes of a stream, or of a parked answer: a socket, or a stream of a peer's connection.
 package protocol StreamSink: AnyObject {
     var loop: LoopCore { get }
-    /// What writes to it and is told of its end.
+    /// The stream or parked answer that writes to the sink, and is notified of its end.
     var owner: SinkOwner { get set }
-    /// Bytes that are not handed on yet.
+    /// The number of bytes that are not handed on yet.
     var bufferedBytes: Int { get }
-    /// True until its owner has finished or it is closed.
+    /// Whether the owner may still write: it has not finished, and the sink is not closed.
     var isOpen: Bool { get }
-    /// Who reads.
+    /// The address of the reader; nil for a Unix socket's.
     var peer: SocketAddress? { get }
 
     /// Begins an answer without a known length.
     func begin(_ response: Response, isChunked: Bool)
-    /// Writes bytes in `range`; what is not taken is buffered.
+    /// Writes the bytes in `range`, and buffers those that are not taken.
     func write(_ bytes: [UInt8], _ range: Range<Int>)
     /// Writes an answer with its length, and ends.
     func send(_ response: Response, isHead: Bool)
-    /// Writes what is buffered, and ends.
+    /// Writes the buffered bytes, and ends.
     func finish()
     /// Ends at once, so that the reader sees that something is missing.
     func close()
@@ -24,7 +24,7 @@ package protocol StreamSink: AnyObject {
     func isUnacknowledged(milliseconds: Int64) -> Bool
 }
 
-/// What writes to a sink and is told of its end.
+/// An object that writes to a sink, and is notified of its end.
 package enum SinkOwner {
     case none
     case stream(DetachedStream)

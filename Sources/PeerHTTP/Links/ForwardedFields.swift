@@ -5,10 +5,10 @@ struct ForwardedFields {
     /// Names and values, in the order in which they are sent.
     private(set) var all: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
 
-    /// Those of `exchange` that are not about the connection.
+    /// Takes the header lines of `exchange` that are not about the connection.
     ///
     /// - Parameters:
-    ///   - leavingOut: whether a header line, by its name, stays here.
+    ///   - leavingOut: whether the header line of that name is not forwarded.
     ///   - adding: further header lines, which come first.
     init(
         _ exchange: Exchange, leavingOut: (HeaderValue) -> Bool, adding: [(name: StaticString, value: [UInt8])]

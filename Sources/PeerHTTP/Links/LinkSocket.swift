@@ -4,19 +4,19 @@ import Platform
 
 /// A socket of a loop that speaks HTTP/2 with another server.
 final class LinkSocket: LoopSocket {
-    /// What owns it, and is told of its life.
+    /// The owner of a link, which is notified of the connection's events.
     protocol Owner: AnyObject {
         /// Whether the other server has connected to this one.
         var isAccepted: Bool { get }
         /// Whether anything may be sent yet.
         var maySend: Bool { get }
-        /// The connection is there.
+        /// The connection is made.
         func linkConnected()
-        /// The first bytes have come, and make sense.
+        /// Bytes have come that are HTTP/2. Called after each read.
         func greeted()
-        /// All bytes that were there were read.
+        /// The bytes that had come were read. Called at the end of the reads of a round.
         func bytesWereRead()
-        /// The connection is gone, or never was.
+        /// The connection is closed, or was never made.
         func linkClosed()
         /// Called about once a second.
         func tick(now: Int64)
@@ -26,18 +26,18 @@ final class LinkSocket: LoopSocket {
 
     let tag: UInt64
     let session: HTTP2Session
-    /// Nil once it is closed: each holds the other until then.
+    /// The link's owner; nil once the socket is closed, as each of the two holds the other until then.
     var owner: (any Owner)?
-    /// The monotonic clock when bytes came last.
+    /// The instant at which bytes came last, on the monotonic clock in nanoseconds.
     private(set) var heardAt: Int64
     private unowned let links: LoopLinks
     private var loop: LoopCore { links.loop }
     private let descriptor: Int32
     private var isConnecting: Bool
     private var isClosed = false
-    /// Whether the other server is given up, and no orderly end is of use.
+    /// Whether the connection is aborted: an orderly end is of no use.
     var isBroken = false
-    /// Whether the loop knows that there is something to send.
+    /// Whether the loop has noted that there are bytes to send.
     private var isNoted = false
     private var unsent: [UInt8] = []
     private var sent = 0
@@ -46,9 +46,9 @@ final class LinkSocket: LoopSocket {
     /// Bytes that are gathered for one write.
     private static let writeBytes = 128 * 1024
     private static let readBytes = 64 * 1024
-    /// Reads in one round, so that other sockets are not starved.
+    /// The most reads in one round, so that other sockets are not starved.
     private static let readsPerRound = 4
-    /// Milliseconds after which the kernel gives up a connection that acknowledges nothing.
+    /// Milliseconds after which the kernel closes a connection that acknowledges nothing.
     private static let userTimeout: Int32 = 5000
 
     init(
@@ -146,7 +146,8 @@ final class LinkSocket: LoopSocket {
             }
             if count < 0 {
                 if errno == EAGAIN || errno == EINTR { return watch(for: [.readable, .writable]) }
-                // A GOAWAY that came before the connection ended is read first: it names what the other server has not looked at.
+                // A GOAWAY that came before the connection ended is read first: it names the requests that the
+                // other server has not looked at.
                 readAll()
                 return close()
             }
@@ -162,7 +163,7 @@ final class LinkSocket: LoopSocket {
         guard !isClosed else { return }
         isClosed = true
         loop.epoll.remove(descriptor)
-        // What the kernel has not sent yet is not sent any more: nobody waits for it.
+        // Bytes that the kernel has not sent yet are dropped with an aborted connection: nobody waits for them.
         var linger = Glibc.linger(l_onoff: 1, l_linger: 0)
         let size = socklen_t(MemoryLayout.size(ofValue: linger))
         if isBroken { unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, size) }

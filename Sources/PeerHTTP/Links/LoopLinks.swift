@@ -7,7 +7,7 @@ package final class LoopLinks: LoopGuest {
     let limits: PeerLimits
     private var table = SocketTable<LinkSocket>(kind: 1)
     private var listener: PeerListener?
-    /// Connections with bytes to send, told at the end of the round so that they leave together.
+    /// Connections with bytes to send, flushed at the end of the round so that the bytes leave together.
     private var dirty: [LinkSocket] = []
     /// Connections that are to be closed at the end of the round.
     private var left: [PeerLink] = []
@@ -23,6 +23,7 @@ package final class LoopLinks: LoopGuest {
         loop.epoll.add(socket.descriptor, .readable, tag: Self.listenerTag)
     }
 
+    /// The tag of the `index`-th listener.
     private static let listenerTag: UInt64 = 2
 
     /// Whether something is left to be done in a further round.
@@ -37,13 +38,14 @@ package final class LoopLinks: LoopGuest {
         return socket
     }
 
-    /// Notes that a connection has nothing more to do. Its session is in use up to the end of the round.
+    /// Notes that a connection has nothing more to do. It is closed at the end of the round, up to which its
+    /// session is in use.
     func noteLeft(_ link: PeerLink) { left.append(link) }
 
     /// Whether other servers are connected to this one: they close first.
     package var isAwaited: Bool { table.all.contains { $0.owner?.isAccepted ?? false } }
 
-    /// How many connections there are.
+    /// The number of connections.
     var count: Int { table.count }
 
     func remove(_ socket: LinkSocket) {
@@ -59,7 +61,7 @@ package final class LoopLinks: LoopGuest {
     /// Notes that a connection has bytes to send.
     func noteBytes(_ socket: LinkSocket) { dirty.append(socket) }
 
-    /// Notes that something came which the handler is to go on with.
+    /// Notes that something came which the handler is to process.
     func noteProgress() { hasProgress = true }
 
     /// Whether something came since the last call.
@@ -68,7 +70,7 @@ package final class LoopLinks: LoopGuest {
         return hasProgress
     }
 
-    /// Sends what the round has left to send.
+    /// Sends the bytes that the round has left to send, and closes the connections that have nothing more to do.
     package func flush() {
         while let socket = dirty.popLast() { socket.flush() }
         while let link = left.popLast() { link.finish() }
@@ -78,7 +80,7 @@ package final class LoopLinks: LoopGuest {
         for socket in table.all { socket.tick(now: now) }
     }
 
-    /// Takes no further connections; no further requests come by those there are.
+    /// Closes the listeners, and makes the connections take no further requests.
     package func drain() {
         listener?.close()
         listener = nil

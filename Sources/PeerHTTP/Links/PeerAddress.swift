@@ -1,10 +1,10 @@
 import HTTPServer
 
-/// Where another server takes forwarded requests.
+/// The address at which another server takes forwarded requests.
 package struct PeerAddress: Sendable, Equatable {
     let address: SocketAddress
 
-    /// Nil unless `host` is `localhost` or an IP literal, without brackets.
+    /// Makes an address; nil unless `host` is `localhost` or an IP literal, without brackets.
     package init?(host: String, port: UInt16) {
         guard let address = SocketAddress(host: host, port: port) else { return nil }
         self.address = address

@@ -6,7 +6,7 @@ package final class PeerCall {
     package internal(set) var status = 0
     /// The answer's header lines.
     package internal(set) var headers = RequestHeaders()
-    /// Whether the head says how long the answer is: then it is whole, and soon there.
+    /// Whether the head gives the answer's length: such an answer is no stream, and soon complete.
     package var hasLength: Bool { headers.first("content-length") != nil || status == 204 || status == 304 }
 
     weak var receiver: (any PeerCallReceiver)?
@@ -20,12 +20,12 @@ package final class PeerCall {
         self.link = link
     }
 
-    /// Gives it up. Nothing more is heard of it.
+    /// Cancels the call. The receiver gets no further reports.
     package func cancel() {
         receiver = nil
         link?.cancel(self)
     }
 
-    /// Tells the server that `count` bytes of the answer are done with, so that it may send as many more.
+    /// Reports to the server that `count` bytes of the answer are processed, so that it may send as many more.
     package func consume(_ count: Int) { link?.consume(self, count) }
 }

@@ -2,19 +2,21 @@ import Glibc
 package import HTTPServer
 import Platform
 
-/// A connection of one loop to another server, by which requests are forwarded: many at once, and those of one round of the
-/// loop together. Confined to the loop.
+/// A connection of one loop to another server, by which requests are forwarded: many at once, and those of one
+/// round of the loop together. Confined to the loop.
 ///
-/// The link connects when it is made, and serves until it breaks; then another one is made. A request leaves once the other
-/// server has greeted. From then on only GOAWAY and REFUSED_STREAM name requests that it has not looked at: a connection that
-/// breaks says nothing of that, with or without a byte of an answer, as the way back may have been cut long before.
+/// The link connects when it is made, and serves until it breaks; then another one is made. A request leaves once
+/// the first bytes of the other server have come. From then on only GOAWAY and REFUSED_STREAM name requests that
+/// the server has not looked at: a connection that breaks proves nothing about that, with or without a byte of an
+/// answer, as the way back may have been cut long before.
 package final class PeerLink {
     private unowned let links: LoopLinks
     private var loop: LoopCore { links.loop }
     private var link: LinkSocket?
     private var calls: [Int32: PeerCall] = [:]
     private var isConnected = false
-    /// Whether the other server has greeted. No request leaves before, so it has seen none.
+    /// Whether bytes of the other server have come. No request leaves before, so the server has seen none until
+    /// then.
     private var isGreeted = false
     /// Whether the other server takes no further requests by this connection.
     private var isLeaving = false
@@ -22,14 +24,15 @@ package final class PeerLink {
     private let authorization: [UInt8]
     private let madeAt: Int64
 
-    /// When a request was sent, in milliseconds of a clock that only its connection knows.
+    /// The header with the instant at which a request was sent, in milliseconds of the sender's monotonic clock:
+    /// instants of one connection compare with each other only.
     static let sentHeader: StaticString = "timerd-sent"
-    /// Nanoseconds without a byte, while something is awaited, after which the connection is given up.
+    /// Nanoseconds without a byte, while an answer is awaited, after which the connection is aborted.
     private static let longestSilence: Int64 = 4_000_000_000
-    /// Nanoseconds for connecting.
+    /// Nanoseconds after which a connection that is not made yet is closed.
     private static let longestConnecting: Int64 = 2_000_000_000
 
-    /// Connects to `address`.
+    /// Connects to `address`; nil where the loop has ended.
     ///
     /// - Parameters:
     ///   - links: those of the loop on whose thread this is called.
@@ -47,14 +50,14 @@ package final class PeerLink {
         if let link { link.owner = self } else { Glibc.close(descriptor) }
     }
 
-    /// Whether requests can be sent by it, or will be once it is connected.
+    /// Whether the link takes requests, which leave once it is connected.
     package var isUsable: Bool { link != nil && !isLeaving }
 
-    /// Forwards the request of `exchange`, with its method, target, header lines and body. Returns nil where the connection takes
-    /// none.
+    /// Forwards the request of `exchange`, with its method, target, header lines and body. Returns nil where the
+    /// connection takes none.
     ///
     /// - Parameters:
-    ///   - leavingOut: whether a header line, by its name, stays here.
+    ///   - leavingOut: whether the header line of that name is not forwarded.
     ///   - adding: further header lines.
     package func forward(
         _ exchange: Exchange, leavingOut: (HeaderValue) -> Bool, adding: [(name: StaticString, value: [UInt8])],
@@ -80,16 +83,17 @@ package final class PeerLink {
         return call
     }
 
-    /// Closes it, once all that was sent has left.
+    /// Closes the connection; the kernel still sends the bytes that it was handed.
     func finish() { link?.close() }
 
-    /// Closes it; calls under way fail.
+    /// Aborts the connection; calls under way fail.
     package func close() {
         link?.isBroken = true
         link?.close()
     }
 
-    /// Whether the values of a header line come again and again.
+    /// Whether the values of a header line come again and again, so that they are worth a place in the table of
+    /// fields.
     private static func isFrequent(_ name: HeaderValue) -> Bool {
         let names: [StaticString] = ["content-type", "accept", "user-agent", "accept-encoding"]
         return names.contains { name.equalsIgnoringCase($0) }
@@ -116,7 +120,7 @@ extension PeerLink: HTTP2Events {
         call.headers.reset()
     }
 
-    /// A field of it.
+    /// A field of an answer's head has come.
     func fieldCame(_ stream: Int32, name: Span<UInt8>, value: Span<UInt8>) {
         guard let call = calls[stream] else { return }
         if name.count > 0 && name[0] == UInt8(ascii: ":") {
@@ -126,14 +130,14 @@ extension PeerLink: HTTP2Events {
         }
     }
 
-    /// It is complete.
+    /// An answer's head is complete.
     func headEnded(_ stream: Int32) {
         guard let call = calls[stream] else { return }
         links.noteProgress()
         call.receiver?.headCame(call)
     }
 
-    /// Content of an answer.
+    /// Content of an answer has come.
     func contentCame(_ stream: Int32, _ bytes: Span<UInt8>) {
         guard let call = calls[stream], let receiver = call.receiver else {
             link?.session.consume(stream, bytes.count)
@@ -151,7 +155,7 @@ extension PeerLink: HTTP2Events {
         call.receiver = nil
     }
 
-    /// Nothing is to be done: requests are sent as a whole.
+    /// Does nothing: requests are sent as a whole.
     func contentSent(_ stream: Int32) {}
 
     /// An answer is over, complete or not.
@@ -170,8 +174,8 @@ extension PeerLink: HTTP2Events {
         closeIfLeft()
     }
 
-    /// Closes a connection that takes nothing further and owes nothing: the other server waits for that, so that it does not end
-    /// with something of ours unread, and the kernel drops what it has said.
+    /// Closes a connection that takes nothing further and owes nothing. The other server waits for that: if it
+    /// closed with bytes of this server unread, the kernel would drop those that it still had to send.
     private func closeIfLeft() {
         if isLeaving && calls.isEmpty { links.noteLeft(self) }
     }

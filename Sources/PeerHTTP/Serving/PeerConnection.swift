@@ -2,7 +2,8 @@ import Glibc
 import HTTPServer
 import Platform
 
-/// A connection by which another server forwards requests. Each becomes an `Exchange` of the loop, as those of clients do.
+/// A connection by which another server forwards requests. Each request becomes an `Exchange` of the loop, like
+/// one of a client's.
 final class PeerConnection: LinkSocket.Owner, HTTP2Events {
     private unowned let links: LoopLinks
     var loop: LoopCore { links.loop }
@@ -12,12 +13,13 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
     /// Requests under way, by stream.
     private var exchanges: [Int32: Exchange] = [:]
     private var sinks: [Int32: PeerSink] = [:]
-    /// Whether a request came that was let in.
+    /// Whether a request was admitted on this connection.
     private var hasServed = false
-    /// Requests that came whole in the bytes read last. They are handled once all of those were looked at: the other server
-    /// may have given some of them up meanwhile, as after a cut both arrive together.
+    /// Requests that came whole in the bytes read last. They are handled once all these bytes were looked at: the
+    /// other server may have cancelled some of them, as requests and cancellations arrive together after a cut.
     private var complete: [Int32] = []
-    /// The least that the sending of a request has lain back when it arrived, by the clocks of both servers, in milliseconds.
+    /// The least difference so far between a request's arrival by this server's clock and its sending by the
+    /// other's, in milliseconds.
     private var leastLag = Int64.max
     /// Exchanges without a request.
     private var spare: [Exchange] = []
@@ -89,7 +91,8 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         complete.removeAll(keepingCapacity: true)
     }
 
-    /// Whether a request was held up on its way, by how long the others took. Only rates of clocks count.
+    /// Whether a request was over `ServerLimits.longestWayMs` longer on its way than the quickest one. The clocks
+    /// of both servers need the same rate only, not the same time.
     private func isLate(_ exchange: Exchange) -> Bool {
         let sent = exchange.header(PeerLink.sentHeader).flatMap { Int64($0.text) }
         guard let sent, sent >= 0 else { return false }
@@ -100,7 +103,8 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
 
     func streamClosed(_ stream: Int32, isRefused: Bool) {
         if let exchange = exchanges.removeValue(forKey: stream), exchange.forwardEnded() {
-            // What the handler keeps of a request holds the exchange: one that is not used again lets go of it.
+            // The context that the handler has left holds the exchange: an exchange that is not used again drops
+            // it.
             if spare.count < Self.mostSpare { spare.append(exchange) } else { exchange.context = nil }
         }
         sinks.removeValue(forKey: stream)?.streamClosed()
@@ -133,7 +137,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
 
     func contentSent(_ stream: Int32) { sinks[stream]?.contentSent() }
 
-    // MARK: What a sink asks for
+    // MARK: Calls of a sink
 
     func begin(_ stream: Int32, _ response: Response) {
         session.respond(stream, response.fieldsForPeer, content: [], isWhole: false)
@@ -169,7 +173,7 @@ final class PeerConnection: LinkSocket.Owner, HTTP2Events {
         spare = []
     }
 
-    /// Gives up requests that come too slowly, and a connection without any.
+    /// Cancels requests that come too slowly, and closes a connection that has been without any for too long.
     func tick(now: Int64) {
         func isOver(_ seconds: Int, since instant: Int64) -> Bool { now - instant > Int64(seconds) * 1_000_000_000 }
         for (stream, exchange) in exchanges where exchange.isReceiving {

@@ -9,9 +9,9 @@ final class PeerListener: LoopSocket {
     private unowned let links: LoopLinks
     private var isClosed = false
 
-    /// Connections of other servers to one loop: each of their loops has one.
+    /// The most connections of other servers to one loop: each of their loops makes one.
     private static let mostConnections = 1024
-    /// Connections taken in one round.
+    /// The most connections taken in one round.
     private static let acceptsPerRound = 64
 
     init(_ descriptor: Int32, among links: LoopLinks, tag: UInt64) {

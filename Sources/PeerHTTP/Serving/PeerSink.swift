@@ -12,7 +12,7 @@ final class PeerSink: StreamSink {
     /// Whether the owner waits for room.
     private var isFull = false
 
-    /// A sink that buffers so many times the limit is closed.
+    /// A sink that buffers this many times the limit is closed.
     private static let overrun = 8
 
     init(_ connection: PeerConnection, _ stream: Int32, _ peer: SocketAddress?) {
@@ -52,12 +52,12 @@ final class PeerSink: StreamSink {
         connection.cancel(stream)
     }
 
-    /// The server that reads answers for its own client.
+    /// Returns false: the reader is the other server, which watches its own client.
     func isUnacknowledged(milliseconds: Int64) -> Bool { false }
 
     // MARK: From the connection
 
-    /// Everything that was written has left.
+    /// Notes that everything that was written has left, so that a stream that waits for room may go on.
     func contentSent() {
         guard isFull, isOpen, case .stream(let stream) = owner else { return }
         isFull = false

@@ -1,7 +1,7 @@
 import HTTPServer
 
 extension Response {
-    /// Values that come again and again, so that a connection's table may keep them.
+    /// Header lines whose values come again and again, so that a connection's table may keep them.
     private static let frequent: [StaticString] = ["content-type", "cache-control", "allow", "retry-after", "vary"]
 
     /// Status and header fields, as another server is sent them.
