@@ -1,4 +1,5 @@
-/// Hears what comes on a connection, from within `HTTP2Session.receive`. A stream is named by its number.
+/// The receiver of a connection's events, called from within `HTTP2Session.receive` and `send`. A stream is named
+/// by its number.
 protocol HTTP2Events: AnyObject {
     /// A head begins: of a request at a server, of an answer at a client.
     func headBegan(_ stream: Int32)
@@ -6,16 +7,17 @@ protocol HTTP2Events: AnyObject {
     func fieldCame(_ stream: Int32, name: Span<UInt8>, value: Span<UInt8>)
     /// The head is complete.
     func headEnded(_ stream: Int32)
-    /// Content came. Its sender may send as much again once `HTTP2Session.consume` was told.
+    /// Content came. Its sender may send as much again once `HTTP2Session.consume` was called.
     func contentCame(_ stream: Int32, _ bytes: Span<UInt8>)
     /// The peer has sent everything.
     func contentEnded(_ stream: Int32)
-    /// What was written is sent, and more may be written.
+    /// Everything that was written is sent, and more may be written.
     func contentSent(_ stream: Int32)
     /// The stream is over: after both sides have sent everything, or because one has aborted it.
     ///
-    /// - Parameter isRefused: whether the peer has said that it has not looked at the request (RFC 9113, REFUSED_STREAM).
+    /// - Parameter isRefused: whether the peer reports that it has not looked at the request (RFC 9113,
+    ///   REFUSED_STREAM).
     func streamClosed(_ stream: Int32, isRefused: Bool)
-    /// The peer takes no further streams; those with higher numbers than `last` it has not looked at.
+    /// The peer takes no further streams, and has not looked at those with higher numbers than `last`.
     func peerLeaves(last: Int32)
 }

@@ -23,7 +23,7 @@ struct HTTP2Fields: Sendable {
         close(start, bytes.count, value, isRare)
     }
 
-    /// As above, for a name that is written in small letters whatever it was.
+    /// Adds a field whose name is written in small letters, whatever its case.
     mutating func add(_ name: ArraySlice<UInt8>, _ value: some Sequence<UInt8>, isRare: Bool = false) {
         let start = bytes.count
         for byte in name { bytes.append(byte &- 0x41 < 26 ? byte | 0x20 : byte) }

@@ -1,10 +1,11 @@
 import CNghttp2
 
-/// One side of an HTTP/2 connection, without its socket: bytes go in, events and bytes come out. For one thread.
+/// One side of an HTTP/2 connection, without its socket: bytes go in, events and bytes come out. Confined to one
+/// thread.
 ///
 /// The library keeps the rules of the protocol (RFC 9113): what a peer does against them ends the connection or the stream.
 @safe final class HTTP2Session {
-    /// What a side is.
+    /// The role of a side.
     enum Role: Sendable {
         /// Sends requests.
         case client
@@ -16,11 +17,11 @@ import CNghttp2
     struct Limits: Sendable {
         /// Streams that the peer may have open at once.
         var streams: UInt32 = 4096
-        /// Bytes of content that a peer may send on a stream before it was told that they are consumed.
+        /// Bytes of content that a peer may send on a stream in advance of `consume`.
         var streamWindow: Int32 = 256 * 1024
-        /// The same on all streams of the connection together.
+        /// Bytes of content that a peer may send in advance on all streams of the connection together.
         var connectionWindow: Int32 = 16 << 20
-        /// Bytes of a head's names and values.
+        /// Bytes that the names and values of a head may have.
         var headBytes: UInt32 = 16 * 1024
 
         /// The defaults.
@@ -32,20 +33,20 @@ import CNghttp2
         var bytes: [UInt8] = []
         var sent = 0
         var isFinished = false
-        /// Whether the library waits to be told that there is more.
+        /// Whether the library waits for `nghttp2_session_resume_data`.
         var isWaiting = false
 
         var waiting: Int { bytes.count - sent }
     }
 
-    /// Hears what comes.
+    /// The receiver of the connection's events.
     weak var events: (any HTTP2Events)?
     private var session: OpaquePointer?
     private var outgoing: [Int32: Outgoing] = [:]
-    /// Streams whose content was sent, and that have not been told so yet.
+    /// Streams whose content was sent, and whose `contentSent` is still to be called.
     private var drained: [Int32] = []
 
-    /// Begins; the first bytes to send are there at once.
+    /// Makes a session; the first bytes to send are there at once.
     init(_ role: Role, _ limits: Limits = Limits()) {
         var callbacks: OpaquePointer?
         unsafe nghttp2_session_callbacks_new(&callbacks)
@@ -92,8 +93,8 @@ import CNghttp2
         return unsafe nghttp2_session_mem_recv(session, data.baseAddress, data.count) == bytes.count
     }
 
-    /// Hands `body` the bytes to send next, until there are none or it returns false. It has taken all bytes that it was
-    /// handed. Returns false where the connection is to be closed.
+    /// Hands `body` the bytes to send next, until there are none or it returns false; `body` takes all bytes that
+    /// it is handed in either case. Returns false where the connection is to be closed.
     func send(_ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         while true {
             var bytes: UnsafePointer<UInt8>?
@@ -102,23 +103,23 @@ import CNghttp2
             let goesOn = unsafe count > 0 && body(UnsafeRawBufferPointer(start: bytes, count: count))
             if goesOn { continue }
             if drained.isEmpty { return true }
-            // They may write on.
+            // The owners of these streams may write on, which gives the library more to send.
             for stream in drained { events?.contentSent(stream) }
             drained.removeAll(keepingCapacity: true)
             if count > 0 { return true }
         }
     }
 
-    /// Whether both sides have said all that they will.
+    /// Whether the connection is over: nothing is to be read or written any more.
     var isOver: Bool {
         unsafe nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
     // MARK: Streams
 
-    /// Sends a request. Returns its stream; nil where the connection takes none any more.
+    /// Sends a request. Returns its stream; nil where the connection takes no more requests.
     ///
-    /// - Parameter content: nil for a request without.
+    /// - Parameter content: the body; nil for a request without one.
     func request(_ fields: HTTP2Fields, content: [UInt8]?) -> Int32? {
         let id = unsafe withValues(of: fields) { values, count in
             var provider = unsafe Self.provider
@@ -135,7 +136,7 @@ import CNghttp2
     /// Answers the request of a stream.
     ///
     /// - Parameters:
-    ///   - content: nil for an answer without.
+    ///   - content: the body; nil for an answer without one.
     ///   - isWhole: false where `write` goes on.
     func respond(_ stream: Int32, _ fields: HTTP2Fields, content: [UInt8]?, isWhole: Bool = true) {
         if let content { outgoing[stream] = Outgoing(bytes: content, isFinished: isWhole) }
@@ -174,26 +175,26 @@ import CNghttp2
         if isWaiting { unsafe nghttp2_session_resume_data(session, stream) }
     }
 
-    /// Bytes of a stream's content that were not handed out yet.
+    /// The number of bytes of a stream's content that were not handed out yet.
     func waitingBytes(_ stream: Int32) -> Int { outgoing[stream]?.waiting ?? 0 }
 
-    /// Gives a stream up. `HTTP2Events.streamClosed` follows.
+    /// Cancels a stream. `HTTP2Events.streamClosed` follows.
     func cancel(_ stream: Int32) {
         unsafe nghttp2_submit_rst_stream(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, UInt32(NGHTTP2_CANCEL.rawValue))
     }
 
-    /// Tells the peer that `count` bytes of a stream's content are done with.
+    /// Reports to the peer that `count` bytes of a stream's content are processed.
     func consume(_ stream: Int32, _ count: Int) {
         unsafe nghttp2_session_consume(session, stream, count)
     }
 
-    /// Asks the peer for a sign of life: it answers by bytes of some kind.
+    /// Sends a PING, which the peer answers: bytes of some kind show that it is alive.
     func ping() {
         unsafe nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
 
-    /// Takes no further streams, and says so; those under way go on.
+    /// Sends a GOAWAY: no further streams are taken, and those under way go on.
     func leave() {
         unsafe nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nghttp2_session_get_last_proc_stream_id(session),
@@ -270,7 +271,7 @@ import CNghttp2
     }
 }
 
-// MARK: - What the library calls, always from `receive` or `send`
+// MARK: - Callbacks of the library, always from `receive` or `send`
 
 private func session(_ context: UnsafeMutableRawPointer?) -> HTTP2Session? {
     guard let context = unsafe context else { return nil }
